@@ -1,0 +1,172 @@
+#include "codegen/assemble_program.h"
+
+#include "codegen/base/error.h"
+#include "codegen/plan/lifetimes.h"
+
+namespace fovea {
+
+namespace {
+
+std::vector<Dim> dims_of(const Shape& shape) {
+    std::vector<Dim> dims;
+    for (const Dim& dim : shape) dims.push_back(dim.without_label());
+    return dims;
+}
+
+plan::Initial initial_of(Initial initial) {
+    switch (initial) {
+        case Initial::zeros: return plan::Initial::zeros;
+        case Initial::ones: return plan::Initial::ones;
+        case Initial::xavier_uniform: return plan::Initial::xavier_uniform;
+        case Initial::normal: return plan::Initial::normal;
+        case Initial::linear_bias: return plan::Initial::linear_bias;
+    }
+    return plan::Initial::zeros;
+}
+
+/// What the inputs of a model hold: ids of a table, labels of classes, lengths of an axis.
+class InputContents {
+  public:
+    explicit InputContents(const Graph& graph) : graph_(graph) {
+        for (const Node& node : graph.nodes) {
+            const auto& in = node.inputs;
+            if (node.op == Op::gather) note(in[1], plan::Holds::ids, node.dim);
+            if (node.op == Op::cross_entropy) {
+                note(in[1], plan::Holds::ids, graph[in[0]].shape[-1]);
+                note(in[2], plan::Holds::lengths, graph[in[0]].shape[-2]);
+            }
+            if (node.op == Op::attention) note(in[3], plan::Holds::lengths, graph[in[1]].shape[-2]);
+            if (node.op == Op::masked_softmax) note(in[3], plan::Holds::lengths, node.shape[-1]);
+        }
+    }
+    void describe(plan::Tensor& tensor) const {
+        for (const Note& note : notes_)
+            if (tensor.name == note.name && tensor.holds == plan::Holds::anything) {
+                tensor.holds = note.holds;
+                tensor.limit = note.limit;
+            }
+    }
+
+  private:
+    struct Note {
+        std::string name;
+        plan::Holds holds;
+        Dim limit;
+    };
+    void note(int id, plan::Holds holds, const Dim& limit) {
+        if (id > 0 && graph_[id].op == Op::input)
+            notes_.push_back({std::string(graph_[id].name), holds, limit.without_label()});
+    }
+
+    const Graph& graph_;
+    std::vector<Note> notes_;
+};
+
+class Assembly {
+  public:
+    Assembly(const Graph& graph, const fuse::FusedGraph& fused, const lower::Lowered& lowered,
+             plan::KernelPool& pool)
+        : graph_(graph), fused_(fused), lowered_(lowered), pool_(pool) {}
+
+    plan::Program run(const Graph& model_graph, const std::vector<plan::Tensor>& parameters) {
+        program_.tensors = parameters;
+        add_inputs(InputContents(model_graph));
+        add_outputs();
+        add_buffers();
+        for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
+        plan::set_lifetimes(program_, pool_.kernels());
+        return std::move(program_);
+    }
+
+  private:
+    void add_inputs(const InputContents& contents) {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            const Node& node = graph_[id];
+            if (node.op != Op::input) continue;
+            plan::Tensor tensor{.name = std::string(node.name), .role = plan::Role::input,
+                                .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
+            tensor.node = id;
+            contents.describe(tensor);
+            program_.tensors.push_back(tensor);
+        }
+    }
+    void add_outputs() {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            const Node& node = graph_[id];
+            if (node.op != Op::output) continue;
+            plan::Tensor tensor{.name = std::string(node.name), .role = plan::Role::output,
+                                .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
+            tensor.node = id;
+            program_.tensors.push_back(tensor);
+        }
+    }
+    void add_buffers() {
+        std::vector<bool> prepared(lowered_.memories.size(), false);
+        for (const lower::LoweredKernel& kernel : lowered_.kernels)
+            for (std::size_t i = 0; i < kernel.memories.size(); ++i)
+                if (kernel.kernel.buffers[i].written && kernel.prepared)
+                    prepared[std::size_t(kernel.memories[i])] = true;
+        for (std::size_t i = 0; i < lowered_.memories.size(); ++i)
+            tensor_of_.push_back(find_or_add(lowered_.memories[i], prepared[i]));
+    }
+    int find_or_add(const lower::Memory& memory, bool prepared) {
+        const Node& node = graph_[memory.node];
+        int output = fused_.output_of[std::size_t(memory.node)];
+        bool leaf = node.op == Op::parameter || node.op == Op::input;
+        if (leaf && !memory.transposed)
+            return find(node.op == Op::parameter ? plan::Role::parameter : plan::Role::input,
+                        memory.name);
+        if (output >= 0) return find(plan::Role::output, std::string(graph_[output].name));
+        plan::Tensor tensor{.name = memory.name,
+                            .role = prepared ? plan::Role::prepared : plan::Role::buffer,
+                            .dtype = memory.dtype, .shape = memory.shape, .limit = {}};
+        tensor.node = memory.transposed ? -1 : memory.node;
+        program_.tensors.push_back(tensor);
+        return int(program_.tensors.size()) - 1;
+    }
+    int find(plan::Role role, const std::string& name) const {
+        for (std::size_t i = 0; i < program_.tensors.size(); ++i)
+            if (program_.tensors[i].role == role && program_.tensors[i].name == name) return int(i);
+        throw InternalError("plan: no tensor is named " + name);
+    }
+    void add_step(const lower::LoweredKernel& kernel) {
+        plan::Step step{.kernel = pool_.number_of(kernel.kernel), .name = kernel.kernel.name,
+                        .arguments = {}};
+        for (int memory : kernel.memories)
+            step.arguments.push_back(tensor_of_[std::size_t(memory)]);
+        (kernel.prepared ? program_.prepare : program_.steps).push_back(step);
+    }
+
+    const Graph& graph_;
+    const fuse::FusedGraph& fused_;
+    const lower::Lowered& lowered_;
+    plan::KernelPool& pool_;
+    plan::Program program_;
+    std::vector<int> tensor_of_;
+};
+
+}  // namespace
+
+std::vector<plan::Tensor> parameters_of(const Graph& graph) {
+    std::vector<plan::Tensor> parameters;
+    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+        const Node& node = graph[id];
+        if (node.op != Op::parameter) continue;
+        plan::Tensor tensor{.name = graph.path(node.scope), .role = plan::Role::parameter,
+                            .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
+        tensor.initial = initial_of(node.initial);
+        tensor.fan_in = node.dim.is_static() ? node.dim.value() : 0;
+        parameters.push_back(tensor);
+    }
+    return parameters;
+}
+
+plan::Program assemble_program(std::string name, const Graph& model_graph, const Graph& graph,
+                               const fuse::FusedGraph& fused, const lower::Lowered& lowered,
+                               const std::vector<plan::Tensor>& parameters, plan::KernelPool& pool) {
+    plan::Program program = Assembly(graph, fused, lowered, pool).run(model_graph, parameters);
+    program.name = std::move(name);
+    return program;
+}
+
+}  // namespace fovea

@@ -1,0 +1,75 @@
+// The elementwise functions, one row each: shared by the graph, the kernels and the emitters.
+//
+// Adding one: a row here, its gradient in ops/elementwise.cpp, its spelling in each emitter's table.
+#pragma once
+
+#include <cmath>
+#include <iterator>
+#include <string_view>
+
+#include "codegen/base/dtype.h"
+
+namespace fovea {
+
+enum class Elementwise : unsigned char {
+    identity, neg, exp, log, sqrt, rsqrt, tanh, sigmoid, relu, erf, sin, cos, logical_not,
+    add, sub, mul, div, maximum, minimum, pow,
+    lt, le, eq, logical_and, logical_or,
+    where,
+};
+
+/// `boolean` results come from comparisons and logic; the others keep their operands' type.
+struct ElementwiseRow {
+    Elementwise function;
+    std::string_view name;  // PyTorch's
+    int arity;
+    bool gives_boolean;
+    double (*value)(double, double, double);  // unused arguments are 0; booleans are 0 and 1
+};
+
+inline constexpr ElementwiseRow kElementwise[] = {
+    {Elementwise::identity, "identity", 1, false, [](double x, double, double) { return x; }},
+    {Elementwise::neg, "neg", 1, false, [](double x, double, double) { return -x; }},
+    {Elementwise::exp, "exp", 1, false, [](double x, double, double) { return std::exp(x); }},
+    {Elementwise::log, "log", 1, false, [](double x, double, double) { return std::log(x); }},
+    {Elementwise::sqrt, "sqrt", 1, false, [](double x, double, double) { return std::sqrt(x); }},
+    {Elementwise::rsqrt, "rsqrt", 1, false, [](double x, double, double) { return 1 / std::sqrt(x); }},
+    {Elementwise::tanh, "tanh", 1, false, [](double x, double, double) { return std::tanh(x); }},
+    {Elementwise::sigmoid, "sigmoid", 1, false,
+     [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
+    {Elementwise::relu, "relu", 1, false, [](double x, double, double) { return x > 0 ? x : 0; }},
+    {Elementwise::erf, "erf", 1, false, [](double x, double, double) { return std::erf(x); }},
+    {Elementwise::sin, "sin", 1, false, [](double x, double, double) { return std::sin(x); }},
+    {Elementwise::cos, "cos", 1, false, [](double x, double, double) { return std::cos(x); }},
+    {Elementwise::logical_not, "logical_not", 1, true,
+     [](double x, double, double) { return double(x == 0); }},
+    {Elementwise::add, "add", 2, false, [](double x, double y, double) { return x + y; }},
+    {Elementwise::sub, "sub", 2, false, [](double x, double y, double) { return x - y; }},
+    {Elementwise::mul, "mul", 2, false, [](double x, double y, double) { return x * y; }},
+    {Elementwise::div, "div", 2, false, [](double x, double y, double) { return x / y; }},
+    {Elementwise::maximum, "maximum", 2, false,
+     [](double x, double y, double) { return x > y ? x : y; }},
+    {Elementwise::minimum, "minimum", 2, false,
+     [](double x, double y, double) { return x < y ? x : y; }},
+    {Elementwise::pow, "pow", 2, false, [](double x, double y, double) { return std::pow(x, y); }},
+    {Elementwise::lt, "lt", 2, true, [](double x, double y, double) { return double(x < y); }},
+    {Elementwise::le, "le", 2, true, [](double x, double y, double) { return double(x <= y); }},
+    {Elementwise::eq, "eq", 2, true, [](double x, double y, double) { return double(x == y); }},
+    {Elementwise::logical_and, "logical_and", 2, true,
+     [](double x, double y, double) { return double(x != 0 && y != 0); }},
+    {Elementwise::logical_or, "logical_or", 2, true,
+     [](double x, double y, double) { return double(x != 0 || y != 0); }},
+    {Elementwise::where, "where", 3, false,
+     [](double c, double x, double y) { return c != 0 ? x : y; }},
+};
+
+constexpr const ElementwiseRow& row_of(Elementwise function) { return kElementwise[int(function)]; }
+
+constexpr bool rows_are_in_order() {
+    for (std::size_t i = 0; i < std::size(kElementwise); ++i)
+        if (std::size_t(kElementwise[i].function) != i) return false;
+    return true;
+}
+static_assert(rows_are_in_order());
+
+}  // namespace fovea

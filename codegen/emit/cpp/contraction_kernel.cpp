@@ -1,0 +1,179 @@
+// Contractions: which operand's axis lies in the lanes, the panels, and the epilogue.
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/cpp/values.h"
+#include "codegen/kernel/schedule.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+class ContractionKernel {
+  public:
+    ContractionKernel(const Kernel& kernel, const Form& form, Signature& signature, Writer& writer)
+        : kernel_(kernel), form_(form), signature_(signature), outside_(writer),
+          writer_(writer.depth() + 1), values_(kernel, signature, writer_), contract_(*as<Contract>(kernel, form.contract)),
+          schedule_(contraction_schedule(kernel)) {
+        points_ = form.each;
+        points_.insert(points_.end(), schedule_.points.begin(), schedule_.points.end());
+    }
+
+    void run() {
+        const std::string tile = "<" + std::to_string(schedule_.tile_rows) + ", " +
+                                 std::to_string(schedule_.tile_vectors) + ">";
+        values_.place = {schedule_.lanes, is_whole() ? "" : "lanes", contract_.axes};
+        if (schedule_.rows >= 0) values_.place.moving.push_back(schedule_.rows);
+        if (schedule_.lanes >= 0) values_.place.moving.push_back(schedule_.lanes);
+        define_outside();
+        values_.define_rows(form_.nodes);
+        write_epilogue();
+        write_call(tile);
+        outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
+                      extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text + "))");
+        define_points();
+        outside_.append(writer_);
+        outside_.close();
+        outside_.pragma("#pragma omp barrier");
+    }
+
+  private:
+    Expression extent(AxisId axis) const {
+        return axis < 0 ? Expression{"1"} : signature_.extent(axis);
+    }
+
+    Expression points_extent() const {
+        Expression product{"1"};
+        for (AxisId axis : points_) product = product * signature_.extent(axis);
+        return product;
+    }
+
+    /// Whether no vector of the product is cut by the end of a row.
+    bool is_whole() const {
+        if (schedule_.lanes < 0) return false;
+        const Dim& columns = kernel_.axes[std::size_t(schedule_.lanes)].extent;
+        return columns.is_static() && columns.value() % 16 == 0;
+    }
+
+    /// `const i64 b = panel.point / heads, h = panel.point % heads;`
+    void define_points() {
+        std::string text;
+        Expression inner{"1"};
+        for (std::size_t i = points_.size(); i-- > 0;) {
+            Expression at{"panel.point"};
+            if (inner.text != "1")
+                at = {"panel.point / " + inner.in(Binding::unary), Binding::product};
+            if (i > 0)
+                at = {at.text + " % " + signature_.extent(points_[i]).in(Binding::unary),
+                      Binding::product};
+            inner = inner * signature_.extent(points_[i]);
+            const std::string& name = signature_.axis(points_[i]);
+            if (mentions(writer_.text(), name))
+                text = name + " = " + at.text + (text.empty() ? "" : ", ") + text;
+        }
+        if (!text.empty()) outside_.line("const i64 " + text + ";");
+    }
+
+    bool in_epilogue(Id id) const {
+        return id != contract_.a && id != contract_.b && id != form_.contract;
+    }
+
+    /// Values that are the same in the whole panel.
+    void define_outside() {
+        for (Id id : form_.nodes) {
+            if (as<Store>(kernel_, id) || !in_epilogue(id) || as<Constant>(kernel_, id)) continue;
+            if (as<Extent>(kernel_, id) || as<Index>(kernel_, id)) continue;
+            if (kernel_.nodes[std::size_t(id)].axes.empty() && !after_product(id))
+                values_.define(id);
+        }
+    }
+
+    bool after_product(Id id) const {
+        if (id == form_.contract) return true;
+        const std::vector<Id> operands = operands_of(kernel_, id);
+        return std::any_of(operands.begin(), operands.end(),
+                           [&](Id operand) { return after_product(operand); });
+    }
+
+    /// The lambda that gets 16 elements of the product at a time.
+    void write_epilogue() {
+        const std::string product = signature_.value(form_.contract);
+        values_.define_as(form_.contract, schedule_.lanes < 0 ? product + "[0]" : product);
+        std::vector<Id> nodes, stores;
+        for (Id id : form_.nodes) {
+            if (!in_epilogue(id)) continue;
+            (as<Store>(kernel_, id) ? stores : nodes).push_back(id);
+        }
+        const Writer before = writer_;
+        writer_ = Writer(before.depth() + 1);
+        values_.define_shared(nodes, stores);
+        for (Id id : stores) values_.write_store(*as<Store>(kernel_, id));
+        const Writer body = writer_;
+        writer_ = before;
+        // Parameters that the epilogue does not use have no name.
+        const auto parameter = [&](const char* type, const std::string& name) {
+            return std::string(type) + (mentions(body.text(), name) ? " " + name : "");
+        };
+        const auto axis = [&](AxisId id) { return id < 0 ? std::string() : signature_.axis(id); };
+        writer_.line("const auto finish = [&](" + parameter("i64", axis(schedule_.rows)) + ", " +
+                     parameter("i64", axis(schedule_.lanes)) + ", " + parameter("Lanes", "lanes") +
+                     ", " + parameter("floats", product) + ") FOVEA_LAMBDA {");
+        writer_.append(body);
+        writer_.line("};");
+    }
+
+    void write_call(const std::string& tile) {
+        writer_.line("contract" + tile + "(panel, " + size(schedule_.lanes) + ", " +
+                     operand(schedule_.a, schedule_.rows) + ", " +
+                     operand(schedule_.b, schedule_.lanes) + ", finish" + sums() + ");");
+    }
+
+    std::string size(AxisId axis) const {
+        return axis < 0 ? "fixed<1>" : known(kernel_.axes[std::size_t(axis)].extent);
+    }
+
+    static std::string known(const Dim& dim) {
+        return dim.is_static() ? "fixed<" + spell(dim).text + ">" : spell(dim).text;
+    }
+
+    Dim stride(Id load, AxisId axis) const {
+        for (const Stride& stride : as<Load>(kernel_, load)->access.strides)
+            if (stride.axis == axis) return stride.stride;
+        return axis < 0 ? 1 : 0;
+    }
+
+    std::string operand(Id load, AxisId axis) {
+        const Access& access = as<Load>(kernel_, load)->access;
+        return "Operand{" + values_.start_of_row(access) + ", " + known(stride(load, axis)) + "}";
+    }
+
+    std::string sums() const {
+        std::string text;
+        for (AxisId axis : contract_.axes)
+            text += ", Sum{" + known(kernel_.axes[std::size_t(axis)].extent) + ", " +
+                    known(stride(schedule_.a, axis)) + ", " + known(stride(schedule_.b, axis)) + "}";
+        return text;
+    }
+
+    const Kernel& kernel_;
+    const Form& form_;
+    Signature& signature_;
+    Writer& outside_;
+    Writer writer_;  // the loop over panels
+    Values values_;
+    const Contract& contract_;
+    ContractionSchedule schedule_;
+    std::vector<AxisId> points_;
+};
+
+}  // namespace
+
+void write_contraction_kernel(const Kernel& kernel, const Form& form, Signature& signature,
+                              Writer& writer) {
+    ContractionKernel(kernel, form, signature, writer).run();
+}
+
+}  // namespace fovea::emit

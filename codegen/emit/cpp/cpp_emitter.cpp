@@ -1,0 +1,27 @@
+// The C++ target behind the interface that targets share.
+#include "codegen/emit/cpp/model_text.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/emitter.h"
+
+namespace fovea::emit {
+namespace {
+
+class CppEmitter final : public Emitter {
+  public:
+    std::string target() const override { return "cpp"; }
+    std::string emit_kernel(const kernel::Kernel& kernel) const override {
+        return cpp_kernel(kernel);
+    }
+    std::vector<File> emit_model(const plan::Model& model) const override {
+        const std::string name = model_identifier(model);
+        return {{name + ".h", cpp_header(model)},
+                {name + ".cpp", cpp_source(model)},
+                {"CMakeLists.txt", cmake_text(model)}};
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Emitter> make_cpp_emitter() { return std::make_unique<CppEmitter>(); }
+
+}  // namespace fovea::emit

@@ -1,0 +1,138 @@
+// The spelling table of C++, and the little that expressions need around it.
+#include "codegen/emit/cpp/expression.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "codegen/base/error.h"
+#include "codegen/base/text.h"
+
+namespace fovea::emit {
+namespace {
+
+enum class Form { call, prefix, infix, pass };
+
+/// One row per elementwise function: `vector` and `scalar` are the operator or the function's name.
+struct Spelling {
+    Elementwise function;
+    Form form;
+    Binding binding;
+    const char* vector;
+    const char* scalar;
+    bool expensive;
+};
+
+constexpr Spelling kSpellings[] = {
+    {Elementwise::identity, Form::pass, Binding::primary, "", "", false},
+    {Elementwise::neg, Form::prefix, Binding::unary, "-", "-", false},
+    {Elementwise::exp, Form::call, Binding::primary, "exp", "exp", true},
+    {Elementwise::log, Form::call, Binding::primary, "log", "log", true},
+    {Elementwise::sqrt, Form::call, Binding::primary, "sqrt", "sqrt", true},
+    {Elementwise::rsqrt, Form::call, Binding::primary, "rsqrt", "rsqrt", true},
+    {Elementwise::tanh, Form::call, Binding::primary, "tanh", "tanh", true},
+    {Elementwise::sigmoid, Form::call, Binding::primary, "sigmoid", "sigmoid", true},
+    {Elementwise::relu, Form::call, Binding::primary, "relu", "relu", false},
+    {Elementwise::erf, Form::call, Binding::primary, "erf", "erf", true},
+    {Elementwise::sin, Form::call, Binding::primary, "sin", "sin", true},
+    {Elementwise::cos, Form::call, Binding::primary, "cos", "cos", true},
+    {Elementwise::logical_not, Form::prefix, Binding::unary, "~", "!", false},
+    {Elementwise::add, Form::infix, Binding::sum, "+", "+", false},
+    {Elementwise::sub, Form::infix, Binding::sum, "-", "-", false},
+    {Elementwise::mul, Form::infix, Binding::product, "*", "*", false},
+    {Elementwise::div, Form::infix, Binding::product, "/", "/", true},
+    {Elementwise::maximum, Form::call, Binding::primary, "maximum", "maximum", false},
+    {Elementwise::minimum, Form::call, Binding::primary, "minimum", "minimum", false},
+    {Elementwise::pow, Form::call, Binding::primary, "pow", "pow", true},
+    {Elementwise::lt, Form::infix, Binding::comparison, "<", "<", false},
+    {Elementwise::le, Form::infix, Binding::comparison, "<=", "<=", false},
+    {Elementwise::eq, Form::infix, Binding::comparison, "==", "==", false},
+    {Elementwise::logical_and, Form::infix, Binding::logic, "&", "&&", false},
+    {Elementwise::logical_or, Form::infix, Binding::logic, "|", "||", false},
+    {Elementwise::where, Form::call, Binding::primary, "select", "select", false},
+};
+
+const Spelling& spelling_of(Elementwise function) {
+    for (const Spelling& spelling : kSpellings)
+        if (spelling.function == function) return spelling;
+    throw InternalError("no C++ spelling for " + std::string(row_of(function).name));
+}
+
+Binding tighter(Binding binding) {
+    return binding == Binding::primary ? binding : Binding(int(binding) + 1);
+}
+
+}  // namespace
+
+std::string Expression::in(Binding least) const {
+    return int(binding) >= int(least) ? text : "(" + text + ")";
+}
+
+Expression operator+(const Expression& a, const Expression& b) {
+    if (b.text == "0") return a;
+    if (a.text == "0") return b;
+    return {a.in(Binding::sum) + " + " + b.in(Binding::product), Binding::sum};
+}
+
+Expression operator*(const Expression& a, const Expression& b) {
+    if (b.text == "1") return a;
+    if (a.text == "1") return b;
+    return {a.in(Binding::product) + " * " + b.in(Binding::unary), Binding::product};
+}
+
+Expression spell(const Dim& dim) {
+    Expression result{"0"};
+    for (const DimTerm& term : dim.terms()) {
+        if (!term.factor) continue;
+        Expression product{"1"};
+        for (Symbol symbol : term.symbols) {
+            if (!symbol) break;
+            Text name;
+            name << symbol;
+            product = product * Expression{std::string(name.view())};
+        }
+        result = result + product * Expression{std::to_string(term.factor)};
+    }
+    if (dim.constant() < 0 && !dim.is_static())
+        return {result.text + " - " + std::to_string(-dim.constant()), Binding::sum};
+    const std::string constant = std::to_string(dim.constant());
+    return result + Expression{constant, dim.constant() < 0 ? Binding::unary : Binding::primary};
+}
+
+Expression spell_float(double value) {
+    if (std::isinf(value)) return {value < 0 ? "kLowest" : "-kLowest"};
+    std::string text = fmt::format("{}", float(value));
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return {text + "F", value < 0 ? Binding::unary : Binding::primary};
+}
+
+Expression spell_integer(double value) {
+    return {fmt::format("{}", std::int64_t(value)), value < 0 ? Binding::unary : Binding::primary};
+}
+
+Expression spell(Elementwise function, const std::vector<Expression>& operands, bool vectors) {
+    const Spelling& spelling = spelling_of(function);
+    const std::string name = vectors ? spelling.vector : spelling.scalar;
+    if (spelling.form == Form::pass) return operands[0];
+    if (spelling.form == Form::prefix)
+        return {name + operands[0].in(tighter(Binding::unary)), Binding::unary};
+    if (spelling.form == Form::infix) {
+        // Comparisons and logic never stand bare inside each other.
+        const bool strict = int(spelling.binding) <= int(Binding::comparison);
+        const Binding left = strict ? Binding::sum : spelling.binding;
+        const Binding right = strict ? Binding::sum : tighter(spelling.binding);
+        return {operands[0].in(left) + " " + name + " " + operands[1].in(right), spelling.binding};
+    }
+    std::string text = name + "(";
+    for (std::size_t i = 0; i < operands.size(); ++i) text += (i ? ", " : "") + operands[i].text;
+    return {text + ")"};
+}
+
+bool is_expensive(Elementwise function) { return spelling_of(function).expensive; }
+
+bool is_operator(Elementwise function) {
+    const Form form = spelling_of(function).form;
+    return form == Form::infix || form == Form::prefix;
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,21 @@
+// One kernel as a C++ function.
+#include "codegen/emit/cpp/skeletons.h"
+
+namespace fovea::emit {
+
+std::string cpp_kernel(const kernel::Kernel& kernel) {
+    const Form form = find_form(kernel);
+    Signature signature(kernel);
+    Writer body;
+    body.indent();
+    switch (form.kind) {
+        case FormKind::rows: write_row_kernel(kernel, form, signature, body); break;
+        case FormKind::contraction: write_contraction_kernel(kernel, form, signature, body); break;
+        case FormKind::scatter: write_scatter_kernel(kernel, form, signature, body); break;
+    }
+    Writer head;
+    signature.write_head(head, body.text());
+    return head.text() + body.text() + "}\n";
+}
+
+}  // namespace fovea::emit

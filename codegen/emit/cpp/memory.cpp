@@ -1,0 +1,150 @@
+// How values address memory: row pointers, offsets, strided and gathered lanes.
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/values.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+/// `pointer + offset`: a sum needs no parentheses behind a pointer.
+Expression at_offset(const std::string& pointer, const Expression& offset) {
+    if (offset.text == "0") return {pointer};
+    return {pointer + " + " + offset.text, Binding::sum};
+}
+
+}  // namespace
+
+const Access* Values::access_of(const Kernel& kernel, Id id) {
+    if (auto load = as<Load>(kernel, id)) return &load->access;
+    if (auto store = as<Store>(kernel, id)) return &store->access;
+    return nullptr;
+}
+
+bool Values::moves(AxisId axis) const {
+    return std::find(place.moving.begin(), place.moving.end(), axis) != place.moving.end();
+}
+
+bool Values::row_moves(const Access& access) const {
+    if (access.row < 0) return false;
+    const auto& axes = kernel_.nodes[std::size_t(access.row)].axes;
+    return std::any_of(axes.begin(), axes.end(), [&](AxisId axis) { return moves(axis); });
+}
+
+Dim Values::lane_stride(const Access& access) const {
+    for (const Stride& stride : access.strides)
+        if (stride.axis == place.lane) return stride.stride;
+    return 0;
+}
+
+Expression Values::fixed_offset(const Access& access) {
+    Expression offset{"0"};
+    if (access.row >= 0 && !row_moves(access))
+        offset = Expression{"i64(" + value(access.row).text + ")"} * spell(access.row_stride);
+    for (const Stride& stride : access.strides)
+        if (!moves(stride.axis))
+            offset = offset + Expression{signature_.axis(stride.axis)} * spell(stride.stride);
+    return offset + spell(access.offset);
+}
+
+Expression Values::start(const Access& access) {
+    return at_offset(signature_.buffer(access.buffer), fixed_offset(access));
+}
+
+std::string Values::start_of_row(const Access& access) {
+    const auto row =
+        rows_.find(std::to_string(access.buffer) + " " + fixed_offset(access).text);
+    return row != rows_.end() ? row->second : start(access).text;
+}
+
+void Values::define_rows(const std::vector<Id>& nodes) {
+    for (Id id : nodes) {
+        const Access* access = access_of(kernel_, id);
+        if (!access) continue;
+        bool moving = row_moves(*access);
+        for (const Stride& stride : access->strides) moving |= moves(stride.axis);
+        const Expression offset = fixed_offset(*access);
+        if (!moving || offset.text == "0") continue;
+        const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
+        std::string& name = rows_[std::to_string(access->buffer) + " " + offset.text];
+        if (!name.empty()) continue;
+        name = signature_.fresh(signature_.buffer(access->buffer) + "_row");
+        writer_.line((buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " + name +
+                     " = " + start(*access).text + ";");
+    }
+}
+
+Values::Address Values::address(const Access& access) {
+    Address result{signature_.buffer(access.buffer), {"0"}};
+    const Expression fixed = fixed_offset(access);
+    const auto row = rows_.find(std::to_string(access.buffer) + " " + fixed.text);
+    if (row != rows_.end()) result.pointer = row->second;
+    else result.offset = fixed;
+    if (row_moves(access) && !has_axis(access.row, place.lane))
+        result.offset = result.offset + Expression{"i64(" + value(access.row).text + ")"} *
+                                            spell(access.row_stride);
+    const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
+    for (const Stride& stride : access.strides) {
+        if (!moves(stride.axis) || (gathers && stride.axis == place.lane)) continue;
+        result.offset = result.offset +
+                        Expression{signature_.axis(stride.axis)} * spell(stride.stride);
+    }
+    return result;
+}
+
+Expression Values::make_load(Id id, const Load& load) {
+    const Access& access = load.access;
+    const Address at = address(access);
+    const Expression pointer = at_offset(at.pointer, at.offset);
+    if (!is_vector(id)) return {at.pointer + "[" + at.offset.text + "]"};
+    if (access.row >= 0 && has_axis(access.row, place.lane)) {
+        Expression first = pointer;
+        if (lane_stride(access) != Dim(0))
+            first = first + Expression{signature_.axis(place.lane)} * spell(lane_stride(access));
+        return {"load_rows(" + first.text + ", " + value(access.row).text + ", " +
+                spell(access.row_stride).text + ", " + spell(lane_stride(access)).text + ", " +
+                mask_or_all() + ")"};
+    }
+    if (lane_stride(access).is_one()) return {"load(" + pointer.text + mask_argument() + ")"};
+    return {"load_strided(" + pointer.text + ", " + spell(lane_stride(access)).text + ", " +
+            mask_or_all() + ")"};
+}
+
+void Values::write_store(const Store& store) {
+    const Access& access = store.access;
+    const DType dtype = kernel_.buffers[std::size_t(access.buffer)].dtype;
+    const DType kept = dtype == DType::bf16 ? DType::f32 : dtype;
+    const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
+    const Dim step = lane_stride(access);
+    const bool vector = place.lane >= 0 && (gathers || step != Dim(0));
+    const Address at = address(access);
+    const std::string value_text = value(store.value, kept, vector).text;
+    if (!vector) {
+        writer_.line(at.pointer + "[" + at.offset.text + "] " +
+                     (store.accumulate ? "+= " : "= ") + value_text + ";");
+        return;
+    }
+    const Expression pointer = at_offset(at.pointer, at.offset);
+    if (gathers) {
+        if (store.accumulate)
+            throw InternalError("kernel " + kernel_.name + ": a scatter-add with rows in the lanes");
+        Expression first = pointer;
+        if (step != Dim(0))
+            first = first + Expression{signature_.axis(place.lane)} * spell(step);
+        writer_.line("store_rows(" + first.text + ", " + value(access.row).text + ", " +
+                     spell(access.row_stride).text + ", " + spell(step).text + ", " + value_text +
+                     ", " + mask_or_all() + ");");
+        return;
+    }
+    const bool unit = step.is_one();
+    const std::string where = pointer.text + (unit ? "" : ", " + spell(step).text);
+    const std::string mask = unit ? mask_argument() : ", " + mask_or_all();
+    const std::string old = (unit ? "load(" : "load_strided(") + where + mask + ") + ";
+    writer_.line(std::string(unit ? "store(" : "store_strided(") + where + ", " +
+                 (store.accumulate ? old : "") + value_text + mask + ");");
+}
+
+}  // namespace fovea::emit

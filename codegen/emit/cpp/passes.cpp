@@ -1,0 +1,141 @@
+// Passes are found by counting, for every value, the reductions that must be finished before it.
+#include "codegen/emit/cpp/passes.h"
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/expression.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+class PassFinder {
+  public:
+    PassFinder(const Kernel& kernel, const std::vector<Id>& nodes, const std::set<AxisId>& inner,
+               bool may_keep)
+        : kernel_(kernel), nodes_(nodes), inner_(inner), may_keep_(may_keep) {}
+
+    Passes run() {
+        for (Id id : nodes_) place(id);
+        result_.scalars.resize(result_.passes.size() + 1);
+        result_.scalar_stores.resize(result_.passes.size() + 1);
+        for (Id id : nodes_) {
+            const auto level = std::size_t(level_[id]);
+            if (as<Store>(kernel_, id)) {
+                if (!is_inner(id)) result_.scalar_stores[level].push_back(id);
+            } else if (!is_inner(id)) {
+                result_.scalars[level].push_back(id);
+            }
+        }
+        if (may_keep_) choose_kept();
+        for (std::size_t i = 0; i < result_.passes.size(); ++i) fill(i);
+        return std::move(result_);
+    }
+
+  private:
+    /// Whether the node's tile, or the access of a store, has an inner axis.
+    bool is_inner(Id id) const {
+        const auto any = [&](const std::vector<AxisId>& axes) {
+            return std::any_of(axes.begin(), axes.end(),
+                               [&](AxisId axis) { return inner_.contains(axis); });
+        };
+        if (auto store = as<Store>(kernel_, id)) {
+            for (const Stride& stride : store->access.strides)
+                if (inner_.contains(stride.axis)) return true;
+            for (Id operand : operands_of(kernel_, id))
+                if (is_inner(operand)) return true;
+            return false;
+        }
+        return any(kernel_.nodes[std::size_t(id)].axes);
+    }
+
+    /// level_: of an inner value the pass that can first compute it, of a scalar the number of
+    /// passes before it.
+    void place(Id id) {
+        int level = 0;
+        for (Id operand : operands_of(kernel_, id)) level = std::max(level, level_[operand]);
+        level_[id] = level;
+        if (as<Reduce>(kernel_, id)) {
+            if (is_inner(id))
+                throw InternalError("kernel " + kernel_.name +
+                                    ": a reduction over some of the inner axes has no form");
+            pass(level).reduces.push_back(id);
+            level_[id] = level + 1;
+        }
+        if (as<Store>(kernel_, id) && is_inner(id)) pass(level).stores.push_back(id);
+    }
+
+    Pass& pass(int index) {
+        if (int(result_.passes.size()) <= index) result_.passes.resize(std::size_t(index) + 1);
+        return result_.passes[std::size_t(index)];
+    }
+
+    /// The inner values that `pass` needs; those in `stop` are not looked into.
+    std::set<Id> needed(const Pass& pass, const std::set<Id>& stop) const {
+        std::set<Id> result;
+        std::vector<Id> open;
+        const auto add = [&](Id id) {
+            if (as<Reduce>(kernel_, id) || !is_inner(id)) return;
+            if (result.insert(id).second && !stop.contains(id)) open.push_back(id);
+        };
+        for (const auto* roots : {&pass.reduces, &pass.stores})
+            for (Id root : *roots)
+                for (Id operand : operands_of(kernel_, root)) add(operand);
+        while (!open.empty()) {
+            const Id id = open.back();
+            open.pop_back();
+            for (Id operand : operands_of(kernel_, id)) add(operand);
+        }
+        return result;
+    }
+
+    void choose_kept() {
+        std::set<Id> before;
+        for (const Pass& pass : result_.passes) {
+            for (Id id : needed(pass, kept_)) {
+                auto map = as<Map>(kernel_, id);
+                const bool expensive = (map && is_expensive(map->function)) ||
+                                       as<Random>(kernel_, id) != nullptr;
+                if (expensive && before.contains(id) &&
+                    kernel_.nodes[std::size_t(id)].dtype == DType::f32)
+                    kept_.insert(id);
+                before.insert(id);
+            }
+        }
+    }
+
+    void fill(std::size_t index) {
+        Pass& pass = result_.passes[index];
+        const std::set<Id> ids = needed(pass, written_);
+        for (Id id : nodes_) {
+            if (!ids.contains(id)) continue;
+            if (written_.contains(id)) {
+                pass.loaded.push_back(id);
+                continue;
+            }
+            pass.values.push_back(id);
+            if (kept_.contains(id)) pass.kept.push_back(id);
+        }
+        written_.insert(pass.kept.begin(), pass.kept.end());
+    }
+
+    const Kernel& kernel_;
+    const std::vector<Id>& nodes_;
+    const std::set<AxisId>& inner_;
+    bool may_keep_;
+    std::map<Id, int> level_;
+    std::set<Id> kept_, written_;
+    Passes result_;
+};
+
+}  // namespace
+
+Passes find_passes(const Kernel& kernel, const std::vector<Id>& nodes,
+                   const std::set<AxisId>& inner, bool may_keep) {
+    return PassFinder(kernel, nodes, inner, may_keep).run();
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,214 @@
+// Writes functions over a Call: name the tensors, open one parallel region, call the kernels.
+#include "codegen/emit/cpp/program_text.h"
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/emit/cpp/expression.h"
+#include "codegen/emit/cpp/signature.h"
+
+namespace fovea::emit {
+
+using plan::Model;
+using plan::Program;
+using plan::Role;
+using plan::Step;
+using plan::Tensor;
+
+namespace {
+
+class ProgramText {
+  public:
+    ProgramText(const Model& model, const Program& program, Writer& writer)
+        : model_(model), program_(program), writer_(writer) {
+        std::set<std::string> taken(model.dims.begin(), model.dims.end());
+        taken.insert({"call", "key"});
+        for (const kernel::Kernel& kernel : model.kernels) taken.insert(kernel.name);
+        for (const Tensor& tensor : program.tensors) {
+            const std::string wanted = identifier(tensor.name);
+            std::string name = wanted;
+            for (int i = 2; !taken.insert(name).second; ++i)
+                name = wanted + "_" + std::to_string(i);
+            names_.push_back(name);
+        }
+    }
+
+    void run() {
+        const std::string name = identifier(program_.name);
+        writer_.line("// Program " + program_.name + ".");
+        write_steps("run_" + name, program_.steps, true);
+        if (!program_.prepare.empty()) write_steps("prepare_" + name, program_.prepare, false);
+        const bool checks = write_checks("check_" + name);
+        write_description(name, checks);
+    }
+
+  private:
+    void write_steps(const std::string& function, const std::vector<Step>& steps, bool observed) {
+        Writer body(2);
+        std::set<int> used;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const kernel::Kernel& kernel = model_.kernels[std::size_t(steps[i].kernel)];
+            if (identifier(steps[i].name) != kernel.name) body.line("// " + steps[i].name);
+            body.line(kernel.name + "(" + arguments(kernel, steps[i]) + ");");
+            if (observed) body.line("observe(call, " + std::to_string(i) + ");");
+            used.insert(steps[i].arguments.begin(), steps[i].arguments.end());
+        }
+        if (steps.empty()) {
+            writer_.line("void " + function + "(const Call&) {}");
+            writer_.blank();
+            return;
+        }
+        writer_.open("void " + function + "(const Call& call)");
+        define_dims(body.text());
+        for (int tensor : used) define_tensor(tensor);
+        if (mentions(body.text(), "key"))
+            writer_.line("const DropoutKey key{call.seed, call.step};");
+        writer_.pragma("#pragma omp parallel");
+        writer_.line("{");
+        writer_.append(body);
+        writer_.line("}");
+        writer_.close();
+        writer_.blank();
+    }
+
+    std::string arguments(const kernel::Kernel& kernel, const Step& step) const {
+        std::string text;
+        const auto add = [&](const std::string& argument) {
+            text += (text.empty() ? "" : ", ") + argument;
+        };
+        for (int tensor : step.arguments) add(names_[std::size_t(tensor)]);
+        for (const std::string& symbol : symbols_of(kernel)) add(symbol);
+        if (draws(kernel)) add("key");
+        return text;
+    }
+
+    void define_dims(const std::string& text) {
+        for (std::size_t i = 0; i < model_.dims.size(); ++i)
+            if (mentions(text, model_.dims[i]))
+                writer_.line("const i64 " + model_.dims[i] + " = call.dims[" + std::to_string(i) +
+                             "];");
+    }
+
+    void define_tensor(int number) {
+        const Tensor& tensor = program_.tensors[std::size_t(number)];
+        const bool read_only = tensor.role == Role::parameter || tensor.role == Role::input;
+        const std::string type = (read_only ? "const " : "") + element_type(tensor.dtype);
+        writer_.line(type + "* const " + names_[std::size_t(number)] + " = tensor<" + type +
+                     ">(call, " + std::to_string(number) + ");  // " + shape_text(tensor.shape));
+    }
+
+    bool write_checks(const std::string& function) {
+        Writer body(1);
+        for (std::size_t i = 0; i < program_.tensors.size(); ++i) {
+            const Tensor& tensor = program_.tensors[i];
+            if (tensor.role != Role::input || tensor.holds == plan::Holds::anything) continue;
+            std::string shape;
+            for (const Dim& dim : tensor.shape)
+                shape += (shape.empty() ? "" : ", ") + spell(dim).text;
+            body.line(std::string(tensor.holds == plan::Holds::ids ? "check_ids(" : "check_lengths(") +
+                      quoted(tensor.name) + ", tensor<const i32>(call, " + std::to_string(i) +
+                      "), {" + shape + "}, " + spell(tensor.limit).text + ");");
+        }
+        if (body.text().empty()) return false;
+        writer_.open("void " + function + "(const Call& call)");
+        define_dims(body.text());
+        writer_.append(body);
+        writer_.close();
+        writer_.blank();
+        return true;
+    }
+
+    void write_description(const std::string& name, bool checks) {
+        Writer body(1);
+        body.line("Program program;");
+        body.line("program.name = " + quoted(program_.name) + ";");
+        write_specs(body, "inputs", Role::input);
+        write_specs(body, "outputs", Role::output);
+        write_buffers(body);
+        body.line("program.kernels = {");
+        body.indent();
+        for (const Step& step : program_.steps) body.line(quoted(step.name) + ",");
+        body.unindent();
+        body.line("};");
+        body.line("program.run = run_" + name + ";");
+        if (!program_.prepare.empty()) body.line("program.prepare = prepare_" + name + ";");
+        if (checks) body.line("program.check_inputs = check_" + name + ";");
+        body.line("return program;");
+        writer_.open("Program describe_" + name + "()");
+        define_extents(model_, body.text(), writer_);
+        writer_.append(body);
+        writer_.close();
+        writer_.blank();
+    }
+
+    void write_specs(Writer& body, const std::string& field, Role role) const {
+        body.line("program." + field + " = {");
+        body.indent();
+        for (const Tensor& tensor : program_.tensors)
+            if (tensor.role == role)
+                body.line("{" + quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
+                          extents_text(tensor.shape) + "},");
+        body.unindent();
+        body.line("};");
+    }
+
+    void write_buffers(Writer& body) const {
+        body.line("program.buffers = {");
+        body.indent();
+        for (const Tensor& tensor : program_.tensors) {
+            if (tensor.role != Role::buffer && tensor.role != Role::prepared) continue;
+            body.line("{" + quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
+                      extents_text(tensor.shape) + ", " + std::to_string(tensor.first) + ", " +
+                      std::to_string(tensor.last) +
+                      (tensor.role == Role::prepared ? ", true" : ", false") + "},");
+        }
+        body.unindent();
+        body.line("};");
+    }
+
+    const Model& model_;
+    const Program& program_;
+    Writer& writer_;
+    std::vector<std::string> names_;
+};
+
+}  // namespace
+
+void write_program(const Model& model, const Program& program, Writer& writer) {
+    ProgramText(model, program, writer).run();
+}
+
+std::string extents_text(const std::vector<Dim>& shape) {
+    std::string text = "{";
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        const Dim& dim = shape[i];
+        std::string extent = spell(dim).text;
+        if (!dim.is_static() && dim.constant() < 0)  // an Extent has + and * only
+            extent = spell(dim - Dim(dim.constant())).text + " + Extent(" +
+                     std::to_string(dim.constant()) + ")";
+        text += (i ? ", " : "") + extent;
+    }
+    return text + "}";
+}
+
+void define_extents(const Model& model, const std::string& text, Writer& writer) {
+    for (std::size_t i = 0; i < model.dims.size(); ++i)
+        if (mentions(text, model.dims[i]))
+            writer.line("const Extent " + model.dims[i] + " = Extent::dim(" + std::to_string(i) +
+                        ");");
+}
+
+std::string dtype_text(DType dtype) {
+    return dtype == DType::boolean ? "DType::boolean" : "DType::" + std::string(name_of(dtype));
+}
+
+std::string quoted(const std::string& text) {
+    std::string result = "\"";
+    for (char c : text) {
+        if (c == '"' || c == '\\') result += '\\';
+        result += c;
+    }
+    return result + "\"";
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,297 @@
+// Row kernels and column kernels: loops of points around passes over the inner axes.
+//
+// Rows: the lanes lie along an inner axis, and reductions end in one sum across them. Columns: the
+// lanes lie along a `par` axis outside the passes, and reductions are vertical.
+#include <algorithm>
+#include <set>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/passes.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/cpp/values.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+constexpr std::int64_t kLanes = 16;
+constexpr std::int64_t kLargestArray = 1024;  // floats of a row that are kept on the stack
+
+class RowKernel {
+  public:
+    RowKernel(const Kernel& kernel, const Form& form, Signature& signature, Writer& writer)
+        : kernel_(kernel), form_(form), signature_(signature), writer_(writer),
+          values_(kernel, signature, writer) {
+        choose_lane();
+        const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
+        std::set<AxisId> inner(steps_.begin(), steps_.end());
+        if (lane_ >= 0 && !columns_) inner.insert(lane_);
+        passes_ = find_passes(kernel, form.nodes, inner, may_keep);
+    }
+
+    void run() {
+        std::vector<AxisId> moving = steps_;
+        if (lane_ >= 0) moving.push_back(lane_);
+        values_.place = {lane_, "", moving};
+        write_row_arrays();
+        open_points();
+        if (columns_) define_lanes();
+        for (std::size_t i = 0; i < passes_.scalars.size(); ++i) {
+            write_scalars(i);
+            if (i == 0) values_.define_rows(form_.nodes);
+            if (i < passes_.passes.size()) write_pass(passes_.passes[i]);
+        }
+        close_points();
+    }
+
+  private:
+    /// The axis in the lanes: the `par` axis; without one the free axis that memory likes best.
+    void choose_lane() {
+        if (form_.par.size() > 1)
+            throw InternalError("kernel " + kernel_.name + ": two par axes need a contraction");
+        std::vector<AxisId> inner = form_.free;
+        if (!form_.par.empty()) {
+            lane_ = form_.par[0];
+            columns_ = !inner.empty();
+        } else if (!inner.empty()) {
+            lane_ = *std::max_element(inner.begin(), inner.end(), [&](AxisId a, AxisId b) {
+                return unit_strides(a) < unit_strides(b);
+            });
+            std::erase(inner, lane_);
+        }
+        steps_ = inner;
+    }
+
+    int unit_strides(AxisId axis) const {
+        int count = 0;
+        for (Id id : form_.nodes)
+            if (const Access* access = Values::access_of(kernel_, id))
+                for (const Stride& stride : access->strides)
+                    count += stride.axis == axis && stride.stride.is_one();
+        return count;
+    }
+
+    bool is_whole() const {
+        const Dim& extent = kernel_.axes[std::size_t(lane_)].extent;
+        return extent.is_static() && extent.value() % kLanes == 0;
+    }
+
+    /// `for (i64 k = 0; k < keys; k += kLanes)`
+    std::string head(AxisId axis) const {
+        const std::string& variable = signature_.axis(axis);
+        const std::string step = axis == lane_ ? variable + " += kLanes" : "++" + variable;
+        return "for (i64 " + variable + " = 0; " + variable + " < " +
+               signature_.extent(axis).text + "; " + step + ")";
+    }
+
+    /// Threads share the points; without any, the vectors of a map; a lone row is one thread's.
+    void open_points() {
+        std::vector<AxisId> shared = form_.each;
+        if (columns_) shared.push_back(lane_);
+        shares_vectors_ = shared.empty() && lane_ >= 0 && steps_.empty() && !has_reduces() &&
+                          passes_.passes.size() == 1;
+        if (shared.empty()) {
+            if (shares_vectors_) return;
+            writer_.pragma("#pragma omp single");
+            writer_.open("");
+            return;
+        }
+        const std::string collapse =
+            shared.size() > 1 ? " collapse(" + std::to_string(shared.size()) + ")" : "";
+        writer_.pragma("#pragma omp for" + collapse + " schedule(static)");
+        for (std::size_t i = 0; i + 1 < shared.size(); ++i) {
+            writer_.line(head(shared[i]));
+            writer_.indent();
+        }
+        writer_.open(head(shared.back()));
+        unindent_ = int(shared.size()) - 1;
+    }
+
+    void close_points() {
+        if (!shares_vectors_) writer_.close();
+        for (int i = 0; i < unindent_; ++i) writer_.unindent();
+    }
+
+    bool has_reduces() const {
+        return std::any_of(passes_.passes.begin(), passes_.passes.end(),
+                           [](const Pass& pass) { return !pass.reduces.empty(); });
+    }
+
+    void define_lanes() {
+        if (is_whole()) return;
+        writer_.line("const Lanes lanes = lanes_at(" + signature_.axis(lane_) + ", " +
+                     signature_.extent(lane_).text + ");");
+        values_.place.lanes = "lanes";
+    }
+
+    /// Memory for rows that a pass keeps for a later one.
+    void write_row_arrays() {
+        std::vector<Id> kept;
+        for (const Pass& pass : passes_.passes)
+            kept.insert(kept.end(), pass.kept.begin(), pass.kept.end());
+        if (kept.empty()) return;
+        const Dim& extent = kernel_.axes[std::size_t(lane_)].extent;
+        const std::int64_t padded =
+            extent.is_static() ? (extent.value() + kLanes - 1) / kLanes * kLanes : 0;
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            const std::string name = signature_.fresh(signature_.value(kept[i]) + "_row");
+            row_arrays_[kept[i]] = name;
+            if (extent.is_static() && padded <= kLargestArray) {
+                writer_.line("alignas(64) float " + name + "[" +
+                             std::to_string(std::max<std::int64_t>(padded, kLanes)) + "];");
+                continue;
+            }
+            if (i == 0) {
+                row_size_ = signature_.fresh("row_size");
+                writer_.line("const i64 " + row_size_ + " = whole_lanes(" +
+                             signature_.extent(lane_).text + ");");
+            }
+            const std::string first = i ? row_arrays_[kept[0]] + " + " + std::to_string(i) + " * " +
+                                              row_size_
+                              : kept.size() == 1 ? "scratch(" + row_size_ + ")"
+                                                 : "scratch(" + std::to_string(kept.size()) +
+                                                       " * " + row_size_ + ")";
+            writer_.line("float* const " + name + " = " + first + ";");
+        }
+    }
+
+    void write_scalars(std::size_t index) {
+        std::vector<Id> roots = passes_.scalar_stores[index], scalars;
+        for (Id id : passes_.scalars[index])
+            if (!as<Reduce>(kernel_, id)) scalars.push_back(id);
+        std::set<Id> always;  // what the passes use is computed once, before them
+        for (Id id : scalars)
+            if (used_by_passes(id) || as<Random>(kernel_, id)) always.insert(id);
+        values_.define_shared(scalars, roots, always);
+        for (Id id : roots) values_.write_store(*as<Store>(kernel_, id));
+    }
+
+    bool used_by_passes(Id id) const {
+        const auto uses = [&](const std::vector<Id>& users) {
+            return std::any_of(users.begin(), users.end(), [&](Id user) {
+                const auto operands = operands_of(kernel_, user);
+                return std::find(operands.begin(), operands.end(), id) != operands.end();
+            });
+        };
+        return std::any_of(passes_.passes.begin(), passes_.passes.end(), [&](const Pass& pass) {
+            return uses(pass.values) || uses(pass.stores) || uses(pass.reduces);
+        });
+    }
+
+    bool reduces_lanes() const { return lane_ >= 0 && !columns_; }
+
+    std::string accumulator(Id id) {
+        std::string& name = accumulators_[id];
+        if (name.empty()) {
+            const Id operand = as<Reduce>(kernel_, id)->operand;
+            const bool across = reduces_lanes() && values_.has_axis(operand, lane_);
+            name = across ? signature_.fresh(signature_.value(id) + "_lanes")
+                          : signature_.value(id);
+        }
+        return name;
+    }
+
+    void open_accumulators(const Pass& pass) {
+        for (Id id : pass.reduces) {
+            const Reduce& reduce = *as<Reduce>(kernel_, id);
+            const bool vector = values_.is_vector(reduce.operand);
+            const bool floats = kernel_.nodes[std::size_t(id)].dtype == DType::f32;
+            const std::string type = vector ? (floats ? "floats" : "ints") : floats ? "float" : "i32";
+            const std::string lowest = floats ? "kLowest" : "kLowestInteger";
+            const std::string start = reduce.reduction == Reduction::sum
+                                          ? "{}"
+                                          : " = " + (vector ? "splat(" + lowest + ")" : lowest);
+            writer_.line(type + " " + accumulator(id) + start + ";");
+        }
+    }
+
+    void write_reduce(Id id) {
+        const Reduce& reduce = *as<Reduce>(kernel_, id);
+        const Node& node = kernel_.nodes[std::size_t(id)];
+        const bool vector = values_.is_vector(reduce.operand);
+        std::string text = values_.value(reduce.operand, node.dtype, vector).text;
+        const bool masked = vector && reduces_lanes() && !values_.place.lanes.empty();
+        const std::string& name = accumulator(id);
+        if (reduce.reduction == Reduction::sum) {
+            if (masked) text = "keep(" + text + ", lanes)";
+            writer_.line(name + " += " + text + ";");
+        } else {
+            const char* lowest = node.dtype == DType::f32 ? "kLowest" : "kLowestInteger";
+            if (masked) text = "keep(" + text + ", lanes, " + lowest + ")";
+            writer_.line(name + " = maximum(" + name + ", " + text + ");");
+        }
+    }
+
+    void close_accumulators(const Pass& pass) {
+        for (Id id : pass.reduces) {
+            const Reduce& reduce = *as<Reduce>(kernel_, id);
+            const std::string& name = accumulator(id);
+            if (name != signature_.value(id)) {
+                const bool sum = reduce.reduction == Reduction::sum;
+                writer_.line("const " + element_type(kernel_.nodes[std::size_t(id)].dtype) + " " +
+                             signature_.value(id) + " = " + (sum ? "sum_across(" : "max_across(") +
+                             name + ");");
+            }
+            values_.define_as(id, signature_.value(id));
+        }
+    }
+
+    void write_pass(const Pass& pass) {
+        open_accumulators(pass);
+        const bool over_lanes = lane_ >= 0 && !columns_;
+        if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static)");
+        std::vector<AxisId> loops = steps_;
+        if (over_lanes) loops.push_back(lane_);
+        for (AxisId axis : loops) writer_.open(head(axis));
+        if (over_lanes) define_lanes();
+        write_pass_body(pass);
+        if (over_lanes) values_.place.lanes.clear();
+        for (std::size_t i = 0; i < loops.size(); ++i) writer_.close();
+        close_accumulators(pass);
+    }
+
+    void write_pass_body(const Pass& pass) {
+        for (Id id : pass.loaded) {
+            writer_.line("const floats " + signature_.value(id) + " = load(" + row_arrays_[id] +
+                         " + " + signature_.axis(lane_) + ");");
+            values_.define_as(id, signature_.value(id));
+        }
+        std::vector<Id> roots = pass.reduces;
+        roots.insert(roots.end(), pass.stores.begin(), pass.stores.end());
+        const std::vector<Id> defined = values_.define_shared(
+            pass.values, roots, std::set<Id>(pass.kept.begin(), pass.kept.end()));
+        for (Id id : pass.kept) {
+            writer_.line("store(" + row_arrays_[id] + " + " + signature_.axis(lane_) + ", " +
+                         values_.value(id).text + ");");
+        }
+        for (Id id : pass.reduces) write_reduce(id);
+        for (Id id : pass.stores) values_.write_store(*as<Store>(kernel_, id));
+        for (Id id : defined) values_.forget(id);
+        for (Id id : pass.loaded) values_.forget(id);
+    }
+
+    const Kernel& kernel_;
+    const Form& form_;
+    Signature& signature_;
+    Writer& writer_;
+    Values values_;
+    Passes passes_;
+    AxisId lane_ = -1;
+    bool columns_ = false;        // the lanes lie outside the passes
+    std::vector<AxisId> steps_;   // inner axes that are walked one position at a time
+    std::map<Id, std::string> row_arrays_, accumulators_;
+    std::string row_size_;
+    bool shares_vectors_ = false;
+    int unindent_ = 0;
+};
+
+}  // namespace
+
+void write_row_kernel(const Kernel& kernel, const Form& form, Signature& signature,
+                      Writer& writer) {
+    RowKernel(kernel, form, signature, writer).run();
+}
+
+}  // namespace fovea::emit

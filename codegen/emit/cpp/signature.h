@@ -1,0 +1,59 @@
+// The names in one emitted kernel: its function's parameters, loop variables and values.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/emit/cpp/expression.h"
+#include "codegen/emit/cpp/writer.h"
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::emit {
+
+/// `name` with everything that C++ does not take in an identifier as '_'.
+std::string identifier(std::string_view name);
+
+/// Whether `text` has `name` as a whole word.
+bool mentions(const std::string& text, const std::string& name);
+
+/// Whether C++ or the runtime has taken a name.
+bool is_reserved(const std::string& name);
+
+/// The C++ type of an element: float, i32, bool, bf16.
+std::string element_type(DType dtype);
+
+/// The symbols of all dims of a kernel, sorted by name: its last parameters.
+std::vector<std::string> symbols_of(const kernel::Kernel& kernel);
+
+/// Whether the kernel draws random numbers, and so has a parameter for the key.
+bool draws(const kernel::Kernel& kernel);
+
+/// `[batch, src_len, 64]`
+std::string shape_text(const std::vector<Dim>& shape);
+
+class Signature {
+  public:
+    explicit Signature(const kernel::Kernel& kernel);
+
+    const std::string& buffer(int index) const { return buffers_[std::size_t(index)]; }
+    /// The loop variable of an axis.
+    const std::string& axis(kernel::AxisId axis) const { return axes_[std::size_t(axis)]; }
+    /// The extent of an axis: a constant's name or an expression of symbols.
+    const Expression& extent(kernel::AxisId axis) const { return extents_[std::size_t(axis)]; }
+    const std::string& value(kernel::Id id) const { return values_[std::size_t(id)]; }
+    /// A new name like `wanted`.
+    std::string fresh(std::string wanted);
+
+    /// The comment above the function, its head, and the constants that `body` mentions.
+    void write_head(Writer& writer, const std::string& body) const;
+
+  private:
+    const kernel::Kernel& kernel_;
+    std::set<std::string> taken_;
+    std::vector<std::string> symbols_, buffers_, axes_, values_;
+    std::vector<Expression> extents_;
+    std::vector<std::pair<std::string, std::string>> constants_;  // names and values
+};
+
+}  // namespace fovea::emit

@@ -1,0 +1,24 @@
+// The bodies of emitted kernels, one function per form.
+#pragma once
+
+#include "codegen/emit/cpp/form.h"
+#include "codegen/emit/cpp/signature.h"
+#include "codegen/emit/cpp/writer.h"
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::emit {
+
+/// Points outside, passes over the inner axes: maps, reductions over lanes or over columns.
+void write_row_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
+                      Writer& writer);
+/// Panels of a register-tiled product with its epilogue.
+void write_contraction_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
+                              Writer& writer);
+/// Rows added to a table, in order, each thread on its columns.
+void write_scatter_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
+                          Writer& writer);
+
+/// The whole function: comment, head and body.
+std::string cpp_kernel(const kernel::Kernel& kernel);
+
+}  // namespace fovea::emit

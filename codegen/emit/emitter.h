@@ -1,0 +1,32 @@
+// The interface that targets share: a planned model in, files out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+#include "codegen/plan/plan.h"
+
+namespace fovea::emit {
+
+struct File {
+    std::string name;  // relative to the output folder
+    std::string text;
+};
+
+/// One target. Emitters hold no state: the same model gives the same files.
+class Emitter {
+  public:
+    virtual ~Emitter() = default;
+    /// `cpp`, `nvptx`.
+    virtual std::string target() const = 0;
+    /// The text of one kernel; what `fovea show --stage cpp` prints per kernel.
+    virtual std::string emit_kernel(const kernel::Kernel& kernel) const = 0;
+    /// All files of a model, `CMakeLists.txt` among them where the target has one.
+    virtual std::vector<File> emit_model(const plan::Model& model) const = 0;
+};
+
+std::unique_ptr<Emitter> make_cpp_emitter();
+
+}  // namespace fovea::emit

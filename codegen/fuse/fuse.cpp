@@ -1,0 +1,24 @@
+#include "codegen/fuse/fuse.h"
+
+namespace fovea::fuse {
+
+std::string_view name_of(Form form) {
+    switch (form) {
+        case Form::rows: return "rows";
+        case Form::columns: return "columns";
+        case Form::contract: return "contract";
+        case Form::scatter: return "scatter";
+        case Form::copy: return "copy";
+    }
+    return "?";
+}
+
+FusedGraph fuse(const Graph& graph, bool enabled) {
+    std::vector<bool> inlined = inlined_nodes(graph);
+    FusedGraph fused = group_nodes(graph, inlined, enabled);
+    place_values(graph, inlined, fused);
+    order_groups(graph, inlined, fused);
+    return fused;
+}
+
+}  // namespace fovea::fuse

@@ -1,0 +1,75 @@
+// Which nodes of the optimized graph become one kernel, and which values get memory.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/fuse/layout.h"
+#include "codegen/graph/graph.h"
+
+namespace fovea::fuse {
+
+/// How a group is lowered.
+enum class Form {
+    rows,      // elementwise, with reductions over the last axis
+    columns,   // a reduction over other axes, and the elementwise ops before it
+    contract,  // an einsum with an elementwise epilogue
+    scatter,   // a scatter-add
+    copy,      // a rearrangement, concatenation or output that no other kernel can store
+};
+
+std::string_view name_of(Form form);
+
+/// Nodes that are computed together.
+struct Group {
+    Form form = Form::rows;
+    std::vector<int> nodes;   // ascending
+    std::vector<int> stored;  // those that others, or the user, read
+    int anchor = -1;          // the einsum, reduction over columns, scatter-add or copied node
+    Shape domain;             // what the group runs over
+    bool reduces = false;     // over the last axis of the domain
+    bool prepared = false;    // depends on dims and parameters alone
+    std::string name;         // module path and ops
+};
+
+/// A node that could have been fused with a reader of it, and was not.
+struct Refusal {
+    int node = 0, reader = 0;
+    std::string reason;
+};
+
+struct FusedGraph {
+    std::vector<Group> groups;  // in an order in which they can run
+    std::vector<int> group_of;  // node to group; -1: leaves, views, outputs and what is inlined
+    /// Where a node's value lies; base -1 for values that have no memory. A base is a leaf, a stored
+    /// node, a rearrangement that its producer stores directly, or an output that is copied.
+    std::vector<Layout> layouts;
+    /// For a base whose memory is an output of the program: the output's node, else -1.
+    std::vector<int> output_of;
+    std::vector<Refusal> refusals;
+};
+
+/// Merges neighbours into groups and places values; with `enabled` false, every op stays by itself.
+FusedGraph fuse(const Graph& graph, bool enabled);
+
+/// Whether a node is computed anew wherever it is read: constants, positions, comparisons, random
+/// factors, values that depend on nothing but these.
+std::vector<bool> inlined_nodes(const Graph& graph);
+
+/// For each node, those that read it, in order.
+std::vector<std::vector<int>> readers_of(const Graph& graph);
+
+/// Puts every node that computes into a group (`groups`, `group_of`, `refusals` of the result).
+FusedGraph group_nodes(const Graph& graph, const std::vector<bool>& inlined, bool enabled);
+
+/// Decides which values get memory, and adds copies where a view cannot be read in place.
+void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
+
+/// Orders the groups so that each comes after those it reads from, and names them.
+void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
+
+/// As `fovea show --stage fused` prints it.
+std::string print(const Graph& graph, const FusedGraph& fused);
+
+}  // namespace fovea::fuse

@@ -1,0 +1,195 @@
+// Grouping: from the last node to the first, each joins the group of a reader, if it can.
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/fuse/fuse.h"
+
+namespace fovea::fuse {
+
+namespace {
+
+/// The axes over which a reduction runs include the last one (and, then, no other).
+bool reduces_last(const Node& node) { return node.axis >> (node.shape.rank() - 1) & 1; }
+
+/// `shape` is `domain` with the last dim 1: one value a row.
+bool is_row_scalar(const Shape& shape, const Shape& domain) {
+    if (shape.rank() != domain.rank() || shape.rank() == 0 || !shape[-1].is_one()) return false;
+    for (int i = 0; i + 1 < shape.rank(); ++i)
+        if (!(shape[i] == domain[i])) return false;
+    return true;
+}
+
+class Grouping {
+  public:
+    Grouping(const Graph& graph, const std::vector<bool>& inlined, bool enabled)
+        : graph_(graph), inlined_(inlined), enabled_(enabled), readers_(readers_of(graph)) {
+        fused_.group_of.assign(graph.nodes.size(), -1);
+    }
+
+    FusedGraph run() {
+        for (int id = int(graph_.nodes.size()) - 1; id > 0; --id)
+            if (computes(id)) place(id);
+        for (Group& group : fused_.groups) std::sort(group.nodes.begin(), group.nodes.end());
+        return std::move(fused_);
+    }
+
+  private:
+    bool computes(int id) const {
+        OpClass op_class = row_of(graph_[id].op).op_class;
+        if (op_class == OpClass::composite)
+            throw InternalError("fuse: a composite is left: " + std::string(row_of(graph_[id].op).name));
+        return !inlined_[std::size_t(id)] && op_class != OpClass::leaf && op_class != OpClass::view &&
+               op_class != OpClass::output;
+    }
+
+    void place(int id) {
+        std::vector<int> readers;
+        collect_readers(id, readers);
+        for (int reader : readers) {
+            int group = fused_.group_of[std::size_t(reader)];
+            if (group < 0) continue;
+            auto reason = why_not_join(id, group, readers);
+            if (!reason) return join(id, group);
+            if (enabled_) fused_.refusals.push_back({id, reader, *reason});
+        }
+        start_group(id);
+    }
+
+    /// The nodes that read `id`, seen through inlined ones, earliest first.
+    void collect_readers(int id, std::vector<int>& found) const {
+        for (int reader : readers_[std::size_t(id)]) {
+            if (inlined_[std::size_t(reader)]) collect_readers(reader, found);
+            else if (std::find(found.begin(), found.end(), reader) == found.end())
+                found.push_back(reader);
+        }
+    }
+
+    std::optional<std::string> why_not_join(int id, int target, const std::vector<int>& readers) const {
+        const Node& node = graph_[id];
+        const Group& group = fused_.groups[std::size_t(target)];
+        if (!enabled_) return "fusion is off";
+        if (group.form == Form::scatter || group.form == Form::copy)
+            return "its reader takes it from memory";
+        for (int reader : readers)
+            if (fused_.group_of[std::size_t(reader)] == target && reads_memory(id, reader))
+                return "its reader takes it from memory";
+        bool all_inside = std::all_of(readers.begin(), readers.end(), [&](int reader) {
+            return fused_.group_of[std::size_t(reader)] == target;
+        });
+        if (auto reason = why_not_shape(node, group, all_inside)) return reason;
+        if (!all_inside && leads_to(id, target)) return "another reader of it is needed before";
+        return std::nullopt;
+    }
+
+    bool reads_memory(int id, int reader) const {
+        const Node& node = graph_[reader];
+        if (node.op == Op::einsum || node.op == Op::scatter_add || node.op == Op::concat) return true;
+        return node.op == Op::gather && (node.inputs[0] == id || node.inputs[1] == id);
+    }
+
+    std::optional<std::string> why_not_shape(const Node& node, const Group& group,
+                                             bool all_inside) const {
+        switch (row_of(node.op).op_class) {
+            case OpClass::elementwise: return why_not_elementwise(node, group, all_inside);
+            case OpClass::reduction: return why_not_reduction(node, group);
+            case OpClass::contraction: return why_not_contraction(node, group, all_inside);
+            default: return "it moves values by itself";
+        }
+    }
+    std::optional<std::string> why_not_contraction(const Node& node, const Group& group,
+                                                   bool all_inside) const {
+        if (group.form != Form::rows || group.reduces)
+            return "a contraction's epilogue has no reduction";
+        for (int mate : group.nodes)
+            if (!(graph_[mate].shape == node.shape)) return "the shapes differ";
+        if (!all_inside) return "it is read elsewhere too";
+        return std::nullopt;
+    }
+    static std::optional<std::string> why_not_elementwise(const Node& node, const Group& group,
+                                                          bool all_inside) {
+        bool whole = node.shape == group.domain;
+        if (group.form == Form::columns && !(whole && all_inside))
+            return "a reduction over columns takes in what only it reads";
+        if (group.form == Form::contract && !whole) return "the shapes differ";
+        if (group.form == Form::rows && !whole && !is_row_scalar(node.shape, group.domain))
+            return "the shapes differ";
+        return std::nullopt;
+    }
+    std::optional<std::string> why_not_reduction(const Node& node, const Group& group) const {
+        if (!reduces_last(node)) return "it reduces over columns";
+        if (group.form != Form::rows) return "its reader is no row kernel";
+        const Shape& input = graph_[node.inputs[0]].shape;
+        bool same_rows = is_row_scalar(node.shape, group.domain);
+        if (!same_rows || !(input == group.domain || group.domain[-1].is_one()))
+            return "the rows differ";
+        return std::nullopt;
+    }
+
+    /// Whether a value computed from `id` outside of `target` is read inside of it.
+    bool leads_to(int id, int target) const {
+        std::vector<int> open;
+        std::vector<bool> seen(graph_.nodes.size(), false);
+        auto visit = [&](int node) {
+            if (!seen[std::size_t(node)]) open.push_back(node);
+            seen[std::size_t(node)] = true;
+        };
+        for (int reader : readers_[std::size_t(id)])
+            if (fused_.group_of[std::size_t(reader)] != target) visit(reader);
+        while (!open.empty()) {
+            int at = open.back();
+            open.pop_back();
+            int group = fused_.group_of[std::size_t(at)];
+            if (group == target) return true;
+            if (group >= 0)
+                for (int mate : fused_.groups[std::size_t(group)].nodes) visit(mate);
+            for (int reader : readers_[std::size_t(at)]) visit(reader);
+        }
+        return false;
+    }
+
+    void join(int id, int target) {
+        Group& group = fused_.groups[std::size_t(target)];
+        const Node& node = graph_[id];
+        group.nodes.push_back(id);
+        fused_.group_of[std::size_t(id)] = target;
+        if (node.op == Op::einsum) {
+            group.form = Form::contract;
+            group.anchor = id;
+        }
+        if (node.op == Op::reduce) {
+            group.reduces = true;
+            group.domain = graph_[node.inputs[0]].shape;
+        }
+    }
+
+    void start_group(int id) {
+        const Node& node = graph_[id];
+        Group group{.form = Form::rows, .nodes = {id}, .stored = {}, .domain = node.shape, .name = {}};
+        OpClass op_class = row_of(node.op).op_class;
+        if (op_class == OpClass::contraction) group.form = Form::contract;
+        if (op_class == OpClass::scatter) group.form = Form::scatter;
+        if (op_class == OpClass::copy) group.form = Form::copy;
+        if (op_class == OpClass::reduction) {
+            group.domain = graph_[node.inputs[0]].shape;
+            group.reduces = reduces_last(node);
+            if (!group.reduces) group.form = Form::columns;
+        }
+        if (group.form != Form::rows) group.anchor = id;
+        fused_.group_of[std::size_t(id)] = int(fused_.groups.size());
+        fused_.groups.push_back(group);
+    }
+
+    const Graph& graph_;
+    const std::vector<bool>& inlined_;
+    bool enabled_;
+    std::vector<std::vector<int>> readers_;
+    FusedGraph fused_;
+};
+
+}  // namespace
+
+FusedGraph group_nodes(const Graph& graph, const std::vector<bool>& inlined, bool enabled) {
+    return Grouping(graph, inlined, enabled).run();
+}
+
+}  // namespace fovea::fuse

@@ -1,0 +1,146 @@
+#include "codegen/fuse/layout.h"
+
+namespace fovea::fuse {
+
+Layout row_major(int base, const Shape& shape) {
+    Layout layout{.base = base, .offset = Dim(0), .dims = {}};
+    layout.dims.resize(std::size_t(shape.rank()));
+    Dim stride(1);
+    for (int i = shape.rank() - 1; i >= 0; --i) {
+        if (!shape[i].is_one())
+            layout.dims[std::size_t(i)].push_back({shape[i].without_label(), stride});
+        stride = stride * shape[i].without_label();
+    }
+    return layout;
+}
+
+namespace {
+
+/// Splits the factors of one dim into elementary axes of the given sizes (outermost first).
+std::optional<std::vector<Factor>> split(const std::vector<Factor>& factors,
+                                         const std::vector<Dim>& sizes) {
+    std::vector<Factor> result(sizes.size());
+    std::size_t at = factors.size();
+    Dim rest(1), stride(0);  // what is left of the factor being split, from its inner end
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+        const Dim size = sizes[i].without_label();
+        result[i] = {size, Dim(0)};
+        if (size.is_one()) continue;
+        if (rest.is_one()) {
+            if (at == 0) return std::nullopt;
+            --at;
+            rest = factors[at].extent;
+            stride = factors[at].stride;
+        }
+        if (!rest.divisible_by(size)) return std::nullopt;
+        result[i].stride = stride;
+        rest = rest / size;
+        stride = stride * size;
+    }
+    if (!rest.is_one() || at != 0) return std::nullopt;
+    return result;
+}
+
+int groups_of(const std::array<signed char, Shape::kMaxRank>& group) {
+    int count = 0;
+    while (count < Shape::kMaxRank && group[std::size_t(count)] >= 0) ++count;
+    return count;
+}
+
+}  // namespace
+
+std::optional<Layout> rearranged(const Layout& input, const RearrangeAxes& axes) {
+    std::vector<Factor> elementary;
+    int at = 0;
+    for (int g = 0; g < groups_of(axes.input_group); ++g) {
+        std::vector<Dim> sizes;
+        for (int i = 0; i < axes.input_group[std::size_t(g)]; ++i)
+            sizes.push_back(axes.axis[std::size_t(at++)]);
+        auto parts = split(input.dims[std::size_t(g)], sizes);
+        if (!parts) return std::nullopt;
+        elementary.insert(elementary.end(), parts->begin(), parts->end());
+    }
+    Layout result{.base = input.base, .offset = input.offset, .dims = {}};
+    int used = 0;
+    for (int g = 0; g < groups_of(axes.output_group); ++g) {
+        std::vector<Factor> dim;
+        for (int i = 0; i < axes.output_group[std::size_t(g)]; ++i) {
+            const Factor& factor =
+                elementary[std::size_t(axes.order[std::size_t(used++)])];
+            if (!factor.extent.is_one()) dim.push_back(factor);
+        }
+        result.dims.push_back(dim);
+    }
+    collapse_factors(result);
+    return result;
+}
+
+Layout stored_rearranged(int base, const Shape& result, const RearrangeAxes& axes) {
+    std::vector<Factor> elementary(std::size_t(axes.count));
+    Dim stride(1);
+    int last = 0;
+    for (int g = 0; g < result.rank(); ++g) last += axes.output_group[std::size_t(g)];
+    for (int i = last - 1; i >= 0; --i) {
+        int axis = axes.order[std::size_t(i)];
+        Dim extent = axes.axis[std::size_t(axis)].without_label();
+        elementary[std::size_t(axis)] = {extent, stride};
+        stride = stride * extent;
+    }
+    Layout layout{.base = base, .offset = Dim(0), .dims = {}};
+    int at = 0;
+    for (int g = 0; g < groups_of(axes.input_group); ++g) {
+        std::vector<Factor> dim;
+        for (int i = 0; i < axes.input_group[std::size_t(g)]; ++i, ++at)
+            if (!elementary[std::size_t(at)].extent.is_one()) dim.push_back(elementary[std::size_t(at)]);
+        layout.dims.push_back(dim);
+    }
+    collapse_factors(layout);
+    return layout;
+}
+
+std::optional<Layout> sliced(const Layout& input, int axis, const Dim& first, const Dim& extent) {
+    Layout result = input;
+    auto& factors = result.dims[std::size_t(axis)];
+    if (factors.size() > 1) return std::nullopt;
+    if (factors.empty()) return extent.is_one() ? std::optional(result) : std::nullopt;
+    result.offset = result.offset + first * factors[0].stride;
+    factors[0].extent = extent.without_label();
+    if (extent.is_one()) factors.clear();
+    return result;
+}
+
+void collapse_factors(Layout& layout) {
+    for (auto& factors : layout.dims)
+        for (std::size_t i = 1; i < factors.size();) {
+            if (factors[i - 1].stride == factors[i].stride * factors[i].extent) {
+                factors[i].extent = factors[i - 1].extent * factors[i].extent;
+                factors.erase(factors.begin() + std::ptrdiff_t(i) - 1);
+            } else {
+                ++i;
+            }
+        }
+}
+
+bool is_strided(const Layout& layout) {
+    for (const auto& factors : layout.dims)
+        if (factors.size() > 1) return false;
+    return true;
+}
+
+Dim stride_of(const Layout& layout, int i) {
+    const auto& factors = layout.dims[std::size_t(i)];
+    return factors.empty() ? Dim(0) : factors[0].stride;
+}
+
+bool is_whole(const Layout& layout) {
+    if (!(layout.offset == Dim(0)) || !is_strided(layout)) return false;
+    Dim stride(1);
+    for (std::size_t i = layout.dims.size(); i-- > 0;) {
+        if (layout.dims[i].empty()) continue;
+        if (!(layout.dims[i][0].stride == stride)) return false;
+        stride = stride * layout.dims[i][0].extent;
+    }
+    return true;
+}
+
+}  // namespace fovea::fuse

@@ -1,0 +1,121 @@
+// An order in which groups can run, near that of the graph; their names; what can be prepared.
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+
+#include "codegen/base/error.h"
+#include "codegen/fuse/fuse.h"
+
+namespace fovea::fuse {
+
+namespace {
+
+/// The values that a group takes from memory, seen through what is inlined.
+void collect_reads(const Graph& graph, const std::vector<bool>& inlined, const FusedGraph& fused,
+                   int id, int group, std::set<int>& reads) {
+    for (int input : graph[id].inputs) {
+        if (input <= 0) continue;
+        if (inlined[std::size_t(input)]) collect_reads(graph, inlined, fused, input, group, reads);
+        else if (fused.group_of[std::size_t(input)] != group ||
+                 row_of(graph[input].op).op_class == OpClass::view)
+            reads.insert(input);
+    }
+}
+
+std::vector<bool> varying_nodes(const Graph& graph) {
+    std::vector<bool> varies(graph.nodes.size(), false);
+    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+        const Node& node = graph[id];
+        bool any = node.op == Op::input || node.op == Op::random;
+        for (int input : node.inputs) any = any || (input > 0 && varies[std::size_t(input)]);
+        varies[std::size_t(id)] = any;
+    }
+    return varies;
+}
+
+bool is_prepared(const FusedGraph& fused, const Group& group, const std::vector<bool>& varies) {
+    for (int id : group.nodes)
+        if (varies[std::size_t(id)]) return false;
+    for (int id : group.stored)
+        if (fused.output_of[std::size_t(fused.layouts[std::size_t(id)].base)] >= 0) return false;
+    return true;
+}
+
+std::string underscored(std::string path) {
+    for (std::size_t at; (at = path.find("blks.")) != path.npos;) path.erase(at, 5);
+    std::replace(path.begin(), path.end(), '.', '_');
+    return path;
+}
+
+/// `encoder_block0_attention_masked_softmax`, `decoder_dense_weight_gradient`.
+std::string name_group(const Graph& graph, const FusedGraph& fused, const Group& group) {
+    int id = group.anchor >= 0 ? group.anchor : group.stored.empty() ? group.nodes.back()
+                                                                      : group.stored.back();
+    const Node& node = graph[id];
+    int output = group.stored.empty()
+                     ? -1
+                     : fused.output_of[std::size_t(fused.layouts[std::size_t(group.stored[0])].base)];
+    if (output >= 0 && node.backward) {
+        std::string name(graph[output].name);
+        if (name.ends_with(".grad")) name = name.substr(0, name.size() - 5) + ".gradient";
+        return underscored(name);
+    }
+    std::string path = underscored(graph.path(graph.scope_of(id)));
+    std::string_view what = node.op == Op::elementwise ? row_of(node.function).name
+                                                       : row_of(node.op).name;
+    if (node.composite != Op::poison) what = row_of(node.composite).name;
+    bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
+    std::string name = path;
+    if (!linear || path.empty()) name += (path.empty() ? "" : "_") + std::string(what);
+    return node.backward ? name + "_gradient" : name;
+}
+
+}  // namespace
+
+void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused) {
+    int count = int(fused.groups.size());
+    std::vector<int> writer(graph.nodes.size(), -1);
+    for (int g = 0; g < count; ++g)
+        for (int id : fused.groups[std::size_t(g)].stored)
+            writer[std::size_t(fused.layouts[std::size_t(id)].base)] = g;
+
+    std::vector<std::vector<int>> next(static_cast<std::size_t>(count));
+    std::vector<int> waits(std::size_t(count), 0);
+    for (int g = 0; g < count; ++g) {
+        std::set<int> reads, before;
+        for (int id : fused.groups[std::size_t(g)].nodes)
+            collect_reads(graph, inlined, fused, id, g, reads);
+        for (int id : reads) {
+            int base = fused.layouts[std::size_t(id)].base;
+            if (base < 0) throw InternalError("fuse: a value that is read has no memory");
+            if (writer[std::size_t(base)] >= 0 && writer[std::size_t(base)] != g)
+                before.insert(writer[std::size_t(base)]);
+        }
+        for (int b : before) next[std::size_t(b)].push_back(g);
+        waits[std::size_t(g)] = int(before.size());
+    }
+
+    using Ready = std::pair<int, int>;  // first node, group
+    std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+    auto offer = [&](int g) { ready.push({fused.groups[std::size_t(g)].nodes.front(), g}); };
+    for (int g = 0; g < count; ++g)
+        if (!waits[std::size_t(g)]) offer(g);
+    std::vector<bool> varies = varying_nodes(graph);
+    std::vector<Group> ordered;
+    while (!ready.empty()) {
+        int g = ready.top().second;
+        ready.pop();
+        Group& group = fused.groups[std::size_t(g)];
+        group.prepared = is_prepared(fused, group, varies);
+        group.name = name_group(graph, fused, group);
+        for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
+        ordered.push_back(group);
+        for (int n : next[std::size_t(g)])
+            if (--waits[std::size_t(n)] == 0) offer(n);
+    }
+    if (int(ordered.size()) != count) throw InternalError("fuse: the groups wait for each other");
+    fused.groups = std::move(ordered);
+}
+
+}  // namespace fovea::fuse

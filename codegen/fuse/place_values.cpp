@@ -1,0 +1,111 @@
+// Placing: which values get memory, how views read it, and where a copy cannot be helped.
+#include "codegen/base/error.h"
+#include "codegen/fuse/fuse.h"
+
+namespace fovea::fuse {
+
+namespace {
+
+class Placement {
+  public:
+    Placement(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused)
+        : graph_(graph), inlined_(inlined), fused_(fused), readers_(readers_of(graph)) {
+        fused_.layouts.resize(graph.nodes.size());
+        fused_.output_of.assign(graph.nodes.size(), -1);
+    }
+
+    void run() {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            switch (row_of(graph_[id].op).op_class) {
+                case OpClass::leaf: layout(id) = row_major(id, graph_[id].shape); break;
+                case OpClass::view: place_view(id); break;
+                case OpClass::output: place_output(id); break;
+                default:
+                    if (!inlined_[std::size_t(id)] && is_read_outside(id, group_of(id))) store(id);
+            }
+        }
+    }
+
+  private:
+    Layout& layout(int id) { return fused_.layouts[std::size_t(id)]; }
+    int group_of(int id) const { return fused_.group_of[std::size_t(id)]; }
+
+    bool is_read_outside(int id, int group) const {
+        for (int reader : readers_[std::size_t(id)]) {
+            if (inlined_[std::size_t(reader)] ? is_read_outside(reader, group)
+                                              : group_of(reader) != group)
+                return true;
+        }
+        return false;
+    }
+
+    void store(int id) {
+        Group& group = fused_.groups[std::size_t(group_of(id))];
+        group.stored.push_back(id);
+        layout(id) = row_major(id, graph_[id].shape);
+        const std::vector<int>& readers = readers_[std::size_t(id)];
+        bool movable = group.form == Form::rows || group.form == Form::columns ||
+                       group.form == Form::contract;
+        if (!movable || readers.size() != 1 || graph_[readers[0]].op != Op::rearrange) return;
+        const Node& view = graph_[readers[0]];
+        const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
+        auto read_in_place = rearranged(layout(id), axes);
+        if (read_in_place && is_strided(*read_in_place)) return;
+        Layout moved = stored_rearranged(readers[0], view.shape, axes);
+        if (is_strided(moved)) layout(id) = moved;
+    }
+
+    void place_view(int id) {
+        const Node& node = graph_[id];
+        const Layout& input = layout(node.inputs[0]);
+        if (input.base == id) {
+            layout(id) = row_major(id, node.shape);
+            return;
+        }
+        auto in_place = node.op == Op::slice
+                            ? sliced(input, node.axis, node.dim, node.shape[node.axis])
+                            : rearranged(input, graph_.rearranges[std::size_t(node.attribute)]);
+        if (in_place && is_strided(*in_place)) layout(id) = *in_place;
+        else add_copy(id);
+    }
+
+    void place_output(int id) {
+        const Layout& value = layout(graph_[id].inputs[0]);
+        bool leaf = value.base < 0 || row_of(graph_[value.base].op).op_class == OpClass::leaf;
+        bool whole = !leaf && is_whole(value) && graph_[id].dtype == graph_[value.base].dtype &&
+                     same_size(graph_[id].shape, graph_[value.base].shape);
+        if (whole && fused_.output_of[std::size_t(value.base)] < 0) {
+            fused_.output_of[std::size_t(value.base)] = id;
+            return;
+        }
+        add_copy(id);
+        fused_.output_of[std::size_t(id)] = id;
+    }
+
+    static bool same_size(const Shape& a, const Shape& b) {
+        Dim x(1), y(1);
+        for (const Dim& dim : a) x = x * dim;
+        for (const Dim& dim : b) y = y * dim;
+        return x == y;
+    }
+
+    void add_copy(int id) {
+        layout(id) = row_major(id, graph_[id].shape);
+        fused_.group_of[std::size_t(id)] = int(fused_.groups.size());
+        fused_.groups.push_back({.form = Form::copy, .nodes = {id}, .stored = {id}, .anchor = id,
+                                 .domain = graph_[id].shape, .name = {}});
+    }
+
+    const Graph& graph_;
+    const std::vector<bool>& inlined_;
+    FusedGraph& fused_;
+    std::vector<std::vector<int>> readers_;
+};
+
+}  // namespace
+
+void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused) {
+    Placement(graph, inlined, fused).run();
+}
+
+}  // namespace fovea::fuse

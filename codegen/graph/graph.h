@@ -1,0 +1,225 @@
+// The computation graph: a list of nodes in topological order, the modules they were made in, and
+// the errors found while making them. It can be built while compiling.
+//
+// Node 0 is poison. A node's inputs have smaller numbers. A parameter's name is the path of its
+// scope (`encoder.blks.block0.ffn.dense1.weight`), which is PyTorch's state_dict key.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "codegen/base/error.h"
+#include "codegen/base/text.h"
+#include "codegen/graph/node.h"
+
+namespace fovea {
+
+/// A module that was entered: `scope / "ffn"`, or `scope / "block" + 0` (joined).
+struct ScopeRecord {
+    int parent = -1;
+    std::string_view part{};
+    int index = -1;       // >= 0: a number after the part
+    bool joined = false;  // no dot before it
+    Location location{};
+    std::uint64_t hash = 0;  // of the whole path
+};
+
+struct Diagnostic {
+    Location location{};
+    int scope = 0;
+    Text text;
+};
+
+/// Never called: its name is what the compiler prints on a model with an error. See well_formed.h.
+inline void the_model_is_wrong_in_the_calls_above() {}
+
+class Graph {
+  public:
+    std::vector<Node> nodes;
+    std::vector<ScopeRecord> scopes;
+    std::vector<EinsumAxes> einsums;
+    std::vector<RearrangeAxes> rearranges;
+    std::vector<AttentionAttributes> attentions;
+    std::vector<Diagnostic> errors;
+    int region = 0, regions = 1;  // the region that new nodes go to; how many there are
+    int sites = 0;                // places where random numbers are drawn
+    bool strict = false;          // stop the compiler at the first error
+
+    constexpr Graph() {
+        nodes.reserve(256);
+        scopes.reserve(128);
+        nodes.push_back({});
+        scopes.push_back({.parent = -1, .part = "", .index = -1, .joined = false, .location = {},
+                          .hash = kHashStart});
+    }
+
+    constexpr int add(const Node& node) {
+        nodes.push_back(node);
+        Node& added = nodes.back();
+        added.region = region;
+        if (origin_.active) {
+            added.location = origin_.location;
+            added.scope = origin_.scope;
+            added.composite = origin_.composite;
+            added.backward = origin_.backward;
+        }
+        return int(nodes.size()) - 1;
+    }
+    constexpr int add_scope(int parent, std::string_view part, int index, bool joined, Location where) {
+        ScopeRecord record{parent, part, index, joined, where, 0};
+        record.hash = hash_of(record);
+        scopes.push_back(record);
+        return int(scopes.size()) - 1;
+    }
+    constexpr const Node& operator[](int id) const { return nodes[std::size_t(id)]; }
+    constexpr Node& operator[](int id) { return nodes[std::size_t(id)]; }
+    constexpr const ScopeRecord& scope(int id) const { return scopes[std::size_t(id)]; }
+
+    constexpr void write_path(Text& text, int scope_id) const {
+        if (scope_id <= 0) return;
+        const ScopeRecord& record = scope(scope_id);
+        write_path(text, record.parent);
+        if (record.parent > 0 && !record.joined) text << ".";
+        text << record.part;
+        if (record.index >= 0) text << record.index;
+    }
+    std::string path(int scope_id) const {
+        Text text;
+        write_path(text, scope_id);
+        return std::string(text.view());
+    }
+
+    /// Records an error and gives poison (0); at run time throws it as UserError.
+    constexpr int fail(Location location, int scope_id, const Text& text) {
+        if (std::is_constant_evaluated()) {
+            if (strict) the_model_is_wrong_in_the_calls_above();
+        }
+        errors.push_back({location, scope_id, text});
+        if (!std::is_constant_evaluated())
+            throw UserError(std::string(render(errors.back()).view()));
+        return 0;
+    }
+    /// `transformer.cpp:21: what is wrong; in encoder.blks.block0 at transformer.cpp:52`
+    constexpr Text render(const Diagnostic& error) const {
+        Text text;
+        text << error.location.file_name() << ":" << error.location.line << ": " << error.text.view();
+        int last_line = error.location.line;
+        for (int s = error.scope; s > 0; s = scope(s).parent) {
+            const Location& place = scope(s).location;
+            if (!place.line || place.line == last_line) continue;
+            text << "; in ";
+            write_path(text, s);
+            text << " at " << place.file_name() << ":" << place.line;
+            last_line = place.line;
+        }
+        return text;
+    }
+
+    /// The module that a value comes from: its own, or its first input's.
+    constexpr int scope_of(int id) const {
+        for (; id > 0; id = (*this)[id].inputs[0])
+            if ((*this)[id].scope > 0) return (*this)[id].scope;
+        return 0;
+    }
+    /// ` (from encoder.blks.block0.ffn.dense2)`, or nothing.
+    constexpr void write_origin(Text& text, int id) const {
+        int from = scope_of(id);
+        if (from <= 0) return;
+        text << " (from ";
+        write_path(text, from);
+        text << ")";
+    }
+    /// The innermost module that two modules share.
+    constexpr int common_scope(int a, int b) const {
+        int depth_a = depth(a), depth_b = depth(b);
+        for (; depth_a > depth_b; --depth_a) a = scope(a).parent;
+        for (; depth_b > depth_a; --depth_b) b = scope(b).parent;
+        for (; depth_a > 0 && scope(a).hash != scope(b).hash; --depth_a) {
+            a = scope(a).parent;
+            b = scope(b).parent;
+        }
+        return depth_a > 0 ? b : 0;
+    }
+
+    /// Whether a parameter of this path exists; remembers it if not.
+    constexpr bool claim_parameter(int scope_id) {
+        if (2 * (parameters_ + 1) > claimed_.size()) grow_claimed();
+        return insert_claim(scope(scope_id).hash);
+    }
+
+    /// Where new nodes say they come from, in passes.
+    struct Origin {
+        bool active = false;
+        Location location{};
+        int scope = 0;
+        Op composite = Op::poison;
+        bool backward = false;
+    };
+    /// While it lives, nodes added to `graph` take the location, the module and the composite of
+    /// `node` (of this graph or of the one that it is rewritten from). `backward` marks what
+    /// gradient rules make; it is inherited.
+    class From {
+      public:
+        constexpr From(Graph& graph, const Node& node, bool backward = false)
+            : graph_(graph), before_(graph.origin_) {
+            bool composite = row_of(node.op).op_class == OpClass::composite;
+            graph.origin_ = {true, node.location, node.scope, composite ? node.op : node.composite,
+                             backward || node.backward};
+        }
+        constexpr ~From() { graph_.origin_ = before_; }
+        From(const From&) = delete;
+        From& operator=(const From&) = delete;
+
+      private:
+        Graph& graph_;
+        Origin before_;
+    };
+
+  private:
+    static constexpr std::uint64_t kHashStart = 1469598103934665603u;  // FNV-1a
+
+    static constexpr void hash_in(std::uint64_t& hash, char c) {
+        hash = (hash ^ std::uint64_t(c)) * 1099511628211u;
+    }
+    constexpr std::uint64_t hash_of(const ScopeRecord& record) const {
+        std::uint64_t hash = scope(record.parent).hash;
+        if (record.parent > 0 && !record.joined) hash_in(hash, '.');
+        for (char c : record.part) hash_in(hash, c);
+        if (record.index >= 0) {
+            Text digits;
+            digits << record.index;
+            for (char c : digits.view()) hash_in(hash, c);
+        }
+        return hash;
+    }
+    constexpr int depth(int s) const {
+        int depth = 0;
+        for (; s > 0; s = scope(s).parent) ++depth;
+        return depth;
+    }
+    constexpr bool insert_claim(std::uint64_t hash) {
+        std::size_t mask = claimed_.size() - 1;
+        for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+            if (claimed_[i] == hash) return false;
+            if (claimed_[i]) continue;
+            claimed_[i] = hash;
+            ++parameters_;
+            return true;
+        }
+    }
+    constexpr void grow_claimed() {
+        std::vector<std::uint64_t> old = claimed_;
+        claimed_.assign(old.empty() ? 64 : old.size() * 4, 0);
+        parameters_ = 0;
+        for (std::uint64_t hash : old)
+            if (hash) insert_claim(hash);
+    }
+
+    Origin origin_;
+    std::vector<std::uint64_t> claimed_;
+    std::size_t parameters_ = 0;
+};
+
+}  // namespace fovea

@@ -1,0 +1,91 @@
+// A node of the graph, and the attributes that some ops add to it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "codegen/base/dtype.h"
+#include "codegen/base/elementwise.h"
+#include "codegen/base/location.h"
+#include "codegen/base/shape.h"
+#include "codegen/graph/op.h"
+
+namespace fovea {
+
+/// How a parameter starts (see the runtime's `Initial`).
+enum class Initial : unsigned char { zeros, ones, xavier_uniform, normal, linear_bias };
+
+enum class Reduction : unsigned char { sum, max };
+
+/// What a row whose mask hides every key becomes: uniform over all keys, or zero.
+enum class MaskedRows : unsigned char { uniform, zero };
+
+/// Axis labels of an einsum: label i of operand a is `a[i]`. Labels are small numbers.
+struct EinsumAxes {
+    struct List {
+        std::array<signed char, Shape::kMaxRank> label{};
+        int count = 0;
+
+        constexpr void push(int value) { label[std::size_t(count++)] = (signed char)value; }
+        constexpr bool contains(int value) const {
+            for (int i = 0; i < count; ++i)
+                if (label[std::size_t(i)] == value) return true;
+            return false;
+        }
+    };
+    List a{}, b{}, out{};
+    std::string_view pattern{};  // as the user wrote it, for messages; may be empty
+};
+
+/// A rearrangement: the input's axes split into elementary axes (in order), and the output's axes
+/// are groups of them. Elementary axis `i` has size `axis[i]`; input axis k is made of
+/// `input_group[k]` of them; `order` lists them as the output has them, grouped by `output_group`
+/// (a group of none is an axis of size 1).
+struct RearrangeAxes {
+    static constexpr int kMax = 10;
+    std::array<Dim, kMax> axis{};
+    int count = 0;
+    std::array<signed char, Shape::kMaxRank> input_group{};
+    std::array<signed char, kMax> order{};
+    std::array<signed char, Shape::kMaxRank> output_group{};
+    std::string_view pattern{};
+};
+
+/// What attention adds: the score region and the mask.
+struct AttentionAttributes {
+    int score = 0;   // node of the region that is the score of a pair
+    int region = 0;  // its number
+    bool causal = false;
+    bool has_lens = false, has_allowed = false;  // inputs 3 and 4
+    double dropout = 0;
+    int site = 0;    // of its dropout
+};
+
+/// Which value of a pair a node of Op::pair is: the query's vector, the key's vector, or an index.
+enum class PairPart : unsigned char { query, key, batch, head, query_index, key_index };
+
+struct Node {
+    Op op = Op::poison;
+    Elementwise function = Elementwise::identity;  // elementwise
+    DType dtype = DType::f32;
+    Shape shape{};
+    std::array<int, 5> inputs{-1, -1, -1, -1, -1};
+    int scope = 0;          // of the module that made it
+    int region = 0;         // 0: the graph itself; others: a score region
+    Location location{};
+    std::string_view name{};  // input, parameter (leaf), output
+    double value = 0;       // constant, dropout and random (probability), layer_norm (eps)
+    Dim dim{};              // extent; slice (first); gather (rows)
+    int axis = 0;           // iota, softmax, slice, concat; reduce: bits; layer_norm: first axis
+    int attribute = -1;     // index into the graph's einsums, rearranges or attentions
+    int site = 0;           // random, dropout: the number of the place where numbers are drawn
+    Initial initial = Initial::zeros;           // parameter
+    Reduction reduction = Reduction::sum;       // reduce
+    MaskedRows masked_rows = MaskedRows::uniform;
+    PairPart part = PairPart::query;            // pair
+    Op composite = Op::poison;  // the composite that this node comes from, poison for none
+    bool backward = false;      // made by add_gradients
+};
+
+}  // namespace fovea

@@ -1,0 +1,66 @@
+// Copying nodes from graph to graph, with their attributes and score regions.
+#include "codegen/graph/rewrite.h"
+
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace fovea {
+
+Rewrite::Rewrite(const Graph& source) : source_(source), map_(source.nodes.size(), -1) {
+    map_[0] = 0;
+    target_.scopes = source.scopes;
+    target_.regions = source.regions;
+    target_.sites = source.sites;
+    target_.nodes.reserve(source.nodes.size() + source.nodes.size() / 2);
+    region_nodes_.resize(std::size_t(source.regions));
+    for (int id = 1; id < int(source.nodes.size()); ++id)
+        if (source[id].region) region_nodes_[std::size_t(source[id].region)].push_back(id);
+}
+
+Tensor Rewrite::mapped(int source_id) {
+    int id = map_[std::size_t(source_id)];
+    if (id < 0)
+        throw InternalError("rewrite: node %" + std::to_string(source_id) + " is used before it is made");
+    return {&target_, id};
+}
+
+Tensor Rewrite::copy_node(int source_id) {
+    Node node = source_[source_id];
+    for (int& input : node.inputs)
+        if (input >= 0) input = mapped(input).id;
+    auto move_attribute = [&](const auto& from, auto& to) {
+        to.push_back(from[std::size_t(node.attribute)]);
+        node.attribute = int(to.size()) - 1;
+    };
+    if (node.attribute >= 0) {
+        if (node.op == Op::einsum) move_attribute(source_.einsums, target_.einsums);
+        else if (node.op == Op::rearrange) move_attribute(source_.rearranges, target_.rearranges);
+        else move_attribute(source_.attentions, target_.attentions);
+    }
+    target_.nodes.push_back(node);
+    map_[std::size_t(source_id)] = int(target_.nodes.size()) - 1;
+    return {&target_, map_[std::size_t(source_id)]};
+}
+
+Tensor Rewrite::copy(int source_id) {
+    const Node& node = source_[source_id];
+    if (node.op != Op::attention) return copy_node(source_id);
+    const AttentionAttributes& attributes = source_.attentions[std::size_t(node.attribute)];
+    for (int id : region_nodes_[std::size_t(attributes.region)]) copy_node(id);
+    Tensor copied = copy_node(source_id);
+    target_.attentions[std::size_t(copied.node().attribute)].score = mapped(attributes.score).id;
+    return copied;
+}
+
+void Rewrite::set(int source_id, Tensor value) { map_[std::size_t(source_id)] = value.id; }
+
+std::string_view intern(std::string_view name) {
+    static std::mutex mutex;
+    static std::set<std::string, std::less<>> names;
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = names.find(name);
+    return found != names.end() ? *found : *names.emplace(name).first;
+}
+
+}  // namespace fovea

@@ -1,0 +1,74 @@
+// Comparison of nodes and of their attributes.
+#include "codegen/graph/same_node.h"
+
+namespace fovea {
+
+namespace {
+
+/// The labels of the three lists in order of first appearance, in 32 numbers at most.
+std::array<int, 3 * Shape::kMaxRank + 3> canonical(const EinsumAxes& axes) {
+    std::array<int, 3 * Shape::kMaxRank + 3> result{};
+    std::array<int, 128> number{};
+    int used = 0;
+    std::size_t at = 0;
+    for (const EinsumAxes::List* list : {&axes.a, &axes.b, &axes.out}) {
+        result[at++] = list->count;
+        for (int i = 0; i < list->count; ++i) {
+            int& n = number[std::size_t(list->label[std::size_t(i)])];
+            if (!n) n = ++used;
+            result[at++] = n;
+        }
+    }
+    return result;
+}
+
+bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, const Node& b) {
+    if ((a.attribute < 0) != (b.attribute < 0)) return false;
+    if (a.attribute < 0) return true;
+    std::size_t i = std::size_t(a.attribute), k = std::size_t(b.attribute);
+    if (a.op == Op::einsum) return same_axes(graph_a.einsums[i], graph_b.einsums[k]);
+    if (a.op == Op::rearrange) return same_axes(graph_a.rearranges[i], graph_b.rearranges[k]);
+    const AttentionAttributes &x = graph_a.attentions[i], &y = graph_b.attentions[k];
+    return a.op == Op::masked_softmax && x.causal == y.causal && x.has_lens == y.has_lens &&
+           x.has_allowed == y.has_allowed;
+}
+
+bool is_unique(Op op) {
+    return op == Op::input || op == Op::parameter || op == Op::output || op == Op::attention ||
+           op == Op::pair;
+}
+
+}  // namespace
+
+bool same_axes(const EinsumAxes& a, const EinsumAxes& b) { return canonical(a) == canonical(b); }
+
+bool same_axes(const RearrangeAxes& a, const RearrangeAxes& b) {
+    if (a.count != b.count || a.input_group != b.input_group || a.output_group != b.output_group)
+        return false;
+    for (int i = 0; i < a.count; ++i) {
+        std::size_t k = std::size_t(i);
+        if (!(a.axis[k] == b.axis[k]) || a.order[k] != b.order[k]) return false;
+    }
+    return true;
+}
+
+bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
+    const Node &x = graph_a[a], &y = graph_b[b];
+    return !is_unique(x.op) && x.op == y.op && x.function == y.function && x.dtype == y.dtype &&
+           x.shape == y.shape && x.region == y.region && x.value == y.value && x.dim == y.dim &&
+           x.axis == y.axis && x.site == y.site && x.reduction == y.reduction &&
+           x.masked_rows == y.masked_rows && same_attribute(graph_a, x, graph_b, y);
+}
+
+std::uint64_t hash_of_function(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    std::uint64_t hash = std::uint64_t(node.op);
+    auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u + 1; };
+    mix(std::uint64_t(node.function));
+    mix(std::uint64_t(node.shape.rank()));
+    mix(std::uint64_t(node.axis));
+    mix(std::uint64_t(std::int64_t(node.value * 4096)));
+    return hash;
+}
+
+}  // namespace fovea

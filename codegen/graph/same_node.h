@@ -1,0 +1,19 @@
+// Whether two nodes compute the same function of their inputs.
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/graph/graph.h"
+
+namespace fovea {
+
+/// Whether nodes `a` and `b` have the same op and attributes: equal but for inputs, names and where
+/// they come from. False for inputs, parameters, outputs and attention.
+bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b);
+/// Equal for nodes of the same function.
+std::uint64_t hash_of_function(const Graph& graph, int id);
+
+bool same_axes(const EinsumAxes& a, const EinsumAxes& b);
+bool same_axes(const RearrangeAxes& a, const RearrangeAxes& b);
+
+}  // namespace fovea

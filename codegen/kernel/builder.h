@@ -1,0 +1,117 @@
+// Writes kernels so that they read like the mathematics: axes and types are inferred.
+//
+//     Builder b("softmax");
+//     AxisId r = b.axis("r", rows), k = b.axis("k", keys);
+//     int x = b.input("x", {rows, keys}), y = b.output("y", {rows, keys});
+//     b.each(r, [&] {
+//         Id s = b.load(b.at(x, {r, k}));
+//         Id e = b.map(Elementwise::exp, {b.sub(s, b.max(s, {k}))});
+//         b.store(b.at(y, {r, k}), b.div(e, b.sum(e, {k})));
+//     });
+//     Kernel softmax = b.finish();
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::kernel {
+
+class Builder {
+  public:
+    explicit Builder(std::string name, std::string formula = {},
+                     std::vector<std::string> sources = {});
+
+    AxisId axis(std::string name, const Dim& extent);
+    int buffer(std::string name, DType dtype, std::vector<Dim> shape, bool written);
+    int input(std::string name, std::vector<Dim> shape, DType dtype = DType::f32);
+    int output(std::string name, std::vector<Dim> shape, DType dtype = DType::f32);
+
+    /// The row-major access of a buffer with one axis per dimension; -1 stands for position 0.
+    Access at(int buffer, const std::vector<AxisId>& axes) const;
+    /// The same with the rows (dimension 0) picked by the i32 tile `row`; `axes` are the others.
+    Access at_row(int buffer, Id row, const std::vector<AxisId>& axes) const;
+
+    Id constant(double value, DType dtype = DType::f32);
+    Id extent(const Dim& dim, DType dtype = DType::f32);
+    Id index(AxisId axis);
+    Id load(Access access);
+    Id map(Elementwise function, std::vector<Id> operands);
+    Id random(int site, double probability, std::vector<Stride> row, std::vector<Stride> column);
+    Id reduce(Reduction reduction, Id operand, std::vector<AxisId> axes);
+    Id contract(Id a, Id b, std::vector<AxisId> axes);
+    Id store(Access access, Id value);
+    Id accumulate(Access access, Id value);
+
+    Id add(Id x, Id y) { return map(Elementwise::add, {x, y}); }
+    Id sub(Id x, Id y) { return map(Elementwise::sub, {x, y}); }
+    Id mul(Id x, Id y) { return map(Elementwise::mul, {x, y}); }
+    Id div(Id x, Id y) { return map(Elementwise::div, {x, y}); }
+    Id lt(Id x, Id y) { return map(Elementwise::lt, {x, y}); }
+    Id le(Id x, Id y) { return map(Elementwise::le, {x, y}); }
+    Id where(Id condition, Id x, Id y) { return map(Elementwise::where, {condition, x, y}); }
+    Id sum(Id operand, std::vector<AxisId> axes) {
+        return reduce(Reduction::sum, operand, std::move(axes));
+    }
+    Id max(Id operand, std::vector<AxisId> axes) {
+        return reduce(Reduction::max, operand, std::move(axes));
+    }
+
+    /// Loops: `body()` makes the nodes inside.
+    template <class Body>
+    Id each(AxisId axis, Body&& body) {
+        return loop(LoopKind::each, axis, body);
+    }
+    template <class Body>
+    Id par(AxisId axis, Body&& body) {
+        return loop(LoopKind::par, axis, body);
+    }
+    template <class Body>
+    Id seq(AxisId axis, Body&& body) {
+        return loop(LoopKind::seq, axis, body);
+    }
+    /// Loops of one kind around each other, the first axis outermost; none is just `body()`.
+    template <class Body>
+    void each(const std::vector<AxisId>& axes, Body&& body) {
+        nest(LoopKind::each, axes, 0, body);
+    }
+    template <class Body>
+    void par(const std::vector<AxisId>& axes, Body&& body) {
+        nest(LoopKind::par, axes, 0, body);
+    }
+
+    /// Names a value; returns it.
+    Id named(Id value, std::string name);
+    const Kernel& kernel() const { return kernel_; }
+    /// The finished kernel, verified.
+    Kernel finish();
+
+  private:
+    template <class Body>
+    Id loop(LoopKind kind, AxisId axis, Body&& body) {
+        open(kind, axis);
+        body();
+        return close();
+    }
+    template <class Body>
+    void nest(LoopKind kind, const std::vector<AxisId>& axes, std::size_t first, Body&& body) {
+        if (first == axes.size()) return body();
+        loop(kind, axes[first], [&] { nest(kind, axes, first + 1, body); });
+    }
+    void open(LoopKind kind, AxisId axis);
+    Id close();
+    Id make(Operation operation, DType dtype);
+    Id make(Operation operation);
+
+    struct OpenLoop {
+        LoopKind kind;
+        AxisId axis;
+        std::vector<Id> body;
+    };
+    Kernel kernel_;
+    std::vector<OpenLoop> open_;
+};
+
+}  // namespace fovea::kernel

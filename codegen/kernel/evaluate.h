@@ -1,0 +1,29 @@
+// Runs a kernel in float64, node by node as kernel.h defines them: what emitted code is held against.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::kernel {
+
+/// Values of symbolic dims by name.
+using DimValues = std::map<std::string, std::int64_t>;
+
+/// The value of a dim; InternalError for a symbol without one.
+std::int64_t value_of(const Dim& dim, const DimValues& dims);
+
+/// The factor of dropout, 0 or 1 / (1 - probability), at a position.
+using DropoutFactor =
+    std::function<double(int site, double probability, std::int64_t row, std::int64_t column)>;
+
+/// Runs `kernel` on `buffers`, one per kernel buffer, row-major, booleans as 0 and 1. Throws
+/// InternalError for an access out of bounds.
+void evaluate(const Kernel& kernel, const DimValues& dims,
+              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout = {});
+
+}  // namespace fovea::kernel

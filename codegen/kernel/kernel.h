@@ -1,0 +1,118 @@
+// Kernel IR: one fused kernel as a tile program over named axes.
+//
+// A tile's type is its set of axes, so broadcasting is implied: a map of a tile {k} and a tile {}
+// is a tile {k}. A program holds no layout, memory space, barrier or tail; a target places it.
+//
+//   kernel  = name, axes, buffers, block
+//   block   = node*
+//   node    = constant v | extent d               a number; a size as a number
+//           | index axis                          the position along an axis
+//           | load access                         a buffer at the current position
+//           | map f (tile...)                     elementwise; axes = union of the operands' axes
+//           | random                              dropout's factor: 0 or 1 / (1 - p)
+//           | reduce sum|max axes tile            over whole axes; they leave the type
+//           | contract axes (a, b)                sum over the axes of a * b
+//           | store access = tile | += tile
+//           | each axis block                     independent points: the axis leaves the tile types
+//           | par axis block                      independent tiles: the axis stays in the types
+//           | seq axis block                      points in order: the axis leaves the types
+//
+// Nodes are numbered in the order of their making; a node is in exactly one block and uses only
+// nodes made before it in its block or an enclosing one.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codegen/base/dim.h"
+#include "codegen/base/dtype.h"
+#include "codegen/base/elementwise.h"
+
+namespace fovea::kernel {
+
+using Id = int;
+using AxisId = int;
+
+/// A named range of positions, 0 to extent - 1.
+struct Axis {
+    std::string name;
+    Dim extent;
+};
+
+/// Memory that a kernel reads or writes, row-major in `shape`.
+struct Buffer {
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<Dim> shape;
+    bool written = false;
+};
+
+/// `stride` elements per step along `axis`.
+struct Stride {
+    AxisId axis = 0;
+    Dim stride;
+};
+
+/// An element of a buffer: offset + sum of position * stride (+ row * row_stride).
+struct Access {
+    int buffer = 0;
+    std::vector<Stride> strides{};
+    Dim offset{};
+    Id row = -1;     // an i32 tile whose value picks a row (gather, scatter-add); -1: none
+    Dim row_stride{};  // elements per row
+};
+
+enum class Reduction { sum, max };
+
+struct Constant { double value = 0; };
+struct Extent { Dim dim; };
+struct Index { AxisId axis = 0; };
+struct Load { Access access; };
+struct Map { Elementwise function = Elementwise::identity; std::vector<Id> operands; };
+/// The factor of dropout at (row, column): drawn from the counter (step, site, row, column / 4).
+struct Random {
+    int site = 0;
+    double probability = 0;
+    std::vector<Stride> row, column;
+};
+struct Reduce { Reduction reduction = Reduction::sum; std::vector<AxisId> axes; Id operand = -1; };
+struct Contract { std::vector<AxisId> axes; Id a = -1, b = -1; };
+struct Store { Access access; Id value = -1; bool accumulate = false; };
+enum class LoopKind { each, par, seq };
+struct Loop { LoopKind kind = LoopKind::each; AxisId axis = 0; std::vector<Id> body; };
+
+using Operation =
+    std::variant<Constant, Extent, Index, Load, Map, Random, Reduce, Contract, Store, Loop>;
+
+struct Node {
+    Operation operation;
+    std::vector<AxisId> axes;  // of its tile, ascending, without the `each` and `seq` axes around it
+    DType dtype = DType::f32;
+    std::string name;          // for printing and for variables; may be empty
+};
+
+struct Kernel {
+    std::string name;                  // encoder_block0_attention_softmax
+    std::string formula;               // one line for readers: y = softmax(where(keep, x, -1e6))
+    std::vector<std::string> sources;  // "transformer.cpp:21", the user's lines it comes from
+    std::vector<Axis> axes;
+    std::vector<Buffer> buffers;       // in the order of the arguments
+    std::vector<Node> nodes;
+    std::vector<Id> body;
+};
+
+/// The operation of node `id` as a T, or null.
+template <class T>
+const T* as(const Kernel& kernel, Id id) {
+    return std::get_if<T>(&kernel.nodes[std::size_t(id)].operation);
+}
+template <class T>
+T* as(Kernel& kernel, Id id) {
+    return std::get_if<T>(&kernel.nodes[std::size_t(id)].operation);
+}
+
+/// The tiles that a node reads (those of its access included, those inside a loop not).
+std::vector<Id> operands_of(const Kernel& kernel, Id id);
+
+}  // namespace fovea::kernel

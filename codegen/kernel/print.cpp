@@ -1,0 +1,196 @@
+// Kernels as text, for people and golden tests.
+#include "codegen/kernel/print.h"
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "codegen/base/text.h"
+
+namespace fovea::kernel {
+namespace {
+
+std::string number(double value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return text;
+}
+
+class Printer {
+  public:
+    explicit Printer(const Kernel& kernel) : kernel_(kernel), names_(value_names(kernel)) {}
+
+    std::string run() {
+        text_ = kernel_.name + "(" + buffers(false) + ") -> " + buffers(true) + "\n";
+        if (!kernel_.formula.empty()) text_ += "  # " + kernel_.formula + "\n";
+        block(kernel_.body, 1);
+        return std::move(text_);
+    }
+
+  private:
+    std::string buffers(bool written) const {
+        std::string result;
+        for (const Buffer& buffer : kernel_.buffers) {
+            if (buffer.written != written) continue;
+            if (!result.empty()) result += ", ";
+            result += buffer.name + " " + std::string(name_of(buffer.dtype)) + "[";
+            for (std::size_t i = 0; i < buffer.shape.size(); ++i)
+                result += (i ? ", " : "") + text_of(buffer.shape[i]);
+            result += "]";
+        }
+        return result;
+    }
+
+    void block(const std::vector<Id>& ids, int depth) {
+        const std::string indent(std::size_t(2 * depth), ' ');
+        for (Id id : ids) {
+            if (auto loop = as<Loop>(kernel_, id)) {
+                static constexpr const char* kKinds[]{"each", "par", "seq"};
+                const Axis& axis = kernel_.axes[std::size_t(loop->axis)];
+                text_ += indent + kKinds[int(loop->kind)] + " " + axis.name + " < " +
+                         text_of(axis.extent) + "\n";
+                block(loop->body, depth + 1);
+            } else {
+                text_ += indent + line(id) + "\n";
+            }
+        }
+    }
+
+    std::string line(Id id) const {
+        if (auto store = as<Store>(kernel_, id))
+            return access(store->access) + (store->accumulate ? " += " : " = ") + name(store->value);
+        const Node& node = kernel_.nodes[std::size_t(id)];
+        std::string head = name(id);
+        if (!node.axes.empty()) head += "{" + axes(node.axes) + "}";
+        if (node.dtype != DType::f32) head += " " + std::string(name_of(node.dtype));
+        return head + " = " + value(id);
+    }
+
+    std::string value(Id id) const {
+        if (auto constant = as<Constant>(kernel_, id)) return number(constant->value);
+        if (auto extent = as<Extent>(kernel_, id)) return "extent " + text_of(extent->dim);
+        if (auto index = as<Index>(kernel_, id)) return "index " + axis(index->axis);
+        if (auto load = as<Load>(kernel_, id)) return access(load->access);
+        if (auto map = as<Map>(kernel_, id))
+            return std::string(row_of(map->function).name) + "(" + list(map->operands) + ")";
+        if (auto random = as<Random>(kernel_, id))
+            return "random site " + std::to_string(random->site) + " p " +
+                   number(random->probability) + " row [" + sum(random->row, Dim(0)) +
+                   "] column [" + sum(random->column, Dim(0)) + "]";
+        if (auto reduce = as<Reduce>(kernel_, id))
+            return std::string(reduce->reduction == Reduction::sum ? "sum" : "max") + "<" +
+                   axes(reduce->axes) + ">(" + name(reduce->operand) + ")";
+        if (auto contract = as<Contract>(kernel_, id))
+            return "contract<" + axes(contract->axes) + ">(" + name(contract->a) + ", " +
+                   name(contract->b) + ")";
+        return "?";
+    }
+
+    std::string access(const Access& access) const {
+        std::string inside = sum(access.strides, access.offset);
+        if (access.row >= 0)
+            inside = "row " + name(access.row) + " * " + text_of(access.row_stride) +
+                     (inside == "0" ? "" : " + " + inside);
+        return kernel_.buffers[std::size_t(access.buffer)].name + "[" + inside + "]";
+    }
+
+    std::string sum(const std::vector<Stride>& strides, const Dim& offset) const {
+        std::string result;
+        for (const Stride& stride : strides) {
+            if (!result.empty()) result += " + ";
+            result += axis(stride.axis);
+            if (!stride.stride.is_one()) result += "*(" + text_of(stride.stride) + ")";
+        }
+        if (result.empty()) return text_of(offset);
+        return offset == Dim(0) ? result : result + " + " + text_of(offset);
+    }
+
+    std::string axes(const std::vector<AxisId>& ids) const {
+        std::string result;
+        for (AxisId id : ids) result += (result.empty() ? "" : ", ") + axis(id);
+        return result;
+    }
+    std::string list(const std::vector<Id>& ids) const {
+        std::string result;
+        for (Id id : ids) result += (result.empty() ? "" : ", ") + name(id);
+        return result;
+    }
+    const std::string& axis(AxisId id) const { return kernel_.axes[std::size_t(id)].name; }
+    const std::string& name(Id id) const { return names_[std::size_t(id)]; }
+
+    const Kernel& kernel_;
+    std::vector<std::string> names_;
+    std::string text_;
+};
+
+/// What the result of a function is called.
+std::string noun(Elementwise function) {
+    switch (function) {
+        case Elementwise::add: return "total";
+        case Elementwise::sub: return "difference";
+        case Elementwise::mul: return "scaled";
+        case Elementwise::div: return "quotient";
+        case Elementwise::where: return "selected";
+        case Elementwise::lt:
+        case Elementwise::le: return "is_below";
+        case Elementwise::eq: return "is_equal";
+        case Elementwise::logical_not: return "is_not";
+        case Elementwise::logical_and: return "both";
+        case Elementwise::logical_or: return "either";
+        default: return std::string(row_of(function).name);
+    }
+}
+
+/// What a node without a name is called, from its operation and the names of its operands.
+std::string described(const Kernel& kernel, Id id, const std::vector<std::string>& names) {
+    const auto of = [&](Id operand) { return names[std::size_t(operand)]; };
+    if (auto constant = as<Constant>(kernel, id)) {
+        if (constant->value == 0) return "zero";
+        return constant->value == 1 ? "one" : "constant";
+    }
+    if (as<Extent>(kernel, id)) return "size";
+    if (auto index = as<Index>(kernel, id))
+        return kernel.axes[std::size_t(index->axis)].name + "_index";
+    if (auto load = as<Load>(kernel, id))
+        return kernel.buffers[std::size_t(load->access.buffer)].name + "_value";
+    if (as<Random>(kernel, id)) return "dropout";
+    if (auto reduce = as<Reduce>(kernel, id))
+        return (reduce->reduction == Reduction::sum ? "sum_" : "max_") + of(reduce->operand);
+    if (as<Contract>(kernel, id)) return "product";
+    if (auto map = as<Map>(kernel, id)) {
+        std::string function = noun(map->function);
+        return map->operands.size() == 1 ? function + "_" + of(map->operands[0]) : function;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string text_of(const Dim& dim) {
+    Text text;
+    text << dim.without_label();
+    return std::string(text.view());
+}
+
+std::vector<std::string> value_names(const Kernel& kernel) {
+    std::set<std::string> taken;
+    for (const Buffer& buffer : kernel.buffers) taken.insert(buffer.name);
+    for (const Axis& axis : kernel.axes) taken.insert(axis.name);
+    constexpr std::size_t kLongest = 28;
+    std::vector<std::string> names(kernel.nodes.size());
+    for (Id id = 0; id < Id(names.size()); ++id) {
+        const Node& node = kernel.nodes[std::size_t(id)];
+        if (as<Store>(kernel, id) || as<Loop>(kernel, id)) continue;
+        std::string wanted = node.name.empty() ? described(kernel, id, names) : node.name;
+        if (auto map = as<Map>(kernel, id); map && node.name.empty() && wanted.size() > kLongest)
+            wanted = noun(map->function);
+        std::string name = wanted;
+        for (int i = 2; !taken.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
+        names[std::size_t(id)] = name;
+    }
+    return names;
+}
+
+std::string print(const Kernel& kernel) { return Printer(kernel).run(); }
+
+}  // namespace fovea::kernel

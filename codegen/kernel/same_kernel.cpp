@@ -1,0 +1,87 @@
+// Two kernels are the same when their signatures, texts without names, are.
+#include "codegen/kernel/same_kernel.h"
+
+#include <cstdio>
+#include <string>
+
+#include "codegen/kernel/print.h"
+
+namespace fovea::kernel {
+namespace {
+
+class Structure {
+  public:
+    explicit Structure(const Kernel& kernel) {
+        for (const Axis& axis : kernel.axes) add(axis.extent);
+        for (const Buffer& buffer : kernel.buffers) {
+            text_ += buffer.written ? "w" : "r";
+            add(int(buffer.dtype));
+            for (const Dim& dim : buffer.shape) add(dim);
+        }
+        for (const Node& node : kernel.nodes) {
+            text_ += "\n";
+            add(int(node.operation.index()));
+            add(int(node.dtype));
+            add(node.axes);
+            std::visit([&](const auto& operation) { add(operation); }, node.operation);
+        }
+        add(kernel.body);
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    void add(int value) { text_ += std::to_string(value) + ","; }
+    void add(double value) {
+        char digits[40];
+        std::snprintf(digits, sizeof digits, "%a,", value);
+        text_ += digits;
+    }
+    void add(const Dim& dim) { text_ += text_of(dim) + ","; }
+    void add(const std::vector<int>& values) {
+        text_ += "(";
+        for (int value : values) add(value);
+        text_ += ")";
+    }
+    void add(const std::vector<Stride>& strides) {
+        text_ += "[";
+        for (const Stride& stride : strides) add(stride.axis), add(stride.stride);
+        text_ += "]";
+    }
+    void add(const Access& access) {
+        add(access.buffer), add(access.strides), add(access.offset), add(access.row);
+        if (access.row >= 0) add(access.row_stride);
+    }
+    void add(const Constant& constant) { add(constant.value); }
+    void add(const Extent& extent) { add(extent.dim); }
+    void add(const Index& index) { add(index.axis); }
+    void add(const Load& load) { add(load.access); }
+    void add(const Map& map) { add(int(map.function)), add(map.operands); }
+    void add(const Random& random) {
+        add(random.site), add(random.probability), add(random.row), add(random.column);
+    }
+    void add(const Reduce& reduce) {
+        add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand);
+    }
+    void add(const Contract& contract) { add(contract.axes), add(contract.a), add(contract.b); }
+    void add(const Store& store) {
+        add(store.access), add(store.value), add(int(store.accumulate));
+    }
+    void add(const Loop& loop) { add(int(loop.kind)), add(loop.axis), add(loop.body); }
+
+    std::string text_;
+};
+
+}  // namespace
+
+bool same_kernel(const Kernel& a, const Kernel& b) {
+    return Structure(a).text() == Structure(b).text();
+}
+
+std::uint64_t structural_hash(const Kernel& kernel) {
+    std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a
+    const Structure structure(kernel);
+    for (unsigned char c : structure.text()) hash = (hash ^ c) * 0x100000001b3U;
+    return hash;
+}
+
+}  // namespace fovea::kernel

@@ -1,0 +1,16 @@
+// Whether two kernels compute the same with the same code, whatever they are called.
+#pragma once
+
+#include <cstdint>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::kernel {
+
+/// Equal in structure, dims, types, constants and accesses; names, formula and sources may differ.
+bool same_kernel(const Kernel& a, const Kernel& b);
+
+/// Equal for kernels that are the same.
+std::uint64_t structural_hash(const Kernel& kernel);
+
+}  // namespace fovea::kernel

@@ -1,0 +1,168 @@
+// Walks the blocks once with what is in scope, and checks every node by its kind.
+#include "codegen/kernel/verify_kernel.h"
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/base/error.h"
+#include "codegen/kernel/infer_types.h"
+
+namespace fovea::kernel {
+namespace {
+
+class Verifier {
+  public:
+    explicit Verifier(const Kernel& kernel) : kernel_(kernel) {}
+
+    void run() {
+        find_loops(kernel_.body);
+        check_block(kernel_.body);
+        for (Id id = 0; id < Id(kernel_.nodes.size()); ++id)
+            if (!placed_.contains(id)) fail(id, "is in no block");
+    }
+
+  private:
+    [[noreturn]] void fail(Id id, const std::string& what) const {
+        const std::string name = id >= 0 && id < Id(kernel_.nodes.size())
+                                     ? kernel_.nodes[std::size_t(id)].name
+                                     : std::string();
+        throw InternalError("kernel " + kernel_.name + ": node " + std::to_string(id) +
+                            (name.empty() ? "" : " (" + name + ")") + " " + what);
+    }
+
+    void find_loops(const std::vector<Id>& block) {
+        for (Id id : block) {
+            if (id < 0 || id >= Id(kernel_.nodes.size())) fail(id, "does not exist");
+            auto loop = as<Loop>(kernel_, id);
+            if (!loop) continue;
+            check_axis_exists(id, loop->axis);
+            if (!looped_.insert(loop->axis).second)
+                fail(id, "is a second loop over axis " + axis_name(loop->axis));
+            find_loops(loop->body);
+        }
+    }
+
+    void check_block(const std::vector<Id>& block) {
+        std::vector<Id> made;
+        for (Id id : block) {
+            if (!placed_.insert(id).second) fail(id, "is in two blocks");
+            check_node(id);
+            if (!as<Loop>(kernel_, id)) in_scope_.insert(id), made.push_back(id);
+        }
+        for (Id id : made) in_scope_.erase(id);
+    }
+
+    void check_node(Id id) {
+        if (auto loop = as<Loop>(kernel_, id)) return check_loop(*loop);
+        check_references(id);
+        const Node& node = kernel_.nodes[std::size_t(id)];
+        if (auto store = std::get_if<Store>(&node.operation)) return check_store(id, *store);
+        if (node.axes != tile_axes(kernel_, node.operation, points_))
+            fail(id, "has other axes than its operands give it");
+        if (node.dtype != tile_dtype(kernel_, node.operation, node.dtype))
+            fail(id, "is declared " + std::string(name_of(node.dtype)) + " but is " +
+                         std::string(name_of(tile_dtype(kernel_, node.operation, node.dtype))));
+        if (auto reduce = std::get_if<Reduce>(&node.operation))
+            check_reduced(id, reduce->axes, {reduce->operand});
+        if (auto contract = std::get_if<Contract>(&node.operation))
+            check_reduced(id, contract->axes, {contract->a, contract->b});
+    }
+
+    void check_loop(const Loop& loop) {
+        open_.insert(loop.axis);
+        if (loop.kind != LoopKind::par) points_.push_back(loop.axis);
+        check_block(loop.body);
+        if (loop.kind != LoopKind::par) points_.pop_back();
+        open_.erase(loop.axis);
+    }
+
+    /// Every id, axis and buffer that the node names exists and is in scope.
+    void check_references(Id id) {
+        for (Id operand : operands_of(kernel_, id))
+            if (!in_scope_.contains(operand))
+                fail(id, "uses node " + std::to_string(operand) + ", which is not in scope");
+        if (auto index = as<Index>(kernel_, id)) check_axis(id, index->axis);
+        if (auto load = as<Load>(kernel_, id)) check_access(id, load->access);
+        if (auto store = as<Store>(kernel_, id)) check_access(id, store->access);
+        if (auto random = as<Random>(kernel_, id)) {
+            for (const Stride& stride : random->row) check_axis(id, stride.axis);
+            for (const Stride& stride : random->column) check_axis(id, stride.axis);
+        }
+        if (auto map = as<Map>(kernel_, id)) check_map(id, *map);
+    }
+
+    void check_map(Id id, const Map& map) {
+        const ElementwiseRow& row = row_of(map.function);
+        if (int(map.operands.size()) != row.arity)
+            fail(id, std::string(row.name) + " takes " + std::to_string(row.arity) +
+                         " operands, not " + std::to_string(map.operands.size()));
+        if (map.function == Elementwise::where &&
+            kernel_.nodes[std::size_t(map.operands[0])].dtype != DType::boolean)
+            fail(id, "has a condition that is not boolean");
+    }
+
+    void check_access(Id id, const Access& access) {
+        if (access.buffer < 0 || access.buffer >= int(kernel_.buffers.size()))
+            fail(id, "accesses buffer " + std::to_string(access.buffer) + ", which does not exist");
+        std::set<AxisId> seen;
+        for (const Stride& stride : access.strides) {
+            check_axis(id, stride.axis);
+            if (!seen.insert(stride.axis).second)
+                fail(id, "has two strides along axis " + axis_name(stride.axis));
+        }
+        if (access.row >= 0 && kernel_.nodes[std::size_t(access.row)].dtype != DType::i32)
+            fail(id, "picks a row by a tile that is not i32");
+    }
+
+    void check_store(Id id, const Store& store) {
+        const Buffer& buffer = kernel_.buffers[std::size_t(store.access.buffer)];
+        if (!buffer.written) fail(id, "stores to " + buffer.name + ", which is only read");
+        std::vector<AxisId> allowed;
+        for (const Stride& stride : store.access.strides) allowed.push_back(stride.axis);
+        if (store.access.row >= 0)
+            for (AxisId axis : kernel_.nodes[std::size_t(store.access.row)].axes)
+                allowed.push_back(axis);
+        for (AxisId axis : kernel_.nodes[std::size_t(store.value)].axes)
+            if (std::find(allowed.begin(), allowed.end(), axis) == allowed.end())
+                fail(id, "stores a tile over axis " + axis_name(axis) +
+                             ", along which its access does not move");
+    }
+
+    void check_reduced(Id id, const std::vector<AxisId>& axes, const std::vector<Id>& operands) {
+        if (axes.empty()) fail(id, "reduces no axis");
+        for (Id operand : operands)
+            for (AxisId axis : axes) {
+                check_axis_exists(id, axis);
+                const auto& own = kernel_.nodes[std::size_t(operand)].axes;
+                if (std::find(own.begin(), own.end(), axis) == own.end())
+                    fail(id, "reduces axis " + axis_name(axis) + ", which node " +
+                                 std::to_string(operand) + " does not have");
+            }
+    }
+
+    void check_axis_exists(Id id, AxisId axis) const {
+        if (axis < 0 || axis >= AxisId(kernel_.axes.size()))
+            fail(id, "names axis " + std::to_string(axis) + ", which does not exist");
+    }
+
+    void check_axis(Id id, AxisId axis) const {
+        check_axis_exists(id, axis);
+        if (looped_.contains(axis) && !open_.contains(axis))
+            fail(id, "uses axis " + axis_name(axis) + " outside its loop");
+    }
+
+    const std::string& axis_name(AxisId axis) const {
+        return kernel_.axes[std::size_t(axis)].name;
+    }
+
+    const Kernel& kernel_;
+    std::set<AxisId> looped_, open_;
+    std::set<Id> placed_, in_scope_;
+    std::vector<AxisId> points_;
+};
+
+}  // namespace
+
+void verify_kernel(const Kernel& kernel) { Verifier(kernel).run(); }
+
+}  // namespace fovea::kernel

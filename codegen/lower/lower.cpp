@@ -1,0 +1,39 @@
+#include "codegen/lower/lower.h"
+
+#include "codegen/kernel/collapse_axes.h"
+#include "codegen/lower/lower_group.h"
+
+namespace fovea::lower {
+
+namespace {
+
+std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGraph& fused,
+                                       const fuse::Group& group, Memories& memories) {
+    switch (group.form) {
+        case fuse::Form::rows: return {lower_rows(graph, fused, group, memories)};
+        case fuse::Form::columns: return {lower_columns(graph, fused, group, memories)};
+        case fuse::Form::contract: return {lower_contraction(graph, fused, group, memories)};
+        case fuse::Form::scatter: return lower_scatter(graph, fused, group, memories);
+        case fuse::Form::copy: return lower_copy(graph, fused, group, memories);
+    }
+    return {};
+}
+
+}  // namespace
+
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused) {
+    Memories memories(graph, fused);
+    Lowered lowered;
+    for (const fuse::Group& group : fused.groups)
+        for (LoweredKernel& kernel : lower_group(graph, fused, group, memories))
+            lowered.kernels.push_back(std::move(kernel));
+    std::vector<LoweredKernel> copies;
+    for (int parameter : std::vector<int>(memories.transposed_parameters()))
+        copies.push_back(lower_transposed(graph, fused, parameter, memories));
+    lowered.kernels.insert(lowered.kernels.begin(), copies.begin(), copies.end());
+    for (LoweredKernel& kernel : lowered.kernels) kernel::collapse_axes(kernel.kernel);
+    lowered.memories = memories.take();
+    return lowered;
+}
+
+}  // namespace fovea::lower

@@ -1,0 +1,35 @@
+// The fused graph as kernels: one or more for each group, over numbered memories.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/fuse/fuse.h"
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::lower {
+
+/// Something with an address: a leaf, a stored value, or a parameter laid out anew.
+struct Memory {
+    int node = -1;            // whose value it is, with the shape of that node
+    bool transposed = false;  // a copy of a matrix parameter with its two axes exchanged
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<Dim> shape;
+};
+
+/// One kernel; `memories[i]` is the memory of its buffer i.
+struct LoweredKernel {
+    kernel::Kernel kernel;
+    std::vector<int> memories;
+    bool prepared = false;
+};
+
+struct Lowered {
+    std::vector<Memory> memories;
+    std::vector<LoweredKernel> kernels;  // in the order they run (prepared ones first or among them)
+};
+
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused);
+
+}  // namespace fovea::lower

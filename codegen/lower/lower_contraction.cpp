@@ -1,0 +1,193 @@
+// An einsum: which of its labels are batch, rows, lanes and summed, and the loops for them.
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/kernel/collapse_axes.h"
+#include "codegen/lower/group_builder.h"
+#include "codegen/lower/lower_group.h"
+
+namespace fovea::lower {
+
+using kernel::AxisId;
+using kernel::Id;
+
+namespace {
+
+/// The labels of an einsum by their part in the kernel. Operand `lanes` has the output's innermost
+/// own axis: it is read along the lanes, the other one is broadcast.
+struct Roles {
+    std::vector<int> batch, rows, columns, summed;  // in the order of the output; summed: of operand a
+    bool lanes_are_b = true;
+};
+
+Roles find_roles(const EinsumAxes& axes) {
+    Roles roles;
+    for (int i = axes.out.count - 1; i >= 0; --i) {
+        int label = axes.out.label[std::size_t(i)];
+        if (axes.a.contains(label) == axes.b.contains(label)) continue;
+        roles.lanes_are_b = axes.b.contains(label);
+        break;
+    }
+    const EinsumAxes::List& lanes = roles.lanes_are_b ? axes.b : axes.a;
+    const EinsumAxes::List& other = roles.lanes_are_b ? axes.a : axes.b;
+    for (int i = 0; i < axes.out.count; ++i) {
+        int label = axes.out.label[std::size_t(i)];
+        bool in_lanes = lanes.contains(label), in_other = other.contains(label);
+        (in_lanes && in_other ? roles.batch : in_lanes ? roles.columns : roles.rows).push_back(label);
+    }
+    for (const EinsumAxes::List* list : {&axes.a, &axes.b})
+        for (int i = 0; i < list->count; ++i) {
+            int label = list->label[std::size_t(i)];
+            bool known = axes.out.contains(label) ||
+                         std::find(roles.summed.begin(), roles.summed.end(), label) !=
+                             roles.summed.end();
+            if (!known) roles.summed.push_back(label);
+        }
+    return roles;
+}
+
+class Contraction {
+  public:
+    Contraction(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+                Memories& memories)
+        : graph_(graph), node_(graph[group.anchor]), group_(group),
+          axes_(graph.einsums[std::size_t(node_.attribute)]), roles_(find_roles(axes_)),
+          build_(graph, fused, group, memories, group.name) {}
+
+    /// `outer_rows` of the row labels become points (`each`), the rest stay tiles (`par`).
+    LoweredKernel run(std::size_t outer_rows) {
+        std::vector<AxisId> domain;
+        for (int i = 0; i < axes_.out.count; ++i)
+            domain.push_back(axis_of(axes_.out.label[std::size_t(i)]));
+        for (int label : roles_.summed) axis_of(label);
+        build_.set_domain(domain);
+        std::vector<int> points = roles_.batch;
+        points.insert(points.end(), roles_.rows.begin(),
+                      roles_.rows.begin() + std::ptrdiff_t(outer_rows));
+        std::vector<int> tiles(roles_.rows.begin() + std::ptrdiff_t(outer_rows), roles_.rows.end());
+        for (std::size_t i = 0; i < roles_.columns.size(); ++i)
+            (i + 1 < roles_.columns.size() ? points : tiles).push_back(roles_.columns[i]);
+        build_.builder().each(real_axes(points), [&] {
+            build_.builder().par(real_axes(tiles), [&] {
+                build_.define(group_.anchor, contract());
+                build_.store_all();
+            });
+        });
+        return build_.finish(formula());
+    }
+
+    /// Row tiles that are left after collapsing.
+    std::size_t row_tiles(const kernel::Kernel& kernel) const {
+        std::size_t count = 0;
+        for (const kernel::Node& node : kernel.nodes)
+            if (auto loop = std::get_if<kernel::Loop>(&node.operation))
+                count += loop->kind == kernel::LoopKind::par;
+        return roles_.columns.empty() ? count : count - 1;
+    }
+    std::size_t row_labels() const { return roles_.rows.size(); }
+
+  private:
+    const Shape& shape_of(bool b) const { return graph_[node_.inputs[b ? 1 : 0]].shape; }
+
+    AxisId axis_of(int label) {
+        for (auto& [known, axis] : axis_by_label_)
+            if (known == label) return axis;
+        Dim dim;
+        for (bool b : {false, true}) {
+            const EinsumAxes::List& list = b ? axes_.b : axes_.a;
+            for (int i = 0; i < list.count; ++i)
+                if (list.label[std::size_t(i)] == label) dim = shape_of(b)[i];
+        }
+        AxisId axis = build_.axis(dim);
+        axis_by_label_.push_back({label, axis});
+        return axis;
+    }
+
+    std::vector<AxisId> real_axes(const std::vector<int>& labels) {
+        std::vector<AxisId> result;
+        for (int label : labels)
+            if (axis_of(label) != kNoAxis) result.push_back(axis_of(label));
+        return result;
+    }
+
+    std::vector<AxisId> operand_axes(bool b) {
+        const EinsumAxes::List& list = b ? axes_.b : axes_.a;
+        std::vector<AxisId> result;
+        for (int i = 0; i < list.count; ++i) result.push_back(axis_of(list.label[std::size_t(i)]));
+        return result;
+    }
+
+    /// The lanes' operand; a matrix parameter whose lanes are not contiguous is read from its
+    /// transposed copy.
+    kernel::Access lanes_access() {
+        bool b = roles_.lanes_are_b;
+        int operand = node_.inputs[b ? 1 : 0];
+        const EinsumAxes::List& list = b ? axes_.b : axes_.a;
+        const fuse::Layout& layout = build_.layout(operand);
+        bool parameter = graph_[operand].op == Op::parameter && list.count == 2;
+        bool across = parameter && !roles_.columns.empty() &&
+                      list.label[0] == roles_.columns.back() && !shape_of(b)[1].is_one();
+        if (!across) return build_.access(operand, operand_axes(b), false);
+        fuse::Layout turned = fuse::row_major(operand, {shape_of(b)[1], shape_of(b)[0]});
+        std::vector<AxisId> axes = operand_axes(b);
+        std::swap(axes[0], axes[1]);
+        return build_.access(turned, build_.memories().transposed(layout.base), axes, false);
+    }
+
+    Id contract() {
+        bool b = roles_.lanes_are_b;
+        Id rows = build_.builder().load(
+            build_.access(node_.inputs[b ? 0 : 1], operand_axes(!b), false));
+        Id lanes = build_.builder().load(lanes_access());
+        std::vector<AxisId> summed = real_axes(roles_.summed);
+        if (summed.empty()) return build_.builder().mul(rows, lanes);
+        return build_.builder().contract(rows, lanes, summed);
+    }
+
+    std::string operand_text(bool b) {
+        const EinsumAxes::List& list = b ? axes_.b : axes_.a;
+        return indexed(b ? "b" : "a", {list.label.begin(), list.label.begin() + list.count});
+    }
+    std::string indexed(std::string name, const std::vector<int>& labels) {
+        name += "[";
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            name += (i ? ", " : "") + axis_name(labels[i]);
+        return name + "]";
+    }
+    std::string axis_name(int label) {
+        AxisId axis = axis_of(label);
+        return axis == kNoAxis ? "0" : build_.builder().kernel().axes[std::size_t(axis)].name;
+    }
+    /// `out[batch, i] = Σ j a[batch, j] · b[i, j], then add, relu`
+    std::string formula() {
+        std::string sum;
+        for (int label : roles_.summed) sum += (sum.empty() ? "" : ", ") + axis_name(label);
+        std::vector<int> out(axes_.out.label.begin(), axes_.out.label.begin() + axes_.out.count);
+        std::string text = indexed("out", out) + " = " + (sum.empty() ? "" : "Σ " + sum + " ") +
+                           operand_text(false) + " · " + operand_text(true);
+        std::string words = describe(graph_, group_);
+        std::size_t comma = words.find(", ");
+        return comma == words.npos ? text : text + ", then " + words.substr(comma + 2);
+    }
+
+    const Graph& graph_;
+    const Node& node_;
+    const fuse::Group& group_;
+    const EinsumAxes& axes_;
+    Roles roles_;
+    GroupBuilder build_;
+    std::vector<std::pair<int, AxisId>> axis_by_label_;
+};
+
+}  // namespace
+
+LoweredKernel lower_contraction(const Graph& graph, const fuse::FusedGraph& fused,
+                                const fuse::Group& group, Memories& memories) {
+    Contraction tiled(graph, fused, group, memories);
+    LoweredKernel lowered = tiled.run(0);
+    kernel::collapse_axes(lowered.kernel);
+    if (tiled.row_tiles(lowered.kernel) <= 1) return lowered;
+    return Contraction(graph, fused, group, memories).run(tiled.row_labels() - 1);
+}
+
+}  // namespace fovea::lower

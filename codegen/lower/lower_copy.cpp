@@ -1,0 +1,101 @@
+#include "codegen/base/error.h"
+#include "codegen/lower/group_builder.h"
+#include "codegen/lower/lower_group.h"
+
+namespace fovea::lower {
+
+using kernel::Access;
+using kernel::AxisId;
+
+namespace {
+
+void copy_elements(GroupBuilder& build, std::vector<AxisId> rows, const Access& from,
+                   const Access& to) {
+    if (!rows.empty()) rows.pop_back();  // the tile's axis
+    build.builder().each(rows, [&] { build.builder().store(to, build.builder().load(from)); });
+}
+
+/// Copies `source` (a layout with any factors) to row-major `target`.
+LoweredKernel copy_value(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+                         Memories& memories, const fuse::Layout& source, int target) {
+    GroupBuilder build(graph, fused, group, memories, group.name);
+    std::vector<AxisId> axes;
+    Access from{.buffer = build.buffer(memories.of(source.base), false), .strides = {},
+                .offset = source.offset};
+    Access to{.buffer = build.buffer(memories.of(target), true), .strides = {}, .offset = Dim(0)};
+    const fuse::Layout& result = fused.layouts[std::size_t(target)];
+    for (std::size_t i = 0; i < source.dims.size(); ++i) {
+        Dim stride = result.dims[i].empty() ? Dim(0) : result.dims[i][0].stride;
+        std::vector<kernel::Stride> strides;
+        for (std::size_t k = source.dims[i].size(); k-- > 0;) {
+            strides.push_back({int(k), stride});
+            stride = stride * source.dims[i][k].extent;
+        }
+        for (std::size_t k = 0; k < source.dims[i].size(); ++k) {
+            AxisId axis = build.axis(source.dims[i][k].extent);
+            axes.push_back(axis);
+            from.strides.push_back({axis, source.dims[i][k].stride});
+            to.strides.push_back({axis, strides[strides.size() - 1 - k].stride});
+        }
+    }
+    copy_elements(build, axes, from, to);
+    return build.finish("copy");
+}
+
+/// Part `input` of a concatenation, which starts at `first` of its axis.
+LoweredKernel copy_part(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+                        Memories& memories, int input, const Dim& first) {
+    GroupBuilder build(graph, fused, group, memories, group.name);
+    const Node& node = graph[group.anchor];
+    std::vector<AxisId> all = build.axes(graph[input].shape), axes;
+    for (AxisId axis : all)
+        if (axis != kNoAxis) axes.push_back(axis);
+    Access to = build.access(group.anchor, all, true);
+    fuse::Layout result = fuse::row_major(group.anchor, node.shape);
+    to.offset = to.offset + first * fuse::stride_of(result, node.axis);
+    copy_elements(build, axes, build.access(input, all, false), to);
+    return build.finish("concat");
+}
+
+}  // namespace
+
+std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph& fused,
+                                      const fuse::Group& group, Memories& memories) {
+    const Node& node = graph[group.anchor];
+    int input = node.inputs[0];
+    if (node.op == Op::concat) {
+        Dim second = graph[input].shape[node.axis].without_label();
+        return {copy_part(graph, fused, group, memories, input, Dim(0)),
+                copy_part(graph, fused, group, memories, node.inputs[1], second)};
+    }
+    const fuse::Layout& from = fused.layouts[std::size_t(input)];
+    std::optional<fuse::Layout> source = from;
+    if (node.op == Op::rearrange)
+        source = fuse::rearranged(from, graph.rearranges[std::size_t(node.attribute)]);
+    if (node.op == Op::slice)
+        source = fuse::sliced(from, node.axis, node.dim, node.shape[node.axis]);
+    if (!source) throw InternalError("lower: a view cannot be split into strided axes");
+    return {copy_value(graph, fused, group, memories, *source, group.anchor)};
+}
+
+LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
+                               Memories& memories) {
+    std::string name = "transpose_weight";
+    fuse::Group group{.form = fuse::Form::copy, .nodes = {}, .stored = {}, .anchor = parameter,
+                      .domain = graph[parameter].shape, .prepared = true, .name = name};
+    GroupBuilder build(graph, fused, group, memories, name);
+    const Shape& shape = graph[parameter].shape;
+    AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);
+    Access from = build.access(parameter, {row, column}, false);
+    Access to{.buffer = build.buffer(memories.transposed(parameter), true), .strides = {},
+              .offset = Dim(0)};
+    std::vector<AxisId> axes;
+    if (column != kNoAxis) to.strides.push_back({column, shape[0].without_label()});
+    if (row != kNoAxis) to.strides.push_back({row, Dim(1)});
+    for (AxisId axis : {column, row})
+        if (axis != kNoAxis) axes.push_back(axis);
+    copy_elements(build, axes, from, to);
+    return build.finish("transposed copy");
+}
+
+}  // namespace fovea::lower

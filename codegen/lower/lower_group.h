@@ -1,0 +1,29 @@
+// The lowering of each form of group to kernels.
+#pragma once
+
+#include <vector>
+
+#include "codegen/lower/memories.h"
+
+namespace fovea::lower {
+
+/// Elementwise ops and reductions over the last axis: a loop over rows, a tile along the row.
+LoweredKernel lower_rows(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+                         Memories& memories);
+/// A reduction over other axes: lanes along the last axis, the reduced axes in order.
+LoweredKernel lower_columns(const Graph& graph, const fuse::FusedGraph& fused,
+                            const fuse::Group& group, Memories& memories);
+/// An einsum and its epilogue.
+LoweredKernel lower_contraction(const Graph& graph, const fuse::FusedGraph& fused,
+                                const fuse::Group& group, Memories& memories);
+/// A table of zeros, then rows added to it in the order of the ids.
+std::vector<LoweredKernel> lower_scatter(const Graph& graph, const fuse::FusedGraph& fused,
+                                         const fuse::Group& group, Memories& memories);
+/// A rearrangement, slice or output by itself; one kernel for each part of a concatenation.
+std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph& fused,
+                                      const fuse::Group& group, Memories& memories);
+/// The transposed copy of a matrix parameter.
+LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
+                               Memories& memories);
+
+}  // namespace fovea::lower

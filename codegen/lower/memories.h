@@ -1,0 +1,35 @@
+// The memories that kernels of a program refer to, made as they are asked for.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "codegen/lower/lower.h"
+
+namespace fovea::lower {
+
+class Memories {
+  public:
+    Memories(const Graph& graph, const fuse::FusedGraph& fused) : graph_(graph), fused_(fused) {}
+
+    /// The memory of base node `base`.
+    int of(int base);
+    /// The memory of the transposed copy of parameter `base`.
+    int transposed(int base);
+    const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
+    std::vector<Memory> take() { return std::move(all_); }
+    /// Parameters whose transposed copy was asked for, in order.
+    const std::vector<int>& transposed_parameters() const { return transposed_; }
+
+  private:
+    int add(int base, bool transposed);
+    std::string name_of(int base) const;
+
+    const Graph& graph_;
+    const fuse::FusedGraph& fused_;
+    std::vector<Memory> all_;
+    std::vector<int> transposed_;
+    std::map<std::pair<int, bool>, int> index_;
+};
+
+}  // namespace fovea::lower

@@ -1,0 +1,133 @@
+// einsum of two operands: every linear layer, every product of attention.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/graph/tensor.h"
+#include "codegen/ops/pattern.h"
+
+namespace fovea {
+
+/// The contraction with these axis labels; the caller has checked that sizes of a label fit.
+constexpr Tensor einsum(Tensor a, Tensor b, const EinsumAxes& axes, Location location) {
+    if (a.is_poison() || b.is_poison()) return {a.graph, 0};
+    Shape shape;
+    for (int i = 0; i < axes.out.count; ++i) {
+        int label = axes.out.label[std::size_t(i)];
+        for (int k = 0; k < axes.a.count + axes.b.count; ++k) {
+            bool in_a = k < axes.a.count;
+            int at = in_a ? k : k - axes.a.count;
+            if ((in_a ? axes.a : axes.b).label[std::size_t(at)] != label) continue;
+            shape.push((in_a ? a : b).shape()[at]);
+            break;
+        }
+    }
+    a.graph->einsums.push_back(axes);
+    return make(*a.graph, {.op = Op::einsum, .dtype = a.dtype(), .shape = shape,
+                           .inputs = {a.id, b.id, -1, -1, -1}, .location = location,
+                           .attribute = int(a.graph->einsums.size()) - 1});
+}
+
+namespace detail {
+
+struct EinsumReader {
+    const ParsedPattern& pattern;
+    Tensor a, b;
+    EinsumAxes axes{};
+    std::array<Symbol, 2 * Shape::kMaxRank> names{};
+    std::array<Dim, 2 * Shape::kMaxRank> sizes{};
+    int count = 0;
+    Text why{};
+
+    constexpr int label_of(Symbol name) const {
+        for (int i = 0; i < count; ++i)
+            if (names[std::size_t(i)] == name) return i;
+        return -1;
+    }
+    constexpr void read_axis(EinsumAxes::List& list, Tensor x, int operand, Symbol name) {
+        if (list.count == x.rank()) return rank_mistake(operand, x);
+        const Dim& dim = x.shape()[list.count];
+        int label = label_of(name);
+        if (label < 0) {
+            label = count;
+            names[std::size_t(count)] = name;
+            sizes[std::size_t(count++)] = dim;
+        } else if (!fits(sizes[std::size_t(label)], dim)) {
+            why << "axis " << name << " is " << sizes[std::size_t(label)] << " in " << a.shape()
+                << " but " << dim << " in " << b.shape();
+        }
+        if (list.contains(label)) why << "axis " << name << " stands twice in one operand";
+        list.push(label);
+    }
+    constexpr void rank_mistake(int operand, Tensor x) {
+        why << "the pattern does not have the rank of operand " << operand << ", " << x.shape();
+    }
+    constexpr void read() {
+        int i = 0, middle = pattern.arrow(), operand = 1;
+        for (; i < middle && !why.size(); ++i) {
+            const PatternToken& token = pattern.tokens[std::size_t(i)];
+            if (token.kind == PatternToken::Kind::comma) ++operand;
+            if (operand > 2) why << "einsum takes two operands";
+            if (token.kind == PatternToken::Kind::open) why << "einsum has no groups";
+            if (token.kind != PatternToken::Kind::axis || why.size()) continue;
+            read_axis(operand == 1 ? axes.a : axes.b, operand == 1 ? a : b, operand, token.name);
+        }
+        if (why.size()) return;
+        if (axes.a.count != a.rank()) return rank_mistake(1, a);
+        if (axes.b.count != b.rank()) return rank_mistake(2, b);
+        for (++i; i < pattern.count; ++i) axes.out.push(label_of(pattern.tokens[std::size_t(i)].name));
+    }
+};
+
+}  // namespace detail
+
+/// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`.
+constexpr Tensor einsum(Pattern pattern, Tensor a, Tensor b, Location location = Location::here()) {
+    if (a.is_poison() || b.is_poison()) return {a.graph, 0};
+    Graph& graph = *a.graph;
+    const ParsedPattern parsed(pattern.text);
+    detail::EinsumReader reader{parsed, a, b};
+    reader.axes.pattern = pattern.text;
+    if (a.dtype() != b.dtype() || !is_float(a.dtype()))
+        reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype()) << " and "
+                   << name_of(b.dtype());
+    else
+        reader.read();
+    if (reader.why.size()) {
+        Text text;
+        text << "einsum '" << pattern.text << "': " << reader.why.view();
+        return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)),
+                    text);
+    }
+    return einsum(a, b, reader.axes, location);
+}
+
+/// The axes (bits) of the two operands that the factors of a product are gathered in.
+struct ProductSides {
+    int a = 0, b = 0;
+};
+/// Why Σ over `axes` of a product is not worth an einsum; nothing when it is. `rank`: the product's.
+std::optional<std::string> why_not_contract(const std::vector<Shape>& factors, int rank, int axes,
+                                            ProductSides* sides = nullptr);
+/// Σ of a product of any number of factors, as einsum: factors that depend on one side alone go to
+/// that side, those without the summed axes outside. Nothing when `why_not_contract`.
+std::optional<Tensor> contract_product(const std::vector<Tensor>& factors, int rank, int axes);
+/// The factors of a product of products: nodes of the same region that are no products themselves.
+std::vector<int> factors_of(const Graph& graph, int id);
+
+/// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out]. Sizes are checked by `linear`.
+constexpr Tensor linear_product(Tensor x, Tensor weight, Location location) {
+    if (x.is_poison() || weight.is_poison()) return {x.graph, 0};
+    EinsumAxes axes;
+    int in = x.rank() - 1, out = x.rank();
+    for (int i = 0; i < x.rank(); ++i) axes.a.push(i);
+    axes.b.push(out);
+    axes.b.push(in);
+    for (int i = 0; i < in; ++i) axes.out.push(i);
+    axes.out.push(out);
+    return einsum(x, weight, axes, location);
+}
+
+}  // namespace fovea

@@ -1,0 +1,55 @@
+// Cross entropy over padded sequences: body and gradient.
+#include "codegen/ops/cross_entropy.h"
+
+#include "codegen/ops/definitions.h"
+#include "codegen/ops/reduction.h"
+#include "codegen/ops/softmax.h"
+
+namespace fovea::ops {
+
+namespace {
+
+/// Whether a class is the label: boolean [batch, steps, classes].
+Tensor is_label(const Shape& logits, Tensor labels) {
+    Tensor classes = iota(*labels.graph, {1, 1, logits[2]}, 2);
+    return eq(classes, place_axes(labels, 3, {0, 1}));
+}
+
+/// Whether a step is inside its sequence: boolean [batch, steps].
+Tensor is_inside(const Shape& logits, Tensor lens) {
+    Tensor steps = iota(*lens.graph, {1, logits[1]}, 1);
+    return steps < place_axes(lens, 2, {0});
+}
+
+/// log Σ exp - the label's logit, [batch, steps]; shares its nodes with softmax's body.
+Tensor cross_entropy_expand(const Expansion& e) {
+    Tensor x = cast(e.inputs[0], f32);
+    Shape shape = x.shape();
+    Tensor shifted = x - stop_gradient(amax(x, -1, true));
+    Tensor log_total = log(sum(exp(shifted), -1, true));
+    Tensor picked = sum(where(is_label(shape, e.inputs[1]), shifted, 0.0), -1, true);
+    Tensor term = squeeze(log_total - picked, 2);
+    return sum(where(is_inside(shape, e.inputs[2]), term, 0.0), 1) / shape[1];
+}
+
+/// (softmax - one at the label) dy / steps inside the sequence, 0 outside.
+void cross_entropy_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) {
+    if (!sink.wants(0)) return;
+    Tensor logits = sink.input(0);
+    Shape shape = logits.shape();
+    DType type = logits.dtype();
+    Tensor probability = softmax(cast(logits, f32), -1);
+    Tensor excess = probability - where(is_label(shape, sink.input(1)), 1.0, 0.0);
+    Tensor inside = is_inside(shape, sink.input(2));
+    Tensor scale = where(inside, place_axes(dy / shape[1], 2, {0}), 0.0);
+    sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
+}
+
+}  // namespace
+
+OpDef cross_entropy_def() {
+    return {.op = Op::cross_entropy, .gradient = cross_entropy_gradient,
+            .expand = cross_entropy_expand};
+}
+
+}  // namespace fovea::ops

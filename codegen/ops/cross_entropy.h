@@ -1,0 +1,33 @@
+// Cross entropy of logits and labels over padded sequences.
+#pragma once
+
+#include "codegen/graph/tensor.h"
+
+namespace fovea {
+
+/// d2l's masked loss: logits [batch, steps, classes], labels i32 [batch, steps], lens i32 [batch] →
+/// [batch]: for each sequence the mean over all steps of the terms inside its length, in nats.
+constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
+                               Location location = Location::here()) {
+    if (logits.is_poison() || labels.is_poison() || lens.is_poison()) return {logits.graph, 0};
+    const Shape& x = logits.shape();
+    const Shape& y = labels.shape();
+    const Shape& n = lens.shape();
+    bool ok = x.rank() == 3 && y.rank() == 2 && fits(x[0], y[0]) && fits(x[1], y[1]) &&
+              n.rank() == 1 && fits(n[0], x[0]) && labels.dtype() == i32 && lens.dtype() == i32 &&
+              is_float(logits.dtype());
+    if (!ok) {
+        Text text;
+        text << "cross_entropy: logits " << name_of(logits.dtype()) << " " << x;
+        logits.graph->write_origin(text, logits.id);
+        text << " do not match labels " << name_of(labels.dtype()) << " " << y << " and lengths "
+             << name_of(lens.dtype()) << " " << n
+             << " (expected [batch, steps, classes], i32 [batch, steps], i32 [batch])";
+        return fail(*logits.graph, location, logits.graph->scope_of(logits.id), text);
+    }
+    return make(*logits.graph, {.op = Op::cross_entropy, .dtype = f32, .shape = {x[0]},
+                                .inputs = {logits.id, labels.id, lens.id, -1, -1},
+                                .location = location});
+}
+
+}  // namespace fovea

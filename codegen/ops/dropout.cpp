@@ -1,0 +1,42 @@
+// Dropout: a product with random factors drawn from a counter.
+#include "codegen/ops/dropout.h"
+
+#include "codegen/ops/definitions.h"
+#include "codegen/ops/elementwise.h"
+#include "runtime/philox.h"
+
+namespace fovea::ops {
+
+namespace {
+
+/// Row: the linear index of the leading axes; column: the index along the last.
+void random_reference(const Evaluation& e, Array& result) {
+    std::size_t columns = e.shape.empty() ? 1 : std::size_t(e.shape.back());
+    double p = e.node().value;
+    for (std::size_t i = 0; i < result.values.size(); ++i) {
+        bool kept = runtime::dropout_keep(e.seed, e.step, std::uint32_t(e.node().site),
+                                          std::uint32_t(i / columns), std::uint32_t(i % columns), p);
+        result.values[i] = kept ? 1 / (1 - p) : 0;
+    }
+}
+
+Tensor dropout_expand(const Expansion& e) {
+    Tensor x = e.inputs[0];
+    Shape shape = x.shape();
+    return x * cast(random(e.target, shape, e.node().value, e.node().site), x.dtype());
+}
+
+void dropout_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
+    if (!sink.wants(0)) return;
+    Shape shape = dy.shape();
+    sink.add(0, dy * cast(random(*dy.graph, shape, node.value, node.site), dy.dtype()));
+}
+
+}  // namespace
+
+OpDef random_def() { return {.op = Op::random, .reference = random_reference}; }
+OpDef dropout_def() {
+    return {.op = Op::dropout, .gradient = dropout_gradient, .expand = dropout_expand};
+}
+
+}  // namespace fovea::ops

@@ -1,0 +1,30 @@
+// Dropout, drawn from a counter so that it can be replayed.
+#pragma once
+
+#include "codegen/graph/tensor.h"
+
+namespace fovea {
+
+/// The factor of dropout for every element of `shape`: 0 with probability p, else 1 / (1 - p).
+/// Drawn from Philox at (step, site, row, column); see the design's "Dropout".
+constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
+                        Location location = Location::here()) {
+    return make(graph, {.op = Op::random, .dtype = f32, .shape = shape, .location = location,
+                        .value = p, .site = site});
+}
+
+/// x with elements set to 0 with probability p and the rest scaled by 1 / (1 - p), while training.
+constexpr Tensor dropout(Tensor x, double p, Location location = Location::here()) {
+    if (x.is_poison() || p == 0) return x;
+    if (p < 0 || p >= 1 || !is_float(x.dtype())) {
+        Text text;
+        text << "dropout of " << name_of(x.dtype()) << " " << x.shape()
+             << ": its probability must be in [0, 1), its operand f32 or bf16";
+        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    }
+    return make(*x.graph, {.op = Op::dropout, .dtype = x.dtype(), .shape = x.shape(),
+                           .inputs = {x.id, -1, -1, -1, -1}, .location = location, .value = p,
+                           .site = x.graph->sites++});
+}
+
+}  // namespace fovea

@@ -1,0 +1,124 @@
+// Elementwise ops: float64 semantics from the table of functions, and their gradients.
+#include "codegen/ops/elementwise.h"
+
+#include <cmath>
+
+#include "codegen/ops/array_loop.h"
+#include "codegen/ops/definitions.h"
+
+namespace fovea::ops {
+
+namespace {
+
+double converted(double x, DType type) {
+    if (type == i32) return std::trunc(x);
+    return type == DType::boolean ? double(x != 0) : x;
+}
+
+void elementwise_reference(const Evaluation& e, Array& result) {
+    const Node& node = e.node();
+    const ElementwiseRow& row = row_of(node.function);
+    std::array<std::vector<std::int64_t>, 3> strides;
+    std::array<const double*, 3> data{};
+    for (std::size_t i = 0; i < std::size_t(row.arity); ++i) {
+        strides[i] = broadcast_strides(*e.inputs[i], e.shape);
+        data[i] = e.inputs[i]->values.data();
+    }
+    double* out = result.values.data();
+    for_each_index(e.shape, {strides[0], strides[1], strides[2]},
+                   [&](std::int64_t a, std::int64_t b, std::int64_t c) {
+                       double x = data[0][a], y = data[1] ? data[1][b] : 0;
+                       *out++ = row.value(x, y, data[2] ? data[2][c] : 0);
+                   });
+    if (node.function == Elementwise::identity)
+        for (double& value : result.values) value = converted(value, node.dtype);
+}
+
+/// d f(x) of a function of one operand; an empty Tensor for those without a gradient.
+Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
+    constexpr double kTwoOverRootPi = 1.1283791670955126;
+    switch (function) {
+        case Elementwise::identity: return cast(dy, x.dtype());
+        case Elementwise::neg: return -dy;
+        case Elementwise::exp: return dy * y;
+        case Elementwise::log: return dy / x;
+        case Elementwise::sqrt: return dy * 0.5 / y;
+        case Elementwise::rsqrt: return dy * (y * y * y * -0.5);
+        case Elementwise::tanh: return dy * (1.0 - y * y);
+        case Elementwise::sigmoid: return dy * (y * (1.0 - y));
+        case Elementwise::relu: return where(y > 0.0, dy, 0.0);
+        case Elementwise::erf: return dy * (exp(-(x * x)) * kTwoOverRootPi);
+        case Elementwise::sin: return dy * cos(x);
+        case Elementwise::cos: return dy * -sin(x);
+        default: return {};
+    }
+}
+
+/// Of maximum and minimum: to the operand that was taken, to both by halves when they are equal.
+void selection_gradient(Tensor a, Tensor b, Tensor dy, Tensor first_taken, GradientSink& sink) {
+    Tensor half = where(eq(a, b), dy * 0.5, 0.0);
+    if (sink.wants(0)) sink.add(0, where(first_taken, dy, half));
+    if (sink.wants(1)) sink.add(1, where(logical_or(first_taken, eq(a, b)), half, dy));
+}
+
+void power_gradient(Tensor a, Tensor b, Tensor y, Tensor dy, GradientSink& sink) {
+    if (sink.wants(0)) sink.add(0, dy * (b * pow(a, b - 1.0)));
+    if (!sink.wants(1)) return;
+    Tensor positive = a > 0.0;  // elsewhere the logarithm has no value
+    sink.add(1, where(positive, dy * (y * log(where(positive, a, 1.0))), 0.0));
+}
+
+void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& sink) {
+    Tensor a = sink.input(0), b = sink.input(1);
+    auto add = [&](int i, auto&& gradient) {
+        if (sink.wants(i)) sink.add(i, gradient());
+    };
+    switch (function) {
+        case Elementwise::add:
+        case Elementwise::sub:
+            add(0, [&] { return dy; });
+            add(1, [&] { return function == Elementwise::add ? dy : -dy; });
+            break;
+        case Elementwise::mul:
+            add(0, [&] { return dy * b; });
+            add(1, [&] { return dy * a; });
+            break;
+        case Elementwise::div:
+            add(0, [&] { return dy / b; });
+            add(1, [&] { return -(dy * y) / b; });
+            break;
+        case Elementwise::maximum: return selection_gradient(a, b, dy, a > b, sink);
+        case Elementwise::minimum: return selection_gradient(a, b, dy, a < b, sink);
+        case Elementwise::pow: return power_gradient(a, b, y, dy, sink);
+        default: break;
+    }
+}
+
+void elementwise_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) {
+    if (node.function == Elementwise::where) {
+        Tensor condition = sink.input(0);
+        if (sink.wants(1)) sink.add(1, where(condition, dy, 0.0));
+        if (sink.wants(2)) sink.add(2, where(condition, 0.0, dy));
+    } else if (row_of(node.function).arity == 2) {
+        binary_gradient(node.function, y, dy, sink);
+    } else if (sink.wants(0)) {
+        Tensor gradient = unary_gradient(node.function, sink.input(0), y, dy);
+        if (gradient) sink.add(0, gradient);
+    }
+}
+
+void stop_gradient_reference(const Evaluation& e, Array& result) {
+    result.values = e.inputs[0]->values;
+}
+
+}  // namespace
+
+OpDef elementwise_def() {
+    return {.op = Op::elementwise, .reference = elementwise_reference,
+            .gradient = elementwise_gradient};
+}
+OpDef stop_gradient_def() {
+    return {.op = Op::stop_gradient, .reference = stop_gradient_reference};
+}
+
+}  // namespace fovea::ops

@@ -1,0 +1,225 @@
+// Elementwise ops with NumPy broadcasting: operators, functions, comparisons, where.
+#pragma once
+
+#include "codegen/graph/tensor.h"
+
+namespace fovea {
+
+namespace detail {
+
+constexpr Tensor number(Graph& graph, double value, DType type, Location location) {
+    return make(graph, {.op = Op::constant, .dtype = type, .location = location, .value = value});
+}
+
+/// The operand as a tensor: numbers and sizes become scalars of type `type`.
+constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
+    switch (operand.kind) {
+        case Operand::Kind::tensor: return operand.tensor;
+        case Operand::Kind::number: return number(graph, operand.number, type, operand.location);
+        case Operand::Kind::size:
+        case Operand::Kind::root: break;
+    }
+    Tensor size = make(graph, {.op = Op::extent, .dtype = type, .location = operand.location,
+                               .dim = operand.dim.without_label()});
+    if (operand.kind == Operand::Kind::size) return size;
+    return make(graph, {.op = Op::elementwise, .function = Elementwise::sqrt, .dtype = type,
+                        .inputs = {size.id, -1, -1, -1, -1}, .location = operand.location});
+}
+
+/// What two shapes broadcast to; writes why not into `why` and returns false when they do not.
+constexpr bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result, Text& why) {
+    int rank = a.rank() > b.rank() ? a.rank() : b.rank();
+    result = {};
+    for (int i = 0; i < rank; ++i) {
+        int in_a = i - (rank - a.rank()), in_b = i - (rank - b.rank());
+        Dim x = in_a < 0 ? Dim(1) : a[in_a], y = in_b < 0 ? Dim(1) : b[in_b];
+        if (fits(x, y)) result.push(x.label() ? x : y);
+        else if (y.is_one() && !y.label()) result.push(x);
+        else if (x.is_one() && !x.label()) result.push(y);
+        else {
+            why << x << " is not " << y;
+            return false;
+        }
+    }
+    return true;
+}
+
+constexpr Tensor mismatch(Graph& graph, Elementwise function, Tensor a, Tensor b, const Text& why,
+                          Location location) {
+    Text text;
+    text << "cannot " << row_of(function).name << " " << a.shape();
+    graph.write_origin(text, a.id);
+    text << " and " << b.shape();
+    graph.write_origin(text, b.id);
+    text << ": " << why.view();
+    return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)), text);
+}
+
+constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand, std::string_view hint,
+                             Location location) {
+    Text text;
+    text << row_of(function).name << " does not take " << name_of(operand.dtype()) << " "
+         << operand.shape();
+    graph.write_origin(text, operand.id);
+    text << ": " << hint;
+    return fail(graph, location, graph.scope_of(operand.id), text);
+}
+
+constexpr bool is_logic(Elementwise function) {
+    return function == Elementwise::logical_and || function == Elementwise::logical_or ||
+           function == Elementwise::logical_not;
+}
+
+}  // namespace detail
+
+/// f(x), elementwise.
+constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
+    if (x.is_poison()) return x;
+    bool logic = detail::is_logic(function), boolean = x.dtype() == DType::boolean;
+    if (function != Elementwise::identity && logic != boolean)
+        return detail::dtype_error(*x.graph, function, x,
+                                   logic ? "compare it first" : "use where(condition, a, b)", location);
+    bool integer_ok = function == Elementwise::neg || function == Elementwise::identity;
+    if (x.dtype() == i32 && !integer_ok)
+        return detail::dtype_error(*x.graph, function, x,
+                                   "ids become vectors with embedding, numbers with cast", location);
+    return make(*x.graph, {.op = Op::elementwise, .function = function, .dtype = x.dtype(),
+                           .shape = x.shape(), .inputs = {x.id, -1, -1, -1, -1},
+                           .location = location});
+}
+
+/// f(a, b), elementwise, broadcasting axes of size 1 and missing leading axes.
+constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b) {
+    Graph& graph = a.graph() ? *a.graph() : *b.graph();
+    Tensor x = a.tensor, y = b.tensor;
+    if ((a.graph() && x.is_poison()) || (b.graph() && y.is_poison())) return {&graph, 0};
+    DType type = a.graph() ? x.dtype() : y.dtype();
+    x = detail::lifted(graph, a, type);
+    y = detail::lifted(graph, b, type);
+    if (x.is_poison() || y.is_poison()) return {&graph, 0};
+    bool logic = detail::is_logic(function);
+    for (Tensor operand : {x, y})
+        if (logic != (operand.dtype() == DType::boolean))
+            return detail::dtype_error(graph, function, operand,
+                                       logic ? "compare it first" : "use where(condition, a, b)",
+                                       a.location);
+    Text why;
+    Shape shape;
+    if (x.dtype() != y.dtype()) {
+        why << name_of(x.dtype()) << " is not " << name_of(y.dtype()) << " (use cast)";
+        return detail::mismatch(graph, function, x, y, why, a.location);
+    }
+    if (!detail::broadcast_shapes(x.shape(), y.shape(), shape, why))
+        return detail::mismatch(graph, function, x, y, why, a.location);
+    return make(graph, {.op = Op::elementwise, .function = function,
+                        .dtype = row_of(function).gives_boolean ? DType::boolean : x.dtype(),
+                        .shape = shape, .inputs = {x.id, y.id, -1, -1, -1}, .location = a.location});
+}
+
+constexpr Tensor operator+(Operand a, Operand b) { return binary(Elementwise::add, a, b); }
+constexpr Tensor operator-(Operand a, Operand b) { return binary(Elementwise::sub, a, b); }
+constexpr Tensor operator*(Operand a, Operand b) { return binary(Elementwise::mul, a, b); }
+constexpr Tensor operator/(Operand a, Operand b) { return binary(Elementwise::div, a, b); }
+constexpr Tensor operator<(Operand a, Operand b) { return binary(Elementwise::lt, a, b); }
+constexpr Tensor operator<=(Operand a, Operand b) { return binary(Elementwise::le, a, b); }
+constexpr Tensor operator>(Operand a, Operand b) {
+    Location written = a.location;
+    b.location = written;
+    return binary(Elementwise::lt, b, a);
+}
+constexpr Tensor operator>=(Operand a, Operand b) {
+    Location written = a.location;
+    b.location = written;
+    return binary(Elementwise::le, b, a);
+}
+/// Elementwise equality (a Tensor's == would read as a comparison of handles).
+constexpr Tensor eq(Operand a, Operand b) { return binary(Elementwise::eq, a, b); }
+constexpr Tensor maximum(Operand a, Operand b) { return binary(Elementwise::maximum, a, b); }
+constexpr Tensor minimum(Operand a, Operand b) { return binary(Elementwise::minimum, a, b); }
+constexpr Tensor pow(Operand a, Operand b) { return binary(Elementwise::pow, a, b); }
+constexpr Tensor logical_and(Operand a, Operand b) { return binary(Elementwise::logical_and, a, b); }
+constexpr Tensor logical_or(Operand a, Operand b) { return binary(Elementwise::logical_or, a, b); }
+
+constexpr Tensor operator-(Tensor x) { return unary(Elementwise::neg, x); }
+constexpr Tensor exp(Tensor x, Location l = Location::here()) { return unary(Elementwise::exp, x, l); }
+constexpr Tensor log(Tensor x, Location l = Location::here()) { return unary(Elementwise::log, x, l); }
+constexpr Tensor sqrt(Tensor x, Location l = Location::here()) { return unary(Elementwise::sqrt, x, l); }
+constexpr Tensor rsqrt(Tensor x, Location l = Location::here()) { return unary(Elementwise::rsqrt, x, l); }
+constexpr Tensor tanh(Tensor x, Location l = Location::here()) { return unary(Elementwise::tanh, x, l); }
+constexpr Tensor sigmoid(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::sigmoid, x, l);
+}
+constexpr Tensor relu(Tensor x, Location l = Location::here()) { return unary(Elementwise::relu, x, l); }
+constexpr Tensor erf(Tensor x, Location l = Location::here()) { return unary(Elementwise::erf, x, l); }
+constexpr Tensor sin(Tensor x, Location l = Location::here()) { return unary(Elementwise::sin, x, l); }
+constexpr Tensor cos(Tensor x, Location l = Location::here()) { return unary(Elementwise::cos, x, l); }
+constexpr Tensor logical_not(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::logical_not, x, l);
+}
+/// x Φ(x), with the exact Φ (PyTorch's default).
+constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
+    if (x.is_poison()) return x;
+    Operand operand(x, l.file, l.line, l.function);
+    Operand inner(operand * 0.70710678118654752, l.file, l.line, l.function);
+    Tensor phi = erf(inner.tensor, l);
+    if (phi.is_poison()) return phi;
+    return operand * 0.5 * (phi + 1.0);
+}
+
+/// `condition ? a : b`, elementwise, broadcasting all three.
+constexpr Tensor where(Tensor condition, Operand a, Operand b) {
+    Graph& graph = *condition.graph;
+    Tensor x = a.tensor, y = b.tensor;
+    if (condition.is_poison() || (a.graph() && x.is_poison()) || (b.graph() && y.is_poison()))
+        return {&graph, 0};
+    DType type = a.graph() ? x.dtype() : b.graph() ? y.dtype() : f32;
+    x = detail::lifted(graph, a, type);
+    y = detail::lifted(graph, b, type);
+    if (condition.dtype() != DType::boolean)
+        return detail::dtype_error(graph, Elementwise::where, condition,
+                                   "its condition comes from a comparison", a.location);
+    Text why;
+    Shape values, shape;
+    if (x.dtype() != y.dtype()) {
+        why << name_of(x.dtype()) << " is not " << name_of(y.dtype()) << " (use cast)";
+        return detail::mismatch(graph, Elementwise::where, x, y, why, a.location);
+    }
+    if (!detail::broadcast_shapes(x.shape(), y.shape(), values, why))
+        return detail::mismatch(graph, Elementwise::where, x, y, why, a.location);
+    if (!detail::broadcast_shapes(condition.shape(), values, shape, why))
+        return detail::mismatch(graph, Elementwise::where, condition,
+                                x.rank() == values.rank() ? x : y, why, a.location);
+    return make(graph, {.op = Op::elementwise, .function = Elementwise::where, .dtype = type,
+                        .shape = shape, .inputs = {condition.id, x.id, y.id, -1, -1},
+                        .location = a.location});
+}
+
+/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even).
+constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
+    if (x.is_poison() || x.dtype() == type) return x;
+    return make(*x.graph, {.op = Op::elementwise, .function = Elementwise::identity, .dtype = type,
+                           .shape = x.shape(), .inputs = {x.id, -1, -1, -1, -1},
+                           .location = location});
+}
+
+/// The value, with no gradient through it.
+constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
+    if (x.is_poison()) return x;
+    return make(*x.graph, {.op = Op::stop_gradient, .dtype = x.dtype(), .shape = x.shape(),
+                           .inputs = {x.id, -1, -1, -1, -1}, .location = location});
+}
+
+/// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.
+constexpr Tensor iota(Graph& graph, const Shape& shape, int axis, Location location = Location::here()) {
+    return make(graph, {.op = Op::iota, .dtype = i32, .shape = shape, .location = location,
+                        .axis = axis < 0 ? axis + shape.rank() : axis});
+}
+
+/// A constant tensor of a shape.
+constexpr Tensor full(Graph& graph, const Shape& shape, double value, DType type = f32,
+                      Location location = Location::here()) {
+    return make(graph, {.op = Op::constant, .dtype = type, .shape = shape, .location = location,
+                        .value = value});
+}
+
+}  // namespace fovea

@@ -1,0 +1,64 @@
+// Rows of a table by id, and adding rows to a table: each is the other's gradient.
+#include "codegen/ops/gather.h"
+
+#include <string>
+
+#include "codegen/ops/definitions.h"
+
+namespace fovea::ops {
+
+namespace {
+
+std::int64_t checked_row(double id, std::int64_t rows) {
+    if (id >= 0 && id < double(rows)) return std::int64_t(id);
+    throw UserError("gather: id " + std::to_string(std::int64_t(id)) + " is not a row of a table of " +
+                    std::to_string(rows));
+}
+
+/// Calls `row(table row, position)` for each id.
+template <class Row>
+void for_each_row(const Evaluation& e, std::int64_t rows, Row&& row) {
+    const std::vector<double>& ids = e.inputs[1]->values;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        row(std::size_t(checked_row(ids[i], rows)), i);
+}
+
+void gather_reference(const Evaluation& e, Array& result) {
+    const Array& table = *e.inputs[0];
+    std::int64_t rows = table.shape[0];
+    std::size_t width = rows ? table.values.size() / std::size_t(rows) : 0;
+    for_each_row(e, rows, [&](std::size_t row, std::size_t at) {
+        for (std::size_t k = 0; k < width; ++k)
+            result.values[at * width + k] = table.values[row * width + k];
+    });
+}
+
+void scatter_add_reference(const Evaluation& e, Array& result) {
+    std::int64_t rows = e.shape[0];
+    std::size_t width = rows ? result.values.size() / std::size_t(rows) : 0;
+    for (double& value : result.values) value = 0;
+    for_each_row(e, rows, [&](std::size_t row, std::size_t at) {
+        for (std::size_t k = 0; k < width; ++k)
+            result.values[row * width + k] += e.inputs[0]->values[at * width + k];
+    });
+}
+
+void gather_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
+    if (sink.wants(0)) sink.add(0, scatter_add(dy, sink.input(1), node.dim));
+}
+
+void scatter_add_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) {
+    if (sink.wants(0)) sink.add(0, gather(dy, sink.input(1)));
+}
+
+}  // namespace
+
+OpDef gather_def() {
+    return {.op = Op::gather, .reference = gather_reference, .gradient = gather_gradient};
+}
+OpDef scatter_add_def() {
+    return {.op = Op::scatter_add, .reference = scatter_add_reference,
+            .gradient = scatter_add_gradient};
+}
+
+}  // namespace fovea::ops

@@ -1,0 +1,28 @@
+// Layer normalisation over any trailing axes (Ba, Kiros and Hinton 2016).
+#pragma once
+
+#include "codegen/graph/tensor.h"
+
+namespace fovea {
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias over the axes of `weight`, which are x's last;
+/// the variance is the biased one.
+constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5,
+                            Location location = Location::here()) {
+    if (x.is_poison() || weight.is_poison() || bias.is_poison()) return {x.graph, 0};
+    int first = x.rank() - weight.rank();
+    bool ok = first >= 0 && weight.rank() > 0 && fits(weight.shape(), bias.shape());
+    for (int i = 0; ok && i < weight.rank(); ++i) ok = fits(x.shape()[first + i], weight.shape()[i]);
+    if (!ok) {
+        Text text;
+        text << "layer_norm: weight " << weight.shape() << " and bias " << bias.shape()
+             << " are not the last axes of " << x.shape();
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
+    }
+    return make(*x.graph, {.op = Op::layer_norm, .dtype = x.dtype(), .shape = x.shape(),
+                           .inputs = {x.id, weight.id, bias.id, -1, -1}, .location = location,
+                           .value = eps, .axis = first});
+}
+
+}  // namespace fovea

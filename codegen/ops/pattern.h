@@ -1,0 +1,135 @@
+// einops patterns ("b t (h d) -> b h t d", "b q d, b k d -> b q k"), checked while compiling.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "codegen/base/dim.h"
+
+namespace fovea {
+
+enum class PatternMistake { none, parentheses, arrow, character, unknown_axis, too_long };
+
+struct PatternToken {
+    enum class Kind : char { axis, open, close, comma, arrow } kind = Kind::axis;
+    Symbol name;  // axes; empty for the axis of size 1, written `1`
+};
+
+/// A pattern cut into tokens.
+struct ParsedPattern {
+    static constexpr int kMax = 40;
+    std::array<PatternToken, kMax> tokens{};
+    int count = 0;
+    PatternMistake mistake = PatternMistake::none;
+
+    constexpr explicit ParsedPattern(std::string_view text) {
+        int depth = 0, arrows = 0;
+        for (std::size_t i = 0; i < text.size() && mistake == PatternMistake::none;) {
+            char c = text[i];
+            if (c == ' ') {
+                ++i;
+            } else if (c == '(' || c == ')') {
+                depth += c == '(' ? 1 : -1;
+                if (depth < 0 || depth > 1) mistake = PatternMistake::parentheses;
+                put({c == '(' ? PatternToken::Kind::open : PatternToken::Kind::close, {}});
+                ++i;
+            } else if (c == ',') {
+                put({PatternToken::Kind::comma, {}});
+                ++i;
+            } else if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
+                put({PatternToken::Kind::arrow, {}});
+                ++arrows;
+                i += 2;
+            } else {
+                i = put_axis(text, i);
+            }
+        }
+        if (mistake != PatternMistake::none) return;
+        if (depth) mistake = PatternMistake::parentheses;
+        else if (arrows != 1) mistake = PatternMistake::arrow;
+        else if (!right_axes_are_on_the_left()) mistake = PatternMistake::unknown_axis;
+    }
+
+    constexpr int arrow() const {
+        int i = 0;
+        while (tokens[std::size_t(i)].kind != PatternToken::Kind::arrow) ++i;
+        return i;
+    }
+
+  private:
+    static constexpr bool is_name(char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    }
+    constexpr void put(PatternToken token) {
+        if (count == kMax) mistake = PatternMistake::too_long;
+        else tokens[std::size_t(count++)] = token;
+    }
+    constexpr std::size_t put_axis(std::string_view text, std::size_t i) {
+        std::size_t end = i;
+        while (end < text.size() && is_name(text[end])) ++end;
+        std::string_view name = text.substr(i, end - i);
+        if (name.empty() || name.size() > 12) mistake = PatternMistake::character;
+        else put({PatternToken::Kind::axis, name == "1" ? Symbol() : Symbol(name)});
+        return end;
+    }
+    constexpr bool right_axes_are_on_the_left() const {
+        int middle = arrow();
+        for (int i = middle; i < count; ++i) {
+            const PatternToken& right = tokens[std::size_t(i)];
+            bool found = right.kind != PatternToken::Kind::axis || !right.name;
+            for (int k = 0; k < middle && !found; ++k)
+                found = tokens[std::size_t(k)].kind == PatternToken::Kind::axis &&
+                        tokens[std::size_t(k)].name == right.name;
+            if (!found) return false;
+        }
+        return true;
+    }
+};
+
+/// Never called: their names are what g++ prints.
+inline void pattern_has_unbalanced_or_nested_parentheses() {}
+inline void pattern_needs_exactly_one_arrow() {}
+inline void pattern_has_an_unexpected_character() {}
+inline void pattern_has_an_axis_on_the_right_that_is_not_on_the_left() {}
+inline void pattern_is_too_long() {}
+
+// A failing consteval call inside a lambda makes clang 17 and later take the lambda for an
+// immediate function and hide the cause: there the pattern is rejected by diagnose_if instead.
+#if defined(__clang__)
+#define FOVEA_PATTERN constexpr
+#define FOVEA_REJECT(text, what, message)                                                  \
+    __attribute__((diagnose_if(ParsedPattern(text).mistake == PatternMistake::what, message, \
+                               "error")))
+#else
+#define FOVEA_PATTERN consteval
+#define FOVEA_REJECT(text, what, message)
+#endif
+
+/// A checked pattern; a wrong one does not compile.
+struct Pattern {
+    std::string_view text;
+
+    FOVEA_PATTERN Pattern(const char* pattern)
+        FOVEA_REJECT(pattern, parentheses, "pattern: unbalanced or nested parentheses")
+        FOVEA_REJECT(pattern, arrow, "pattern: exactly one '->' is required")
+        FOVEA_REJECT(pattern, character, "pattern: unexpected character (axes are a-z, 0-9, _)")
+        FOVEA_REJECT(pattern, unknown_axis, "pattern: an axis on the right of '->' is not on the left")
+        FOVEA_REJECT(pattern, too_long, "pattern: too long")
+        : text(pattern) {
+        switch (ParsedPattern(pattern).mistake) {
+            case PatternMistake::none: break;
+            case PatternMistake::parentheses: pattern_has_unbalanced_or_nested_parentheses(); break;
+            case PatternMistake::arrow: pattern_needs_exactly_one_arrow(); break;
+            case PatternMistake::character: pattern_has_an_unexpected_character(); break;
+            case PatternMistake::unknown_axis:
+                pattern_has_an_axis_on_the_right_that_is_not_on_the_left();
+                break;
+            case PatternMistake::too_long: pattern_is_too_long(); break;
+        }
+    }
+};
+
+#undef FOVEA_PATTERN
+#undef FOVEA_REJECT
+
+}  // namespace fovea

@@ -1,0 +1,75 @@
+// softmax, and softmax over the keys that a mask leaves.
+#pragma once
+
+#include "codegen/ops/mask.h"
+
+namespace fovea {
+
+/// exp(x) / Σ exp(x) over one axis.
+constexpr Tensor softmax(Tensor x, int axis = -1, Location location = Location::here()) {
+    if (x.is_poison()) return x;
+    int i = axis < 0 ? axis + x.rank() : axis;
+    if (i < 0 || i >= x.rank() || !is_float(x.dtype())) {
+        Text text;
+        text << "softmax over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    }
+    return make(*x.graph, {.op = Op::softmax, .dtype = x.dtype(), .shape = x.shape(),
+                           .inputs = {x.id, -1, -1, -1, -1}, .location = location, .axis = i});
+}
+
+namespace detail {
+
+/// Checks a mask against scores [batch, ..., queries, keys]; writes what is wrong into `why`.
+constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
+    if (mask.lens && !mask.lens.is_poison()) {
+        const Shape& lens = mask.lens.shape();
+        bool per_sequence = lens.rank() == 1 && fits(lens[0], scores[0]);
+        bool per_query = lens.rank() == 2 && fits(lens[0], scores[0]) && fits(lens[1], scores[-2]);
+        if (mask.lens.dtype() != i32 || !(per_sequence || per_query))
+            why << "valid_lens must be i32 [" << scores[0] << "] or [" << scores[0] << ", " << scores[-2]
+                << "], got " << name_of(mask.lens.dtype()) << " " << lens;
+    }
+    if (mask.allowed && !mask.allowed.is_poison()) {
+        Shape shape;
+        Text mismatch;
+        bool ok = mask.allowed.dtype() == DType::boolean &&
+                  broadcast_shapes(mask.allowed.shape(), scores, shape, mismatch) && shape == scores;
+        if (!ok)
+            why << "a mask must be bool and broadcast to " << scores << ", got "
+                << name_of(mask.allowed.dtype()) << " " << mask.allowed.shape();
+    }
+}
+
+}  // namespace detail
+
+/// softmax over the last axis of scores [batch, (heads,) queries, keys], hidden keys getting weight 0;
+/// a row that sees no key is uniform, or zero (`Mask::masked_rows`).
+constexpr Tensor masked_softmax(Tensor scores, const Mask& mask, Location location = Location::here()) {
+    bool poison = scores.is_poison() || (mask.lens && mask.lens.is_poison()) ||
+                  (mask.allowed && mask.allowed.is_poison());
+    if (poison) return {scores.graph, 0};
+    Graph& graph = *scores.graph;
+    Text why;
+    if (scores.rank() < 2 || !is_float(scores.dtype()))
+        why << "scores must be f32 [batch, ..., queries, keys], got " << name_of(scores.dtype()) << " "
+            << scores.shape();
+    else
+        detail::check_mask(scores.shape(), mask, why);
+    if (why.size()) {
+        Text text;
+        text << "masked_softmax: " << why.view();
+        return fail(graph, location, graph.scope_of(scores.id), text);
+    }
+    graph.attentions.push_back({.causal = mask.is_causal, .has_lens = bool(mask.lens),
+                                .has_allowed = bool(mask.allowed)});
+    return make(graph, {.op = Op::masked_softmax, .dtype = scores.dtype(), .shape = scores.shape(),
+                        .inputs = {scores.id, -1, -1, mask.lens ? mask.lens.id : -1,
+                                   mask.allowed ? mask.allowed.id : -1},
+                        .location = location, .axis = scores.rank() - 1,
+                        .attribute = int(graph.attentions.size()) - 1,
+                        .masked_rows = mask.masked_rows});
+}
+
+}  // namespace fovea

@@ -1,0 +1,25 @@
+// Makes dropout a product with random factors, or nothing.
+#include "codegen/optimize/select_mode.h"
+
+#include "codegen/graph/rewrite.h"
+#include "codegen/ops/dropout.h"
+#include "codegen/ops/elementwise.h"
+
+namespace fovea {
+
+Graph select_mode(const Graph& graph, bool training) {
+    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+        const Node& node = rewrite.source()[id];
+        if (node.op == Op::attention && !training) {
+            Tensor copied = rewrite.copy(id);
+            rewrite.target().attentions[std::size_t(copied.node().attribute)].dropout = 0;
+            return copied;
+        }
+        if (node.op != Op::dropout) return {};
+        Tensor x = rewrite.mapped(node.inputs[0]);
+        if (!training) return x;
+        return x * cast(random(rewrite.target(), node.shape, node.value, node.site), node.dtype);
+    });
+}
+
+}  // namespace fovea

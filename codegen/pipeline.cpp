@@ -1,0 +1,191 @@
+#include "codegen/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "codegen/assemble_program.h"
+#include "codegen/autodiff/add_gradients.h"
+#include "codegen/base/error.h"
+#include "codegen/graph/expand_composites.h"
+#include "codegen/graph/rewrite.h"
+#include "codegen/group/raise_contraction.h"
+#include "codegen/group/raise_softmax.h"
+#include "codegen/optimize/common_subexpressions.h"
+#include "codegen/optimize/dead_code.h"
+#include "codegen/optimize/fold.h"
+#include "codegen/optimize/normalize_reductions.h"
+#include "codegen/optimize/select_mode.h"
+
+namespace fovea {
+
+namespace {
+
+Graph keep_outputs(const Graph& graph, const std::vector<std::string>& only) {
+    if (only.empty()) return graph;
+    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+        const Node& node = graph[id];
+        bool wanted = std::find(only.begin(), only.end(), node.name) != only.end();
+        if (node.op != Op::output || wanted) return std::nullopt;
+        return Tensor{&rewrite.target(), 0};
+    });
+}
+
+bool has_loss(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+        return node.op == Op::output && node.name == "loss";
+    });
+}
+
+/// Where a program is on its way through the passes.
+struct Passage {
+    const ProgramRequest& request;
+    CompiledProgram& program;
+    Graph graph;
+};
+
+struct Pass {
+    const char* name;
+    const char* reason;  // why it stands where it stands
+    Graph (*run)(const Passage&);
+    Graph CompiledProgram::*stage = nullptr;  // where its result is kept for `fovea show`
+};
+
+Graph differentiate(const Passage& at) {
+    if (at.request.gradients == Gradients::none) return at.graph;
+    return add_gradients(at.graph, {.from_loss = has_loss(at.graph),
+                                    .of_inputs = at.request.gradients ==
+                                                 Gradients::of_parameters_and_inputs});
+}
+
+constexpr Pass kPasses[] = {
+    {"keep_outputs", "so that no later pass works on what was not asked for",
+     [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
+    {"select_mode", "dropout is a draw or nothing before anything looks at patterns",
+     [](const Passage& at) { return select_mode(at.graph, at.request.training); },
+     &CompiledProgram::graph},
+    {"inline_composites", "with fusion off, gradients are taken of the plain ops",
+     [](const Passage& at) { return at.request.fusion ? at.graph : expand_composites(at.graph); }},
+    {"raise_contraction", "a spelled-out product is an einsum before softmax is looked for",
+     [](const Passage& at) { return raise_contraction(at.graph); }},
+    {"raise_softmax", "composites are recognised before the gradient, whose rules they carry",
+     [](const Passage& at) { return at.request.fusion ? raise_softmax(at.graph) : at.graph; },
+     &CompiledProgram::grouped},
+    {"add_gradients", "on composites, so that their own rules are used", differentiate,
+     &CompiledProgram::gradient},
+    {"expand_composites", "what is left is primitives, which the kernels are made of",
+     [](const Passage& at) { return expand_composites(at.graph); }},
+    {"raise_contraction", "score regions become einsums as they are expanded",
+     [](const Passage& at) { return raise_contraction(at.graph); }},
+    {"normalize_reductions", "row kernels and column kernels each take one kind",
+     [](const Passage& at) { return normalize_reductions(at.graph); }},
+    {"fold", "first, so that equal values look equal",
+     [](const Passage& at) { return fold(at.graph); }},
+    {"common_subexpressions", "the backward pass shares what the forward pass computed",
+     [](const Passage& at) { return common_subexpressions(at.graph); }},
+    {"dead_code", "last, since every pass leaves some",
+     [](const Passage& at) { return dead_code(at.graph); }, &CompiledProgram::optimized},
+};
+
+class Stopwatch {
+  public:
+    double milliseconds() const {
+        return std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+};
+
+void run_passes(const ProgramRequest& request, CompiledProgram& program) {
+    Passage at{request, program, request.graph};
+    for (const Pass& pass : kPasses) {
+        Stopwatch watch;
+        int before = int(at.graph.nodes.size());
+        at.graph = pass.run(at);
+        program.passes.push_back(
+            {pass.name, watch.milliseconds(), before, int(at.graph.nodes.size())});
+        if (pass.stage) program.*pass.stage = at.graph;
+    }
+}
+
+void check_parameters(const std::string& program, const std::vector<plan::Tensor>& model,
+                      const std::vector<plan::Tensor>& own) {
+    for (const plan::Tensor& tensor : own) {
+        auto same = [&](const plan::Tensor& known) {
+            return known.name == tensor.name && known.shape == tensor.shape;
+        };
+        if (std::none_of(model.begin(), model.end(), same))
+            throw UserError("program " + program + ": its parameter " + tensor.name +
+                            " is none of the model's, or has another shape");
+    }
+}
+
+void collect_dims(const std::vector<plan::Tensor>& tensors, std::vector<std::string>& names) {
+    for (const plan::Tensor& tensor : tensors)
+        for (const Dim& dim : tensor.shape)
+            for (const DimTerm& term : dim.terms())
+                for (Symbol symbol : term.symbols) {
+                    Text text;
+                    text << symbol;
+                    std::string name(text.view());
+                    if (symbol && std::find(names.begin(), names.end(), name) == names.end())
+                        names.push_back(name);
+                }
+}
+
+CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool& pool,
+                                const std::vector<plan::Tensor>& parameters) {
+    CompiledProgram program;
+    program.name = request.name;
+    run_passes(request, program);
+    Stopwatch fusing;
+    program.fused = fuse::fuse(program.optimized, request.fusion);
+    int groups = int(program.fused.groups.size());
+    program.passes.push_back(
+        {"fuse", fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
+    Stopwatch lowering;
+    lower::Lowered lowered = lower::lower(program.optimized, program.fused);
+    program.passes.push_back(
+        {"lower", lowering.milliseconds(), groups, int(lowered.kernels.size())});
+    Stopwatch planning;
+    program.plan = assemble_program(request.name, request.graph, program.optimized, program.fused,
+                                    lowered, parameters, pool);
+    program.passes.push_back({"plan", planning.milliseconds(), int(lowered.kernels.size()),
+                              int(program.plan.steps.size())});
+    return program;
+}
+
+}  // namespace
+
+CompiledModel compile_model(std::string name, std::string source, std::vector<plan::Setting> settings,
+                            std::vector<ProgramRequest> requests) {
+    CompiledModel model;
+    model.plan = {.name = std::move(name), .source = std::move(source), .dims = {},
+                  .settings = std::move(settings), .parameters = {}, .kernels = {}, .programs = {}};
+    if (requests.empty()) throw InternalError("compile_model: no program was asked for");
+    model.plan.parameters = parameters_of(requests[0].graph);
+    plan::KernelPool pool;
+    for (const ProgramRequest& request : requests) {
+        check_parameters(request.name, model.plan.parameters, parameters_of(request.graph));
+        model.programs.push_back(compile_program(request, pool, model.plan.parameters));
+        model.plan.programs.push_back(model.programs.back().plan);
+    }
+    collect_dims(model.plan.parameters, model.plan.dims);
+    for (const plan::Program& program : model.plan.programs)
+        collect_dims(program.tensors, model.plan.dims);
+    model.plan.kernels = pool.take();
+    return model;
+}
+
+std::string print(const std::vector<PassRecord>& passes) {
+    std::string text;
+    for (const PassRecord& pass : passes)
+        text += fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {}{}\n", pass.name, pass.milliseconds,
+                            pass.before, pass.after, pass.before == pass.after ? "  unchanged" : "");
+    return text;
+}
+
+}  // namespace fovea

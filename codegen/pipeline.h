@@ -1,0 +1,55 @@
+// From the graph of a model to planned kernels: the ordered list of passes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/fuse/fuse.h"
+#include "codegen/graph/graph.h"
+#include "codegen/plan/plan.h"
+
+namespace fovea {
+
+enum class Gradients { none, of_parameters, of_parameters_and_inputs };
+
+/// One computation that is wanted of a model.
+struct ProgramRequest {
+    std::string name;        // "forward", "gradient", "training_step", …
+    Graph graph;             // as the model's function built it
+    bool training = false;   // dropout is on
+    Gradients gradients = Gradients::none;
+    bool fusion = true;      // off: every composite is inlined before the gradient is taken, and
+                             // every op is a kernel of its own
+    std::vector<std::string> only{};  // outputs wanted; empty: all
+};
+
+/// A pass that ran: its name, its time, and the nodes before and after.
+struct PassRecord {
+    std::string name;
+    double milliseconds = 0;
+    int before = 0, after = 0;
+};
+
+/// A program at every stage.
+struct CompiledProgram {
+    std::string name;
+    Graph graph, grouped, gradient, optimized;
+    fuse::FusedGraph fused;  // over `optimized`
+    plan::Program plan;      // its steps refer to the kernels of the whole model
+    std::vector<PassRecord> passes;
+};
+
+struct CompiledModel {
+    plan::Model plan;  // what emitters take
+    std::vector<CompiledProgram> programs;
+};
+
+/// Runs every pass on every program. The parameters are those of the first program, which has all.
+/// UserError when a program has a parameter that the first one lacks, or of another shape.
+CompiledModel compile_model(std::string name, std::string source, std::vector<plan::Setting> settings,
+                            std::vector<ProgramRequest> requests);
+
+/// Each pass with what it took, as `fovea show --passes` prints it.
+std::string print(const std::vector<PassRecord>& passes);
+
+}  // namespace fovea

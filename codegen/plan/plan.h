@@ -1,0 +1,63 @@
+// A planned model: kernels in the order they run, and every tensor they touch with its lifetime.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::plan {
+
+enum class Role { parameter, input, output, buffer, prepared };
+
+/// How a parameter starts; the names are those of the runtime's `Initial`.
+enum class Initial { zeros, ones, xavier_uniform, normal, linear_bias };
+
+/// What an i32 input holds, so that generated programs can check it.
+enum class Holds { anything, ids, lengths };
+
+struct Tensor {
+    std::string name{};
+    Role role = Role::buffer;
+    DType dtype = DType::f32;
+    std::vector<Dim> shape{};
+    Initial initial = Initial::zeros;  // parameters
+    std::int64_t fan_in = 0;           // linear biases
+    Holds holds = Holds::anything;     // inputs: `limit` is the number of rows (ids are below it)
+    Dim limit{};                       // or the largest length (lengths are at most that)
+    int first = 0, last = 0;           // buffers: the first and last step that touch it
+    int node = -1;                     // the node of the fused graph that it holds
+};
+
+/// One run of a kernel: `arguments[i]` is the tensor for its buffer i.
+struct Step {
+    int kernel = 0;              // into Model::kernels
+    std::string name{};            // as the user reads it: module path and ops
+    std::vector<int> arguments{};  // into Program::tensors
+};
+
+/// One computation. `tensors` starts with the model's parameters, in order, then inputs, outputs,
+/// buffers (prepared ones among them).
+struct Program {
+    std::string name{};
+    std::vector<Tensor> tensors{};
+    std::vector<Step> prepare{};  // what depends on dims and parameters alone
+    std::vector<Step> steps{};
+};
+
+struct Setting {
+    std::string name, value;
+};
+
+/// Programs over the same parameters; a kernel that several steps share is held once.
+struct Model {
+    std::string name{};
+    std::string source{};               // file of the user's function
+    std::vector<std::string> dims{};    // the symbolic dims, in the order programs number them
+    std::vector<Setting> settings{};
+    std::vector<Tensor> parameters{};
+    std::vector<kernel::Kernel> kernels{};
+    std::vector<Program> programs{};
+};
+
+}  // namespace fovea::plan

@@ -1,0 +1,29 @@
+// Kernels that are the same, held once.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::plan {
+
+/// Collects the kernels of a model: the layers of a stack share theirs.
+class KernelPool {
+  public:
+    /// The number of a kernel that is the same as `kernel`; it is added if there is none, under a
+    /// name that no other has.
+    int number_of(const kernel::Kernel& kernel);
+    std::vector<kernel::Kernel> take() { return std::move(kernels_); }
+    const std::vector<kernel::Kernel>& kernels() const { return kernels_; }
+
+  private:
+    std::vector<kernel::Kernel> kernels_;
+    std::unordered_multimap<std::uint64_t, int> by_hash_;
+    std::set<std::string> names_;
+};
+
+}  // namespace fovea::plan

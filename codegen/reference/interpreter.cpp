@@ -1,0 +1,159 @@
+// Evaluates a graph node by node with the ops' float64 semantics.
+#include "codegen/reference/interpreter.h"
+
+#include "codegen/graph/expand_composites.h"
+
+namespace fovea {
+
+namespace {
+
+std::int64_t size_of(const void* sizes, const Dim& dim) {
+    return value_of(*static_cast<const DimSizes*>(sizes), dim);
+}
+
+std::string text_of(std::span<const std::int64_t> shape) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        text += (i ? ", " : "") + std::to_string(shape[i]);
+    return text + "]";
+}
+
+}  // namespace
+
+std::int64_t value_of(const DimSizes& sizes, const Dim& dim) {
+    std::int64_t total = dim.constant();
+    for (const DimTerm& term : dim.terms()) {
+        if (!term.factor) continue;
+        std::int64_t product = term.factor;
+        for (Symbol symbol : term.symbols) {
+            if (!symbol) continue;
+            auto size = sizes.find(symbol);
+            if (size == sizes.end()) {
+                Text text;
+                text << "the size of " << symbol << " is not known: give an input that has it";
+                throw UserError(std::string(text.view()));
+            }
+            product *= size->second;
+        }
+        total += product;
+    }
+    return total;
+}
+
+Interpreter::Interpreter(const Graph& graph, InterpreterOptions options)
+    : graph_(expand_composites(graph)), options_(options), values_(graph_.nodes.size()) {}
+
+void Interpreter::bind(std::string_view dim, std::int64_t size) { sizes_[Symbol(dim)] = size; }
+
+std::string Interpreter::name_of_leaf(const Node& node) const {
+    if (node.op == Op::parameter) return graph_.path(node.scope);
+    return node.op == Op::input ? std::string(node.name) : std::string();
+}
+
+bool Interpreter::has(const std::string& name) const {
+    for (const Node& node : graph_.nodes)
+        if (!name.empty() && name_of_leaf(node) == name) return true;
+    return false;
+}
+
+void Interpreter::bind_shape(const std::string& name, const Shape& shape, const Array& value) {
+    auto refuse = [&](const std::string& why) {
+        Text expected;
+        expected << shape;
+        throw UserError(name + ": expected " + std::string(expected.view()) + ", got " +
+                        text_of(value.shape) + why);
+    };
+    if (std::size_t(shape.rank()) != value.shape.size()) refuse("");
+    for (int i = 0; i < shape.rank(); ++i) {
+        Symbol symbol = shape[i].bare_symbol();
+        std::int64_t size = value.shape[std::size_t(i)];
+        if (symbol) {
+            std::int64_t bound = sizes_.emplace(symbol, size).first->second;
+            if (bound != size) refuse(", where the axis is " + std::to_string(bound));
+        } else if (shape[i].is_static() && shape[i].value() != size) {
+            refuse("");
+        }
+    }
+    if (value.size() != std::int64_t(value.values.size()))
+        throw InternalError(name + ": the array does not have as many values as its shape says");
+}
+
+void Interpreter::set(const std::string& name, Array value) {
+    bool found = false;
+    for (const Node& node : graph_.nodes) {
+        if ((node.op != Op::parameter && node.op != Op::input) || name_of_leaf(node) != name) continue;
+        bind_shape(name, node.shape, value);
+        found = true;
+    }
+    if (!found) throw UserError("the model has no input or parameter " + name);
+    given_[name] = std::move(value);
+    values_.assign(graph_.nodes.size(), {});
+}
+
+std::vector<std::int64_t> Interpreter::shape_of(const Node& node) const {
+    std::vector<std::int64_t> shape;
+    for (const Dim& dim : node.shape) shape.push_back(value_of(sizes_, dim));
+    return shape;
+}
+
+const Array& Interpreter::value(int id) {
+    std::vector<int> stack{id};
+    while (!stack.empty()) {  // inputs first, without recursion
+        int top = stack.back();
+        std::size_t before = stack.size();
+        if (!values_[std::size_t(top)])
+            for (std::size_t i = 5; i-- > 0;) {
+                int input = graph_[top].inputs[i];
+                if (input > 0 && !values_[std::size_t(input)]) stack.push_back(input);
+            }
+        if (stack.size() > before) continue;
+        stack.pop_back();
+        if (!values_[std::size_t(top)]) evaluate(top);
+    }
+    return *values_[std::size_t(id)];
+}
+
+void Interpreter::evaluate(int id) {
+    const Node& node = graph_[id];
+    if (node.op == Op::input || node.op == Op::parameter) {
+        auto found = given_.find(name_of_leaf(node));
+        if (found == given_.end())
+            throw UserError(std::string(row_of(node.op).name) + " " + name_of_leaf(node) +
+                            " has no value: give one");
+        if (found->second.shape != shape_of(node))
+            throw UserError(found->first + ": expected " + text_of(shape_of(node)) + ", got " +
+                            text_of(found->second.shape));
+        values_[std::size_t(id)] = found->second;
+        return;
+    }
+    Array result{shape_of(node), {}};
+    result.values.assign(std::size_t(result.size()), 0);
+    std::array<const Array*, 5> inputs{};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
+    if (node.op == Op::random && !options_.training) {
+        result.values.assign(result.values.size(), 1);
+    } else {
+        const OpDef& def = op_def(node.op);
+        if (!def.reference)
+            throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
+        def.reference({graph_, id, inputs, result.shape, options_.seed, options_.step, size_of, &sizes_},
+                      result);
+    }
+    values_[std::size_t(id)] = std::move(result);
+}
+
+const Array& Interpreter::output(std::string_view name) {
+    for (int id = 1; id < int(graph_.nodes.size()); ++id)
+        if (graph_[id].op == Op::output && graph_[id].name == name) return value(id);
+    throw UserError("the model has no output " + std::string(name));
+}
+
+std::map<std::string, Array> Interpreter::outputs() {
+    std::map<std::string, Array> result;
+    for (int id = 1; id < int(graph_.nodes.size()); ++id)
+        if (graph_[id].op == Op::output) result[std::string(graph_[id].name)] = value(id);
+    return result;
+}
+
+}  // namespace fovea

@@ -1,0 +1,61 @@
+// Runs a graph in float64, at any stage: what every kernel and every pass is compared with.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/graph/op_def.h"
+
+namespace fovea {
+
+/// Sizes of symbolic dims.
+using DimSizes = std::map<Symbol, std::int64_t>;
+
+/// The value of a dim; UserError for a symbol without a size.
+std::int64_t value_of(const DimSizes& sizes, const Dim& dim);
+
+struct InterpreterOptions {
+    bool training = false;  // draw dropout; otherwise its factors are 1
+    std::uint64_t seed = 0, step = 0;
+};
+
+/// Evaluates nodes on demand. Composites are expanded first.
+class Interpreter {
+  public:
+    explicit Interpreter(const Graph& graph, InterpreterOptions options = {});
+    Interpreter(const Interpreter&) = delete;
+    Interpreter& operator=(const Interpreter&) = delete;
+
+    /// Gives a symbolic dim its size.
+    void bind(std::string_view dim, std::int64_t size);
+    /// Gives an input (by name) or a parameter (by path) its values, and binds the symbolic dims that
+    /// follow from its shape; all that was computed is forgotten. UserError when it does not fit.
+    void set(const std::string& name, Array value);
+    /// Whether the graph has an input or a parameter of this name.
+    bool has(const std::string& name) const;
+
+    /// The graph that is run: the given one with composites expanded (itself when it has none).
+    const Graph& graph() const { return graph_; }
+    const DimSizes& sizes() const { return sizes_; }
+    /// The value of a node of `graph()`.
+    const Array& value(int id);
+    /// The value of an output; UserError when there is none of this name.
+    const Array& output(std::string_view name);
+    std::map<std::string, Array> outputs();
+
+  private:
+    void evaluate(int id);
+    std::vector<std::int64_t> shape_of(const Node& node) const;
+    std::string name_of_leaf(const Node& node) const;
+    void bind_shape(const std::string& name, const Shape& shape, const Array& value);
+
+    Graph graph_;
+    InterpreterOptions options_;
+    DimSizes sizes_;
+    std::map<std::string, Array> given_;
+    std::vector<std::optional<Array>> values_;
+};
+
+}  // namespace fovea

@@ -1,0 +1,86 @@
+// A model as the `fovea` command handles it: a function that builds its graph, and its settings.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dsl/scope.h"
+#include "dsl/settings.h"
+
+namespace fovea {
+
+/// The main function that a built program gets.
+enum class Driver { runner, translator };
+
+using BuildGraph = std::function<Graph(const SettingValues&)>;
+
+/// A further program over the parameters of the model's main function.
+struct ExtraProgram {
+    std::string name;
+    BuildGraph build;
+};
+
+struct ModelEntry {
+    std::string name;
+    std::string source;  // the file of its function, as the user wrote it
+    std::vector<SettingSpec> settings;
+    BuildGraph build;
+    std::vector<ExtraProgram> programs;
+    Driver driver = Driver::runner;
+    SettingValues small_settings;  // what verification takes, unless told
+};
+
+namespace detail {
+
+template <class Function>
+struct SettingsOf {
+    using type = void;
+};
+template <class Settings>
+struct SettingsOf<void (*)(Scope, Settings)> {
+    using type = std::remove_cvref_t<Settings>;
+};
+
+template <auto Function, class Settings>
+Graph build_graph(const SettingValues& values) {
+    Graph graph;
+    if constexpr (std::is_void_v<Settings>) {
+        for (const auto& [name, value] : values)
+            throw UserError("setting '" + name + "': the model takes no settings");
+        Function(Scope{&graph});
+    } else {
+        Settings settings{};
+        for (const auto& [name, value] : values) set_field(settings, name, value);
+        Function(Scope{&graph}, settings);
+    }
+    return graph;
+}
+
+}  // namespace detail
+
+/// Builds the graph of `void f(Scope)` or `void f(Scope, const Settings&)` for settings as text.
+template <auto Function>
+BuildGraph builder_of() {
+    return detail::build_graph<Function, typename detail::SettingsOf<decltype(+Function)>::type>;
+}
+
+/// The entry of such a function. Of its settings those in `only` are offered; empty: all.
+template <auto Function>
+ModelEntry entry_of(std::string name, std::string source, const std::vector<std::string>& only = {}) {
+    using Settings = typename detail::SettingsOf<decltype(+Function)>::type;
+    ModelEntry entry{std::move(name), std::move(source), {}, builder_of<Function>(),
+                     {}, Driver::runner, {}};
+    if constexpr (!std::is_void_v<Settings>) {
+        for (SettingSpec& spec : list_settings<Settings>()) {
+            bool offered = only.empty();
+            for (const std::string& wanted : only) offered = offered || wanted == spec.name;
+            if (offered) entry.settings.push_back(std::move(spec));
+        }
+    }
+    return entry;
+}
+
+}  // namespace fovea

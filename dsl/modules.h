@@ -1,0 +1,72 @@
+// Layers with parameters: linear, embedding, layer normalisation.
+#pragma once
+
+#include "codegen/ops/contraction.h"
+#include "codegen/ops/elementwise.h"
+#include "codegen/ops/gather.h"
+#include "codegen/ops/layer_norm.h"
+#include "dsl/scope.h"
+
+namespace fovea {
+
+struct LinearOptions {
+    bool bias = true;
+    Dim in = 0;  // the width that x must have; 0: any
+};
+
+/// x Wᵀ + b over the last axis: x [..., in] → [..., out]. Parameters `weight` [out, in], `bias` [out].
+constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
+                        Location location = Location::here()) {
+    if (x.is_poison()) return x;
+    Dim in = x.rank() ? x.dim(-1) : Dim(0);
+    bool right_width = options.in == Dim(0) || fits(options.in, in);
+    if (!is_float(x.dtype()) || !x.rank() || !right_width) {
+        Text text;
+        text << "linear: expected [..., " << (options.in == Dim(0) ? Dim("in") : options.in)
+             << "] of f32 or bf16, got " << name_of(x.dtype()) << " " << x.shape();
+        x.graph->write_origin(text, x.id);
+        if (x.dtype() == i32) text << " (did you forget embedding?)";
+        return fail(*x.graph, location, s.id, text);
+    }
+    Tensor weight = s.parameter("weight", {out, in}, Initial::xavier_uniform, x.dtype(), location);
+    Tensor y = linear_product(x, weight, location);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    if (!options.bias || y.is_poison()) return y;
+    Tensor bias = s.parameter("bias", {out}, Initial::linear_bias, x.dtype(), location);
+    if (bias.is_poison()) return bias;
+    bias.graph->nodes[std::size_t(bias.id)].dim = in.without_label();
+    y = binary(Elementwise::add, Operand(y, location.file, location.line, location.function), bias);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    return y;
+}
+
+/// Rows of `weight` [rows, width] by id: ids i32 [...] → [..., width].
+constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width,
+                           Location location = Location::here()) {
+    if (ids.is_poison()) return ids;
+    if (ids.dtype() != i32) {
+        Text text;
+        text << "embedding: expected i32 ids, got " << name_of(ids.dtype()) << " " << ids.shape();
+        ids.graph->write_origin(text, ids.id);
+        return fail(*ids.graph, location, s.id, text);
+    }
+    Tensor weight = s.parameter("weight", {rows, width}, Initial::normal, f32, location);
+    Tensor y = gather(weight, ids, location);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    return y;
+}
+
+/// Normalises over the last `axes` axes of x. Parameters `weight` and `bias`, of those axes.
+constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
+                            Location location = Location::here()) {
+    if (x.is_poison()) return x;
+    Shape shape;
+    for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
+    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
+    Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
+    Tensor y = layer_norm(x, weight, bias, eps, location);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    return y;
+}
+
+}  // namespace fovea

@@ -1,0 +1,81 @@
+// Scopes name the modules of a model; parameters, inputs and outputs are made in them.
+#pragma once
+
+#include "codegen/graph/tensor.h"
+
+namespace fovea {
+
+/// A part of a path, and where it was written.
+struct PathPart {
+    const char* name;
+    Location location;
+
+    constexpr PathPart(const char* part, const char* file = __builtin_FILE(),
+                       int line = __builtin_LINE(), const char* function = __builtin_FUNCTION())
+        : name(part), location{file, line, function} {}
+};
+
+/// A place in the tree of modules. `scope / "ffn" / "dense1"` enters modules, `scope / "block" + 0`
+/// extends the last name by a number; the paths are PyTorch's state_dict keys.
+struct Scope {
+    Graph* graph;
+    int id = 0;
+
+    constexpr Scope operator/(PathPart part) const {
+        return {graph, graph->add_scope(id, part.name, -1, false, part.location)};
+    }
+    constexpr Scope operator/(int number) const {
+        return {graph, graph->add_scope(id, "", number, false, graph->scope(id).location)};
+    }
+    constexpr Scope operator+(int number) const {
+        return {graph, graph->add_scope(id, "", number, true, graph->scope(id).location)};
+    }
+
+    /// A parameter `path.name`; two parameters of one name are an error.
+    constexpr Tensor parameter(const char* name, const Shape& shape,
+                               Initial initial = Initial::xavier_uniform, DType type = f32,
+                               Location location = Location::here()) const {
+        int leaf = graph->add_scope(id, name, -1, false, location);
+        if (!graph->claim_parameter(leaf)) {
+            Text text;
+            text << "two parameters are named ";
+            graph->write_path(text, leaf);
+            text << ": give the modules different names, or pass the first parameter on";
+            return fail(*graph, location, id, text);
+        }
+        return make(*graph, {.op = Op::parameter, .dtype = type, .shape = shape, .scope = leaf,
+                             .location = location, .initial = initial});
+    }
+    /// An input of the model. Its name stands by itself, without the path.
+    constexpr Tensor input(const char* name, const Shape& shape, DType type = f32,
+                           Location location = Location::here()) const {
+        if (taken(Op::input, name)) return name_clash("inputs", name, location);
+        return make(*graph, {.op = Op::input, .dtype = type, .shape = shape, .scope = id,
+                             .location = location, .name = name});
+    }
+    /// An output of the model. `loss` [batch] is what training differentiates, summed.
+    constexpr void output(const char* name, Tensor value, Location location = Location::here()) const {
+        if (value.is_poison()) return;
+        if (taken(Op::output, name)) {
+            name_clash("outputs", name, location);
+            return;
+        }
+        make(*graph, {.op = Op::output, .dtype = value.dtype(), .shape = value.shape(),
+                      .inputs = {value.id, -1, -1, -1, -1}, .scope = id, .location = location,
+                      .name = name});
+    }
+
+  private:
+    constexpr bool taken(Op op, std::string_view name) const {
+        for (const Node& node : graph->nodes)
+            if (node.op == op && node.name == name) return true;
+        return false;
+    }
+    constexpr Tensor name_clash(std::string_view kind, std::string_view name, Location location) const {
+        Text text;
+        text << "two " << kind << " are named " << name;
+        return fail(*graph, location, id, text);
+    }
+};
+
+}  // namespace fovea

@@ -1,0 +1,168 @@
+// Settings of a model, listed by name and set from text.
+//
+// A settings struct names its fields in one function:
+//
+//     struct MySettings {
+//         Dim hidden = {"hidden", 64};
+//         NormOver norm_over = NormOver::features;
+//         template <class Visit>
+//         constexpr void fields(Visit&& visit) {
+//             visit("hidden", hidden);
+//             visit("norm_over", norm_over, {"features", "tokens_and_features"});
+//         }
+//     };
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "codegen/base/dim.h"
+#include "codegen/base/error.h"
+
+namespace fovea {
+
+/// The names of an enum's values, in their order.
+using Choices = std::initializer_list<std::string_view>;
+
+/// A setting as `fovea models` lists it.
+struct SettingSpec {
+    std::string name;
+    std::string kind;                  // size, whole number, number, true|false, or the choices
+    std::string default_text;          // empty for a size that is symbolic when unset
+};
+
+/// `--set NAME=VALUE`, in the order given.
+using SettingValues = std::vector<std::pair<std::string, std::string>>;
+
+namespace detail {
+
+inline std::string joined(Choices choices) {
+    std::string text;
+    for (std::string_view choice : choices) (text += text.empty() ? "" : "|") += choice;
+    return text;
+}
+
+[[noreturn]] inline void bad_value(std::string_view name, std::string_view expected,
+                                   std::string_view text) {
+    throw UserError("setting '" + std::string(name) + "' takes " + std::string(expected) +
+                    ", not '" + std::string(text) + "'");
+}
+
+template <class Number>
+bool parse(std::string_view text, Number& number) {
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+inline std::string text_of(Symbol symbol) {
+    Text text;
+    text << symbol;
+    return std::string(text.view());
+}
+
+/// A size keeps its name; a symbolic one becomes a size of that name.
+inline void set(std::string_view name, Dim& dim, std::string_view text) {
+    std::int64_t value = 0;
+    if (!parse(text, value) || value < 1) bad_value(name, "a whole number from 1", text);
+    Symbol label = dim.is_static() ? dim.label() : dim.bare_symbol();
+    dim = label ? Dim(text_of(label).c_str(), value) : Dim(value);
+}
+inline void set(std::string_view name, int& number, std::string_view text) {
+    if (!parse(text, number) || number < 0) bad_value(name, "a whole number from 0", text);
+}
+inline void set(std::string_view name, double& number, std::string_view text) {
+    if (!parse(text, number) || !std::isfinite(number)) bad_value(name, "a number", text);
+}
+inline void set(std::string_view name, bool& flag, std::string_view text) {
+    if (text != "true" && text != "false") bad_value(name, "true or false", text);
+    flag = text == "true";
+}
+template <class Enum>
+    requires std::is_enum_v<Enum>
+void set(std::string_view name, Enum& value, std::string_view text, Choices choices) {
+    int i = 0;
+    for (std::string_view choice : choices) {
+        if (choice == text) return void(value = Enum(i));
+        ++i;
+    }
+    bad_value(name, joined(choices), text);
+}
+
+inline SettingSpec spec(std::string_view name, const Dim& dim) {
+    return {std::string(name), "size", dim.is_static() ? std::to_string(dim.value()) : ""};
+}
+inline SettingSpec spec(std::string_view name, int number) {
+    return {std::string(name), "whole number", std::to_string(number)};
+}
+inline SettingSpec spec(std::string_view name, double number) {
+    char text[32];
+    auto end = std::to_chars(text, text + sizeof text, number).ptr;
+    return {std::string(name), "number", std::string(text, end)};
+}
+inline SettingSpec spec(std::string_view name, bool flag) {
+    return {std::string(name), "true|false", flag ? "true" : "false"};
+}
+template <class Enum>
+    requires std::is_enum_v<Enum>
+SettingSpec spec(std::string_view name, Enum value, Choices choices) {
+    return {std::string(name), joined(choices), std::string(choices.begin()[int(value)])};
+}
+
+struct Lister {
+    std::vector<SettingSpec> list;
+
+    template <class T>
+    void operator()(std::string_view name, T& field) {
+        list.push_back(spec(name, field));
+    }
+    template <class T>
+    void operator()(std::string_view name, T& field, Choices choices) {
+        list.push_back(spec(name, field, choices));
+    }
+};
+
+struct Setter {
+    std::string_view wanted, text;
+    bool found = false;
+
+    template <class T>
+    void operator()(std::string_view name, T& field) {
+        if (name != wanted) return;
+        set(name, field, text);
+        found = true;
+    }
+    template <class T>
+    void operator()(std::string_view name, T& field, Choices choices) {
+        if (name != wanted) return;
+        set(name, field, text, choices);
+        found = true;
+    }
+};
+
+}  // namespace detail
+
+/// The settings of a struct, with its defaults; none where it does not list its fields.
+template <class Settings>
+std::vector<SettingSpec> list_settings() {
+    detail::Lister lister;
+    Settings settings;
+    if constexpr (requires { settings.fields(lister); }) settings.fields(lister);
+    return lister.list;
+}
+
+/// Sets one field from text; UserError for an unknown name or a value that does not fit.
+template <class Settings>
+void set_field(Settings& settings, std::string_view name, std::string_view text) {
+    detail::Setter setter{name, text};
+    if constexpr (requires { settings.fields(setter); }) settings.fields(setter);
+    if (!setter.found) throw UserError("unknown setting '" + std::string(name) + "'");
+}
+
+}  // namespace fovea

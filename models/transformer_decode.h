@@ -1,0 +1,95 @@
+// Greedy decoding with a cache, as two programs over the parameters of `transformer`: the source is
+// encoded once, then each step reads one token a sentence. Equal to the full forward pass.
+#pragma once
+
+#include "models/transformer.h"
+
+namespace fovea::models {
+
+/// Names that inputs and outputs of decoder blocks have: `block3.keys`.
+struct BlockNames {
+    static constexpr int kMost = 64;
+    char text[kMost][32]{};
+
+    constexpr explicit BlockNames(std::string_view part) {
+        for (int i = 0; i < kMost; ++i) {
+            int end = 0;
+            for (char c : std::string_view("block")) text[i][end++] = c;
+            if (i >= 10) text[i][end++] = char('0' + i / 10);
+            text[i][end++] = char('0' + i % 10);
+            for (char c : part) text[i][end++] = c;
+        }
+    }
+    constexpr const char* operator[](int block) const { return text[block]; }
+};
+
+inline constexpr BlockNames kMemoryKeys(".memory_keys"), kMemoryValues(".memory_values"),
+    kKeys(".keys"), kValues(".values"), kKeysNext(".keys_next"), kValuesNext(".values_next");
+
+constexpr bool too_many_blocks(Scope s, const TransformerSettings& c) {
+    if (c.layers <= BlockNames::kMost) return false;
+    Text text;
+    text << "decoding is for at most " << BlockNames::kMost << " layers, not " << c.layers;
+    fail(*s.graph, Location::here(), s.id, text);
+    return true;
+}
+
+/// What decoder blocks attend to, projected: `blockN.memory_keys` and `blockN.memory_values`, both
+/// [batch, src_len, hidden].
+constexpr void transformer_encode(Scope s, const TransformerSettings& c) {
+    if (too_many_blocks(s, c)) return;
+    Tensor src = s.input("src", {"batch", c.src_len}, i32);
+    Tensor src_lens = s.input("src_lens", {"batch"}, i32);
+    Tensor memory = encode(s / "encoder", c, src, src_lens);
+    for (int i = 0; i < c.layers; ++i) {
+        Scope attention = s / "decoder" / "blks" / "block" + i;
+        attention = attention / "attention2";
+        s.output(kMemoryKeys[i], linear(attention / "W_k", memory, c.hidden, {.bias = false}));
+        s.output(kMemoryValues[i], linear(attention / "W_v", memory, c.hidden, {.bias = false}));
+    }
+}
+
+/// x [batch, 1, hidden] attends to keys and values [batch, length, hidden].
+constexpr Tensor attend(Scope s, const TransformerSettings& c, Tensor x, Tensor keys, Tensor values,
+                        Tensor lens) {
+    Tensor q = split_heads(linear(s / "W_q", x, c.hidden, {.bias = false}), c.heads);
+    Tensor seen = attention(q, split_heads(keys, c.heads), split_heads(values, c.heads), dot_product,
+                            padding(lens));
+    return linear(s / "W_o", rearrange(seen, "b h t d -> b t (h d)"), c.hidden, {.bias = false});
+}
+
+/// One token of each sentence, all at `position`. The caches hold the rows of the positions before
+/// and have room for `steps`; `keys_next` and `values_next` are the caches with this position's row.
+constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
+    if (too_many_blocks(s, c)) return;
+    Tensor token = s.input("token", {"batch"}, i32);
+    Tensor position = s.input("position", {1}, i32);
+    Tensor src_lens = s.input("src_lens", {"batch"}, i32);
+    Tensor lens = broadcast(position + 1, {"batch"});
+    Tensor is_new = eq(iota(*s.graph, {"steps", 1}, 0), position);
+    Scope decoder = s / "decoder";
+    Tensor x = embedding(decoder / "embedding", token, c.tgt_vocab, c.hidden) * sqrt(c.hidden);
+    x = unsqueeze(x + sinusoids_at(position, c.hidden), 1);
+    for (int i = 0; i < c.layers; ++i) {
+        Shape cached = {"batch", "steps", c.hidden}, memory = {"batch", c.src_len, c.hidden};
+        Scope block = decoder / "blks" / "block" + i, own = block / "attention1";
+        auto append = [&](const char* name, const char* next_name, Tensor row) {
+            Tensor next = where(is_new, row, s.input(name, cached));
+            s.output(next_name, next);
+            return next;
+        };
+        Tensor keys = append(kKeys[i], kKeysNext[i],
+                             linear(own / "W_k", x, c.hidden, {.bias = false}));
+        Tensor values = append(kValues[i], kValuesNext[i],
+                               linear(own / "W_v", x, c.hidden, {.bias = false}));
+        x = add_norm(block / "addnorm1", c, x, attend(own, c, x, keys, values, lens));
+        Tensor seen = attend(block / "attention2", c, x, s.input(kMemoryKeys[i], memory),
+                             s.input(kMemoryValues[i], memory), src_lens);
+        x = add_norm(block / "addnorm2", c, x, seen);
+        Tensor y = position_wise_ffn(block / "ffn", x, c.ffn, c.hidden);
+        x = add_norm(block / "addnorm3", c, x, y);
+    }
+    s.output("logits", linear(decoder / "dense", squeeze(x, 1), c.tgt_vocab));
+}
+
+}  // namespace fovea::models

@@ -1,0 +1,250 @@
+// Contractions y[i, j] = sum over k of a[i, k] * b[k, j], for operands with any strides.
+//
+// A register tile of Rows x Vectors accumulators, with j in the lanes, runs over all of k: every
+// element has one accumulator and adds k = 0, 1, 2, ... in order, whichever tile it falls into.
+// b is read where it lies when j has stride 1; otherwise, and for the last columns, a panel of it
+// is packed to [k, 16 * Vectors].
+#pragma once
+
+#include <type_traits>
+
+#include "threads.h"
+#include "vector.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// A size that the compiler knows.
+template <i64 N>
+using Fixed = std::integral_constant<i64, N>;
+template <i64 N>
+inline constexpr Fixed<N> fixed{};
+
+template <class T>
+inline constexpr i64 kKnown = 0;  // the value of a known size, or 0
+template <i64 N>
+inline constexpr i64 kKnown<Fixed<N>> = N;
+
+/// One operand at i = 0 (or j = 0) and k = 0, and how far it moves along its own axis.
+template <class Stride>
+struct Operand {
+    const float* data;
+    Stride stride;
+};
+template <class Stride>
+Operand(const float*, Stride) -> Operand<Stride>;
+
+/// One contracted axis: its extent, and how far the operands move along it.
+template <class Extent, class StepA, class StepB>
+struct Sum {
+    Extent extent;
+    StepA a;
+    StepB b;
+};
+template <class Extent, class StepA, class StepB>
+Sum(Extent, StepA, StepB) -> Sum<Extent, StepA, StepB>;
+
+/// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point.
+struct Panel {
+    i64 point, row, rows, column, columns;
+};
+
+/// This thread's part of the tiles of `points` products: the rows of a panel come one after the
+/// other, so that a packed panel is used for all of them.
+template <int Rows, int Vectors>
+class Panels {
+  public:
+    Panels(i64 points, i64 rows, i64 columns)
+        : rows_(rows), columns_(columns), tiles_((rows + Rows - 1) / Rows),
+          panels_((columns + kWidth - 1) / kWidth) {
+        const Range mine = my_share(points * panels_ * tiles_);
+        left_ = mine.end - mine.begin;
+        if (left_ == 0) return;
+        tile_ = mine.begin % tiles_;
+        panel_ = mine.begin / tiles_ % panels_;
+        point_ = mine.begin / tiles_ / panels_;
+    }
+
+    struct End {};
+    Panels& begin() { return *this; }
+    End end() const { return {}; }
+    bool operator!=(End) const { return left_ > 0; }
+    Panel operator*() const {
+        const i64 row = tile_ * Rows, column = panel_ * kWidth;
+        const i64 last = (tile_ + count()) * Rows;
+        return {point_, row, (last < rows_ ? last : rows_) - row, column,
+                columns_ - column < kWidth ? columns_ - column : kWidth};
+    }
+    void operator++() {
+        left_ -= count();
+        tile_ = 0;
+        if (++panel_ < panels_) return;
+        panel_ = 0;
+        ++point_;
+    }
+
+  private:
+    static constexpr i64 kWidth = kLanes * Vectors;
+    i64 count() const { return left_ < tiles_ - tile_ ? left_ : tiles_ - tile_; }
+
+    i64 rows_, columns_, tiles_, panels_, left_ = 0;
+    i64 tile_ = 0, panel_ = 0, point_ = 0;
+};
+
+/// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest.
+template <int Rows, int Vectors, class Stride, class First, class... Rest>
+FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Stride row,
+                               const float* b, First sum, Rest... rest) {
+    for (i64 k = 0; k < sum.extent; ++k, a += sum.a, b += sum.b) {
+        if constexpr (sizeof...(rest) > 0) {
+            add_products(c, a, row, b, rest...);
+        } else {
+            floats columns[Vectors];
+            FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) columns[v] = load(b + kLanes * v);
+            FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
+                const floats value = splat(a[i * row]);
+                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+                    c[i][v] = multiply_add(value, columns[v], c[i][v]);
+            }
+        }
+    }
+}
+
+/// One tile: `finish(i, j, lanes, sum)` gets 16 elements of the product at a time.
+template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
+FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], const float* a,
+                                Stride row, const float* b, const Finish& finish, Sums... sums) {
+    floats c[Rows][Vectors];
+    FOVEA_UNROLL for (auto& vectors : c)
+        FOVEA_UNROLL for (floats& vector : vectors) vector = floats{};
+    add_products(c, a, row, b, sums...);
+    FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+            if (v == 0 || lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], c[r][v]);
+}
+
+/// The largest power of two below `rows`.
+constexpr int next_fewer(int rows) {
+    int result = 1;
+    while (2 * result < rows) result *= 2;
+    return result;
+}
+
+/// All rows of a panel: whole tiles, then the rest in tiles of 4, 2, 1 rows.
+template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
+FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
+                                const float* a, Stride row, const float* b, const Finish& finish,
+                                Sums... sums) {
+    for (; rows >= Rows; i += Rows, rows -= Rows, a += Rows * row)
+        contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish, sums...);
+    if constexpr (Rows > 1)
+        if (rows > 0)
+            contract_rows<next_fewer(Rows), Vectors>(i, rows, j, lanes, a, row, b, finish, sums...);
+}
+
+/// Copies columns of b to [k, Width], the columns past the end as 0; `to` ends behind the panel.
+template <int Width, class Stride, class First, class... Rest>
+inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, First sum,
+                       Rest... rest) {
+    i64 k = 0;
+    if constexpr (sizeof...(rest) == 0 && std::is_same_v<decltype(sum.b), Fixed<1>>) {
+        for (; k + kLanes <= sum.extent; k += kLanes, b += kLanes, to += kLanes * Width)
+            for (i64 j = 0; j < Width; j += kLanes) {
+                floats square[kLanes];
+                FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
+                    square[i] = j + i < columns ? load(b + (j + i) * stride) : floats{};
+                transpose(square);
+                FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) store(to + i * Width + j, square[i]);
+            }
+    }
+    for (; k < sum.extent; ++k, b += sum.b) {
+        if constexpr (sizeof...(rest) > 0) {
+            pack_panel<Width>(to, b, stride, columns, rest...);
+        } else {
+            for (i64 j = 0; j < Width; j += kLanes) {
+                const Lanes lanes = lanes_at(j, columns);
+                if constexpr (std::is_same_v<Stride, Fixed<1>>) store(to + j, load(b + j, lanes));
+                else store(to + j, load_strided(b + j * stride, stride, lanes));
+            }
+            to += Width;
+        }
+    }
+}
+
+/// The number of steps over all contracted axes.
+template <class... Sums>
+FOVEA_INLINE i64 steps_of(const Sums&... sums) {
+    return (i64(1) * ... * i64(sums.extent));
+}
+
+/// Calls `body` with `sums` moving through a packed panel.
+template <int Width, class Body, class First, class... Rest>
+FOVEA_INLINE void with_packed_steps(const Body& body, First first, Rest... rest) {
+    if constexpr (sizeof...(rest) == 0) {
+        body(Sum{first.extent, first.a, i64(Width)});
+    } else {
+        const Sum moved{first.extent, first.a, i64(Width) * steps_of(rest...)};
+        with_packed_steps<Width>([&](auto... inner) FOVEA_LAMBDA { body(moved, inner...); },
+                                 rest...);
+    }
+}
+
+/// From this many rows on, packing a panel that lies in many pages pays.
+inline constexpr i64 kRowsToPack = 48;
+inline constexpr i64 kSmallPanel = 8192;  // floats: from its first to its last element in 32 KiB
+
+/// Whether the rows of b that a panel reads lie in more memory than the first cache.
+template <class... Sums>
+FOVEA_INLINE bool spreads_wide(const Sums&... sums) {
+    return ((i64(sums.extent) * i64(sums.b) > kSmallPanel) || ...);
+}
+/// Whether that is known to be never so.
+template <class... Sums>
+constexpr bool is_small() {
+    return ((kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> > 0 &&
+             kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> <= kSmallPanel) && ...);
+}
+
+template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB, class Finish,
+          class... Sums>
+FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
+                                 const Finish& finish, Sums... sums) {
+    constexpr int kWidth = int(kLanes) * Vectors;
+    constexpr bool kUnit = std::is_same_v<StrideB, Fixed<1>>;
+    const float* rows = a.data + panel.row * a.stride;
+    const float* columns = b.data + panel.column * b.stride;
+    Lanes lanes[Vectors];
+    if constexpr (!Whole)
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) lanes[v] = lanes_at(kLanes * v, panel.columns);
+    const auto run = [&](auto... steps) FOVEA_LAMBDA {
+        contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, a.stride,
+                                     columns, finish, steps...);
+    };
+    if constexpr (kUnit && Whole && is_small<Sums...>()) {
+        run(sums...);
+    } else if (kUnit && panel.columns == kWidth &&
+               (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
+        run(Sum{sums.extent, sums.a, i64(sums.b)}...);
+    } else {
+        float* packed = scratch(kWidth * steps_of(sums...));
+        float* end = packed;
+        pack_panel<kWidth>(end, columns, b.stride, panel.columns, sums...);
+        columns = packed;
+        with_packed_steps<kWidth>(run, sums...);
+    }
+}
+
+/// One panel of a contraction. `columns` is the extent of j: when it is known and a multiple of the
+/// panel's width, no lane is ever masked.
+template <int Rows, int Vectors, class Columns, class StrideA, class StrideB, class Finish,
+          class... Sums>
+FOVEA_INLINE void contract(const Panel& panel, Columns, Operand<StrideA> a, Operand<StrideB> b,
+                           const Finish& finish, Sums... sums) {
+    constexpr i64 kColumns = kKnown<Columns>;
+    constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * Vectors) == 0;
+    if constexpr (Vectors > 1 && kColumns == 0)
+        if (panel.columns <= kLanes)
+            return contract_panel<Rows, 1, false>(panel, a, b, finish, sums...);
+    contract_panel<Rows, Vectors, kWhole>(panel, a, b, finish, sums...);
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA

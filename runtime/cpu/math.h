@@ -1,0 +1,145 @@
+// Elementary functions of 16 lanes, within a few units in the last place of the exact result.
+#pragma once
+
+#include <cmath>
+
+#include "vector.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+FOVEA_INLINE floats as_floats(ints bits) { return floats(bits); }
+FOVEA_INLINE ints as_ints(floats value) { return ints(value); }
+FOVEA_INLINE floats abs(floats x) { return as_floats(as_ints(x) & 0x7fffffff); }
+
+/// The nearest whole number, for |x| < 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
+FOVEA_INLINE floats round_small(floats x) {
+    constexpr float kMagic = 12582912.F;
+    return (x + kMagic) - kMagic;
+}
+
+/// 2^n for whole n in [-126, 127].
+FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
+
+/// e^x; 0 below -104, infinity above 88.73. The reduction and polynomial are those of Cephes' expf.
+FOVEA_INLINE floats exp(floats x) {
+    constexpr float kLog2e = 1.44269504088896341F;
+    constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
+    const floats clamped = minimum(maximum(x, splat(-105.F)), splat(90.F));
+    const floats n = round_small(clamped * kLog2e);
+    const floats f = (clamped - n * kLn2High) - n * kLn2Low;
+    floats p = f * 1.9875691500e-4F + 1.3981999507e-3F;
+    p = p * f + 8.3334519073e-3F;
+    p = p * f + 4.1665795894e-2F;
+    p = p * f + 1.6666665459e-1F;
+    p = p * f + 5.0000001201e-1F;
+    p = (p * (f * f) + f) + 1.F;
+#ifdef __AVX512F__
+    p = floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
+#else
+    // In two steps, so that results below 2^-126 and n = 128 come out right.
+    const ints whole = __builtin_convertvector(n, ints), half = whole >> 1;
+    p = p * power_of_two(half) * power_of_two(whole - half);
+#endif
+    return select(x == x, p, x);
+}
+
+/// e^x - 1 for |x| <= 0.35, without losing what is small against 1.
+FOVEA_INLINE floats expm1_small(floats x) {
+    floats p = x * (1.F / 5040) + (1.F / 720);
+    p = p * x + (1.F / 120);
+    p = p * x + (1.F / 24);
+    p = p * x + (1.F / 6);
+    p = p * x + 0.5F;
+    return p * (x * x) + x;
+}
+
+/// ln x; -infinity at 0, NaN below. The polynomial is that of Cephes' logf.
+FOVEA_INLINE floats log(floats x) {
+    constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
+    constexpr float kSmallest = 1.17549435e-38F, kTwo23 = 8388608.F;
+    const ints subnormal = x < kSmallest;
+    const floats scaled = select(subnormal, x * kTwo23, x);
+    const ints bits = as_ints(scaled);
+    // x = 2^n * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
+    const ints n = (bits - 0x3f3504f3) >> 23;
+    const floats f = as_floats(bits - (n << 23)) - 1.F;
+    const floats exponent =
+        __builtin_convertvector(n, floats) - select(subnormal, splat(23.F), splat(0.F));
+    const floats z = f * f;
+    floats p = f * 7.0376836292e-2F + -1.1514610310e-1F;
+    p = p * f + 1.1676998740e-1F;
+    p = p * f + -1.2420140846e-1F;
+    p = p * f + 1.4249322787e-1F;
+    p = p * f + -1.6668057665e-1F;
+    p = p * f + 2.0000714765e-1F;
+    p = p * f + -2.4999993993e-1F;
+    p = p * f + 3.3333331174e-1F;
+    p = p * f * z + exponent * kLn2Low - 0.5F * z;
+    const floats result = (f + p) + exponent * kLn2High;
+    const floats outside = select(x == 0.F, splat(kLowest), splat(__builtin_nanf("")));
+    const ints finite = (x > 0.F) & (x < splat(__builtin_inff()));
+    return select(finite, result, select(x > 0.F, x, outside));
+}
+
+/// sqrt x and 1 / sqrt x, correctly rounded (the latter up to its division).
+FOVEA_INLINE floats sqrt(floats x) {
+#ifdef __AVX512F__
+    return floats(_mm512_maskz_sqrt_ps(0xffff, __m512(x)));
+#else
+    FOVEA_UNROLL for (int lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_sqrtf(x[lane]);
+    return x;
+#endif
+}
+FOVEA_INLINE floats rsqrt(floats x) { return 1.F / sqrt(x); }
+
+/// tanh x: an odd polynomial near 0 (Cephes' tanhf), 1 - 2 / (e^2x + 1) elsewhere.
+FOVEA_INLINE floats tanh(floats x) {
+    const floats size = abs(x);
+    const floats z = x * x;
+    floats p = z * -5.70498872745e-3F + 2.06390887954e-2F;
+    p = p * z + -5.37397155531e-2F;
+    p = p * z + 1.33314422036e-1F;
+    p = p * z + -3.33332819422e-1F;
+    const floats near_zero = p * z * x + x;
+    const floats far = 1.F - 2.F / (exp(size + size) + 1.F);
+    const floats with_sign = as_floats(as_ints(far) | (as_ints(x) & i32(0x80000000)));
+    return select(size < 0.625F, near_zero, with_sign);
+}
+
+/// 1 / (1 + e^-x).
+FOVEA_INLINE floats sigmoid(floats x) { return 1.F / (1.F + exp(-x)); }
+
+FOVEA_INLINE floats relu(floats x) { return maximum(x, floats{}); }
+
+/// The error function, by the C library lane by lane.
+inline floats erf(floats x) {
+    for (int lane = 0; lane < kLanes; ++lane) x[lane] = std::erf(x[lane]);
+    return x;
+}
+inline floats sin(floats x) {
+    for (int lane = 0; lane < kLanes; ++lane) x[lane] = std::sin(x[lane]);
+    return x;
+}
+inline floats cos(floats x) {
+    for (int lane = 0; lane < kLanes; ++lane) x[lane] = std::cos(x[lane]);
+    return x;
+}
+inline floats pow(floats x, floats y) {
+    for (int lane = 0; lane < kLanes; ++lane) x[lane] = std::pow(x[lane], y[lane]);
+    return x;
+}
+
+/// One number goes the way of 16, so that its bits do not depend on the way.
+FOVEA_INLINE float exp(float x) { return exp(splat(x))[0]; }
+FOVEA_INLINE float log(float x) { return log(splat(x))[0]; }
+FOVEA_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
+FOVEA_INLINE float rsqrt(float x) { return 1.F / __builtin_sqrtf(x); }
+FOVEA_INLINE float tanh(float x) { return tanh(splat(x))[0]; }
+FOVEA_INLINE float sigmoid(float x) { return sigmoid(splat(x))[0]; }
+FOVEA_INLINE float relu(float x) { return maximum(x, 0.F); }
+FOVEA_INLINE float erf(float x) { return std::erf(x); }
+FOVEA_INLINE float sin(float x) { return std::sin(x); }
+FOVEA_INLINE float cos(float x) { return std::cos(x); }
+FOVEA_INLINE float pow(float x, float y) { return std::pow(x, y); }
+
+}  // namespace fovea::cpu::inline FOVEA_ISA

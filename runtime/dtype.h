@@ -1,0 +1,34 @@
+// The element types of tensors in generated programs.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace fovea::runtime {
+
+/// Element types. `boolean` is one byte, 0 or 1.
+enum class DType { f32, bf16, i32, boolean };
+
+/// Bytes of one element.
+constexpr std::size_t size_of(DType type) {
+    switch (type) {
+        case DType::f32:
+        case DType::i32: return 4;
+        case DType::bf16: return 2;
+        case DType::boolean: return 1;
+    }
+    return 0;
+}
+
+/// The name that fovea prints: f32, bf16, i32, bool.
+constexpr std::string_view name_of(DType type) {
+    switch (type) {
+        case DType::f32: return "f32";
+        case DType::bf16: return "bf16";
+        case DType::i32: return "i32";
+        case DType::boolean: return "bool";
+    }
+    return "?";
+}
+
+}  // namespace fovea::runtime

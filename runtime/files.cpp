@@ -1,0 +1,173 @@
+// Files through the system's own calls: the C++ streams can neither sync nor say why they failed.
+#include "files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+
+#include "error.h"
+
+namespace fovea::runtime {
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::string& path, int error) {
+    throw UserError("cannot " + what + " '" + path + "': " + std::strerror(error));
+}
+
+/// A file descriptor that closes itself.
+class Descriptor {
+  public:
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    ~Descriptor() {
+        if (number_ >= 0) ::close(number_);
+    }
+    int number() const { return number_; }
+    /// 0, or the error that closing reports (a network file system may write only then).
+    int close() {
+        const int status = ::close(number_);
+        number_ = -1;
+        return status == 0 ? 0 : errno;
+    }
+
+  private:
+    int number_;
+};
+
+/// Removes a file unless it is told to keep it.
+class TemporaryFile {
+  public:
+    explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile() {
+        if (!path_.empty()) ::unlink(path_.c_str());
+    }
+    void keep() { path_.clear(); }
+
+  private:
+    std::string path_;
+};
+
+/// 0, or the error.
+int write_all(int descriptor, Bytes bytes) {
+    // Linux writes at most 2 GiB at once.
+    constexpr std::size_t kLargestWrite = std::size_t{1} << 30;
+    while (!bytes.empty()) {
+        const std::size_t size = bytes.size() < kLargestWrite ? bytes.size() : kLargestWrite;
+        const ssize_t written = ::write(descriptor, bytes.data(), size);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+void write_in_place(const std::string& path, std::span<const Bytes> parts) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.number() < 0) fail("write", path, errno);
+    for (const Bytes& part : parts) {
+        if (const int error = write_all(file.number(), part)) fail("write", path, error);
+    }
+    if (const int error = file.close()) fail("write", path, error);
+}
+
+/// The path with symbolic links followed, when it exists.
+std::string resolved(const std::string& path) {
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr),
+                                                      std::free);
+    return real ? std::string(real.get()) : path;
+}
+
+std::string directory_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return ".";
+    return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// Opens a file that did not exist, named after `path` and this process.
+int create_beside(const std::string& path, mode_t mode, std::string& temporary) {
+    for (int attempt = 0;; ++attempt) {
+        temporary = path + ".partial-" + std::to_string(::getpid()) + "-" +
+                    std::to_string(attempt);
+        const int descriptor =
+            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (descriptor >= 0) return descriptor;
+        if (errno != EEXIST || attempt >= 1000) fail("write", path, errno);
+    }
+}
+
+/// After a rename: makes it last. File systems that cannot sync a directory say EINVAL.
+void sync_directory(const std::string& path) {
+    Descriptor directory(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.number() < 0) return;  // readable directories are not required
+    if (::fsync(directory.number()) != 0 && errno != EINVAL && errno != EROFS) {
+        fail("sync the directory of", path, errno);
+    }
+}
+
+}  // namespace
+
+void write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) fail("write", path, EISDIR);
+    if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, parts);
+
+    const std::string target = exists ? resolved(path) : path;
+    std::string temporary;
+    Descriptor file(create_beside(target, 0666, temporary));
+    TemporaryFile cleanup(temporary);
+    // A replaced file keeps its permissions; where that is not allowed, the usual ones do.
+    if (exists) (void)!::fchmod(file.number(), status.st_mode & 0777);
+    for (const Bytes& part : parts) {
+        if (const int error = write_all(file.number(), part)) fail("write", path, error);
+    }
+    if (::fsync(file.number()) != 0) fail("write", path, errno);
+    if (const int error = file.close()) fail("write", path, error);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) fail("write", path, errno);
+    cleanup.keep();
+    sync_directory(target);
+}
+
+void write_file_atomically(const std::string& path, std::string_view text) {
+    const Bytes part = bytes_of(text);
+    write_file_atomically(path, std::span(&part, 1));
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (file.number() < 0 || ::fstat(file.number(), &status) != 0) fail("read", path, errno);
+    if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+    // The size is a hint only: pipes have none, and a file may grow.
+    constexpr std::size_t kLeast = std::size_t{1} << 16;
+    std::vector<std::byte> bytes;
+    try {
+        bytes.resize(static_cast<std::size_t>(status.st_size) + 1);
+    } catch (const std::exception&) {
+        fail("read", path, ENOMEM);
+    }
+    std::size_t filled = 0;
+    for (;;) {
+        if (filled == bytes.size()) bytes.resize(bytes.size() * 2 + kLeast);
+        const ssize_t got =
+            ::read(file.number(), bytes.data() + filled, bytes.size() - filled);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) fail("read", path, errno);
+        if (got == 0) break;
+        filled += static_cast<std::size_t>(got);
+    }
+    bytes.resize(filled);
+    return bytes;
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,251 @@
+// Binding a program to dims: shapes, addresses, and the calls of its functions.
+#include "instance.h"
+
+#include <algorithm>
+#include <set>
+
+#include "error.h"
+#include "plan_workspace.h"
+#include "shape.h"
+
+namespace fovea::runtime {
+namespace {
+
+const Program* find_program(const Model& model, const std::string& name) {
+    for (const Program& program : model.programs) {
+        if (program.name == name) return &program;
+    }
+    throw UserError(model.name + " has no program '" + name + "'");
+}
+
+int find_tensor(std::span<const TensorSpec> specs, const std::string& name) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+}
+
+void mention_dims(std::span<const Extent> shape, std::set<int>& mentioned) {
+    for (const Extent& extent : shape) {
+        for (const Extent::Term& term : extent.terms()) {
+            mentioned.insert(term.dims.begin(), term.dims.end());
+        }
+    }
+}
+
+std::set<int> mentioned_dims(const Model& model, const Program& program) {
+    std::set<int> mentioned;
+    for (const TensorSpec& spec : model.parameters) mention_dims(spec.shape, mentioned);
+    for (const TensorSpec& spec : program.inputs) mention_dims(spec.shape, mentioned);
+    for (const TensorSpec& spec : program.outputs) mention_dims(spec.shape, mentioned);
+    for (const BufferSpec& spec : program.buffers) mention_dims(spec.shape, mentioned);
+    return mentioned;
+}
+
+std::size_t bytes_of(DType dtype, std::span<const std::int64_t> shape) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)),
+                               &bytes) ||
+        bytes > PTRDIFF_MAX - static_cast<std::int64_t>(kAlignment)) {
+        throw UserError("a tensor of shape " + shape_text(shape) + " has too many bytes");
+    }
+    return static_cast<std::size_t>(bytes);
+}
+
+/// Addresses in one arena; those of empty tensors are not null either.
+void* address_in(Arena& arena, std::size_t offset) {
+    return arena.as<std::byte>() + offset;
+}
+
+}  // namespace
+
+Instance::Instance(const Model& model, const std::string& program, Parameters& parameters)
+    : model_(&model), program_(find_program(model, program)), parameters_(&parameters) {}
+
+std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
+    std::vector<std::int64_t> values(model_->dims.size(), 0);
+    for (int dim : mentioned_dims(*model_, *program_)) {
+        const std::string& name = model_->dims[static_cast<std::size_t>(dim)];
+        const auto given = dims.find(name);
+        const auto fixed = parameters_->dims().find(name);
+        const bool is_fixed = fixed != parameters_->dims().end();
+        if (given == dims.end() && !is_fixed) {
+            throw UserError("the size of '" + name + "' is not known, which program '" +
+                            program_->name + "' of " + model_->name + " needs");
+        }
+        if (given != dims.end() && is_fixed && given->second != fixed->second) {
+            throw UserError("'" + name + "' is " + std::to_string(given->second) +
+                            " here, but " + std::to_string(fixed->second) +
+                            " in the parameters");
+        }
+        values[static_cast<std::size_t>(dim)] = is_fixed ? fixed->second : given->second;
+        if (values[static_cast<std::size_t>(dim)] < 0) {
+            throw UserError("the size of '" + name + "' is negative: " +
+                            std::to_string(values[static_cast<std::size_t>(dim)]));
+        }
+    }
+    return values;
+}
+
+void Instance::bind(const DimValues& dims) {
+    std::vector<std::int64_t> values = values_of(dims);
+    if (!tensors_.empty() && values == dims_) return;
+    dims_ = std::move(values);
+    tensors_.assign(parameters_->count() + program_->inputs.size() + program_->outputs.size() +
+                        program_->buffers.size(),
+                    nullptr);
+    for (std::size_t i = 0; i < parameters_->count(); ++i) {
+        tensors_[i] = parameters_->flat().data() + parameters_->offset(i);
+    }
+    try {
+        place_tensors(parameters_->count(), program_->inputs, inputs_);
+        const std::size_t outputs = parameters_->count() + program_->inputs.size();
+        place_tensors(outputs, program_->outputs, outputs_);
+        for (const auto& [name, address] : placed_) {
+            const int i = find_tensor(program_->outputs, name);
+            tensors_[outputs + static_cast<std::size_t>(i)] = address;
+        }
+        place_buffers();
+    } catch (...) {
+        tensors_.clear();  // unbound, not half bound
+        prepared_ = false;
+        throw;
+    }
+}
+
+void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena) {
+    std::vector<std::size_t> offsets;
+    std::size_t bytes = kAlignment;  // never empty
+    for (const TensorSpec& spec : specs) {
+        offsets.push_back(bytes - kAlignment);
+        const bool is_elsewhere = &arena == &outputs_ && placed_.contains(spec.name);
+        if (is_elsewhere) continue;
+        if (__builtin_add_overflow(bytes, aligned(bytes_of(spec.dtype, shape_of(spec))), &bytes)) {
+            throw UserError("the inputs or outputs of " + model_->name + " have too many bytes");
+        }
+    }
+    arena.reserve(bytes);
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        tensors_[start + i] = address_in(arena, offsets[i]);
+    }
+}
+
+void Instance::place_buffers() {
+    const std::size_t start = tensors_.size() - program_->buffers.size();
+    place_workspace(start);
+    place_prepared(start);
+}
+
+void Instance::place_workspace(std::size_t start) {
+    std::vector<BufferLife> lives;
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < program_->buffers.size(); ++i) {
+        const BufferSpec& buffer = program_->buffers[i];
+        if (buffer.prepared) continue;
+        const auto shape = shape_values(buffer.shape, dims_);
+        lives.push_back({bytes_of(buffer.dtype, shape), buffer.first, buffer.last});
+        numbers.push_back(start + i);
+    }
+    const WorkspacePlan plan = plan_workspace(lives);
+    workspace_.reserve(plan.peak_bytes + kAlignment);
+    workspace_bytes_ = plan.peak_bytes;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        tensors_[numbers[i]] = address_in(workspace_, plan.offsets[i]);
+    }
+}
+
+void Instance::place_prepared(std::size_t start) {
+    std::vector<std::vector<std::int64_t>> shapes;
+    std::vector<std::size_t> numbers, offsets;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < program_->buffers.size(); ++i) {
+        const BufferSpec& buffer = program_->buffers[i];
+        if (!buffer.prepared) continue;
+        shapes.push_back(shape_values(buffer.shape, dims_));
+        numbers.push_back(start + i);
+        offsets.push_back(bytes);
+        if (__builtin_add_overflow(bytes, aligned(bytes_of(buffer.dtype, shapes.back())), &bytes)) {
+            throw UserError("the prepared buffers of " + model_->name + " have too many bytes");
+        }
+    }
+    if (shapes != prepared_shapes_) prepared_ = false;
+    prepared_shapes_ = std::move(shapes);
+    prepared_memory_.reserve(bytes + kAlignment);
+    prepared_bytes_ = bytes;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        tensors_[numbers[i]] = address_in(prepared_memory_, offsets[i]);
+    }
+}
+
+void Instance::place_output(const std::string& name, void* address) {
+    const int i = find_tensor(program_->outputs, name);
+    if (i < 0) {
+        throw UserError("program '" + program_->name + "' has no output '" + name + "'");
+    }
+    placed_[name] = address;
+    if (tensors_.empty()) return;
+    tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
+        address;
+}
+
+bool Instance::has_input(const std::string& name) const {
+    return find_tensor(program_->inputs, name) >= 0;
+}
+
+bool Instance::has_output(const std::string& name) const {
+    return find_tensor(program_->outputs, name) >= 0;
+}
+
+std::vector<std::int64_t> Instance::shape_of(const TensorSpec& spec) const {
+    return shape_values(spec.shape, dims_);
+}
+
+void* Instance::input_address(const std::string& name) {
+    const int i = find_tensor(program_->inputs, name);
+    if (i < 0) {
+        throw UserError("program '" + program_->name + "' has no input '" + name + "'");
+    }
+    if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
+    return tensors_[parameters_->count() + static_cast<std::size_t>(i)];
+}
+
+void* Instance::output_address(const std::string& name) {
+    const int i = find_tensor(program_->outputs, name);
+    if (i < 0) {
+        throw UserError("program '" + program_->name + "' has no output '" + name + "'");
+    }
+    if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
+    return tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)];
+}
+
+Call Instance::complete(Call call) {
+    if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
+    call.dims = dims_.data();
+    call.tensors = tensors_.data();
+    return call;
+}
+
+void Instance::check_inputs() {
+    const Call call = complete(Call{});
+    if (program_->check_inputs) program_->check_inputs(call);
+}
+
+void Instance::run(std::uint64_t seed, std::uint64_t step) {
+    Call call;
+    call.seed = seed;
+    call.step = step;
+    run_observed(call);
+}
+
+void Instance::run_observed(Call call) {
+    call = complete(call);
+    if (program_->check_inputs) program_->check_inputs(call);
+    if (!prepared_) {
+        if (program_->prepare) program_->prepare(call);
+        prepared_ = true;
+    }
+    if (!program_->run) throw InternalError("program '" + program_->name + "' has no code");
+    program_->run(call);
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,80 @@
+// One program of a generated model, bound to dims: its memory and its runs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arena.h"
+#include "parameters.h"
+#include "program.h"
+
+namespace fovea::runtime {
+
+/// One program, bound to dims: its workspace, inputs and outputs. Rebinding to other dims reuses
+/// the memory when it is large enough.
+class Instance {
+  public:
+    /// UserError when the model has no program of this name. Model and parameters must outlive it.
+    Instance(const Model& model, const std::string& program, Parameters& parameters);
+
+    /// Plans and allocates for these dims. Every dim that the program mentions must be given,
+    /// except those that the parameters fix. After a change of dims addresses change and inputs
+    /// hold nothing of use; prepared buffers stay filled as long as their shapes stay. Binding to
+    /// the same dims again does nothing.
+    void bind(const DimValues& dims);
+    /// The memory of an input or output, row-major, at a multiple of 64 bytes; UserError for an
+    /// unknown name. T is not checked against the tensor's dtype.
+    template <class T> T* input(const std::string& name) {
+        return static_cast<T*>(input_address(name));
+    }
+    template <class T> T* output(const std::string& name) {
+        return static_cast<T*>(output_address(name));
+    }
+    /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
+    void place_output(const std::string& name, void* address);
+    bool has_input(const std::string& name) const;
+    bool has_output(const std::string& name) const;
+    std::vector<std::int64_t> shape_of(const TensorSpec& spec) const;
+    const Program& program() const { return *program_; }
+
+    /// Parameters changed: prepared buffers are filled again before the next run.
+    void parameters_changed() { prepared_ = false; }
+    /// Throws UserError when an input holds an id or a length out of range.
+    void check_inputs();
+    /// Checks the inputs, prepares if needed, and runs.
+    void run(std::uint64_t seed = 0, std::uint64_t step = 0);
+    /// The same with the seed, step and observer of `call`; its dims and tensors are not looked at.
+    void run_observed(Call call);
+    /// Address of tensor number i in the order of Call::tensors.
+    void* tensor(std::size_t i) const { return tensors_[i]; }
+    /// Bytes of the planned workspace, without inputs, outputs and prepared buffers.
+    std::size_t workspace_bytes() const { return workspace_bytes_; }
+    /// Bytes of the prepared buffers.
+    std::size_t prepared_bytes() const { return prepared_bytes_; }
+
+  private:
+    std::vector<std::int64_t> values_of(const DimValues& dims) const;
+    void place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena);
+    void place_buffers();
+    void place_workspace(std::size_t start);
+    void place_prepared(std::size_t start);
+    void* input_address(const std::string& name);
+    void* output_address(const std::string& name);
+    Call complete(Call call);
+
+    const Model* model_;
+    const Program* program_;
+    Parameters* parameters_;
+    std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind
+    std::vector<void*> tensors_;
+    std::map<std::string, void*> placed_;
+    std::vector<std::vector<std::int64_t>> prepared_shapes_;
+    Arena inputs_, outputs_, workspace_, prepared_memory_;
+    std::size_t workspace_bytes_ = 0, prepared_bytes_ = 0;
+    bool prepared_ = false;
+};
+
+}  // namespace fovea::runtime

@@ -1,0 +1,100 @@
+// Finding parameters in a file, and naming what is missing, wrong or unused.
+#include "load_parameters.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "error.h"
+
+namespace fovea::runtime {
+namespace {
+
+/// A tied parameter under two names must hold one value.
+void verify_aliases(const Model& model, const TensorView& chosen, const std::string& parameter,
+                    const SafetensorsFile& file) {
+    for (const Alias& alias : model.aliases) {
+        if (alias.parameter != parameter) continue;
+        const TensorView* other = file.find(alias.name);
+        if (!other || other == &chosen) continue;
+        if (!std::equal(chosen.bytes.begin(), chosen.bytes.end(), other->bytes.begin(),
+                        other->bytes.end())) {
+            throw UserError("'" + chosen.name + "' and '" + other->name + "' in '" + file.path() +
+                            "' are one tensor in " + model.name + ", but differ there");
+        }
+    }
+}
+
+std::vector<std::string> unused_names(const Model& model, const SafetensorsFile& file,
+                                      std::string_view ignored_prefix) {
+    std::set<std::string_view> known;
+    for (const TensorSpec& spec : model.parameters) known.insert(spec.name);
+    for (const Alias& alias : model.aliases) known.insert(alias.name);
+    std::vector<std::string> unused;
+    for (const TensorView& tensor : file.tensors()) {
+        const bool is_ignored = tensor.name.ends_with(".pos_table") ||
+                                (!ignored_prefix.empty() &&
+                                 tensor.name.starts_with(ignored_prefix));
+        if (!is_ignored && !known.contains(tensor.name)) unused.push_back(tensor.name);
+    }
+    return unused;
+}
+
+}  // namespace
+
+const TensorView* find_parameter(const Model& model, std::size_t i, const SafetensorsFile& file) {
+    const std::string& name = model.parameters[i].name;
+    if (const TensorView* tensor = file.find(name)) return tensor;
+    for (const Alias& alias : model.aliases) {
+        if (alias.parameter != name) continue;
+        if (const TensorView* tensor = file.find(alias.name)) return tensor;
+    }
+    return nullptr;
+}
+
+void warn_unused(const SafetensorsFile& file, const std::string& model,
+                 const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    std::string list;
+    for (std::size_t i = 0; i < names.size() && i < 3; ++i) {
+        list += (i > 0 ? ", '" : "'") + names[i] + "'";
+    }
+    if (names.size() > 3) list += " and " + std::to_string(names.size() - 3) + " more";
+    std::fprintf(stderr, "warning: '%s' has tensors that %s does not use: %s\n",
+                 file.path().c_str(), model.c_str(), list.c_str());
+}
+
+void load_parameters(Parameters& parameters, const SafetensorsFile& file,
+                     std::string_view ignored_prefix) {
+    const Model& model = parameters.model();
+    std::vector<std::string> missing;
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        if (!find_parameter(model, i, file)) missing.push_back(model.parameters[i].name);
+    }
+    if (!missing.empty()) {
+        std::string text = "'" + file.path() + "' lacks parameter '" + missing.front() + "' of " +
+                           model.name;
+        if (missing.size() > 1) {
+            text += " and " + std::to_string(missing.size() - 1) + " more";
+        }
+        throw UserError(text);
+    }
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const TensorView& tensor = *find_parameter(model, i, file);
+        copy_tensor(file, tensor, "parameter", DType::f32, parameters.shape(i),
+                    parameters.values(i).data());
+        verify_aliases(model, tensor, model.parameters[i].name, file);
+    }
+    warn_unused(file, model.name, unused_names(model, file, ignored_prefix));
+}
+
+std::vector<TensorView> parameter_tensors(Parameters& parameters) {
+    std::vector<TensorView> tensors;
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        tensors.push_back(f32_tensor(parameters.model().parameters[i].name, parameters.shape(i),
+                                     parameters.values(i)));
+    }
+    return tensors;
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,107 @@
+// Offsets of parameters in their flat array, and their initial values.
+#include "parameters.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.h"
+#include "random_stream.h"
+#include "shape.h"
+
+namespace fovea::runtime {
+namespace {
+
+/// Collects the value of every dim that `shape` mentions.
+void collect_dims(const Model& model, const TensorSpec& spec, const DimValues& given,
+                  DimValues& used) {
+    for (const Extent& extent : spec.shape) {
+        for (const Extent::Term& term : extent.terms()) {
+            for (int dim : term.dims) {
+                const std::string& name = model.dims[static_cast<std::size_t>(dim)];
+                const auto found = given.find(name);
+                if (found == given.end()) {
+                    throw UserError("the size of '" + name + "' is not known, which parameter '" +
+                                    spec.name + "' " + shape_text(spec.shape, model.dims) +
+                                    " needs");
+                }
+                used[name] = found->second;
+            }
+        }
+    }
+}
+
+/// Glorot and Bengio 2010 with PyTorch's fans: [out, in, …], what follows multiplies both.
+double xavier_bound(const std::vector<std::int64_t>& shape) {
+    double fan_out = shape.empty() ? 1 : static_cast<double>(shape[0]);
+    double fan_in = shape.size() < 2 ? 1 : static_cast<double>(shape[1]);
+    for (std::size_t axis = 2; axis < shape.size(); ++axis) {
+        fan_in *= static_cast<double>(shape[axis]);
+        fan_out *= static_cast<double>(shape[axis]);
+    }
+    return std::sqrt(6.0 / (fan_in + fan_out));
+}
+
+void draw(const TensorSpec& spec, const std::vector<std::int64_t>& shape,
+          const RandomStream& stream, std::span<float> values) {
+    switch (spec.initial) {
+        case Initial::zeros: std::fill(values.begin(), values.end(), 0.0F); break;
+        case Initial::ones: std::fill(values.begin(), values.end(), 1.0F); break;
+        case Initial::xavier_uniform: stream.fill_uniform(values, xavier_bound(shape)); break;
+        case Initial::normal: stream.fill_normal(values); break;
+        case Initial::linear_bias: {
+            if (spec.fan_in <= 0) throw InternalError("'" + spec.name + "' has no fan_in");
+            stream.fill_uniform(values, 1.0 / std::sqrt(static_cast<double>(spec.fan_in)));
+            break;
+        }
+    }
+    if (spec.zero_row >= 0 && !shape.empty() && spec.zero_row < shape[0]) {
+        const std::size_t width = values.size() / static_cast<std::size_t>(shape[0]);
+        const auto row = values.subspan(static_cast<std::size_t>(spec.zero_row) * width, width);
+        std::fill(row.begin(), row.end(), 0.0F);
+    }
+}
+
+}  // namespace
+
+Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&model) {
+    for (const TensorSpec& spec : model.parameters) collect_dims(model, spec, dims, dims_);
+    std::vector<std::int64_t> values;
+    for (const std::string& name : model.dims) {
+        const auto found = dims_.find(name);
+        values.push_back(found == dims_.end() ? 0 : found->second);
+    }
+    constexpr std::size_t kFloatsPerLine = kAlignment / sizeof(float);
+    for (const TensorSpec& spec : model.parameters) {
+        if (spec.dtype != DType::f32) {
+            throw InternalError("parameter '" + spec.name + "' is not f32");
+        }
+        shapes_.push_back(shape_values(spec.shape, values));
+        const auto count = static_cast<std::size_t>(element_count(shapes_.back()));
+        indices_[spec.name] = static_cast<int>(offsets_.size());
+        offsets_.push_back(flat_size_);
+        const std::size_t rounded = (count + kFloatsPerLine - 1) / kFloatsPerLine * kFloatsPerLine;
+        if (__builtin_add_overflow(flat_size_, rounded, &flat_size_) ||
+            flat_size_ > PTRDIFF_MAX / sizeof(float)) {
+            throw UserError("the parameters of " + model.name + " have too many elements");
+        }
+    }
+    values_.reserve(flat_size_ * sizeof(float));
+}
+
+std::span<float> Parameters::values(std::size_t i) {
+    return flat().subspan(offsets_[i], static_cast<std::size_t>(element_count(shapes_[i])));
+}
+
+int Parameters::find(const std::string& name) const {
+    const auto found = indices_.find(name);
+    return found == indices_.end() ? -1 : found->second;
+}
+
+void Parameters::initialize(std::uint64_t seed) {
+    for (std::size_t i = 0; i < count(); ++i) {
+        const RandomStream stream(seed, static_cast<std::uint32_t>(i));
+        draw(model_->parameters[i], shapes_[i], stream, values(i));
+    }
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,50 @@
+// The parameters of a generated model in one flat array.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arena.h"
+#include "program.h"
+
+namespace fovea::runtime {
+
+/// Values of dims by name.
+using DimValues = std::map<std::string, std::int64_t>;
+
+/// The parameters of a model in one flat, aligned array; every parameter starts at a multiple of
+/// 64 bytes, the gaps are zero. Gradients and optimizer moments use the same offsets.
+class Parameters {
+  public:
+    /// Dims that parameter shapes mention (vocabularies) must be among `dims`; UserError otherwise.
+    /// All values are zero. The model must outlive the parameters.
+    Parameters(const Model& model, const DimValues& dims);
+
+    const Model& model() const { return *model_; }
+    /// The dims that parameter shapes mention.
+    const DimValues& dims() const { return dims_; }
+    std::size_t count() const { return offsets_.size(); }
+    std::size_t flat_size() const { return flat_size_; }  // floats, gaps included
+    std::span<float> flat() { return {values_.as<float>(), flat_size_}; }
+    std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
+    std::span<float> values(std::size_t i);                          // row-major
+    const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
+    /// Index by name, or -1.
+    int find(const std::string& name) const;
+    /// Draws initial values: parameter i from Philox stream i of `seed`, the same on every machine.
+    void initialize(std::uint64_t seed);
+
+  private:
+    const Model* model_;
+    DimValues dims_;
+    std::vector<std::vector<std::int64_t>> shapes_;
+    std::map<std::string, int> indices_;
+    std::vector<std::size_t> offsets_;
+    std::size_t flat_size_ = 0;
+    Arena values_;
+};
+
+}  // namespace fovea::runtime

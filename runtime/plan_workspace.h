@@ -1,0 +1,29 @@
+// Offsets for buffers whose lifetimes are known, so that buffers that never live together share
+// memory.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace fovea::runtime {
+
+/// A buffer that is live in the steps `first` to `last`, both included.
+struct BufferLife {
+    std::size_t bytes = 0;
+    int first = 0, last = 0;
+};
+
+struct WorkspacePlan {
+    std::vector<std::size_t> offsets;  // bytes, multiples of 64; in the order of the buffers
+    std::size_t peak_bytes = 0;        // size of the workspace
+    std::size_t lower_bound = 0;       // largest sum of (aligned) live bytes over the steps
+};
+
+/// Greedy by decreasing size: every buffer goes into the smallest gap that holds it between the
+/// placed buffers it lives together with, else behind them (Pisarchyk and Lee 2020, "Efficient
+/// memory management for deep neural net inference"). Ties go to the earlier buffer and the lower
+/// offset, so equal inputs give equal plans. InternalError when `last < first`.
+WorkspacePlan plan_workspace(std::span<const BufferLife> buffers);
+
+}  // namespace fovea::runtime

@@ -1,0 +1,92 @@
+// What a generated file says about itself: its model, the tensors, and the planned programs over
+// them.
+//
+// A generated `<model>.cpp` defines one function `const Model& <name>_model()`. A host (the built
+// translator, the generic runner, `fovea run`) binds values to the dims, allocates, and runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dtype.h"
+#include "extent.h"
+
+namespace fovea::runtime {
+
+/// How a parameter starts. `fan_in` and `fan_out` come from its shape ([out, in]).
+enum class Initial {
+    zeros,
+    ones,
+    xavier_uniform,      // U(-a, a), a = sqrt(6 / (in + out)); Glorot and Bengio 2010
+    normal,              // N(0, 1)
+    linear_bias,         // U(-a, a), a = 1 / sqrt(in of the layer); PyTorch's nn.Linear
+};
+
+/// A tensor that has a name outside the program: a parameter, an input or an output.
+struct TensorSpec {
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<Extent> shape;
+    Initial initial = Initial::zeros;  // parameters only
+    std::int64_t fan_in = 0;           // for linear_bias: the width of the layer's input
+    std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
+};
+
+/// A tensor inside the workspace. It is written first in step `first` and read last in step `last`.
+/// Buffers of the prepared part (`prepared == true`) live as long as the instance.
+struct BufferSpec {
+    std::string name;
+    DType dtype = DType::f32;
+    std::vector<Extent> shape;
+    int first = 0, last = 0;
+    bool prepared = false;
+};
+
+/// What one call of a program is given besides its tensors.
+struct Call {
+    const std::int64_t* dims = nullptr;  // values, in the order of Model::dims
+    void* const* tensors = nullptr;  // parameters, then inputs, outputs, buffers, in their orders
+    std::uint64_t seed = 0, step = 0;    // the key and the first counter word of dropout
+    /// Called after each kernel by one thread, when set (verification); `kernel` counts from 0.
+    void (*observe)(void* state, int kernel) = nullptr;
+    void* observe_state = nullptr;
+};
+
+/// One planned computation. Functions are called from one thread and open their own parallel
+/// region.
+struct Program {
+    std::string name;  // "forward", "training_step", "encode", "decode_step", …
+    std::vector<TensorSpec> inputs, outputs;
+    std::vector<BufferSpec> buffers;
+    std::vector<std::string> kernels;           // names, in the order they run
+    /// Fills the prepared buffers; called again after parameters changed.
+    void (*prepare)(const Call&) = nullptr;
+    void (*run)(const Call&) = nullptr;
+    /// Throws UserError when an input holds an id or a length out of range.
+    void (*check_inputs)(const Call&) = nullptr;
+    /// needs[o]: the numbers of the inputs that output o reads. Empty: every output reads them all.
+    std::vector<std::vector<int>> needs = {};
+};
+
+struct Setting {
+    std::string name, value;
+};
+
+/// Another name under which files may hold a parameter (tied tensors).
+struct Alias {
+    std::string name;       // in the file
+    std::string parameter;  // in Model::parameters
+};
+
+/// A generated model: parameters shared by all its programs.
+struct Model {
+    std::string name;
+    std::vector<std::string> dims;     // names of the symbolic dims
+    std::vector<Setting> settings;     // as `--set` takes them
+    std::vector<TensorSpec> parameters;
+    std::vector<Program> programs;
+    std::vector<Alias> aliases = {};
+};
+
+}  // namespace fovea::runtime

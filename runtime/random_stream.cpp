@@ -1,0 +1,126 @@
+// Uniform and normal numbers from Philox. Every multiply-add is a written-out fma and every other
+// product stands alone, so that no compiler flag can contract them and change a bit.
+#include "random_stream.h"
+
+#include <cmath>
+
+#include "philox.h"
+
+namespace fovea::runtime {
+namespace {
+
+using Words = std::array<std::uint32_t, 4>;
+
+Words words_of(std::uint64_t seed, std::uint32_t stream, std::uint64_t block) {
+    // Dropout's last counter word is a column / 4, which never has the highest bit.
+    constexpr std::uint32_t kStreamTag = 0x80000000U;
+    return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
+                   stream, kStreamTag},
+                  philox_key(seed));
+}
+
+std::uint64_t joined(std::uint32_t high, std::uint32_t low) {
+    return static_cast<std::uint64_t>(high) << 32 | low;
+}
+
+/// ln(x) for x in (0, 1]: the exponent, and 2 artanh((m - 1) / (m + 1)) as a series in odd powers.
+double natural_log(double x) {
+    int exponent = 0;
+    double mantissa = std::frexp(x, &exponent);
+    if (mantissa < 0x1.6a09e667f3bcdp-1) {  // sqrt(1/2)
+        mantissa = mantissa + mantissa;
+        --exponent;
+    }
+    const double t = (mantissa - 1.0) / (mantissa + 1.0);
+    const double square = t * t;
+    double series = 1.0 / 23.0;
+    for (int odd = 21; odd >= 1; odd -= 2) series = std::fma(series, square, 1.0 / odd);
+    const double log_mantissa = 2.0 * t * series;
+    return std::fma(static_cast<double>(exponent), 0x1.62e42fefa39efp-1, log_mantissa);
+}
+
+struct SineCosine {
+    double sine = 0, cosine = 0;
+};
+
+/// Taylor series, for |x| <= pi / 4.
+SineCosine small_sine_cosine(double x) {
+    const double minus_square = -(x * x);
+    double sine = 1.0, cosine = 1.0;
+    for (int n = 16; n >= 2; n -= 2) {
+        sine = std::fma(sine, minus_square / (n * (n + 1)), 1.0);
+        cosine = std::fma(cosine, minus_square / (n * (n - 1)), 1.0);
+    }
+    return {x * sine, cosine};
+}
+
+/// sin and cos of 2 pi turn, for a turn in [0, 1).
+SineCosine sine_cosine_of_turn(double turn) {
+    const double quarters = 4.0 * turn;  // exact, and so is its difference to a whole number
+    const double nearest = std::floor(quarters + 0.5);
+    const SineCosine small = small_sine_cosine((quarters - nearest) * 0x1.921fb54442d18p+0);
+    switch (static_cast<int>(nearest) % 4) {
+        case 0: return small;
+        case 1: return {small.cosine, -small.sine};
+        case 2: return {-small.sine, -small.cosine};
+        default: return {-small.cosine, small.sine};
+    }
+}
+
+struct NormalPair {
+    double first = 0, second = 0;
+};
+
+NormalPair normal_pair(const Words& words) {
+    const double radius_draw =
+        static_cast<double>((joined(words[0], words[1]) >> 11) + 1) * 0x1p-53;  // (0, 1]
+    const double turn = static_cast<double>(joined(words[2], words[3]) >> 11) * 0x1p-53;
+    const double radius = std::sqrt(-2.0 * natural_log(radius_draw));
+    const SineCosine direction = sine_cosine_of_turn(turn);
+    return {radius * direction.cosine, radius * direction.sine};
+}
+
+}  // namespace
+
+float RandomStream::uniform(std::uint64_t index) const {
+    return uniform_of(words_of(seed_, stream_, index / 4)[index % 4]);
+}
+
+double RandomStream::normal(std::uint64_t index) const {
+    const NormalPair pair = normal_pair(words_of(seed_, stream_, index / 2));
+    return index % 2 == 0 ? pair.first : pair.second;
+}
+
+std::uint64_t RandomStream::below(std::uint64_t index, std::uint64_t limit) const {
+    const Words words = words_of(seed_, stream_, index / 2);
+    const std::uint64_t draw =
+        index % 2 == 0 ? joined(words[0], words[1]) : joined(words[2], words[3]);
+    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(draw) * limit >> 64);
+}
+
+void RandomStream::fill_uniform(std::span<float> values, double bound) const {
+    const auto blocks = static_cast<std::int64_t>((values.size() + 3) / 4);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const auto start = static_cast<std::size_t>(block) * 4;
+        const Words words = words_of(seed_, stream_, static_cast<std::uint64_t>(block));
+        for (std::size_t lane = 0; lane < 4 && start + lane < values.size(); ++lane) {
+            const double centred = 2.0 * static_cast<double>(uniform_of(words[lane])) - 1.0;
+            values[start + lane] = static_cast<float>(centred * bound);
+        }
+    }
+}
+
+void RandomStream::fill_normal(std::span<float> values) const {
+    const auto pairs = static_cast<std::int64_t>((values.size() + 1) / 2);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < pairs; ++i) {
+        const auto start = static_cast<std::size_t>(i) * 2;
+        const NormalPair pair =
+            normal_pair(words_of(seed_, stream_, static_cast<std::uint64_t>(i)));
+        values[start] = static_cast<float>(pair.first);
+        if (start + 1 < values.size()) values[start + 1] = static_cast<float>(pair.second);
+    }
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,99 @@
+// Binding of dims, and the sentences for tensors that do not agree.
+#include "bind_dims.h"
+
+#include "../error.h"
+#include "../load_parameters.h"
+#include "../options.h"
+#include "../shape.h"
+
+namespace fovea::runtime {
+
+DimBinder::DimBinder(const Model& model) : model_(&model) {}
+
+void DimBinder::bind(int dim, std::int64_t value, const std::string& what) {
+    const auto [place, is_new] = bindings_.try_emplace(dim, Binding{value, what});
+    if (is_new || place->second.value == value) return;
+    throw UserError("'" + model_->dims[static_cast<std::size_t>(dim)] + "' is " +
+                    std::to_string(place->second.value) + " in " + place->second.tensor +
+                    ", but " + std::to_string(value) + " in " + what);
+}
+
+void DimBinder::add(const TensorSpec& spec, std::span<const std::int64_t> shape,
+                    const std::string& what) {
+    bool fits = shape.size() == spec.shape.size();
+    for (std::size_t axis = 0; fits && axis < shape.size(); ++axis) {
+        if (spec.shape[axis].is_constant()) fits = spec.shape[axis].value({}) == shape[axis];
+    }
+    if (!fits) {
+        throw UserError(what + " has shape " + shape_text(shape) + ", expected " +
+                        shape_text(spec.shape, model_->dims));
+    }
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+        const int dim = spec.shape[axis].as_dim();
+        if (dim >= 0) bind(dim, shape[axis], what);
+    }
+    tensors_.push_back({&spec, {shape.begin(), shape.end()}, what});
+}
+
+void DimBinder::verify(const Tensor& tensor) const {
+    std::vector<std::int64_t> values(model_->dims.size(), 0);
+    for (const auto& [dim, binding] : bindings_) {
+        values[static_cast<std::size_t>(dim)] = binding.value;
+    }
+    for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+        const Extent& extent = tensor.spec->shape[axis];
+        bool is_bound = true;
+        for (const Extent::Term& term : extent.terms()) {
+            for (int dim : term.dims) is_bound = is_bound && bindings_.contains(dim);
+        }
+        if (!is_bound || extent.value(values) == tensor.shape[axis]) continue;
+        throw UserError(tensor.what + " has shape " + shape_text(tensor.shape) + ", expected " +
+                        shape_text(tensor.spec->shape, model_->dims) + " where " +
+                        extent.text(model_->dims) + " is " +
+                        std::to_string(extent.value(values)));
+    }
+}
+
+DimValues DimBinder::finish() const {
+    for (const Tensor& tensor : tensors_) verify(tensor);
+    DimValues dims;
+    for (const auto& [dim, binding] : bindings_) {
+        dims[model_->dims[static_cast<std::size_t>(dim)]] = binding.value;
+    }
+    return dims;
+}
+
+DimValues bind_dims(const Model& model, const Program& program, const SafetensorsFile& inputs,
+                    const SafetensorsFile* weights) {
+    DimBinder binder(model);
+    for (const TensorSpec& spec : program.inputs) {
+        const TensorView* tensor = inputs.find(spec.name);
+        if (!tensor) continue;
+        binder.add(spec, tensor->shape, "input '" + spec.name + "' in '" + inputs.path() + "'");
+    }
+    for (std::size_t i = 0; weights && i < model.parameters.size(); ++i) {
+        const TensorView* tensor = find_parameter(model, i, *weights);
+        if (!tensor) continue;
+        binder.add(model.parameters[i], tensor->shape,
+                   "parameter '" + tensor->name + "' in '" + weights->path() + "'");
+    }
+    return binder.finish();
+}
+
+void set_dim(const Model& model, const std::string& text, DimValues& dims) {
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const auto value = equals == std::string::npos ? std::nullopt
+                                                   : parse_integer(text.substr(equals + 1));
+    if (!value || *value < 1) {
+        throw UserError("'" + text + "' should be NAME=N with a whole number N from 1");
+    }
+    for (const std::string& dim : model.dims) {
+        if (dim != name) continue;
+        dims[name] = *value;
+        return;
+    }
+    throw UserError(model.name + " has no dim '" + name + "'" + suggestion(name, model.dims));
+}
+
+}  // namespace fovea::runtime

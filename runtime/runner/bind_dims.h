@@ -1,0 +1,57 @@
+// Values of a model's symbolic dims, taken from the shapes of tensors in files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../parameters.h"
+#include "../program.h"
+#include "../safetensors.h"
+
+namespace fovea::runtime {
+
+/// Collects the sizes that tensors give to dims, and fails when two of them disagree.
+class DimBinder {
+  public:
+    explicit DimBinder(const Model& model);
+
+    /// A tensor of this spec has this shape; `what` names it in messages: "input 'x' in 'f'".
+    /// UserError with both shapes when the number of axes or a constant size differs, and with
+    /// both tensors when a dim was bound to another size before.
+    void add(const TensorSpec& spec, std::span<const std::int64_t> shape, const std::string& what);
+    /// The dims bound so far. UserError when an axis that is no bare dim (`2*len`) has a size that
+    /// the dims contradict.
+    DimValues finish() const;
+
+  private:
+    struct Binding {
+        std::int64_t value = 0;
+        std::string tensor;
+    };
+    struct Tensor {
+        const TensorSpec* spec;
+        std::vector<std::int64_t> shape;
+        std::string what;
+    };
+
+    void bind(int dim, std::int64_t value, const std::string& what);
+    void verify(const Tensor& tensor) const;
+
+    const Model* model_;
+    std::map<int, Binding> bindings_;
+    std::vector<Tensor> tensors_;
+};
+
+/// Binds the dims of one program from its inputs in `inputs` and the model's parameters in
+/// `weights` (null: none). Tensors that are absent bind nothing; who needs them complains.
+DimValues bind_dims(const Model& model, const Program& program, const SafetensorsFile& inputs,
+                    const SafetensorsFile* weights);
+
+/// Parses `NAME=N` and sets it in `dims`; UserError for other text, an unknown name or N < 1.
+void set_dim(const Model& model, const std::string& text, DimValues& dims);
+
+}  // namespace fovea::runtime

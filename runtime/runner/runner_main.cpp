@@ -1,0 +1,152 @@
+// The subcommands of a generic built program.
+#include "runner_main.h"
+
+#include <csignal>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "../error.h"
+#include "../options.h"
+#include "../threads.h"
+#include "bench_model.h"
+#include "bind_dims.h"
+#include "describe.h"
+#include "run_model.h"
+
+namespace fovea::runtime {
+namespace {
+
+using Arguments = std::span<const char* const>;
+
+void print(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+}
+
+OptionSpec threads_option() {
+    return {.name = "threads", .kind = OptionKind::positive_whole, .value_name = "N",
+            .help = "number of threads (default OMP_NUM_THREADS, else one per core)"};
+}
+
+void use_threads(const Options& options) {
+    if (options.has("threads")) set_threads(options.integer("threads"));
+}
+
+std::vector<std::string> split_at_commas(const std::string& text) {
+    std::vector<std::string> parts;
+    std::size_t start = 0;
+    for (std::size_t comma; (comma = text.find(',', start)) != std::string::npos;) {
+        parts.push_back(text.substr(start, comma - start));
+        start = comma + 1;
+    }
+    parts.push_back(text.substr(start));
+    return parts;
+}
+
+int run_command(const std::string& program, const Model& model, Arguments arguments) {
+    Options options(program + " run", "Runs " + model.name + " on tensors from a file.");
+    options
+        .add({.name = "inputs", .kind = OptionKind::text, .value_name = "FILE",
+              .help = "safetensors with the inputs, by name", .required = true})
+        .add({.name = "outputs", .kind = OptionKind::text, .value_name = "FILE",
+              .help = "safetensors to write the outputs to", .required = true})
+        .add({.name = "weights", .kind = OptionKind::text, .value_name = "FILE",
+              .help = "safetensors with the parameters"})
+        .add({.name = "gradients", .help = "also write <name>.grad of parameters and inputs"})
+        .add({.name = "train", .help = "training mode: dropout is on"})
+        .add({.name = "seed", .kind = OptionKind::whole, .value_name = "S",
+              .help = "seed of dropout", .default_text = "1"})
+        .add({.name = "step", .kind = OptionKind::whole, .value_name = "N",
+              .help = "step of dropout", .default_text = "0"})
+        .add({.name = "only", .kind = OptionKind::text, .value_name = "NAME,…",
+              .help = "write these outputs only", .repeated = true})
+        .add(threads_option());
+    if (options.parse(arguments)) return print(options.help()), 0;
+    use_threads(options);
+
+    RunRequest request;
+    request.gradients = options.flag("gradients");
+    request.train = options.flag("train");
+    request.seed = static_cast<std::uint64_t>(options.integer("seed"));
+    request.step = static_cast<std::uint64_t>(options.integer("step"));
+    for (const std::string& list : options.all("only")) {
+        for (std::string& name : split_at_commas(list)) request.only.push_back(std::move(name));
+    }
+    const SafetensorsFile inputs = read_safetensors(options.text("inputs"));
+    std::optional<SafetensorsFile> weights;
+    if (options.has("weights")) weights = read_safetensors(options.text("weights"));
+    run_model(model, request, inputs, weights ? &*weights : nullptr, options.text("outputs"));
+    return 0;
+}
+
+int bench_command(const std::string& program, const Model& model, Arguments arguments) {
+    Options options(program + " bench", "Times the programs of " + model.name + ".",
+                    "[NAME=N…]");
+    options.add({.name = "json", .help = "print JSON"})
+        .add({.name = "set-dim", .kind = OptionKind::text, .value_name = "NAME=N",
+              .help = "the size of a dim", .repeated = true})
+        .add(threads_option());
+    if (options.parse(arguments)) return print(options.help()), 0;
+    use_threads(options);
+
+    DimValues dims;
+    for (const std::string& text : options.all("set-dim")) set_dim(model, text, dims);
+    for (const std::string& text : options.positional()) set_dim(model, text, dims);
+    dims = default_dims(model, dims);
+    const std::vector<ProgramTime> times = bench_model(model, dims);
+    print(options.flag("json") ? bench_json(model, dims, times).text() + "\n"
+                               : bench_text(model, dims, times));
+    return 0;
+}
+
+int describe_command(const std::string& program, const Model& model, Arguments arguments) {
+    Options options(program + " describe", "Shows the parameters, inputs and outputs of " +
+                                               model.name + ".");
+    options.add({.name = "json", .help = "print JSON"});
+    if (options.parse(arguments)) return print(options.help()), 0;
+    print(options.flag("json") ? describe_json(model).pretty_text() : describe(model));
+    return 0;
+}
+
+std::string usage(const std::string& program, const Model& model) {
+    return "usage: " + program + " run|bench|describe [OPTIONS]\n" + model.name +
+           ", built by fovea.\n\n"
+           "  run       run it on tensors from a file\n"
+           "  bench     time it on random inputs\n"
+           "  describe  show parameters, inputs and outputs\n\n" +
+           program + " COMMAND --help lists the options of a command.\n";
+}
+
+int dispatch(const std::string& program, const Model& model, Arguments arguments) {
+    if (arguments.empty()) {
+        throw UserError("expected a command: run, bench or describe; " + program +
+                        " --help explains them");
+    }
+    const std::string command = arguments[0];
+    const Arguments rest = arguments.subspan(1);
+    if (command == "run") return run_command(program, model, rest);
+    if (command == "bench") return bench_command(program, model, rest);
+    if (command == "describe") return describe_command(program, model, rest);
+    if (command == "--help" || command == "-h" || command == "help") {
+        return print(usage(program, model)), 0;
+    }
+    const std::vector<std::string> commands = {"run", "bench", "describe"};
+    throw UserError("unknown command '" + command + "'" + suggestion(command, commands));
+}
+
+}  // namespace
+
+int runner_main(int argc, char** argv, const Model& model) {
+    // Over a file size limit a write then fails with a reason, and the temporary file is removed.
+    std::signal(SIGXFSZ, SIG_IGN);
+    const std::string path = argc > 0 ? argv[0] : model.name;
+    const std::string program = path.substr(path.rfind('/') + 1);
+    return report_errors(program.c_str(), [&] {
+        const auto count = static_cast<std::size_t>(argc > 1 ? argc - 1 : 0);
+        return dispatch(program, model, Arguments(argv + 1, count));
+    });
+}
+
+}  // namespace fovea::runtime

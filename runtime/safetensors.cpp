@@ -1,0 +1,257 @@
+// Reading safetensors: every number in the header is checked before it is used.
+#include "safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "error.h"
+#include "json.h"
+#include "safetensors_dtypes.h"
+#include "shape.h"
+
+static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
+
+namespace fovea::runtime {
+namespace {
+
+constexpr std::uint64_t kLengthBytes = 8;
+constexpr std::uint64_t kLargestHeader = 100'000'000;  // the format's own limit
+
+/// Builds the views of one file and fails with its path.
+class Reader {
+  public:
+    Reader(const std::string& path, Bytes file) : path_(path), file_(file) {}
+
+    void read(Metadata& metadata, std::vector<TensorView>& tensors) {
+        const Json header = parsed_header();
+        for (const auto& [name, value] : header.object()) {
+            if (name == "__metadata__") {
+                read_metadata(value, metadata);
+            } else {
+                tensors.push_back(read_tensor(name, value));
+            }
+        }
+        verify_coverage(tensors);
+        std::sort(tensors.begin(), tensors.end(),
+                  [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+    }
+
+  private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw UserError("'" + path_ + "' is not a valid safetensors file: " + what);
+    }
+
+    Json parsed_header() {
+        if (file_.size() < kLengthBytes) {
+            fail("it has " + std::to_string(file_.size()) +
+                 " bytes, fewer than the 8 that hold the length of its header");
+        }
+        std::uint64_t length = 0;
+        std::memcpy(&length, file_.data(), kLengthBytes);
+        if (length > kLargestHeader) {
+            fail("its header claims " + std::to_string(length) + " bytes, the limit is " +
+                 std::to_string(kLargestHeader));
+        }
+        if (length > file_.size() - kLengthBytes) {
+            fail("its header claims " + std::to_string(length) + " bytes, but only " +
+                 std::to_string(file_.size() - kLengthBytes) + " follow");
+        }
+        data_ = file_.subspan(kLengthBytes + length);
+        Json header;
+        try {
+            header = parse_json(
+                {reinterpret_cast<const char*>(file_.data() + kLengthBytes), length});
+        } catch (const UserError& error) {
+            fail(std::string("its header is not JSON: ") + error.what());
+        }
+        if (!header.is_object()) {
+            fail("its header should be a JSON object, but is of kind " +
+                 std::string(header.kind()));
+        }
+        return header;
+    }
+
+    void read_metadata(const Json& json, Metadata& metadata) const {
+        if (!json.is_object()) fail("__metadata__ is not an object");
+        for (const auto& [key, value] : json.object()) {
+            if (!value.is_string()) {
+                fail("__metadata__ '" + key + "' should be a string, but is of kind " +
+                     std::string(value.kind()));
+            }
+            metadata[key] = value.string();
+        }
+    }
+
+    const Json& member(const std::string& tensor, const Json& json, const char* key) const {
+        const Json* value = json.find(key);
+        if (!value) fail("tensor '" + tensor + "' has no '" + key + "'");
+        return *value;
+    }
+
+    /// A non-negative whole number of the header.
+    std::int64_t count(const std::string& tensor, const Json& json, const char* what) const {
+        if (!json.is_integer() || json.integer() < 0) {
+            fail("tensor '" + tensor + "': " + what +
+                 " should hold whole numbers from 0, but holds " + json.text());
+        }
+        return json.integer();
+    }
+
+    TensorView read_tensor(const std::string& name, const Json& json) const {
+        if (!json.is_object()) fail("the entry of tensor '" + name + "' is not an object");
+        TensorView tensor;
+        tensor.name = name;
+        const Json& dtype = member(name, json, "dtype");
+        if (!dtype.is_string()) fail("tensor '" + name + "': dtype is not a string");
+        tensor.dtype = dtype.string();
+        if (element_bytes(tensor.dtype) == 0) {
+            fail("tensor '" + name + "' has the unknown dtype '" + tensor.dtype + "'");
+        }
+        const Json& shape = member(name, json, "shape");
+        if (!shape.is_array()) fail("tensor '" + name + "': shape is not an array");
+        for (const Json& size : shape.array()) tensor.shape.push_back(count(name, size, "shape"));
+        tensor.bytes = read_bytes(tensor, member(name, json, "data_offsets"));
+        return tensor;
+    }
+
+    Bytes read_bytes(const TensorView& tensor, const Json& offsets) const {
+        const std::string& name = tensor.name;
+        if (!offsets.is_array() || offsets.array().size() != 2) {
+            fail("tensor '" + name + "': data_offsets is not an array of two numbers");
+        }
+        const std::int64_t begin = count(name, offsets.array()[0], "data_offsets");
+        const std::int64_t end = count(name, offsets.array()[1], "data_offsets");
+        const std::string range = std::to_string(begin) + " to " + std::to_string(end);
+        if (end < begin) fail("tensor '" + name + "': data_offsets run backwards, " + range);
+        if (static_cast<std::uint64_t>(end) > data_.size()) {
+            fail("tensor '" + name + "' has its data at bytes " + range +
+                 ", but the file holds only " + std::to_string(data_.size()) +
+                 " bytes of data (is it truncated?)");
+        }
+        const auto size = static_cast<std::int64_t>(element_bytes(tensor.dtype));
+        std::int64_t expected = size;
+        for (std::int64_t extent : tensor.shape) {
+            if (__builtin_mul_overflow(expected, extent, &expected)) {
+                fail("tensor '" + name + "' has an impossible shape " + shape_text(tensor.shape));
+            }
+        }
+        if (end - begin != expected) {
+            fail("tensor '" + name + "', " + tensor.dtype + " " + shape_text(tensor.shape) +
+                 ", should have " + std::to_string(expected) + " bytes, but has " +
+                 std::to_string(end - begin));
+        }
+        return data_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(expected));
+    }
+
+    /// The tensors' bytes fill the data without gap or overlap.
+    void verify_coverage(std::vector<TensorView>& tensors) const {
+        std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
+            if (a.bytes.data() != b.bytes.data()) return a.bytes.data() < b.bytes.data();
+            if (a.bytes.size() != b.bytes.size()) return a.bytes.size() < b.bytes.size();
+            return a.name < b.name;
+        });
+        std::size_t end = 0;
+        const TensorView* previous = nullptr;
+        for (const TensorView& tensor : tensors) {
+            const auto begin = static_cast<std::size_t>(tensor.bytes.data() - data_.data());
+            if (begin < end) {
+                fail("the data of tensors '" + previous->name + "' and '" + tensor.name +
+                     "' overlap");
+            }
+            if (begin > end) {
+                fail("bytes " + std::to_string(end) + " to " + std::to_string(begin) +
+                     " of its data belong to no tensor");
+            }
+            end = begin + tensor.bytes.size();
+            previous = &tensor;
+        }
+        if (end != data_.size()) {
+            fail("its tensors end at byte " + std::to_string(end) + " of its data, but " +
+                 std::to_string(data_.size()) + " bytes are there");
+        }
+    }
+
+    const std::string& path_;
+    Bytes file_, data_;
+};
+
+}  // namespace
+
+std::string_view safetensors_name(DType dtype) {
+    switch (dtype) {
+        case DType::f32: return "F32";
+        case DType::bf16: return "BF16";
+        case DType::i32: return "I32";
+        case DType::boolean: return "BOOL";
+    }
+    return "?";
+}
+
+std::size_t element_bytes(std::string_view dtype) {
+    struct Row {
+        std::string_view name;
+        std::size_t bytes;
+    };
+    constexpr std::array<Row, 15> kRows = {{{"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"F8_E4M3", 1},
+                                            {"F8_E5M2", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
+                                            {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},
+                                            {"I64", 8}, {"U64", 8}, {"F64", 8}}};
+    for (const Row& row : kRows) {
+        if (row.name == dtype) return row.bytes;
+    }
+    return 0;
+}
+
+const TensorView* SafetensorsFile::find(std::string_view name) const {
+    const auto place = std::lower_bound(
+        tensors_.begin(), tensors_.end(), name,
+        [](const TensorView& tensor, std::string_view wanted) { return tensor.name < wanted; });
+    return place != tensors_.end() && place->name == name ? &*place : nullptr;
+}
+
+const std::string& SafetensorsFile::metadata_at(const std::string& key) const {
+    const auto found = metadata_.find(key);
+    if (found == metadata_.end()) {
+        throw UserError("'" + path_ + "' has no '" + key + "' in its __metadata__");
+    }
+    return found->second;
+}
+
+SafetensorsFile parse_safetensors(std::string path, std::vector<std::byte> bytes) {
+    SafetensorsFile file;
+    file.path_ = std::move(path);
+    file.contents_ = std::move(bytes);
+    Reader(file.path_, file.contents_).read(file.metadata_, file.tensors_);
+    return file;
+}
+
+SafetensorsFile read_safetensors(const std::string& path) {
+    return parse_safetensors(path, read_file(path));
+}
+
+void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
+                 DType dtype, std::span<const std::int64_t> shape, void* address) {
+    const std::string subject = std::string(what) + " '" + tensor.name + "' in '" + file.path() +
+                                "'";
+    if (!std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end())) {
+        throw UserError(subject + " has shape " + shape_text(tensor.shape) + ", expected " +
+                        shape_text(shape));
+    }
+    if (tensor.dtype != safetensors_name(dtype)) {
+        throw UserError(subject + " has dtype " + tensor.dtype + ", expected " +
+                        std::string(safetensors_name(dtype)));
+    }
+    if (dtype == DType::boolean) {
+        for (std::byte value : tensor.bytes) {
+            if (value <= std::byte{1}) continue;
+            throw UserError(subject + " holds the byte " +
+                            std::to_string(std::to_integer<int>(value)) +
+                            " where a boolean is 0 or 1");
+        }
+    }
+    if (!tensor.bytes.empty()) std::memcpy(address, tensor.bytes.data(), tensor.bytes.size());
+}
+
+}  // namespace fovea::runtime

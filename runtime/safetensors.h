@@ -1,0 +1,81 @@
+// The safetensors format: named tensors and string metadata in one file, validated when read and
+// written with the same bytes for the same contents.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dtype.h"
+#include "files.h"
+
+namespace fovea::runtime {
+
+using Metadata = std::map<std::string, std::string>;
+
+/// A tensor in a file, or one to be written; it does not own its bytes.
+struct TensorView {
+    std::string name;
+    std::string dtype;  // as in the format: F32, BF16, I32, BOOL, F16, F64, I64, …
+    std::vector<std::int64_t> shape;
+    Bytes bytes;  // row-major, little-endian
+};
+
+/// The format's name of a dtype: F32, BF16, I32, BOOL.
+std::string_view safetensors_name(DType dtype);
+
+/// A file read whole. Views point into it, so it can be moved but not copied.
+class SafetensorsFile {
+  public:
+    SafetensorsFile(SafetensorsFile&&) = default;
+    SafetensorsFile& operator=(SafetensorsFile&&) = default;
+    SafetensorsFile(const SafetensorsFile&) = delete;
+    SafetensorsFile& operator=(const SafetensorsFile&) = delete;
+
+    const std::string& path() const { return path_; }
+    const Metadata& metadata() const { return metadata_; }
+    const std::vector<TensorView>& tensors() const { return tensors_; }  // sorted by name
+    /// The tensor of this name, or null.
+    const TensorView* find(std::string_view name) const;
+    /// The metadata of this key; UserError when the file has none.
+    const std::string& metadata_at(const std::string& key) const;
+
+    friend SafetensorsFile parse_safetensors(std::string path, std::vector<std::byte> bytes);
+
+  private:
+    SafetensorsFile() = default;
+
+    std::string path_;
+    std::vector<std::byte> contents_;
+    Metadata metadata_;
+    std::vector<TensorView> tensors_;
+};
+
+/// Reads and validates a file: header length, JSON, dtypes, and that the tensors' bytes are as
+/// long as their shapes say and fill the rest of the file without gap or overlap. UserError with
+/// the path, what was expected and what was found.
+SafetensorsFile read_safetensors(const std::string& path);
+/// The same for bytes in memory; `path` is for messages.
+SafetensorsFile parse_safetensors(std::string path, std::vector<std::byte> bytes);
+
+/// Writes the tensors atomically (see `write_file_atomically`). Tensors stand by falling size of
+/// their elements, then by name, as the format's own library orders them, so that every tensor is
+/// aligned; metadata by key. InternalError when two names are equal or bytes do not fit a shape.
+void write_safetensors(const std::string& path, std::vector<TensorView> tensors,
+                       const Metadata& metadata = {});
+
+/// What `values` are as a tensor to write, dtype F32.
+TensorView f32_tensor(std::string name, std::vector<std::int64_t> shape,
+                      std::span<const float> values);
+
+/// Copies a tensor's bytes to `address`, which has room for `shape` of `dtype`. `what` names the
+/// tensor's role ("input", "parameter"). UserError with both shapes or both dtypes when they
+/// differ, or when a boolean is neither 0 nor 1.
+void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
+                 DType dtype, std::span<const std::int64_t> shape, void* address);
+
+}  // namespace fovea::runtime

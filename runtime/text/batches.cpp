@@ -1,0 +1,105 @@
+// d2l's `build_array_nmt` and `load_data_nmt` (section 10.5), with a shuffle that can be replayed.
+#include "batches.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "../error.h"
+#include "../random_stream.h"
+#include "preprocess.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+// Appends the sentence's row to `rows`, and its length to `lengths`.
+void append_row(std::vector<std::int32_t> ids, std::size_t steps, std::vector<std::int32_t>& rows,
+                std::vector<std::int32_t>& lengths) {
+    ids.push_back(kEnd);
+    lengths.push_back(static_cast<std::int32_t>(std::min(ids.size(), steps)));
+    ids.resize(steps, kPad);
+    rows.insert(rows.end(), ids.begin(), ids.end());
+}
+
+}  // namespace
+
+Corpus tokenize(const std::vector<SentencePair>& pairs) {
+    Corpus corpus;
+    for (const SentencePair& pair : pairs) {
+        std::vector<std::string> source = split_words(preprocess(pair.source));
+        std::vector<std::string> target = split_words(preprocess(pair.target));
+        if (source.empty() || target.empty()) continue;
+        corpus.sources.push_back(std::move(source));
+        corpus.targets.push_back(std::move(target));
+    }
+    return corpus;
+}
+
+std::int64_t Examples::target_tokens() const {
+    return std::accumulate(target_lengths.begin(), target_lengths.end(), std::int64_t{0});
+}
+
+std::uint64_t Examples::fingerprint() const {
+    std::uint64_t hash = 0xCBF29CE484222325;
+    for (const auto* part : {&sources, &source_lengths, &targets, &target_lengths}) {
+        for (const std::int32_t id : *part) {
+            for (int shift = 0; shift < 32; shift += 8) {
+                hash ^= static_cast<std::uint32_t>(id) >> shift & 0xFF;
+                hash *= 0x100000001B3;
+            }
+        }
+    }
+    return hash;
+}
+
+Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
+                         const Vocabulary& target_words, std::size_t steps) {
+    constexpr std::size_t kMostSteps = std::size_t{1} << 20;
+    if (steps > kMostSteps) {
+        throw UserError("--steps " + std::to_string(steps) + " is more than the most, " +
+                        std::to_string(kMostSteps));
+    }
+    Examples examples;
+    examples.count = corpus.size();
+    examples.steps = steps;
+    for (std::size_t i = 0; i < corpus.size(); ++i) {
+        append_row(source_words.ids(corpus.sources[i]), steps, examples.sources,
+                   examples.source_lengths);
+        append_row(target_words.ids(corpus.targets[i]), steps, examples.targets,
+                   examples.target_lengths);
+    }
+    return examples;
+}
+
+std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch) {
+    // Parameters start from the streams below; this many are never reached.
+    constexpr std::uint32_t kFirstStream = 0x80000000;
+    const RandomStream stream(seed, kFirstStream + static_cast<std::uint32_t>(epoch));
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    for (std::size_t i = count; i > 1; --i) {  // Fisher and Yates
+        std::swap(order[i - 1], order[stream.below(i - 2, i)]);
+    }
+    return order;
+}
+
+std::int64_t fill_batch(const Examples& examples, std::span<const std::uint32_t> chosen,
+                        const BatchInputs& inputs) {
+    const std::size_t steps = examples.steps;
+    std::int64_t target_tokens = 0;
+    for (std::size_t row = 0; row < chosen.size(); ++row) {
+        const std::int32_t* source = examples.sources.data() + chosen[row] * steps;
+        const std::int32_t* target = examples.targets.data() + chosen[row] * steps;
+        std::copy_n(source, steps, inputs.src + row * steps);
+        std::copy_n(target, steps, inputs.labels + row * steps);
+        inputs.tgt[row * steps] = kBegin;
+        std::copy_n(target, steps - 1, inputs.tgt + row * steps + 1);
+        inputs.src_lens[row] = examples.source_lengths[chosen[row]];
+        inputs.tgt_lens[row] = examples.target_lengths[chosen[row]];
+        target_tokens += inputs.tgt_lens[row];
+    }
+    return target_tokens;
+}
+
+}  // namespace fovea::runtime

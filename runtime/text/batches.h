@@ -1,0 +1,58 @@
+// Sentence pairs as the numbers that a training step reads, and their order in an epoch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "read_pairs.h"
+#include "vocabulary.h"
+
+namespace fovea::runtime {
+
+/// Pairs as words, preprocessed; pairs with a side without words are left out.
+struct Corpus {
+    std::vector<std::vector<std::string>> sources, targets;
+    std::size_t size() const { return sources.size(); }
+};
+
+Corpus tokenize(const std::vector<SentencePair>& pairs);
+
+/// Pairs as numbers of one length: `<eos>` appended, then cut or padded to `steps`, as d2l does.
+struct Examples {
+    std::size_t count = 0, steps = 0;
+    std::vector<std::int32_t> sources;         // [count, steps]
+    std::vector<std::int32_t> source_lengths;  // [count], without padding
+    std::vector<std::int32_t> targets;         // [count, steps]; the labels
+    std::vector<std::int32_t> target_lengths;  // [count]
+
+    /// The sum of target_lengths.
+    std::int64_t target_tokens() const;
+    /// A number that changes with any id, length, or their order (64-bit FNV-1a).
+    std::uint64_t fingerprint() const;
+};
+
+/// UserError where `steps` is above 1048576.
+Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
+                         const Vocabulary& target_words, std::size_t steps);
+
+/// The examples 0 … count-1 in the order of an epoch: shuffled by (seed, epoch) alone.
+std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch);
+
+/// Where a training step reads its batch: arrays of [batch, steps] and [batch].
+struct BatchInputs {
+    std::int32_t* src = nullptr;       // [batch, steps]
+    std::int32_t* src_lens = nullptr;  // [batch]
+    std::int32_t* tgt = nullptr;  // [batch, steps]; `<bos>`, then the labels without the last
+    std::int32_t* labels = nullptr;  // [batch, steps]
+    std::int32_t* tgt_lens = nullptr;  // [batch]
+};
+
+/// Fills the inputs with the `chosen` examples, in their order. Returns the sum of their target
+/// lengths.
+std::int64_t fill_batch(const Examples& examples, std::span<const std::uint32_t> chosen,
+                        const BatchInputs& inputs);
+
+}  // namespace fovea::runtime

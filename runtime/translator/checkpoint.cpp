@@ -1,0 +1,170 @@
+// Writing, reading and comparing checkpoints.
+#include "checkpoint.h"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "../error.h"
+#include "../json.h"
+#include "../load_parameters.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+struct Moment {
+    const char* prefix;
+    std::span<float> flat;
+};
+
+std::array<Moment, 2> moments(Adam& adam) {
+    return {Moment{"adam.m.", adam.first_moment()}, Moment{"adam.v.", adam.second_moment()}};
+}
+
+// By the options' names, so that a difference can be told in them.
+Json settings_json(const TrainingSettings& settings) {
+    return Json::Object{
+        {"steps", settings.steps},      {"batch", settings.batch},
+        {"lr", settings.learning_rate}, {"min-freq", settings.min_freq},
+        {"clip", settings.clip},        {"seed", static_cast<std::int64_t>(settings.seed)}};
+}
+
+Json data_json(const Examples& examples) {
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + sizeof digits, examples.fingerprint(), 16).ptr;
+    return Json::Object{{"pairs", static_cast<std::int64_t>(examples.count)},
+                        {"fingerprint", std::string(digits, end)}};
+}
+
+Json position_json(const TrainingPosition& position) {
+    return Json::Object{{"epoch", static_cast<std::int64_t>(position.epoch)},
+                        {"batch", static_cast<std::int64_t>(position.batch)},
+                        {"loss_sum", position.loss_sum},
+                        {"tokens", position.tokens}};
+}
+
+Json parse_key(const SafetensorsFile& file, const std::string& key) {
+    if (!file.metadata().contains(key)) {
+        throw UserError("'" + file.path() + "' is no checkpoint: it has no '" + key +
+                        "' in its __metadata__");
+    }
+    try {
+        return parse_json(file.metadata_at(key));
+    } catch (const UserError& error) {
+        throw UserError("'" + file.path() + "': " + key + " in its __metadata__: " + error.what());
+    }
+}
+
+const Json& member(const SafetensorsFile& file, const Json& object, const std::string& key) {
+    const Json* value = object.find(key);
+    if (!value || !value->is_number()) {
+        throw UserError("'" + file.path() + "': its __metadata__ has no number '" + key + "'");
+    }
+    return *value;
+}
+
+std::string number_text(const Json& value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.15g", value.number());
+    return text;
+}
+
+void verify_settings(const SafetensorsFile& file, const TrainingSettings& settings) {
+    const Json stored = parse_key(file, "training");
+    const Json mine = settings_json(settings);
+    for (const auto& [name, value] : mine.object()) {
+        const Json& other = member(file, stored, name);
+        if (other.number() == value.number()) continue;
+        throw UserError("'" + file.path() + "' was made with --" + name + " " + number_text(other) +
+                        ", but this run has --" + name + " " + number_text(value) +
+                        "; --resume needs the same");
+    }
+}
+
+void verify_vocabulary(const SafetensorsFile& file, const Vocabulary& stored,
+                       const Vocabulary& counted, const std::string& side) {
+    if (stored == counted) return;
+    throw UserError(
+        "'" + file.path() + "' has a " + side + " vocabulary of " + std::to_string(stored.size()) +
+        " words, the data one of " + std::to_string(counted.size()) +
+        (stored.size() == counted.size() ? " others" : "") + "; --resume needs the same data");
+}
+
+void verify_data(const SafetensorsFile& file, const Examples& examples) {
+    const Json stored = parse_key(file, "data");
+    const Json mine = data_json(examples);
+    if (stored == mine) return;
+    const std::string there = member(file, stored, "pairs").text();
+    const std::string here = mine.find("pairs")->text();
+    throw UserError("'" + file.path() + "' was trained on " + there + " pairs, the data has " +
+                    here + (there == here ? " others" : "") + "; --resume needs the same data");
+}
+
+TrainingPosition read_position(const SafetensorsFile& file, std::uint64_t step) {
+    const Json stored = parse_key(file, "position");
+    TrainingPosition position;
+    position.step = step;
+    position.epoch = static_cast<std::uint64_t>(member(file, stored, "epoch").integer());
+    position.batch = static_cast<std::uint64_t>(member(file, stored, "batch").integer());
+    position.loss_sum = member(file, stored, "loss_sum").number();
+    position.tokens = member(file, stored, "tokens").integer();
+    return position;
+}
+
+void load_moment(const SafetensorsFile& file, const Parameters& parameters, const Moment& moment) {
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const std::string name = moment.prefix + parameters.model().parameters[i].name;
+        const TensorView* tensor = file.find(name);
+        if (!tensor) {
+            throw UserError("'" + file.path() + "' is no checkpoint: it has no tensor '" + name +
+                            "'");
+        }
+        copy_tensor(file, *tensor, "optimizer state", DType::f32, parameters.shape(i),
+                    moment.flat.data() + parameters.offset(i));
+    }
+}
+
+}  // namespace
+
+WeightsHeader header_of(const Training& training) {
+    return {training.data.source, training.data.target, training.position.step,
+            training.settings.seed};
+}
+
+void save_checkpoint(const std::string& path, Training& training) {
+    Parameters& parameters = training.parameters;
+    std::vector<TensorView> tensors = parameter_tensors(parameters);
+    for (const Moment& moment : moments(training.adam)) {
+        for (std::size_t i = 0; i < parameters.count(); ++i) {
+            tensors.push_back(f32_tensor(
+                moment.prefix + parameters.model().parameters[i].name, parameters.shape(i),
+                moment.flat.subspan(parameters.offset(i), parameters.values(i).size())));
+        }
+    }
+    Metadata metadata = header_metadata(parameters.model(), header_of(training));
+    metadata["training"] = settings_json(training.settings).text();
+    metadata["data"] = data_json(training.data.examples).text();
+    metadata["position"] = position_json(training.position).text();
+    write_safetensors(path, std::move(tensors), metadata);
+}
+
+void load_checkpoint(const std::string& path, Training& training) {
+    const SafetensorsFile file = read_safetensors(path);
+    const WeightsHeader header = read_header(file, training.parameters.model());
+    verify_settings(file, training.settings);
+    verify_vocabulary(file, header.source, training.data.source, "source");
+    verify_vocabulary(file, header.target, training.data.target, "target");
+    verify_data(file, training.data.examples);
+    training.position = read_position(file, header.step);
+    load_parameters(training.parameters, file, "adam.");
+    for (const Moment& moment : moments(training.adam)) {
+        load_moment(file, training.parameters, moment);
+    }
+    training.adam.set_step(header.step);
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,51 @@
+// Checkpoints: all that a training needs to go on as if it had never stopped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../adam.h"
+#include "../parameters.h"
+#include "training_data.h"
+#include "weights_file.h"
+
+namespace fovea::runtime {
+
+/// The options that decide a training's bits. The number of epochs is not among them: a finished
+/// training can be continued.
+struct TrainingSettings {
+    std::int64_t steps = 10, batch = 64, min_freq = 2;
+    double learning_rate = 0.005, clip = 1;
+    std::uint64_t seed = 1;
+};
+
+/// Where a training stands. Sums are over the batches of the epoch that is under way.
+struct TrainingPosition {
+    std::uint64_t step = 0;   // steps done
+    std::uint64_t epoch = 0;  // epochs done
+    std::uint64_t batch = 0;  // batches done of the next epoch
+    double loss_sum = 0;      // of the cross entropies, in nats
+    std::int64_t tokens = 0;  // target tokens
+};
+
+/// A training under way.
+struct Training {
+    const TrainingData& data;
+    const TrainingSettings& settings;
+    Parameters& parameters;
+    Adam& adam;
+    TrainingPosition position;
+};
+
+/// Writes parameters, moments (`adam.m.<parameter>`, `adam.v.<parameter>`) and position,
+/// atomically. The bytes depend on nothing else.
+void save_checkpoint(const std::string& path, Training& training);
+
+/// Restores parameters, moments and position. UserError where the checkpoint is of another model,
+/// of other settings, or of other data: the sentence names what differs.
+void load_checkpoint(const std::string& path, Training& training);
+
+/// The header of the weights file that this training writes.
+WeightsHeader header_of(const Training& training);
+
+}  // namespace fovea::runtime

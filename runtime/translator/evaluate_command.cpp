@@ -1,0 +1,115 @@
+// `evaluate`: loss by teacher forcing, and BLEU of greedy translations, over a file of pairs.
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "../error.h"
+#include "../json.h"
+#include "../options.h"
+#include "../text/bleu.h"
+#include "../threads.h"
+#include "commands.h"
+#include "sentence_translator.h"
+#include "trainer.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+Options evaluate_options(const std::string& program) {
+    using Kind = OptionKind;
+    Options options(program + " evaluate",
+                    "Measures loss, perplexity and BLEU of trained weights on sentence pairs.");
+    options.add({"weights", Kind::text, "F", "the weights that train wrote", {}, true})
+        .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
+        .add({"json", Kind::flag, "", "print a JSON object"})
+        .add({"pairs", Kind::positive_whole, "N", "the first N pairs (default all)"})
+        .add({"steps", Kind::positive_whole, "N", "tokens a sentence is cut to, as in training",
+              "10"})
+        .add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
+        .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
+    return options;
+}
+
+/// The mean cross entropy per target token.
+double mean_loss(const Model& model, Parameters& parameters, const Examples& examples,
+                 std::size_t batch) {
+    Instance instance(model, "evaluate", parameters);
+    std::vector<std::uint32_t> order(examples.count);
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    double sum = 0;
+    for (std::size_t first = 0; first < order.size(); first += batch) {
+        const std::size_t count = std::min(batch, order.size() - first);
+        load_batch(instance, examples, std::span(order).subspan(first, count));
+        instance.run();
+        sum += total_loss({instance.output<float>("loss"), count}, examples.steps);
+    }
+    return sum / static_cast<double>(examples.target_tokens());
+}
+
+/// The mean BLEU, k = 2, of greedy translations.
+double mean_bleu(SentenceTranslator& translator, const Corpus& corpus) {
+    double sum = 0;
+    for (std::size_t i = 0; i < corpus.size(); ++i) {
+        sum += bleu(translator.translate(corpus.sources[i]), corpus.targets[i], 2);
+    }
+    return sum / static_cast<double>(corpus.size());
+}
+
+void warn_of_long_pairs(const Corpus& corpus, std::size_t steps) {
+    std::size_t cut = 0;
+    for (std::size_t i = 0; i < corpus.size(); ++i) {
+        const std::size_t words = std::max(corpus.sources[i].size(), corpus.targets[i].size());
+        if (words + 1 > steps) ++cut;  // one more for <eos>
+    }
+    if (cut == 0) return;
+    std::fprintf(stderr,
+                 "warning: %zu of %zu pairs have more than --steps %zu tokens; the loss is that of "
+                 "their first %zu\n",
+                 cut, corpus.size(), steps, steps);
+}
+
+void print_table(const Json& report) {
+    for (const auto& [name, value] : report.object()) {
+        if (value.is_integer()) {
+            std::printf("%-10s  %lld\n", name.c_str(), static_cast<long long>(value.integer()));
+        } else {
+            std::printf("%-10s  %.4f\n", name.c_str(), value.number());
+        }
+    }
+}
+
+}  // namespace
+
+int evaluate_command(const std::string& program, Arguments arguments, const Model& model) {
+    Options options = evaluate_options(program);
+    if (options.parse(arguments)) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    if (options.given("threads")) set_threads(options.integer("threads"));
+    const std::int64_t steps = options.integer("steps");
+    SentenceTranslator translator(options.text("weights"), model, steps);
+    const Corpus corpus = read_corpus(
+        options.text("data"),
+        options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0);
+    warn_of_long_pairs(corpus, static_cast<std::size_t>(steps));
+    const WeightsHeader& header = translator.header();
+    const Examples examples =
+        number_examples(corpus, header.source, header.target, static_cast<std::size_t>(steps));
+    const double loss = mean_loss(model, translator.parameters(), examples,
+                                  static_cast<std::size_t>(options.integer("batch")));
+    const Json report = Json::Object{{"loss", loss},
+                                     {"perplexity", std::exp(loss)},
+                                     {"bleu", mean_bleu(translator, corpus)},
+                                     {"pairs", static_cast<std::int64_t>(corpus.size())},
+                                     {"tokens", examples.target_tokens()}};
+    if (options.flag("json")) {
+        std::printf("%s\n", report.text().c_str());
+    } else {
+        print_table(report);
+    }
+    return 0;
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,49 @@
+// One training step: forward, backward, clipping and Adam.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "../arena.h"
+#include "../session.h"
+#include "checkpoint.h"
+
+namespace fovea::runtime {
+
+/// What a step measured.
+struct StepResult {
+    double loss_sum = 0;       // of the cross entropies of the batch's target tokens, in nats
+    std::int64_t tokens = 0;   // target tokens
+    double gradient_norm = 0;  // before clipping
+};
+
+/// Runs the program `training_step` on batches of `training`'s examples.
+class Trainer {
+  public:
+    Trainer(const Model& model, Training& training);
+
+    /// Trains on the `chosen` examples and moves the parameters; `training.position.step` is the
+    /// counter of dropout, and stays as it is. UserError when loss or gradient is not finite; the
+    /// parameters are then untouched.
+    StepResult step(std::span<const std::uint32_t> chosen);
+
+  private:
+    std::span<float> gradients() {
+        return {gradients_.as<float>(), training_.parameters.flat_size()};
+    }
+
+    Training& training_;
+    Instance instance_;
+    Arena gradients_;  // in the layout of the parameters, gaps zero
+};
+
+/// The sum of the cross entropies that a batch's `loss` stands for: loss[b] is the mean over all
+/// `steps` of the terms inside sequence b's length.
+double total_loss(std::span<const float> loss, std::size_t steps);
+
+/// Binds `instance` to a batch of `chosen` examples and fills its inputs. Returns the number of
+/// target tokens.
+std::int64_t load_batch(Instance& instance, const Examples& examples,
+                        std::span<const std::uint32_t> chosen);
+
+}  // namespace fovea::runtime

@@ -1,0 +1,37 @@
+// Vocabularies against a model's symbolic dims or fixed settings.
+#include "vocabulary_dims.h"
+
+#include <algorithm>
+
+#include "../error.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+void add_dim(const Model& model, const std::string& name, std::size_t words,
+             const std::string& origin, DimValues& dims) {
+    if (std::find(model.dims.begin(), model.dims.end(), name) != model.dims.end()) {
+        dims[name] = static_cast<std::int64_t>(words);
+        return;
+    }
+    for (const Setting& setting : model.settings) {
+        if (setting.name != name || setting.value == std::to_string(words)) continue;
+        throw UserError("this " + model.name + " was generated with " + name + "=" + setting.value +
+                        ", but " + origin + " has " + std::to_string(words) +
+                        " words; generate it with --set " + name + "=" + std::to_string(words) +
+                        ", or leave " + name + " unset");
+    }
+}
+
+}  // namespace
+
+DimValues vocabulary_dims(const Model& model, const Vocabulary& source, const Vocabulary& target,
+                          const std::string& origin) {
+    DimValues dims;
+    add_dim(model, "src_vocab", source.size(), origin, dims);
+    add_dim(model, "tgt_vocab", target.size(), origin, dims);
+    return dims;
+}
+
+}  // namespace fovea::runtime

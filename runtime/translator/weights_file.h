@@ -1,0 +1,42 @@
+// A translator's weights file: parameters by PyTorch's names, and what they were trained for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "../parameters.h"
+#include "../safetensors.h"
+#include "../text/vocabulary.h"
+
+namespace fovea::runtime {
+
+/// The `__metadata__` of weights and checkpoints, besides the model's name and settings.
+struct WeightsHeader {
+    Vocabulary source, target;
+    std::uint64_t step = 0;  // training steps done
+    std::uint64_t seed = 0;
+};
+
+/// The keys model, settings, src_vocab, tgt_vocab, step and seed.
+Metadata header_metadata(const Model& model, const WeightsHeader& header);
+
+/// The header of a file. UserError when it is not of this model with these settings; the
+/// vocabularies' sizes, which the words themselves decide, are not compared here.
+WeightsHeader read_header(const SafetensorsFile& file, const Model& model);
+
+/// Writes the parameters alone, atomically.
+void save_weights(const std::string& path, Parameters& parameters, const WeightsHeader& header);
+
+/// A translator as `translate` and `evaluate` need it.
+struct TrainedModel {
+    WeightsHeader header;
+    DimValues dims;  // the vocabularies' sizes
+    std::unique_ptr<Parameters> parameters;
+};
+
+/// Loads a weights file or a checkpoint. Tensors that the model lacks give a warning on standard
+/// error; missing ones, other shapes, another model or other settings are a UserError.
+TrainedModel load_trained_model(const std::string& path, const Model& model);
+
+}  // namespace fovea::runtime

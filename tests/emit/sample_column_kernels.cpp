@@ -1,0 +1,62 @@
+#include "codegen/kernel/builder.h"
+#include "tests/emit/sample_kernels.h"
+
+namespace fovea::test {
+
+using namespace kernel;
+using E = Elementwise;
+
+namespace {
+
+const Dim m = "m", n = "n", b = "b";
+
+Kernel bias_gradient(const std::string& name, const Dim& columns) {
+    Builder it(name);
+    const AxisId batch = it.axis("batch", b), row = it.axis("row", m), j = it.axis("j", columns);
+    const int dy = it.input("dy", {b, m, columns}), scale = it.input("scale", {b, m});
+    const int db = it.output("db", {columns});
+    it.par(j, [&] {
+        const Id term = it.mul(it.load(it.at(dy, {batch, row, j})), it.load(it.at(scale, {batch, row})));
+        it.store(it.at(db, {j}), it.mul(it.sum(term, {batch, row}), it.constant(0.5)));
+    });
+    return it.finish();
+}
+
+/// Points outside, two reductions of which the second needs the first, and an epilogue.
+Kernel column_softmax() {
+    Builder it("column_softmax");
+    const AxisId batch = it.axis("batch", b), r = it.axis("r", m), j = it.axis("j", n);
+    const int x = it.input("x", {b, m, n}), y = it.output("y", {b, n});
+    it.each(batch, [&] {
+        it.par(j, [&] {
+            const Id value = it.load(it.at(x, {batch, r, j}));
+            const Id largest = it.max(value, {r});
+            const Id sum = it.sum(it.map(E::exp, {it.sub(value, largest)}), {r});
+            it.store(it.at(y, {batch, j}), it.add(it.map(E::log, {sum}), largest));
+        });
+    });
+    return it.finish();
+}
+
+Kernel scatter(const std::string& name, const Dim& columns) {
+    Builder it(name);
+    const AxisId row = it.axis("row", m), j = it.axis("j", columns);
+    const int ids = it.input("ids", {m}, i32), dy = it.input("dy", {m, columns});
+    const int table = it.output("table", {7, columns});
+    it.par(j, [&] {
+        it.seq(row, [&] {
+            const Id id = it.load(it.at(ids, {row}));
+            it.accumulate(it.at_row(table, id, {j}), it.load(it.at(dy, {row, j})));
+        });
+    });
+    return it.finish();
+}
+
+}  // namespace
+
+std::vector<Kernel> sample_column_kernels() {
+    return {bias_gradient("bias_gradient", n), bias_gradient("bias_gradient_48", 48),
+            column_softmax(), scatter("scatter", n), scatter("scatter_32", 32)};
+}
+
+}  // namespace fovea::test

@@ -1,0 +1,14 @@
+// One kernel of every form that lowering makes, in the layouts that it makes.
+#pragma once
+
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::test {
+
+std::vector<kernel::Kernel> sample_row_kernels();
+std::vector<kernel::Kernel> sample_column_kernels();
+std::vector<kernel::Kernel> sample_contractions();
+
+}  // namespace fovea::test

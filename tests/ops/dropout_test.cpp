@@ -1,0 +1,29 @@
+// Dropout's draws: where they come from, and that the gradient repeats them.
+#include "codegen/ops/dropout.h"
+
+#include "runtime/philox.h"
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+TEST_CASE("row, column, site, seed and step decide") {
+    Graph graph;
+    graph.sites = 3;  // as if two places before it drew numbers
+    output("y", random(graph, {2, 3, 5}, 0.4, 2));
+    Array y = run(graph, {}, "y", {.training = true, .seed = 7, .step = 11});
+    for (std::size_t row = 0; row < 6; ++row)
+        for (std::size_t column = 0; column < 5; ++column) {
+            bool kept = runtime::dropout_keep(7, 11, 2, unsigned(row), unsigned(column), 0.4);
+            CHECK(y.values[row * 5 + column] == doctest::Approx(kept ? 1 / 0.6 : 0));
+        }
+    check_close(run(graph, {}), filled({2, 3, 5}, 1));
+}
+
+TEST_CASE("the gradient draws the same numbers") {
+    Graph graph;
+    Tensor x = input(graph, "x", {4, 9});
+    output("y", dropout(dropout(x, 0.3) * x, 0.5));
+    CHECK(graph.sites == 2);
+    check_gradients(graph, {{"x", random_array({4, 9}, 18)}}, {.training = true, .seed = 3});
+}

@@ -1,0 +1,123 @@
+// Every row of the table of elementwise functions: values, broadcasting and gradients.
+#include "codegen/ops/elementwise.h"
+
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+struct Known {
+    Elementwise function;
+    double x, y, z, value;
+};
+
+// Computed apart, to 15 digits.
+constexpr Known kKnown[] = {
+    {Elementwise::identity, -1.5, 0, 0, -1.5},
+    {Elementwise::neg, 2.5, 0, 0, -2.5},
+    {Elementwise::exp, 1, 0, 0, 2.71828182845905},
+    {Elementwise::log, 10, 0, 0, 2.30258509299405},
+    {Elementwise::sqrt, 2, 0, 0, 1.41421356237310},
+    {Elementwise::rsqrt, 4, 0, 0, 0.5},
+    {Elementwise::tanh, 0.5, 0, 0, 0.462117157260010},
+    {Elementwise::sigmoid, -1, 0, 0, 0.268941421369995},
+    {Elementwise::relu, -3, 0, 0, 0},
+    {Elementwise::relu, 3, 0, 0, 3},
+    {Elementwise::erf, 0.5, 0, 0, 0.520499877813047},
+    {Elementwise::sin, 1, 0, 0, 0.841470984807897},
+    {Elementwise::cos, 1, 0, 0, 0.540302305868140},
+    {Elementwise::logical_not, 1, 0, 0, 0},
+    {Elementwise::add, 2, 3, 0, 5},
+    {Elementwise::sub, 2, 3, 0, -1},
+    {Elementwise::mul, 2, 3, 0, 6},
+    {Elementwise::div, 3, 2, 0, 1.5},
+    {Elementwise::maximum, 2, 3, 0, 3},
+    {Elementwise::minimum, 2, 3, 0, 2},
+    {Elementwise::pow, 2, 0.5, 0, 1.41421356237310},
+    {Elementwise::lt, 2, 2, 0, 0},
+    {Elementwise::le, 2, 2, 0, 1},
+    {Elementwise::eq, 2, 2, 0, 1},
+    {Elementwise::logical_and, 1, 0, 0, 0},
+    {Elementwise::logical_or, 1, 0, 0, 1},
+    {Elementwise::where, 0, 2, 3, 3},
+    {Elementwise::where, 1, 2, 3, 2},
+};
+
+bool is_logic(const ElementwiseRow& row) { return detail::is_logic(row.function); }
+
+/// The row's function of float operands: conditions come from comparing the first with 0.
+Tensor apply(const ElementwiseRow& row, Tensor a, Tensor b, Tensor c) {
+    if (row.function == Elementwise::where) return where(a > 0.0, b, c);
+    if (is_logic(row)) {
+        Tensor p = a > 0.0, q = b > 0.0;
+        Tensor r = row.arity == 1 ? unary(row.function, p) : binary(row.function, p, q);
+        return cast(r, f32);
+    }
+    Tensor y = row.arity == 1 ? unary(row.function, a) : binary(row.function, a, b);
+    return cast(y, f32);
+}
+
+}  // namespace
+
+TEST_CASE("every function has a known value, and gives it") {
+    for (const ElementwiseRow& row : kElementwise) {
+        int known = 0;
+        for (const Known& k : kKnown) {
+            if (k.function != row.function) continue;
+            ++known;
+            CHECK(row.value(k.x, k.y, k.z) == doctest::Approx(k.value).epsilon(1e-13));
+        }
+        CHECK_MESSAGE(known > 0, row.name, " has no known value in this test");
+    }
+}
+
+TEST_CASE("values and gradients of every function, broadcasting") {
+    const Extents shapes[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{3}, {2, 3}, {2, 1}},
+                                 {{5, 1, 3}, {7, 1}, {1, 7, 3}}, {{}, {4}, {}},
+                                 {{1}, {1, 1}, {1}},         {{0, 3}, {3}, {0, 1}},
+                                 {{}, {}, {}}};
+    for (const ElementwiseRow& row : kElementwise)
+        for (const auto& shape : shapes) {
+            INFO("function ", row.name, ", rank ", shape[0].size());
+            Graph graph;
+            Tensor a = input(graph, "a", shape[0]), b = input(graph, "b", shape[1]),
+                   c = input(graph, "c", shape[2]);
+            output("y", apply(row, a, b, c));
+            bool positive = row.function == Elementwise::log || row.function == Elementwise::sqrt ||
+                            row.function == Elementwise::rsqrt || row.function == Elementwise::pow;
+            Arrays arrays{{"a", random_array(shape[0], 1, positive ? 0.3 : -1, 1)},
+                          {"b", random_array(shape[1], 2, 0.2, 1)},
+                          {"c", random_array(shape[2], 3)}};
+            check_gradients(graph, arrays);
+        }
+}
+
+TEST_CASE("a tie of maximum gives each operand half of the gradient") {
+    for (Elementwise function : {Elementwise::maximum, Elementwise::minimum}) {
+        Graph graph;
+        output("y", binary(function, input(graph, "a", {2}), input(graph, "b", {2})));
+        Graph with = add_gradients(graph, {.from_loss = false, .of_inputs = true});
+        Arrays arrays{{"a", filled({2}, 1)}, {"b", filled({2}, 1)}, {"y.grad", filled({2}, 3)}};
+        check_close(run(with, arrays, "a.grad"), filled({2}, 1.5));
+        check_close(run(with, arrays, "b.grad"), filled({2}, 1.5));
+    }
+}
+
+TEST_CASE("casts") {
+    Graph graph;
+    Tensor x = input(graph, "x", {3});
+    output("y", cast(cast(x, i32), f32));
+    Arrays arrays{{"x", {{3}, {-1.5, 0, 2.7}}}};
+    check_close(run(graph, arrays), {{3}, {-1, 0, 2}});
+}
+
+TEST_CASE("no gradient passes stop_gradient") {
+    Graph graph;
+    Tensor x = input(graph, "x", {3});
+    output("y", x * stop_gradient(x));
+    Graph with = add_gradients(graph, {.from_loss = false, .of_inputs = true});
+    Arrays arrays{{"x", {{3}, {1, 2, 3}}}, {"y.grad", filled({3}, 1)}};
+    check_close(run(with, arrays, "x.grad"), {{3}, {1, 2, 3}});
+}

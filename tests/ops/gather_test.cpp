@@ -1,0 +1,34 @@
+// Looking up rows and adding to rows.
+#include "codegen/ops/gather.h"
+
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+TEST_CASE("rows by id, and their gradient") {
+    for (const Extents& ids : {Extents{}, Extents{3}, Extents{2, 3}, Extents{0}})
+        for (const Extents& table : {Extents{4, 3}, Extents{4}, Extents{4, 2, 1}}) {
+            Graph graph;
+            output("y", gather(input(graph, "table", table), input(graph, "ids", ids, i32)));
+            Array numbers = random_array(ids, 10, 0, 3.99);
+            for (double& number : numbers.values) number = std::floor(number);
+            check_gradients(graph, {{"table", random_array(table, 11)}, {"ids", numbers}});
+        }
+}
+
+TEST_CASE("scatter_add sums rows of equal ids, and leaves the others 0") {
+    Graph graph;
+    Tensor values = input(graph, "v", {3, 2}), ids = input(graph, "ids", {3}, i32);
+    output("y", scatter_add(values, ids, 4));
+    Arrays arrays{{"v", {{3, 2}, {1, 2, 3, 4, 5, 6}}}, {"ids", {{3}, {2, 0, 2}}}};
+    check_close(run(graph, arrays), {{4, 2}, {3, 4, 0, 0, 6, 8, 0, 0}});
+    check_gradients(graph, arrays);
+}
+
+TEST_CASE("an id outside of the table is an error") {
+    Graph graph;
+    output("y", gather(input(graph, "table", {2, 1}), input(graph, "ids", {1}, i32)));
+    Arrays arrays{{"table", filled({2, 1}, 0)}, {"ids", filled({1}, 2)}};
+    CHECK_THROWS_WITH_AS(run(graph, arrays), "gather: id 2 is not a row of a table of 2", UserError);
+}

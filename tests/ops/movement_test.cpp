@@ -1,0 +1,93 @@
+// rearrange, broadcast, slice and concat.
+#include "codegen/ops/movement.h"
+
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Array counting(const Extents& shape) {
+    Array array{shape, {}};
+    for (std::int64_t i = 0; i < array.size(); ++i) array.values.push_back(double(i));
+    return array;
+}
+
+template <class F>
+void check(const Extents& shape, const Array& expected, F&& f) {
+    Graph graph;
+    Tensor x = input(graph, "x", shape);
+    output("y", f(x));
+    check_close(run(graph, {{"x", counting(shape)}}), expected);
+    check_gradients(graph, {{"x", random_array(shape, 4)}});
+}
+
+}  // namespace
+
+TEST_CASE("rearrange splits, permutes and merges") {
+    check({2, 4}, {{2, 2, 2}, {0, 1, 4, 5, 2, 3, 6, 7}},
+          [](Tensor x) { return rearrange(x, "a (b c) -> b a c", {"b", 2}); });
+    check({2, 3}, {{6}, {0, 3, 1, 4, 2, 5}}, [](Tensor x) { return rearrange(x, "a b -> (b a)"); });
+    check({2, 1, 3}, {{1, 3, 2, 1}, {0, 3, 1, 4, 2, 5}},
+          [](Tensor x) { return rearrange(x, "a 1 b -> 1 b a 1"); });
+    check({0, 3}, {{3, 0}, {}}, [](Tensor x) { return rearrange(x, "a b -> b a"); });
+}
+
+TEST_CASE("squeeze, unsqueeze, permute, place_axes") {
+    check({2, 1, 2}, counting({2, 2}), [](Tensor x) { return squeeze(x, 1); });
+    check({2, 2}, counting({2, 2, 1}), [](Tensor x) { return unsqueeze(x, 2); });
+    check({2, 2}, counting({1, 2, 2}), [](Tensor x) { return unsqueeze(x, 0); });
+    check({2, 3}, {{3, 2}, {0, 3, 1, 4, 2, 5}}, [](Tensor x) { return permute(x, {1, 0}); });
+    check({2, 3}, counting({1, 2, 1, 3}), [](Tensor x) { return place_axes(x, 4, {1, 3}); });
+}
+
+TEST_CASE("merging axes and splitting them again") {
+    check({2, 3, 2}, counting({2, 6}), [](Tensor x) { return merge_axes(x, 1); });
+    check({2, 3, 2}, counting({2, 3, 2}), [](Tensor x) {
+        Shape shape = x.shape();
+        return split_axes(merge_axes(x, 0), 0, shape);
+    });
+}
+
+TEST_CASE("broadcast repeats") {
+    check({2, 1}, {{2, 2, 3}, {0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1}},
+          [](Tensor x) { return broadcast(x, {2, 2, 3}); });
+    check({}, {{2}, {0, 0}}, [](Tensor x) { return broadcast(x, {2}); });
+    check({1}, {{0}, {}}, [](Tensor x) { return broadcast(x, {0}); });
+}
+
+TEST_CASE("slices, at the ends and in the middle") {
+    check({2, 3}, {{2, 2}, {0, 1, 3, 4}}, [](Tensor x) { return slice(x, 1, 0, 2); });
+    check({2, 3}, {{2, 1}, {1, 4}}, [](Tensor x) { return slice(x, 1, 1, 1); });
+    check({3, 2}, {{1, 2}, {4, 5}}, [](Tensor x) { return slice(x, 0, 2, 1); });
+    check({2, 3}, {{2, 0}, {}}, [](Tensor x) { return slice(x, 1, 3, 0); });
+    check({2, 3}, counting({2, 3}), [](Tensor x) { return slice(x, 0, 0, 2); });
+}
+
+TEST_CASE("concat") {
+    check({2, 2}, {{2, 4}, {0, 1, 0, 2, 2, 3, 4, 6}}, [](Tensor x) { return concat(x, x * 2.0, 1); });
+    check({1, 2}, {{2, 2}, {0, 1, 1, 2}}, [](Tensor x) { return concat(x, x + 1.0, 0); });
+}
+
+TEST_CASE("rearrangements compose") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2, 12, 3});
+    auto axes = [&](Tensor t) { return graph.rearranges[std::size_t(t.node().attribute)]; };
+    Tensor split = rearrange(x, "b (h d) t -> b h t d", {"h", 4});
+    Tensor back = rearrange(split, "b h t d -> b (h d) t");
+    auto identity = compose(axes(split), axes(back));
+    REQUIRE(identity);
+    CHECK(is_identity(*identity));
+    Tensor other = rearrange(split, "b h t (x y) -> (b h) x t y", {"y", 3});
+    auto both = compose(axes(split), axes(other));
+    REQUIRE(both);
+    output("y", other);
+    output("z", rearrange(x, *both, {}));
+    Arrays arrays{{"x", counting({2, 12, 3})}};
+    check_close(run(graph, arrays, "z"), run(graph, arrays, "y"));
+    CHECK_FALSE(compose(axes(rearrange(x, "a b c -> a (b c)")),
+                        axes(rearrange(input(graph, "w", {2, 36}), "a (b c) -> c b a", {"c", 4}))));
+    CHECK(is_permutation(axes(permute(x, {2, 0, 1}))));
+    CHECK_FALSE(is_permutation(axes(split)));
+}

@@ -1,0 +1,54 @@
+// The interpreter's binding of sizes and its errors.
+#include "codegen/reference/interpreter.h"
+
+#include "codegen/ops/movement.h"
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Tensor symbolic(Graph& graph, const char* name, const Shape& shape, DType type = f32) {
+    return make(graph, {.op = Op::input, .dtype = type, .shape = shape, .name = name});
+}
+
+}  // namespace
+
+TEST_CASE("sizes follow from the inputs") {
+    Graph graph;
+    Tensor x = symbolic(graph, "x", {"batch", "len"});
+    output("y", x * Dim("len") + full(graph, {"batch", 1}, 1));
+    Interpreter interpreter(graph);
+    interpreter.set("x", {{2, 3}, {1, 2, 3, 4, 5, 6}});
+    check_close(interpreter.output("y"), {{2, 3}, {4, 7, 10, 13, 16, 19}});
+    CHECK(value_of(interpreter.sizes(), Dim("batch") * Dim("len") + Dim(1)) == 7);
+}
+
+TEST_CASE("a new value is a new result") {
+    Graph graph;
+    output("y", input(graph, "x", {1}) + 1.0);
+    Interpreter interpreter(graph);
+    interpreter.set("x", {{1}, {1}});
+    CHECK(interpreter.output("y").values[0] == 2);
+    interpreter.set("x", {{1}, {5}});
+    CHECK(interpreter.output("y").values[0] == 6);
+    CHECK(interpreter.outputs().size() == 1);
+}
+
+TEST_CASE("mistakes are named") {
+    Graph graph;
+    Tensor x = symbolic(graph, "x", {"batch", 3}), z = symbolic(graph, "z", {"batch", 3});
+    output("y", x + z);
+    Interpreter interpreter(graph);
+    CHECK_THROWS_WITH_AS(interpreter.output("w"), "the model has no output w", UserError);
+    CHECK_THROWS_WITH_AS(interpreter.set("w", {}), "the model has no input or parameter w", UserError);
+    CHECK_THROWS_WITH_AS(interpreter.set("x", {{2}, {1, 2}}), "x: expected [batch, 3], got [2]",
+                         UserError);
+    CHECK_THROWS_WITH_AS(interpreter.output("y"), "input x has no value: give one", UserError);
+    interpreter.set("x", filled({2, 3}, 0));
+    CHECK_THROWS_WITH_AS(interpreter.set("z", filled({4, 3}, 0)),
+                         "z: expected [batch, 3], got [4, 3], where the axis is 2", UserError);
+    CHECK_THROWS_WITH_AS(value_of({}, Dim("len")),
+                         "the size of len is not known: give an input that has it", UserError);
+}

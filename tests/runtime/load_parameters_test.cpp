@@ -1,0 +1,77 @@
+// Loading parameters by name: aliases, and a sentence for what is missing or does not fit.
+#include "runtime/load_parameters.h"
+
+#include <doctest/doctest.h>
+
+#include "runtime/error.h"
+#include "tests/runtime/small_model.h"
+#include "tests/runtime/temporary_folder.h"
+
+using namespace fovea::runtime;
+using fovea::test::small_model;
+
+namespace {
+
+const std::vector<float> kValues = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+                                    11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+
+TensorView tensor(const char* name, std::vector<std::int64_t> shape) {
+    std::size_t count = 1;
+    for (std::int64_t size : shape) count *= static_cast<std::size_t>(size);
+    return f32_tensor(name, std::move(shape), std::span(kValues).first(count));
+}
+
+/// Loads these tensors into the small model; what it throws, or "loaded".
+std::string load(std::vector<TensorView> tensors) {
+    const fovea::test::TemporaryFolder folder;
+    write_safetensors(folder.file("w"), std::move(tensors));
+    Parameters parameters(small_model(), {{"in", 3}, {"vocab", 5}});
+    try {
+        load_parameters(parameters, parse_safetensors("w", read_file(folder.file("w"))), "adam.");
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    CHECK(parameters.values(0)[2] == 3);
+    CHECK(parameters.values(1)[19] == 20);
+    CHECK(parameters.values(2)[7] == 8);
+    return "loaded";
+}
+
+}  // namespace
+
+TEST_CASE("load_parameters: by name, by alias, and past tables of positions") {
+    const TensorView scale = tensor("scale", {3}), table = tensor("table", {5, 4});
+    const TensorView bias = tensor("bias", {8}), tied = tensor("tied.scale", {3});
+    CHECK(load({scale, table, bias}) == "loaded");
+    CHECK(load({tied, table, bias}) == "loaded");
+    CHECK(load({tied, scale, table, bias}) == "loaded");
+    CHECK(load({scale, table, bias, tensor("encoder.pos_table", {2}), tensor("adam.m", {1})}) ==
+          "loaded");
+    TensorView other = tied;
+    other.bytes = std::as_bytes(std::span(kValues).subspan(1, 3));
+    CHECK(load({other, scale, table, bias}) ==
+          "'scale' and 'tied.scale' in 'w' are one tensor in small, but differ there");
+}
+
+TEST_CASE("load_parameters: missing, misshapen and mistyped") {
+    const TensorView scale = tensor("scale", {3}), table = tensor("table", {5, 4});
+    CHECK(load({scale}) == "'w' lacks parameter 'table' of small and 1 more");
+    CHECK(load({scale, table}) == "'w' lacks parameter 'bias' of small");
+    CHECK(load({scale, table, tensor("bias", {2, 4})}) ==
+          "parameter 'bias' in 'w' has shape [2, 4], expected [8]");
+    TensorView bias = tensor("bias", {8});
+    bias.dtype = "I32";
+    CHECK(load({scale, table, bias}) == "parameter 'bias' in 'w' has dtype I32, expected F32");
+}
+
+TEST_CASE("load_parameters: what was written loads again") {
+    const fovea::test::TemporaryFolder folder;
+    Parameters written(small_model(), {{"in", 3}, {"vocab", 5}});
+    Parameters read(small_model(), {{"in", 3}, {"vocab", 5}});
+    written.initialize(1);
+    write_safetensors(folder.file("w"), parameter_tensors(written));
+    load_parameters(read, read_safetensors(folder.file("w")));
+    for (std::size_t i = 0; i < read.flat_size(); ++i) {
+        CHECK(read.flat()[i] == written.flat()[i]);
+    }
+}

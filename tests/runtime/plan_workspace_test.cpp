@@ -1,0 +1,82 @@
+// Plans never overlap live buffers, stay close to the lower bound and are deterministic.
+#include "runtime/plan_workspace.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "runtime/error.h"
+#include "runtime/random_stream.h"
+
+using namespace fovea::runtime;
+
+namespace {
+
+void verify_plan(const std::vector<BufferLife>& buffers, const WorkspacePlan& plan) {
+    REQUIRE(plan.offsets.size() == buffers.size());
+    CHECK(plan.peak_bytes >= plan.lower_bound);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        CHECK(plan.offsets[i] % 64 == 0);
+        CHECK(plan.offsets[i] + buffers[i].bytes <= plan.peak_bytes);
+        for (std::size_t j = 0; j < i; ++j) {
+            const bool together =
+                buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
+            const bool apart = plan.offsets[i] + buffers[i].bytes <= plan.offsets[j] ||
+                               plan.offsets[j] + buffers[j].bytes <= plan.offsets[i];
+            CHECK((!together || apart));
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("plan_workspace: buffers in turn share one place") {
+    const std::vector<BufferLife> buffers = {{100, 0, 0}, {100, 1, 1}, {128, 2, 2}};
+    const WorkspacePlan plan = plan_workspace(buffers);
+    CHECK(plan.offsets == std::vector<std::size_t>{0, 0, 0});
+    CHECK(plan.peak_bytes == 128);
+    CHECK(plan.lower_bound == 128);
+}
+
+TEST_CASE("plan_workspace: ends are inclusive") {
+    const WorkspacePlan plan = plan_workspace(std::vector<BufferLife>{{64, 0, 1}, {64, 1, 2}});
+    CHECK(plan.peak_bytes == 128);
+    CHECK(plan.lower_bound == 128);
+}
+
+TEST_CASE("plan_workspace: the smallest gap that fits is taken") {
+    // In step 5 the first, third and fifth are live: gaps of 256 and 128 lie between them.
+    const std::vector<BufferLife> buffers = {
+        {1024, 0, 9}, {256, 0, 4}, {512, 0, 9}, {128, 0, 4}, {320, 0, 9}, {128, 5, 9}};
+    const WorkspacePlan plan = plan_workspace(buffers);
+    verify_plan(buffers, plan);
+    CHECK(plan.peak_bytes == plan.lower_bound);
+}
+
+TEST_CASE("plan_workspace: nothing, and buffers of no bytes") {
+    CHECK(plan_workspace({}).peak_bytes == 0);
+    const std::vector<BufferLife> buffers = {{0, 0, 3}, {10, 1, 2}, {0, 1, 1}};
+    const WorkspacePlan plan = plan_workspace(buffers);
+    verify_plan(buffers, plan);
+    CHECK(plan.peak_bytes == 64);
+}
+
+TEST_CASE("plan_workspace: random lifetimes") {
+    for (std::uint32_t trial = 0; trial < 50; ++trial) {
+        const RandomStream random(7, trial);
+        std::vector<BufferLife> buffers;
+        for (std::uint64_t i = 0; i < 60; ++i) {
+            const int first = static_cast<int>(random.below(3 * i, 40));
+            const int length = static_cast<int>(random.below(3 * i + 1, 8));
+            buffers.push_back({random.below(3 * i + 2, 5000), first, first + length});
+        }
+        const WorkspacePlan plan = plan_workspace(buffers);
+        verify_plan(buffers, plan);
+        CHECK(plan.peak_bytes <= plan.lower_bound * 3 / 2);
+        CHECK(plan_workspace(buffers).offsets == plan.offsets);
+    }
+}
+
+TEST_CASE("plan_workspace: a life that ends before it starts is a bug") {
+    CHECK_THROWS_AS(plan_workspace(std::vector<BufferLife>{{1, 2, 1}}), InternalError);
+}

@@ -1,0 +1,149 @@
+// Parameters and instances: layout, initial values, binding, rebinding, placement and runs.
+#include "runtime/session.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "runtime/error.h"
+#include "tests/runtime/small_model.h"
+
+using namespace fovea::runtime;
+using fovea::test::small_model;
+
+namespace {
+
+const DimValues kParameterDims = {{"in", 3}, {"vocab", 5}};
+
+}  // namespace
+
+TEST_CASE("parameters: flat, aligned, found by name") {
+    Parameters parameters(small_model(), {{"in", 3}, {"vocab", 5}, {"batch", 2}});
+    CHECK(parameters.count() == 3);
+    CHECK(parameters.dims() == kParameterDims);
+    CHECK(parameters.offset(1) == 16);
+    CHECK(parameters.offset(2) == 16 + 32);
+    CHECK(parameters.flat_size() == 16 + 32 + 16);
+    CHECK(parameters.shape(1) == std::vector<std::int64_t>{5, 4});
+    CHECK(parameters.values(1).size() == 20);
+    CHECK(parameters.find("table") == 1);
+    CHECK(parameters.find("nothing") == -1);
+    CHECK(reinterpret_cast<std::uintptr_t>(parameters.values(2).data()) % 64 == 0);
+}
+
+TEST_CASE("parameters: dims they mention must be given") {
+    CHECK_THROWS_WITH_AS(
+        Parameters(small_model(), {{"in", 3}}),
+        "the size of 'vocab' is not known, which parameter 'table' [vocab, 4] needs", UserError);
+}
+
+TEST_CASE("parameters: initial values") {
+    Parameters parameters(small_model(), kParameterDims), again(small_model(), kParameterDims);
+    parameters.initialize(5);
+    again.initialize(5);
+    for (float value : parameters.values(0)) CHECK(value == 1.0F);
+    const auto table = parameters.values(1);
+    for (std::size_t i = 0; i < 20; ++i) CHECK((table[i] == 0.0F) == (i / 4 == 1));
+    for (float value : parameters.values(2)) CHECK(std::abs(value) <= 0.5F);
+    for (std::size_t i = 0; i < parameters.flat_size(); ++i) {
+        CHECK(parameters.flat()[i] == again.flat()[i]);
+    }
+    again.initialize(6);
+    CHECK(again.values(2)[0] != parameters.values(2)[0]);
+    for (std::size_t gap = 3; gap < 16; ++gap) CHECK(parameters.flat()[gap] == 0.0F);
+}
+
+TEST_CASE("parameters: Xavier's bound") {
+    Model model;
+    model.name = "linear";
+    model.parameters = {{.name = "w", .shape = {30, 20}, .initial = Initial::xavier_uniform}};
+    Parameters parameters(model, {});
+    parameters.initialize(1);
+    const float bound = std::sqrt(6.0F / 50.0F);
+    float largest = 0;
+    for (float value : parameters.values(0)) largest = std::max(largest, std::abs(value));
+    CHECK(largest <= bound);
+    CHECK(largest > 0.98F * bound);
+}
+
+TEST_CASE("instance: binds, runs, prepares once, and again when told") {
+    Parameters parameters(small_model(), kParameterDims);
+    parameters.initialize(1);
+    Instance instance(small_model(), "forward", parameters);
+    CHECK_THROWS_AS(instance.input<float>("x"), InternalError);
+    CHECK_THROWS_AS(instance.run(), InternalError);
+    const int before = fovea::test::prepare_count();
+    for (const std::int64_t batch : {2, 40, 2, 2}) {
+        instance.bind({{"batch", batch}});
+        for (std::int64_t i = 0; i < batch * 3; ++i) {
+            instance.input<float>("x")[i] = static_cast<float>(i);
+        }
+        std::fill_n(instance.input<std::int32_t>("ids"), batch, 4);
+        instance.run();
+        CHECK(instance.output<float>("y")[batch * 3 - 1] == static_cast<float>(batch * 3 - 1));
+        CHECK(instance.workspace_bytes() == (batch == 40 ? 192 : 64));
+        CHECK(instance.prepared_bytes() == 64);
+    }
+    CHECK(fovea::test::prepare_count() == before + 1);
+    parameters.values(0)[2] = 10;
+    instance.parameters_changed();
+    instance.run();
+    CHECK(instance.output<float>("y")[5] == 50);
+    CHECK(fovea::test::prepare_count() == before + 2);
+}
+
+TEST_CASE("instance: dims, names and inputs that are wrong") {
+    Parameters parameters(small_model(), kParameterDims);
+    CHECK_THROWS_WITH_AS(Instance(small_model(), "decode", parameters),
+                         "small has no program 'decode'", UserError);
+    Instance instance(small_model(), "forward", parameters);
+    CHECK_THROWS_WITH_AS(
+        instance.bind({}),
+        "the size of 'batch' is not known, which program 'forward' of small needs", UserError);
+    CHECK_THROWS_WITH_AS(instance.bind({{"batch", 2}, {"in", 4}}),
+                         "'in' is 4 here, but 3 in the parameters", UserError);
+    CHECK_THROWS_WITH_AS(instance.bind({{"batch", -2}}), "the size of 'batch' is negative: -2",
+                         UserError);
+    CHECK_THROWS_AS(instance.bind({{"batch", std::int64_t{1} << 55}}), UserError);
+    CHECK_THROWS_AS(instance.run(), InternalError);  // still not bound
+    instance.bind({{"batch", 1}});
+    CHECK_THROWS_WITH_AS(instance.input<float>("z"), "program 'forward' has no input 'z'",
+                         UserError);
+    CHECK_THROWS_AS(instance.output<float>("x"), UserError);
+    CHECK_THROWS_AS(instance.place_output("x", nullptr), UserError);
+    CHECK(instance.has_input("ids"));
+    CHECK_FALSE(instance.has_output("ids"));
+    instance.input<std::int32_t>("ids")[0] = 5;
+    CHECK_THROWS_WITH_AS(instance.run(), "ids[0] is 5, expected 0 to 4", UserError);
+}
+
+TEST_CASE("instance: an output placed elsewhere stays there after rebinding") {
+    Parameters parameters(small_model(), kParameterDims);
+    parameters.initialize(1);
+    Instance instance(small_model(), "forward", parameters);
+    std::vector<float> y(64, -1.0F);
+    instance.place_output("y", y.data());
+    for (const std::int64_t batch : {1, 20}) {
+        instance.bind({{"batch", batch}});
+        std::fill_n(instance.input<float>("x"), batch * 3, 2.0F);
+        std::fill_n(instance.input<std::int32_t>("ids"), batch, 0);
+        instance.run();
+        CHECK(instance.output<float>("y") == y.data());
+        CHECK(y[static_cast<std::size_t>(batch) * 3 - 1] == 2.0F);
+        CHECK(y[static_cast<std::size_t>(batch) * 3] == -1.0F);
+    }
+}
+
+TEST_CASE("instance: an observer sees every kernel; empty batches run") {
+    Parameters parameters(small_model(), kParameterDims);
+    Instance instance(small_model(), "forward", parameters);
+    instance.bind({{"batch", 0}});
+    int seen = 0;
+    Call call;
+    call.observe = [](void* state, int kernel) { *static_cast<int*>(state) += kernel + 1; };
+    call.observe_state = &seen;
+    instance.run_observed(call);
+    CHECK(seen == 1);
+}

@@ -1,0 +1,94 @@
+// Pairs as numbers: d2l's first example, cutting, padding, and the order of an epoch.
+#include "../../../runtime/text/batches.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+using namespace fovea::runtime;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+struct Fixture {
+    Corpus corpus = tokenize({{"Go.", "Va !"}, {"One two three.", "Un deux trois !"}, {" ", "x"}});
+    Vocabulary source = Vocabulary::count(corpus.sources, 1);
+    Vocabulary target = Vocabulary::count(corpus.targets, 1);
+};
+
+}  // namespace
+
+TEST_CASE("pairs with an empty side are left out") {
+    CHECK(Fixture().corpus.size() == 2);
+    CHECK(tokenize({{"", "a"}, {"a", "\u00a0"}}).size() == 0);
+}
+
+TEST_CASE("sentences end with <eos> and are padded") {
+    const Fixture f;
+    const Examples e = number_examples(f.corpus, f.source, f.target, 5);
+    CHECK(e.count == 2);
+    // Sources: ". go one three two" from 4; targets: "! deux trois un va" from 4.
+    CHECK(e.sources == Ids{5, 4, 3, 1, 1, 6, 8, 7, 4, 3});
+    CHECK(e.source_lengths == Ids{3, 5});
+    CHECK(e.targets == Ids{8, 4, 3, 1, 1, 7, 5, 6, 4, 3});
+    CHECK(e.target_lengths == Ids{3, 5});
+    CHECK(e.target_tokens() == 8);
+}
+
+TEST_CASE("long sentences are cut, and lose their <eos>") {
+    const Fixture f;
+    const Examples e = number_examples(f.corpus, f.source, f.target, 3);
+    CHECK(e.sources == Ids{5, 4, 3, 6, 8, 7});
+    CHECK(e.source_lengths == Ids{3, 3});
+    const Examples one = number_examples(f.corpus, f.source, f.target, 1);
+    CHECK(one.targets == Ids{8, 7});
+}
+
+TEST_CASE("the decoder reads <bos> and the labels without the last") {
+    const Fixture f;
+    const Examples e = number_examples(f.corpus, f.source, f.target, 5);
+    Ids src(10), src_lens(2), tgt(10), labels(10), tgt_lens(2);
+    const std::vector<std::uint32_t> chosen = {1, 0};
+    CHECK(fill_batch(e, chosen,
+                     {src.data(), src_lens.data(), tgt.data(), labels.data(), tgt_lens.data()}) ==
+          8);
+    CHECK(src == Ids{6, 8, 7, 4, 3, 5, 4, 3, 1, 1});
+    CHECK(src_lens == Ids{5, 3});
+    CHECK(tgt == Ids{2, 7, 5, 6, 4, 2, 8, 4, 3, 1});
+    CHECK(labels == Ids{7, 5, 6, 4, 3, 8, 4, 3, 1, 1});
+    CHECK(tgt_lens == Ids{5, 3});
+}
+
+TEST_CASE("the order of an epoch is a permutation that seed and epoch alone decide") {
+    const auto order = epoch_order(600, 1, 0);
+    CHECK(order == epoch_order(600, 1, 0));
+    CHECK(order != epoch_order(600, 1, 1));
+    CHECK(order != epoch_order(600, 2, 0));
+    auto sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<std::uint32_t> all(600);
+    std::iota(all.begin(), all.end(), 0u);
+    CHECK(sorted == all);
+    CHECK(epoch_order(1, 1, 0) == std::vector<std::uint32_t>{0});
+    CHECK(epoch_order(0, 1, 0).empty());
+}
+
+TEST_CASE("every order of three is about as frequent as the others") {
+    std::vector<int> counts(27);
+    for (std::uint64_t epoch = 0; epoch < 6000; ++epoch) {
+        const auto order = epoch_order(3, 7, epoch);
+        ++counts[order[0] * 9 + order[1] * 3 + order[2]];
+    }
+    for (const int count : counts) CHECK((count == 0 || std::abs(count - 1000) < 150));
+}
+
+TEST_CASE("the fingerprint tells data apart") {
+    const Fixture f;
+    const auto of = [&](std::size_t steps) {
+        return number_examples(f.corpus, f.source, f.target, steps).fingerprint();
+    };
+    CHECK(of(5) == of(5));
+    CHECK(of(5) != of(6));
+}

@@ -1,0 +1,223 @@
+// Translating, evaluating and timing from the command line.
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "../../../runtime/json.h"
+#include "../../../runtime/safetensors.h"
+#include "fake_model.h"
+#include "run_translator.h"
+
+using namespace fake;
+using fovea::runtime::Json;
+using fovea::runtime::parse_json;
+
+namespace {
+
+/// A folder with weights that know four pairs by heart.
+struct Fixture {
+    TemporaryFolder folder;
+    fovea::runtime::Model model = make_model();
+
+    Fixture() {
+        write_text("pairs.tsv",
+                   "Go.\tVa vite !\nHi.\tSalut à toi !\nRun!\tCours !\nI see it.\tJe le vois .\n");
+        const Result trained =
+            run_translator(model, {"train", "--data", "pairs.tsv", "--weights", "w", "--min-freq",
+                                   "1", "--lr", "0.05", "--epochs", "150"});
+        REQUIRE(trained.status == 0);
+    }
+
+    Result translate(std::vector<std::string> more, const std::string& input = "") {
+        std::vector<std::string> arguments = {"translate", "--weights", "w"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_translator(model, arguments, input);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("sentences are translated in order, one line each") {
+    Fixture f;
+    const Result result = f.translate({"Go.", "RUN!", "i  see\u00a0it ."});
+    CHECK(result.status == 0);
+    CHECK(result.out == "va vite !\ncours !\nje le vois .\n");
+    CHECK(result.err.empty());
+}
+
+TEST_CASE("lines of standard input, blank ones too") {
+    Fixture f;
+    CHECK(f.translate({}, "Go.\n\n  \nHi.\r\nRun!").out ==
+          "va vite !\n\n\nsalut à toi !\ncours !\n");
+    CHECK(f.translate({}, "").out.empty());
+    CHECK(f.translate({}, "\n").out == "\n");
+}
+
+TEST_CASE("a translation does not depend on what was translated before") {
+    Fixture f;
+    CHECK(f.translate({}, "I see it .\nzzz Hi.\n\nGo.\nI see it .\n").out ==
+          f.translate({"I see it ."}).out + f.translate({"zzz Hi."}).out + "\n" +
+              f.translate({"Go."}).out + f.translate({"I see it ."}).out);
+}
+
+TEST_CASE("--steps ends a translation, and a long sentence is translated whole") {
+    Fixture f;
+    CHECK(f.translate({"--steps", "2", "Hi."}).out == "salut à\n");
+    const Result result = f.translate({"--steps", "3", "Go.", "I see it."});
+    CHECK(result.status == 0);
+    CHECK(result.out == "va vite !\nje le vois\n");
+    CHECK(result.err == "warning: sentence 2 has 4 words, more than --steps 3; translated whole\n");
+    CHECK(f.translate({"--steps", "3"}, "Go.\nI see it.\n").err ==
+          "warning: line 2 has 4 words, more than --steps 3; translated whole\n");
+}
+
+TEST_CASE("an empty argument is a mistake, found before anything is translated") {
+    Fixture f;
+    const Result result = f.translate({"Go.", ""});
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK(result.err ==
+          "translator: sentence 2 is empty; give a sentence with words, or none to translate "
+          "standard input\n");
+    CHECK(f.translate({" \u00a0"}).status == 2);
+}
+
+TEST_CASE("text that is not UTF-8 is a mistake at its line") {
+    Fixture f;
+    const Result result = f.translate({}, "Go.\ncaf\xE9\n");
+    CHECK(result.status == 2);
+    CHECK(result.out == "va vite !\n");
+    CHECK(result.err == "translator: line 2: the sentence is not UTF-8 at byte 4\n");
+}
+
+TEST_CASE("weights that don't fit are refused in one sentence") {
+    Fixture f;
+    const auto refused = [&](const std::string& sentence) {
+        const Result result = f.translate({"Go."});
+        CHECK(result.status == 2);
+        CHECK(result.err == "translator: " + sentence + "\n");
+    };
+    f.model.settings[0].value = "16";
+    refused("'w' holds a transformer with hidden=8, but this program was generated with hidden=16");
+    f.model = make_model();
+    f.model.settings.push_back({"ffn", "4"});
+    refused(
+        "'w' holds a transformer with no setting ffn, but this program was generated with "
+        "ffn=4");
+    f.model = make_model();
+    f.model.settings.pop_back();
+    refused("'w' holds a transformer with layers=1, a setting that this program does not have");
+    f.model = make_model();
+    f.model.name = "seq2seq_attention";
+    refused(
+        "'w' holds weights of the model 'transformer', but this program is the model "
+        "'seq2seq_attention'");
+    f.model = make_model();
+    f.model.parameters[0].name = "encoder.emb.weight";
+    refused("'w' lacks parameter 'encoder.emb.weight' of transformer");
+    f.model = make_model(12);
+    CHECK(f.translate({"Go."}).err.find("generated with tgt_vocab=12") != std::string::npos);
+    f.model = make_model();
+    write_text("w", "no weights");
+    CHECK(f.translate({"Go."}).status == 2);
+    std::filesystem::remove("w");
+    refused("cannot read 'w': No such file or directory");
+}
+
+TEST_CASE("a checkpoint translates too, and other tensors are a warning") {
+    Fixture f;
+    const Result result =
+        run_translator(f.model, {"translate", "--weights", "w.checkpoint", "Go."});
+    CHECK(result.out == "va vite !\n");
+    CHECK(result.err.empty());
+    using namespace fovea::runtime;
+    const SafetensorsFile file = read_safetensors("w");
+    const float extra[] = {1, 2};
+    std::vector<TensorView> tensors = file.tensors();
+    tensors.push_back(f32_tensor("extra", {2}, extra));
+    write_safetensors("w2", tensors, file.metadata());
+    const Result warned = run_translator(f.model, {"translate", "--weights", "w2", "Go."});
+    CHECK(warned.status == 0);
+    CHECK(warned.out == "va vite !\n");
+    CHECK(warned.err == "warning: 'w2' has tensors that transformer does not use: 'extra'\n");
+}
+
+TEST_CASE("evaluation agrees with the training's data") {
+    Fixture f;
+    const Result result =
+        run_translator(f.model, {"evaluate", "--weights", "w", "--data", "pairs.tsv", "--json"});
+    REQUIRE(result.status == 0);
+    const Json report = parse_json(result.out);
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : report.object()) keys.push_back(key);
+    CHECK(keys == std::vector<std::string>{"loss", "perplexity", "bleu", "pairs", "tokens"});
+    CHECK(report.find("bleu")->number() == doctest::Approx(1));
+    CHECK(report.find("loss")->number() < 0.2);
+    CHECK(report.find("perplexity")->number() ==
+          doctest::Approx(std::exp(report.find("loss")->number())));
+    CHECK(report.find("pairs")->integer() == 4);
+    CHECK(report.find("tokens")->integer() == 4 + 5 + 3 + 5);
+    const auto loss_with = [&](const char* option, const char* value) {
+        const Result other = run_translator(f.model, {"evaluate", "--weights", "w", "--data",
+                                                      "pairs.tsv", "--json", option, value});
+        return parse_json(other.out).find("loss")->number();
+    };
+    CHECK(loss_with("--batch", "3") == doctest::Approx(report.find("loss")->number()));
+    CHECK(loss_with("--steps", "20") == doctest::Approx(report.find("loss")->number()));
+}
+
+TEST_CASE("evaluation counts what it cuts, and words it does not know") {
+    Fixture f;
+    write_text("other.tsv", "Go.\tVa vite !\nHi there now.\tUn deux trois\n \tx\n");
+    const Result result = run_translator(
+        f.model, {"evaluate", "--weights", "w", "--data", "other.tsv", "--json", "--steps", "4"});
+    REQUIRE(result.status == 0);
+    CHECK(result.err ==
+          "warning: 1 of 2 pairs have more than --steps 4 tokens; the loss is that of "
+          "their first 4\n");
+    const Json report = parse_json(result.out);
+    CHECK(report.find("pairs")->integer() == 2);
+    CHECK(report.find("tokens")->integer() == 8);
+    CHECK(report.find("bleu")->number() == doctest::Approx(0.5));
+    CHECK(run_translator(f.model, {"evaluate", "--weights", "w", "--data", "other.tsv"})
+              .out.find("perplexity  ") != std::string::npos);
+}
+
+TEST_CASE("bench times three programs") {
+    Fixture f;
+    const Result result =
+        run_translator(f.model, {"bench", "--json", "--batch", "4", "--steps", "5", "--vocab", "30",
+                                 "--repeats", "5", "--threads", "1"});
+    REQUIRE(result.status == 0);
+    const Json report = parse_json(result.out);
+    CHECK(report.find("threads")->integer() == 1);
+    CHECK(report.find("sizes")->find("steps")->integer() == 5);
+    REQUIRE(report.find("results")->array().size() == 3);
+    for (const Json& row : report.find("results")->array()) {
+        CHECK(row.find("ms")->find("p10")->number() <= row.find("ms")->find("median")->number());
+        CHECK(row.find("ms")->find("median")->number() <= row.find("ms")->find("p90")->number());
+        CHECK(row.find("tokens_per_second")->number() > 0);
+    }
+    CHECK(run_translator(f.model, {"bench", "--vocab", "4"}).status == 2);
+    CHECK(run_translator(f.model, {"bench", "--repeats", "2", "--batch", "2"}).status == 0);
+}
+
+TEST_CASE("help and subcommands") {
+    Fixture f;
+    CHECK(run_translator(f.model, {"--help"}).out.find("translate  ") != std::string::npos);
+    for (const char* name : {"train", "translate", "evaluate", "bench"}) {
+        const Result help = run_translator(f.model, {name, "--help"});
+        CHECK(help.status == 0);
+        CHECK(help.out.starts_with(std::string("usage: translator ") + name));
+    }
+    CHECK(run_translator(f.model, {"train", "--help"}).out.find("(default 30)") !=
+          std::string::npos);
+    CHECK(run_translator(f.model, {}).status == 2);
+    const Result typo = run_translator(f.model, {"trian"});
+    CHECK(typo.status == 2);
+    CHECK(typo.err ==
+          "translator: the subcommand should be train, translate, evaluate or bench, "
+          "not 'trian'; did you mean 'train'?\n");
+    CHECK(run_translator(f.model, {"translate", "--weights", "w", "--beam", "4", "Go."}).status ==
+          2);
+}

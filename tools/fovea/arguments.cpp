@@ -1,0 +1,138 @@
+#include "tools/fovea/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "codegen/base/error.h"
+#include "runtime/options.h"
+
+namespace fovea::tool {
+
+namespace {
+
+std::vector<std::string> names_of(const po::options_description& options) {
+    std::vector<std::string> names;
+    for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+    return names;
+}
+
+void print_help(const Usage& usage, const po::options_description& options) {
+    std::cout << "usage: fovea " << usage.command << (usage.positional.empty() ? "" : " ")
+              << usage.positional << " [OPTIONS]\n"
+              << usage.summary << "\n\n"
+              << options;
+}
+
+}  // namespace
+
+std::string comma_list(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names) {
+    std::string nearest = runtime::nearest_name(name, names);
+    return nearest.empty() ? "" : ": did you mean '" + nearest + "'?";
+}
+
+Arguments::Arguments(const Usage& usage, const po::options_description& options,
+                     const std::vector<std::string>& arguments)
+    : usage_(usage) {
+    po::options_description all;
+    all.add(options).add_options()("help,h", "print this")(
+        "positional", po::value<std::vector<std::string>>()->default_value({}, ""));
+    po::options_description shown;
+    shown.add(options).add_options()("help,h", "print this");
+    po::positional_options_description positional;
+    positional.add("positional", usage.positional.empty() ? 0 : usage.many ? -1 : 1);
+    auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    try {
+        po::store(po::command_line_parser(arguments).options(all).positional(positional)
+                      .style(style).run(),
+                  values_);
+        po::notify(values_);
+    } catch (const po::unknown_option& error) {
+        const std::string& name = error.get_option_name();
+        throw UserError(fmt::format("unknown option '{}' of fovea {}{}", name, usage.command,
+                                    did_you_mean(name, names_of(shown))));
+    } catch (const po::too_many_positional_options_error&) {
+        throw UserError(usage.positional.empty()
+                            ? fmt::format("fovea {} takes options only", usage.command)
+                            : fmt::format("fovea {} takes one {}", usage.command, usage.positional));
+    } catch (const po::error& error) {
+        throw UserError(fmt::format("fovea {}: {}", usage.command, error.what()));
+    }
+    help_ = has("help");
+    if (help_) print_help(usage, shown);
+}
+
+const std::string& Arguments::text(const std::string& name) const {
+    if (!has(name)) throw UserError(fmt::format("fovea {} needs --{}", usage_.command, name));
+    return values_[name].as<std::string>();
+}
+
+std::string Arguments::text_or(const std::string& name, const std::string& other) const {
+    return has(name) ? values_[name].as<std::string>() : other;
+}
+
+const std::vector<std::string>& Arguments::all(const std::string& name) const {
+    static const std::vector<std::string> none;
+    return has(name) ? values_[name].as<std::vector<std::string>>() : none;
+}
+
+std::string Arguments::choice(const std::string& name,
+                              const std::vector<std::string>& choices) const {
+    std::string value = text_or(name, choices.front());
+    if (std::find(choices.begin(), choices.end(), value) != choices.end()) return value;
+    throw UserError(fmt::format("--{} takes {}, not '{}'", name, fmt::join(choices, "|"), value));
+}
+
+std::int64_t Arguments::whole(const std::string& name, std::int64_t least, std::int64_t other) const {
+    if (!has(name)) return other;
+    auto value = runtime::parse_integer(text(name));
+    if (value && *value >= least) return *value;
+    throw UserError(
+        fmt::format("--{} takes a whole number from {}, not '{}'", name, least, text(name)));
+}
+
+std::vector<std::string> Arguments::list(const std::string& name) const {
+    std::vector<std::string> parts;
+    if (!has(name)) return parts;
+    const std::string& value = text(name);
+    for (std::size_t start = 0; start <= value.size();) {
+        std::size_t end = std::min(value.find(',', start), value.size());
+        parts.push_back(value.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
+
+const std::string& Arguments::model() const {
+    if (positional().empty())
+        throw UserError(fmt::format("fovea {} needs a model: a name that `fovea models` lists, or "
+                                    "FILE.cpp:FUNCTION",
+                                    usage_.command));
+    return positional().front();
+}
+
+SettingValues Arguments::settings() const {
+    SettingValues settings;
+    for (const std::string& text : all("set")) {
+        std::size_t equals = text.find('=');
+        if (equals == std::string::npos || equals == 0)
+            throw UserError(fmt::format("--set takes NAME=VALUE, not '{}'", text));
+        std::string name = text.substr(0, equals);
+        for (const auto& [known, value] : settings)
+            if (known == name) throw UserError(fmt::format("setting '{}' is given twice", name));
+        settings.emplace_back(name, text.substr(equals + 1));
+    }
+    return settings;
+}
+
+void add_settings_option(po::options_description& options) {
+    options.add_options()("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
+                          "a setting of the model; repeatable");
+}
+
+}  // namespace fovea::tool

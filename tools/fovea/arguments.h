@@ -1,0 +1,63 @@
+// Command lines of subcommands: Boost.Program_options with errors that name the nearest option.
+#pragma once
+
+#include <boost/program_options.hpp>
+
+#include <string>
+#include <vector>
+
+#include "dsl/settings.h"
+
+namespace fovea::tool {
+
+namespace po = boost::program_options;
+
+/// How a subcommand is called.
+struct Usage {
+    std::string command;     // `show`
+    std::string positional;  // `MODEL`; empty: none
+    std::string summary;
+    bool many = false;       // several positional arguments may stand
+};
+
+class Arguments {
+  public:
+    /// UserError for what does not fit. `--help` prints the usage, and `help()` is then true.
+    Arguments(const Usage& usage, const po::options_description& options,
+              const std::vector<std::string>& arguments);
+
+    bool help() const { return help_; }
+    bool has(const std::string& name) const { return values_.count(name) != 0; }
+    const std::string& text(const std::string& name) const;
+    std::string text_or(const std::string& name, const std::string& other) const;
+    const std::vector<std::string>& all(const std::string& name) const;
+    /// The value, one of `choices`; the first when the option was not given.
+    std::string choice(const std::string& name, const std::vector<std::string>& choices) const;
+    bool on(const std::string& name) const { return choice(name, {"on", "off"}) == "on"; }
+    /// A whole number from `least`, or `other` when the option was not given.
+    std::int64_t whole(const std::string& name, std::int64_t least, std::int64_t other) const;
+    /// The parts of a comma-separated list; empty when the option was not given.
+    std::vector<std::string> list(const std::string& name) const;
+
+    const std::vector<std::string>& positional() const { return all("positional"); }
+    /// The one positional argument; UserError when it is missing.
+    const std::string& model() const;
+    /// `--set NAME=VALUE`.
+    SettingValues settings() const;
+
+  private:
+    Usage usage_;
+    po::variables_map values_;
+    bool help_ = false;
+};
+
+/// Adds `--set`.
+void add_settings_option(po::options_description& options);
+
+/// `names` as a sentence has them: `a, b, c`.
+std::string comma_list(const std::vector<std::string>& names);
+
+/// `: did you mean 'hidden'?`, or nothing.
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& names);
+
+}  // namespace fovea::tool

@@ -1,0 +1,96 @@
+// `fovea build`: a model's program in one file.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "codegen/base/error.h"
+#include "runtime/files.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/compiler.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/process.h"
+#include "tools/fovea/programs.h"
+
+namespace fovea::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string main_text(const std::string& name, Driver driver) {
+    bool translator = driver == Driver::translator;
+    return fmt::format(R"(#include "fovea/{1}.h"
+#include "{0}.h"
+
+int main(int argc, char** argv) {{ return fovea::runtime::{2}(argc, argv, {0}_model()); }}
+)",
+                       name, translator ? "translator/translator" : "runner/runner_main",
+                       translator ? "translator_main" : "runner_main");
+}
+
+std::string compiled_program(const plan::Model& plan, Driver driver, const std::string& isa) {
+    const Home home = find_home();
+    TemporaryFolder folder;
+    write_generated(plan, folder.path());
+    fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
+    const std::string name = generated_name(plan);
+    std::ofstream(folder.path() / "main.cpp") << main_text(name, driver);
+    std::vector<std::string> command = find_compiler();
+    for (const std::string& flag : generated_code_flags(isa)) command.push_back(flag);
+#if defined(__SANITIZE_ADDRESS__)
+    command.push_back("-fsanitize=address,undefined");
+#endif
+    const fs::path program = folder.path() / "program";
+    for (const std::string& argument :
+         {"-I" + folder.path().string(), std::string("-o"), program.string(),
+          (folder.path() / "main.cpp").string(), (folder.path() / (name + ".cpp")).string(),
+          home.runtime_archive.string()})
+        command.push_back(argument);
+    compile_generated(command);
+    const std::vector<std::byte> bytes = runtime::read_file(program.string());
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void write_program(const std::string& path, const std::string& bytes) {
+    runtime::write_file_atomically(path, bytes);
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return;
+    auto all = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+    fs::permissions(path, all, fs::perm_options::add, error);
+    if (error)
+        throw UserError(fmt::format("cannot make '{}' executable: {}", path, error.message()));
+}
+
+}  // namespace
+
+int build_command(const std::vector<std::string>& arguments) {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("output,o", po::value<std::string>()->value_name("FILE"), "the program to write (required)");
+    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add("isa", po::value<std::string>()->value_name("native|avx512|avx2|baseline"),
+        "instruction set; native, this machine's, by default");
+    add_settings_option(options);
+    Arguments given({"build", "MODEL",
+                     "Writes the program of a model: a translator for sentence models, otherwise a\n"
+                     "runner of tensor files. It needs the C++ and OpenMP libraries alone."},
+                    options, arguments);
+    if (given.help()) return 0;
+    const std::string isa = given.choice("isa", {"native", "avx512", "avx2", "baseline"});
+    const bool fusion = given.on("fusion");
+    const std::string& output = given.text("output");
+    if (fs::is_directory(output))
+        throw UserError(fmt::format("cannot write '{}': it is a folder", output));
+    find_compiler();
+    LoadedModel model = load_model(given.model(), given.settings());
+    const Driver driver = model.entry.driver;
+    CompiledModel compiled = compile(model, driver == Driver::translator
+                                                ? translator_programs(model, fusion)
+                                                : runner_programs(model, fusion));
+    write_program(output, compiled_program(compiled.plan, driver, isa));
+    return 0;
+}
+
+}  // namespace fovea::tool

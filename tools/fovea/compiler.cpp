@@ -1,0 +1,116 @@
+#include "tools/fovea/compiler.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "codegen/base/error.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/process.h"
+
+namespace fovea::tool {
+
+namespace {
+
+std::vector<std::string> words(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> parts;
+    for (std::string word; stream >> word;) parts.push_back(word);
+    return parts;
+}
+
+/// The characters of the string literals in `text`, put together.
+std::string literals(const std::string& text) {
+    std::string result;
+    bool inside = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '"') inside = !inside;
+        else if (inside && text[i] == '\\' && i + 1 < text.size()) result += text[++i];
+        else if (inside) result += text[i];
+    }
+    while (!result.empty() && result.back() == ' ') result.pop_back();
+    return result;
+}
+
+/// The end of the braces that start at `open`; quotes hide braces.
+std::size_t closing_brace(const std::string& text, std::size_t open) {
+    int depth = 0;
+    bool inside = false;
+    for (std::size_t i = open; i < text.size(); ++i) {
+        if (inside && text[i] == '\\') ++i;
+        else if (text[i] == '"') inside = !inside;
+        else if (!inside && text[i] == '{') ++depth;
+        else if (!inside && text[i] == '}' && --depth == 0) return i;
+    }
+    return text.size();
+}
+
+}  // namespace
+
+std::vector<std::string> find_compiler() {
+    const char* chosen = std::getenv("CXX");
+    if (chosen && *chosen) {
+        std::vector<std::string> command = words(chosen);
+        if (!command.empty() && !find_program(command[0]).empty()) return command;
+        throw UserError(fmt::format("no C++ compiler found: CXX is '{}'", chosen));
+    }
+    std::vector<std::string> names = {"g++", "clang++-19", "clang++", "c++"};
+#if defined(__clang__)
+    // The runtime's archive calls the OpenMP library of the compiler that built it.
+    names.insert(names.begin(), "clang++-19");
+#endif
+    for (const std::string& name : names)
+        if (!find_program(name).empty()) return {name};
+    throw UserError("no C++ compiler found: install g++ (apt install g++), or set CXX");
+}
+
+Home find_home() {
+    const char* chosen = std::getenv("FOVEA_HOME");
+    if (!chosen || !*chosen) return {FOVEA_SOURCE_DIR, FOVEA_RUNTIME_ARCHIVE};
+    std::filesystem::path home = chosen;
+    if (!std::filesystem::exists(home / "dsl/fovea.h"))
+        throw UserError(fmt::format("FOVEA_HOME is '{}', which has no dsl/fovea.h", chosen));
+    return {home, home / "build/libfovea_runtime.a"};
+}
+
+std::string machine_of(const std::string& isa) {
+    if (isa == "avx512") return "x86-64-v4";
+    if (isa == "avx2") return "x86-64-v3";
+    return isa == "baseline" ? "x86-64" : "native";
+}
+
+std::vector<std::string> generated_code_flags(const std::string& isa) {
+    return {"-std=c++20", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp", "-Wno-psabi",
+            "-march=" + machine_of(isa)};
+}
+
+std::vector<std::string> because_messages(const std::string& output) {
+    std::vector<std::string> messages;
+    for (std::size_t at = 0; (at = output.find("because", at)) != std::string::npos;) {
+        std::size_t open = output.find('{', at);
+        at += 7;
+        if (open == std::string::npos || output.find('\n', at) < open) continue;
+        std::string text = literals(output.substr(open, closing_brace(output, open) - open + 1));
+        bool known = text.empty();
+        for (const std::string& message : messages) known = known || message == text;
+        if (!known) messages.push_back(text);
+    }
+    return messages;
+}
+
+std::string first_error(const std::string& output) {
+    std::istringstream stream(output);
+    for (std::string line; std::getline(stream, line);)
+        if (line.find("error:") != std::string::npos) return line;
+    return output.substr(0, output.find('\n'));
+}
+
+void compile_generated(const std::vector<std::string>& command) {
+    ProcessResult result = run_process(command);
+    if (result.status == 0) return;
+    throw InternalError(fmt::format("{} could not compile generated code: {}", command[0],
+                                    first_error(result.output)));
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,37 @@
+// The C++ compiler that compiles users' model files and generated programs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace fovea::tool {
+
+/// `$CXX`, else the first of g++, clang++-19, clang++, c++ that PATH has. UserError when there is
+/// none.
+std::vector<std::string> find_compiler();
+
+/// Where fovea's sources are, and the archive of the runtime: as built, or under $FOVEA_HOME.
+struct Home {
+    std::filesystem::path sources;
+    std::filesystem::path runtime_archive;
+};
+Home find_home();
+
+/// What -march takes for an instruction set: native, x86-64-v4, x86-64-v3, x86-64.
+std::string machine_of(const std::string& isa);
+
+/// Flags for generated code; `isa` is native, avx512, avx2 or baseline.
+std::vector<std::string> generated_code_flags(const std::string& isa);
+
+/// The messages in a compiler's output that say why a model is ill-formed; empty when the output is
+/// about something else.
+std::vector<std::string> because_messages(const std::string& compiler_output);
+
+/// The first line of a compiler's output that is an error.
+std::string first_error(const std::string& compiler_output);
+
+/// Runs `command`; InternalError with its first error when it fails: generated code compiles.
+void compile_generated(const std::vector<std::string>& command);
+
+}  // namespace fovea::tool

@@ -1,0 +1,67 @@
+// `fovea generate`: a model's C++ with a copy of the runtime, which builds anywhere.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "codegen/base/error.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/programs.h"
+
+namespace fovea::tool {
+
+namespace {
+
+std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, bool training, bool fusion) {
+    if (!training) {
+        std::vector<ProgramRequest> requests = {runner_program(model, false, false, fusion)};
+        for (ProgramRequest& program : extra_programs(model, fusion))
+            requests.push_back(std::move(program));
+        return requests;
+    }
+    if (model.entry.driver == Driver::translator) {
+        std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+        for (ProgramRequest& program : translator_programs(model, fusion))
+            requests.push_back(std::move(program));
+        return requests;
+    }
+    return runner_programs(model, fusion);
+}
+
+}  // namespace
+
+int generate_command(const std::vector<std::string>& arguments) {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("output,o", po::value<std::string>()->value_name("DIR"), "the folder to write (required)");
+    add("training", "with the programs that give gradients");
+    add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
+    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add("isa", po::value<std::string>()->value_name("native|avx512|avx2|baseline"),
+        "instruction set that DIR/CMakeLists.txt compiles for; native by default");
+    add_settings_option(options);
+    Arguments given({"generate", "MODEL",
+                     "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/CMakeLists.txt and DIR/fovea, a\n"
+                     "copy of the runtime."},
+                    options, arguments);
+    if (given.help()) return 0;
+    if (given.choice("target", {"cpu", "ptx"}) == "ptx")
+        throw UserError("this build of fovea has no PTX target; --target cpu is the one it has");
+    const std::string isa = given.choice("isa", {"native", "avx512", "avx2", "baseline"});
+    const bool fusion = given.on("fusion");
+    const std::filesystem::path folder = given.text("output");
+    LoadedModel model = load_model(given.model(), given.settings());
+    CompiledModel compiled =
+        compile(model, wanted_programs(model, given.has("training"), fusion));
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        throw UserError(fmt::format("cannot make the folder '{}': {}", folder.string(),
+                                    error.message()));
+    write_generated(compiled.plan, folder, isa);
+    copy_runtime(folder);
+    return 0;
+}
+
+}  // namespace fovea::tool

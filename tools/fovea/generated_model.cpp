@@ -1,0 +1,145 @@
+#include "tools/fovea/generated_model.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/emitter.h"
+#include "runtime/files.h"
+#include "tools/fovea/compiler.h"
+#include "tools/fovea/process.h"
+
+namespace fovea::tool {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// FNV-1a over two start values, 128 bits in all.
+class Hash {
+  public:
+    void add(const std::string& text) {
+        for (unsigned char c : text + '\0')
+            for (std::uint64_t& part : parts_) part = (part ^ c) * 1099511628211u;
+    }
+    std::string text() const { return fmt::format("{:016x}{:016x}", parts_[0], parts_[1]); }
+
+  private:
+    std::uint64_t parts_[2] = {1469598103934665603u, 88172645463325252u};
+};
+
+std::string stamp(const fs::path& path) {
+    std::error_code error;
+    auto time = fs::last_write_time(path, error).time_since_epoch().count();
+    return fmt::format("{} {} {}", path.string(), time, fs::file_size(path, error));
+}
+
+std::vector<fs::path> runtime_files(const fs::path& runtime) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(runtime)) {
+        auto extension = entry.path().extension();
+        if (extension == ".h" || extension == ".cpp") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::string hash_of(const plan::Model& model, const std::vector<std::string>& command,
+                    const Home& home) {
+    Hash hash;
+    for (const emit::File& file : emit::make_cpp_emitter()->emit_model(model)) hash.add(file.text);
+    for (const std::string& part : command) hash.add(part);
+    hash.add(stamp(find_program(command[0])));
+    for (const fs::path& file : runtime_files(home.sources / "runtime"))
+        if (file.extension() == ".h") hash.add(stamp(file));
+    return hash.text();
+}
+
+/// The folder of the cache; empty when there is none that can be written.
+fs::path cache_folder() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    fs::path folder;
+    if (cache && *cache) folder = fs::path(cache) / "fovea";
+    else if (home && *home) folder = fs::path(home) / ".cache/fovea";
+    else return {};
+    std::error_code error;
+    fs::create_directories(folder, error);
+    return error || access(folder.c_str(), W_OK) ? fs::path() : folder;
+}
+
+/// Compiles into `library`, through a file beside it, so that other processes see all of it or none.
+void compile_library(const plan::Model& model, std::vector<std::string> command, const Home& home,
+                     const fs::path& library) {
+    TemporaryFolder folder;
+    write_generated(model, folder.path());
+    fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
+    fs::path part = library;
+    part += fmt::format(".{}", getpid());
+    for (const std::string& argument :
+         {"-I" + folder.path().string(), std::string("-o"), part.string(),
+          (folder.path() / (generated_name(model) + ".cpp")).string()})
+        command.push_back(argument);
+    compile_generated(command);
+    fs::rename(part, library);
+}
+
+const runtime::Model& load(const fs::path& library, const std::string& name) {
+    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) throw InternalError(fmt::format("cannot load generated code: {}", dlerror()));
+    // `const Model& <name>_model()`, as the Itanium C++ ABI spells it.
+    std::string symbol = fmt::format("_Z{}{}_modelv", name.size() + 6, name);
+    auto model = reinterpret_cast<const runtime::Model& (*)()>(dlsym(handle, symbol.c_str()));
+    if (!model) throw InternalError(fmt::format("generated code has no '{}'", symbol));
+    return model();
+}
+
+}  // namespace
+
+std::string generated_name(const plan::Model& model) {
+    std::string header = emit::make_cpp_emitter()->emit_model({.name = model.name}).front().name;
+    return header.substr(0, header.rfind('.'));
+}
+
+void write_generated(const plan::Model& model, const fs::path& folder, const std::string& isa) {
+    for (emit::File& file : emit::make_cpp_emitter()->emit_model(model)) {
+        const std::string machine = "FOVEA_MACHINE native";
+        if (std::size_t at = file.text.find(machine); at != std::string::npos)
+            file.text.replace(at, machine.size(), "FOVEA_MACHINE " + machine_of(isa));
+        runtime::write_file_atomically((folder / file.name).string(), file.text);
+    }
+}
+
+void copy_runtime(const fs::path& folder) {
+    const fs::path runtime = find_home().sources / "runtime";
+    for (const fs::path& file : runtime_files(runtime)) {
+        fs::path target = folder / "fovea" / fs::relative(file, runtime);
+        fs::create_directories(target.parent_path());
+        fs::copy_file(file, target, fs::copy_options::overwrite_existing);
+    }
+}
+
+const runtime::Model& load_generated(const plan::Model& model, const std::string& isa) {
+    const Home home = find_home();
+    std::vector<std::string> command = find_compiler();
+    for (const std::string& flag : generated_code_flags(isa)) command.push_back(flag);
+    command.insert(command.end(), {"-fPIC", "-shared"});
+    const std::string name = generated_name(model);
+    const fs::path cache = cache_folder();
+    if (cache.empty()) {
+        TemporaryFolder folder;
+        compile_library(model, command, home, folder.path() / "model.so");
+        return load(folder.path() / "model.so", name);
+    }
+    const fs::path library = cache / (hash_of(model, command, home) + ".so");
+    if (!fs::exists(library)) compile_library(model, command, home, library);
+    return load(library, name);
+}
+
+}  // namespace fovea::tool

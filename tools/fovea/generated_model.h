@@ -1,0 +1,27 @@
+// Generated files on disk, and generated code loaded into this process.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "codegen/plan/plan.h"
+#include "runtime/program.h"
+
+namespace fovea::tool {
+
+/// The C++ identifier that generated files and functions of a model start with.
+std::string generated_name(const plan::Model& model);
+
+/// Writes the files of `model` into `folder`, which exists; its CMakeLists.txt compiles for `isa`.
+void write_generated(const plan::Model& model, const std::filesystem::path& folder,
+                     const std::string& isa = "native");
+
+/// Copies the runtime's sources to `folder`/fovea.
+void copy_runtime(const std::filesystem::path& folder);
+
+/// Compiles the model into a library and loads it. The library is kept in the user's cache folder
+/// ($XDG_CACHE_HOME/fovea, ~/.cache/fovea) under the hash of the code, the compiler, its flags and
+/// the runtime, so a second run of the same model starts at once.
+const runtime::Model& load_generated(const plan::Model& model, const std::string& isa);
+
+}  // namespace fovea::tool

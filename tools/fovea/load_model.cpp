@@ -1,0 +1,72 @@
+#include "tools/fovea/load_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "models/registry.h"
+#include "tools/fovea/arguments.h"
+
+namespace fovea::tool {
+
+namespace {
+
+/// The colon between a file and a function, which may be qualified (`my.cpp:models::f`).
+std::size_t separator(const std::string& name) {
+    for (std::size_t i = 1; i + 1 < name.size(); ++i)
+        if (name[i] == ':' && name[i - 1] != ':' && name[i + 1] != ':') return i;
+    return std::string::npos;
+}
+
+std::vector<std::string> model_names() {
+    std::vector<std::string> names;
+    for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
+    return names;
+}
+
+void check_names(const ModelEntry& entry, const SettingValues& values) {
+    std::vector<std::string> names;
+    for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
+    for (const auto& [name, value] : values) {
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        std::string listed = names.empty() ? " it has no settings" : " settings: " + comma_list(names);
+        std::string nearest = did_you_mean(name, names);
+        throw UserError(fmt::format("unknown setting '{}' of {}{}{}", name, entry.name,
+                                    nearest.empty() ? ";" : nearest, listed));
+    }
+}
+
+std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingValues& values) {
+    std::vector<plan::Setting> settings;
+    for (const SettingSpec& spec : entry.settings) {
+        std::string text = spec.default_text;
+        for (const auto& [name, value] : values)
+            if (name == spec.name) text = value;
+        if (!text.empty()) settings.push_back({spec.name, text});
+    }
+    return settings;
+}
+
+}  // namespace
+
+ModelEntry find_entry(const std::string& name) {
+    if (const ModelEntry* entry = models::find_model(name)) return *entry;
+    if (std::size_t colon = separator(name); colon != std::string::npos)
+        return compile_entry(name.substr(0, colon), name.substr(colon + 1));
+    if (name.find('.') != std::string::npos || name.find('/') != std::string::npos)
+        throw UserError(fmt::format("'{0}' names no function: write {0}:FUNCTION", name));
+    std::string nearest = did_you_mean(name, model_names());
+    throw UserError(fmt::format("unknown model '{}'{} models: {}; or FILE.cpp:FUNCTION", name,
+                                nearest.empty() ? ";" : nearest, comma_list(model_names())));
+}
+
+LoadedModel load_model(const std::string& name, const SettingValues& values) {
+    LoadedModel model{find_entry(name), values, {}, {}};
+    check_names(model.entry, values);
+    model.settings = settings_of(model.entry, values);
+    model.graph = model.entry.build(values);
+    return model;
+}
+
+}  // namespace fovea::tool

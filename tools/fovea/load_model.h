@@ -1,0 +1,29 @@
+// The model that a command names: a built-in one, or a function of the user's own file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/plan/plan.h"
+#include "dsl/model_entry.h"
+
+namespace fovea::tool {
+
+struct LoadedModel {
+    ModelEntry entry;
+    SettingValues values;                 // as given
+    std::vector<plan::Setting> settings;  // all that have a value
+    Graph graph;                          // of the main function
+};
+
+/// UserError for an unknown model or setting (with the nearest name), and with the text of the
+/// mistake for a model that is wrong.
+LoadedModel load_model(const std::string& name, const SettingValues& values);
+
+/// The entry alone.
+ModelEntry find_entry(const std::string& name);
+
+/// Compiles `file` and gives the entry of its function `function`. The compiled code stays loaded.
+ModelEntry compile_entry(const std::string& file, const std::string& function);
+
+}  // namespace fovea::tool

@@ -1,0 +1,48 @@
+// `fovea models`: the built-in models, their settings and defaults.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "models/registry.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+
+namespace fovea::tool {
+
+namespace {
+
+nlohmann::ordered_json json_of(const ModelEntry& entry) {
+    nlohmann::ordered_json settings = nlohmann::ordered_json::array();
+    for (const SettingSpec& spec : entry.settings) {
+        nlohmann::ordered_json value = nullptr;
+        if (!spec.default_text.empty()) value = spec.default_text;
+        settings.push_back({{"name", spec.name}, {"kind", spec.kind}, {"default", value}});
+    }
+    return {{"name", entry.name}, {"source", entry.source}, {"settings", settings}};
+}
+
+void print_entry(const ModelEntry& entry) {
+    fmt::print("{}  ({})\n", entry.name, entry.source);
+    for (const SettingSpec& spec : entry.settings)
+        fmt::print("    {:<12}{:<32}{}\n", spec.name, spec.kind,
+                   spec.default_text.empty() ? "symbolic unless set" : spec.default_text);
+}
+
+}  // namespace
+
+int models_command(const std::vector<std::string>& arguments) {
+    po::options_description options("Options");
+    options.add_options()("json", "print JSON");
+    Arguments given({"models", "", "Lists the built-in models: settings, kinds, defaults."}, options,
+                    arguments);
+    if (given.help()) return 0;
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const ModelEntry& entry : models::built_in_models()) {
+        if (given.has("json")) list.push_back(json_of(entry));
+        else print_entry(entry);
+    }
+    if (given.has("json")) fmt::print("{}\n", list.dump(2));
+    return 0;
+}
+
+}  // namespace fovea::tool

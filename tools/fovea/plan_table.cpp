@@ -1,0 +1,136 @@
+#include "tools/fovea/plan_table.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "codegen/base/error.h"
+#include "codegen/kernel/print.h"
+#include "runtime/options.h"
+#include "runtime/plan_workspace.h"
+#include "tools/fovea/arguments.h"
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr const char* kRoles[] = {"parameter", "input", "output", "buffer", "prepared"};
+
+int bytes_of(DType type) { return type == DType::bf16 ? 2 : type == DType::boolean ? 1 : 4; }
+
+std::string shape_text(const plan::Tensor& tensor) {
+    std::vector<std::string> parts;
+    for (const Dim& dim : tensor.shape) parts.push_back(kernel::text_of(dim));
+    return fmt::format("{}[{}]", name_of(tensor.dtype), fmt::join(parts, ", "));
+}
+
+/// `4096*batch*src_len`
+std::string bytes_formula(const plan::Tensor& tensor) {
+    std::int64_t factor = bytes_of(tensor.dtype);
+    std::string symbols;
+    for (const Dim& dim : tensor.shape) {
+        if (dim.is_static()) {
+            factor *= dim.value();
+            continue;
+        }
+        std::string text = kernel::text_of(dim);
+        bool sum = text.find_first_of("+-") != std::string::npos;
+        symbols += sum ? "*(" + text + ")" : "*" + text;
+    }
+    return std::to_string(factor) + symbols;
+}
+
+std::size_t bytes_at(const plan::Tensor& tensor, const SampleDims& dims) {
+    std::int64_t bytes = bytes_of(tensor.dtype);
+    for (const Dim& dim : tensor.shape) bytes *= value_of(dim, dims);
+    return std::size_t(bytes);
+}
+
+struct Totals {
+    std::map<plan::Role, std::size_t> bytes;
+    std::size_t separate = 0;  // of all buffers, were none to share memory
+};
+
+std::string row(const plan::Tensor& tensor, const SampleDims& dims, const std::string& offset) {
+    std::string life = tensor.role == plan::Role::buffer
+                           ? fmt::format("{}-{}", tensor.first, tensor.last)
+                           : "";
+    return fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", kRoles[int(tensor.role)],
+                       tensor.name, shape_text(tensor), bytes_formula(tensor),
+                       bytes_at(tensor, dims), life, offset);
+}
+
+std::string dims_text(const SampleDims& dims) {
+    std::vector<std::string> parts;
+    for (const auto& [name, size] : dims) parts.push_back(fmt::format("{}={}", name, size));
+    return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::size_t used_kernels(const plan::Program& program) {
+    std::set<int> kernels;
+    for (const auto* steps : {&program.prepare, &program.steps})
+        for (const plan::Step& step : *steps) kernels.insert(step.kernel);
+    return kernels.size();
+}
+
+}  // namespace
+
+SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>& given) {
+    SampleDims dims;
+    for (const std::string& name : model.dims)
+        dims[name] = name.find("batch") != name.npos ? 64 : name.find("vocab") != name.npos ? 200 : 10;
+    for (const std::string& text : given) {
+        std::size_t equals = std::min(text.find('='), text.size());
+        std::string name = text.substr(0, equals);
+        auto size = runtime::parse_integer(std::string_view(text).substr(
+            std::min(equals + 1, text.size())));
+        if (!dims.count(name))
+            throw UserError(fmt::format("unknown dim '{}'{} dims: {}", name,
+                                        did_you_mean(name, model.dims), comma_list(model.dims)));
+        if (!size || *size < 1) throw UserError(fmt::format("--size takes DIM=N, not '{}'", text));
+        dims[name] = *size;
+    }
+    return dims;
+}
+
+std::int64_t value_of(const Dim& dim, const SampleDims& dims) {
+    std::int64_t value = dim.constant();
+    for (const DimTerm& term : dim.terms()) {
+        std::int64_t product = term.factor;
+        for (Symbol symbol : term.symbols)
+            if (symbol) product *= dims.at(kernel::text_of(Dim(detail::text_of(symbol))));
+        value += product;
+    }
+    return value;
+}
+
+std::string plan_table(const plan::Model& model, const plan::Program& program,
+                       const SampleDims& dims) {
+    std::vector<runtime::BufferLife> lives;
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::buffer)
+            lives.push_back({bytes_at(tensor, dims), tensor.first, tensor.last});
+    runtime::WorkspacePlan placed = runtime::plan_workspace(lives);
+    std::string text = fmt::format("{}: program {}, at {}\n\n", model.name, program.name,
+                                   dims_text(dims));
+    text += fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", "role", "name", "shape",
+                        "bytes", "at sizes", "steps", "offset");
+    Totals totals;
+    std::size_t buffer = 0;
+    for (const plan::Tensor& tensor : program.tensors) {
+        bool planned = tensor.role == plan::Role::buffer;
+        text += row(tensor, dims, planned ? std::to_string(placed.offsets[buffer++]) : "");
+        totals.bytes[tensor.role] += bytes_at(tensor, dims);
+        if (planned) totals.separate += bytes_at(tensor, dims);
+    }
+    text += fmt::format("\nkernels     {} runs of {} kernels, {} runs when parameters change\n",
+                        program.steps.size(), used_kernels(program), program.prepare.size());
+    text += fmt::format("peak        {} bytes of workspace ({} without sharing, {} at least)\n",
+                        placed.peak_bytes, totals.separate, placed.lower_bound);
+    for (plan::Role role : {plan::Role::parameter, plan::Role::prepared, plan::Role::input,
+                            plan::Role::output})
+        text += fmt::format("{:<12}{} bytes\n", kRoles[int(role)], totals.bytes[role]);
+    return text;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,69 @@
+#include "tools/fovea/programs.h"
+
+#include <algorithm>
+
+namespace fovea::tool {
+
+namespace {
+
+ProgramRequest request(std::string name, const Graph& graph, bool training, Gradients gradients,
+                       bool fusion) {
+    return {.name = std::move(name), .graph = graph, .training = training, .gradients = gradients,
+            .fusion = fusion};
+}
+
+}  // namespace
+
+bool has_gradient(const Graph& graph) {
+    auto is = [&](auto&& predicate) {
+        return std::any_of(graph.nodes.begin(), graph.nodes.end(), predicate);
+    };
+    return is([](const Node& n) { return n.op == Op::output && is_float(n.dtype); }) &&
+           is([](const Node& n) {
+               return n.op == Op::parameter || (n.op == Op::input && is_float(n.dtype));
+           });
+}
+
+bool has_dropout(const Graph& graph) { return graph.sites > 0; }
+
+ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training, bool fusion) {
+    std::string name = gradient ? "gradient" : "forward";
+    if (training) name += "_train";
+    return request(name, model.graph, training,
+                   gradient ? Gradients::of_parameters_and_inputs : Gradients::none, fusion);
+}
+
+std::vector<ProgramRequest> runner_programs(const LoadedModel& model, bool fusion) {
+    std::vector<ProgramRequest> requests;
+    for (bool training : {false, true}) {
+        if (training && !has_dropout(model.graph)) continue;
+        requests.push_back(runner_program(model, false, training, fusion));
+        if (has_gradient(model.graph))
+            requests.push_back(runner_program(model, true, training, fusion));
+    }
+    return requests;
+}
+
+std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool fusion) {
+    std::vector<ProgramRequest> requests = {
+        request("training_step", model.graph, true, Gradients::of_parameters, fusion),
+        request("evaluate", model.graph, false, Gradients::none, fusion)};
+    for (ProgramRequest& program : requests) program.only = {"loss"};
+    for (ProgramRequest& program : extra_programs(model, fusion))
+        requests.push_back(std::move(program));
+    return requests;
+}
+
+std::vector<ProgramRequest> extra_programs(const LoadedModel& model, bool fusion) {
+    std::vector<ProgramRequest> requests;
+    for (const ExtraProgram& program : model.entry.programs)
+        requests.push_back(
+            request(program.name, program.build(model.values), false, Gradients::none, fusion));
+    return requests;
+}
+
+CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests) {
+    return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,32 @@
+// Which programs of a model are compiled for what.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/pipeline.h"
+#include "tools/fovea/load_model.h"
+
+namespace fovea::tool {
+
+/// `forward` or `gradient`, with `_train` when dropout is on: what the runner looks for.
+ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training, bool fusion);
+
+/// All programs of the runner that the model has: the gradient where there is something to
+/// differentiate, the `_train` ones where there is dropout.
+std::vector<ProgramRequest> runner_programs(const LoadedModel& model, bool fusion);
+
+/// training_step, evaluate and the model's further programs: what the translator looks for.
+std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool fusion);
+
+/// The further programs alone.
+std::vector<ProgramRequest> extra_programs(const LoadedModel& model, bool fusion);
+
+/// Whether there is anything to differentiate, and anything to differentiate by.
+bool has_gradient(const Graph& graph);
+bool has_dropout(const Graph& graph);
+
+/// `compile_model` of these programs.
+CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests);
+
+}  // namespace fovea::tool

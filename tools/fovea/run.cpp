@@ -1,0 +1,91 @@
+// `fovea run`: a model on tensors from a file.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "codegen/base/error.h"
+#include "runtime/runner/run_model.h"
+#include "runtime/safetensors.h"
+#include "runtime/threads.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/programs.h"
+#include "tools/fovea/run_reference.h"
+
+namespace fovea::tool {
+
+namespace {
+
+using runtime::SafetensorsFile;
+
+po::options_description run_options() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    auto file = [] { return po::value<std::string>()->value_name("F"); };
+    auto number = [] { return po::value<std::string>()->value_name("N"); };
+    add("inputs", file(), "safetensors with the inputs, by name (required)");
+    add("outputs", file(), "safetensors to write the outputs to (required)");
+    add("weights", file(), "safetensors with the parameters, by PyTorch's names");
+    add("gradients", "also <name>.grad of every parameter and float input: of the sum of `loss`, or\n"
+                     "from the cotangents <output>.grad among the inputs");
+    add("train", "training mode: dropout is on");
+    add("seed", number(), "of dropout; 1 by default");
+    add("step", number(), "of dropout; 0 by default");
+    add("only", po::value<std::string>()->value_name("NAME,…"), "write these outputs only");
+    add("target", po::value<std::string>()->value_name("reference|cpu|ptx-interpreter|cuda"),
+        "cpu by default");
+    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add("threads", number(), "one per core by default");
+    add_settings_option(options);
+    return options;
+}
+
+runtime::RunRequest request_of(const Arguments& given) {
+    runtime::RunRequest request;
+    request.gradients = given.has("gradients");
+    request.train = given.has("train");
+    request.seed = std::uint64_t(given.whole("seed", 0, 1));
+    request.step = std::uint64_t(given.whole("step", 0, 0));
+    request.only = given.list("only");
+    return request;
+}
+
+void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, bool fusion,
+                const SafetensorsFile& inputs, const SafetensorsFile* weights,
+                const std::string& output) {
+    bool training = request.train && has_dropout(model.graph);
+    CompiledModel compiled =
+        compile(model, {runner_program(model, request.gradients, training, fusion)});
+    runtime::run_model(load_generated(compiled.plan, "native"), request, inputs, weights, output);
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments) {
+    Arguments given({"run", "MODEL",
+                     "Runs a model on tensors from a file. Dims are bound from their shapes."},
+                    run_options(), arguments);
+    if (given.help()) return 0;
+    const std::string target =
+        given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
+    if (target == "ptx-interpreter" || target == "cuda")
+        throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
+    const runtime::RunRequest request = request_of(given);
+    const bool fusion = given.on("fusion");
+    const std::string& output = given.text("outputs");
+    const std::int64_t threads = given.whole("threads", 1, 0);
+    if (threads) runtime::set_threads(threads);
+    const SafetensorsFile inputs = runtime::read_safetensors(given.text("inputs"));
+    std::optional<SafetensorsFile> weights;
+    if (given.has("weights")) weights = runtime::read_safetensors(given.text("weights"));
+    LoadedModel model = load_model(given.model(), given.settings());
+    if (request.gradients && !has_gradient(model.graph))
+        throw UserError(fmt::format("{} has no output with a gradient, or nothing to take it by",
+                                    model.entry.name));
+    auto* run = target == "cpu" ? run_on_cpu : run_reference;
+    run(model, request, fusion, inputs, weights ? &*weights : nullptr, output);
+    return 0;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,111 @@
+#include "tools/fovea/sample_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/random_stream.h"
+
+namespace fovea::tool {
+
+namespace {
+
+using runtime::RandomStream;
+
+SampleDims dims_with(const plan::Model& model, std::int64_t batch,
+                     const std::vector<std::int64_t>& lengths) {
+    SampleDims dims;
+    std::size_t next = 0;
+    std::int64_t vocabulary = 19;
+    for (const std::string& name : model.dims) {
+        if (name.find("batch") != name.npos) {
+            dims[name] = batch;
+        } else if (name.find("vocab") != name.npos) {
+            dims[name] = vocabulary;
+            vocabulary += 4;
+        } else {
+            dims[name] = lengths[next++ % lengths.size()];
+        }
+    }
+    return dims;
+}
+
+/// A length from 0 to `limit`.
+std::int64_t draw_length(const Sample& sample, const RandomStream& random, std::size_t i,
+                         std::int64_t limit) {
+    switch (sample.lengths) {
+        case Sample::Lengths::full: return limit;
+        case Sample::Lengths::one_is_zero:
+            if (i == 0) return 0;
+            [[fallthrough]];
+        case Sample::Lengths::positive:
+            return std::int64_t(1 + random.below(i, std::uint64_t(limit)));
+        case Sample::Lengths::any: break;
+    }
+    return std::int64_t(random.below(i, std::uint64_t(limit) + 1));
+}
+
+/// Integers of which nothing is known stay inside every symbolic axis.
+std::int64_t smallest_size(const SampleDims& dims) {
+    std::int64_t smallest = 1 << 20;
+    for (const auto& [name, size] : dims) smallest = std::min(smallest, size);
+    return std::min<std::int64_t>(smallest, 4);
+}
+
+double draw(const plan::Tensor& tensor, const Sample& sample, const RandomStream& random,
+            std::size_t i) {
+    if (tensor.dtype == DType::boolean) return double(random.below(i, 2));
+    if (tensor.dtype == DType::i32) {
+        std::int64_t limit = tensor.holds == plan::Holds::anything ? smallest_size(sample.dims)
+                                                                   : value_of(tensor.limit, sample.dims);
+        if (tensor.holds == plan::Holds::lengths) return double(draw_length(sample, random, i, limit));
+        return double(random.below(i, std::uint64_t(limit)));
+    }
+    double value = random.normal(i);
+    if (tensor.role == plan::Role::parameter) {
+        bool matrix = tensor.shape.size() > 1 && tensor.initial != plan::Initial::ones;
+        double width = matrix ? double(value_of(tensor.shape.back(), sample.dims)) : 100;
+        value /= std::sqrt(width);
+        if (tensor.initial == plan::Initial::ones) value += 1;
+    }
+    return double(float(value));
+}
+
+}  // namespace
+
+std::string Sample::text() const {
+    std::vector<std::string> parts;
+    for (const auto& [name, size] : dims) parts.push_back(fmt::format("{}={}", name, size));
+    return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::vector<Sample> samples_for(const plan::Model& model) {
+    using Lengths = Sample::Lengths;
+    std::vector<Sample> samples = {{dims_with(model, 1, {1}), Lengths::full, 1},
+                                   {dims_with(model, 3, {7, 5}), Lengths::positive, 2},
+                                   {dims_with(model, 2, {17, 33}), Lengths::positive, 3},
+                                   {dims_with(model, 3, {4, 6}), Lengths::one_is_zero, 4}};
+    const RandomStream random(5, 0);
+    auto size = [&](std::uint64_t i, std::uint64_t most) { return std::int64_t(1 + random.below(i, most)); };
+    samples.push_back({dims_with(model, size(0, 5), {size(1, 24), size(2, 24), size(3, 24)}),
+                       Lengths::any, 5});
+    return samples;
+}
+
+Values draw_values(const plan::Program& program, const Sample& sample) {
+    Values values;
+    std::uint32_t stream = 0;
+    for (const plan::Tensor& tensor : program.tensors) {
+        if (tensor.role != plan::Role::parameter && tensor.role != plan::Role::input) continue;
+        Array array;
+        for (const Dim& dim : tensor.shape) array.shape.push_back(value_of(dim, sample.dims));
+        const RandomStream random(sample.seed, stream++);
+        for (std::size_t i = 0; i < std::size_t(array.size()); ++i)
+            array.values.push_back(draw(tensor, sample, random, i));
+        values[tensor.name] = std::move(array);
+    }
+    return values;
+}
+
+}  // namespace fovea::tool

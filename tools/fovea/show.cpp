@@ -1,0 +1,150 @@
+// `fovea show`: a model at any stage of its way to C++.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/emitter.h"
+#include "codegen/graph/print.h"
+#include "codegen/graph/print_dot.h"
+#include "codegen/graph/print_json.h"
+#include "codegen/kernel/print.h"
+#include "runtime/files.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/plan_table.h"
+#include "tools/fovea/process.h"
+#include "tools/fovea/programs.h"
+
+namespace fovea::tool {
+
+namespace {
+
+const std::vector<std::string> kStages = {"graph", "grouped", "gradient", "optimized", "fused",
+                                          "kernels", "plan", "cpp", "ptx"};
+
+bool is_graph_stage(const std::string& stage) {
+    return stage == "graph" || stage == "grouped" || stage == "gradient" || stage == "optimized";
+}
+
+std::vector<ProgramRequest> all_programs(const LoadedModel& model, bool fusion) {
+    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
+                                             ? translator_programs(model, fusion)
+                                             : extra_programs(model, fusion);
+    for (ProgramRequest& program : others) requests.push_back(std::move(program));
+    return requests;
+}
+
+/// The program to show. Where none was asked for: the gradient from the stage `gradient` on, for
+/// models with parameters.
+ProgramRequest choose_program(const LoadedModel& model, const std::string& stage, std::string name,
+                              bool fusion) {
+    bool parameters = std::any_of(model.graph.nodes.begin(), model.graph.nodes.end(),
+                                  [](const Node& node) { return node.op == Op::parameter; });
+    bool forward = stage == "graph" || stage == "grouped" || !parameters;
+    if (name.empty()) name = forward || !has_gradient(model.graph) ? "forward" : "gradient";
+    std::vector<std::string> names;
+    for (ProgramRequest& program : all_programs(model, fusion)) {
+        if (program.name == name) return std::move(program);
+        names.push_back(program.name);
+    }
+    throw UserError(fmt::format("{} has no program '{}'{} programs: {}", model.entry.name, name,
+                                did_you_mean(name, names), comma_list(names)));
+}
+
+std::string svg_of(const std::string& dot) {
+    if (find_program("dot").empty())
+        throw UserError("--format svg needs Graphviz: install it (apt install graphviz), or take "
+                        "--format dot");
+    TemporaryFolder folder;
+    std::string in = (folder.path() / "graph.dot").string(), out = in + ".svg";
+    std::ofstream(in) << dot;
+    ProcessResult result = run_process({"dot", "-Tsvg", "-o", out, in});
+    if (result.status) throw UserError(fmt::format("dot failed: {}", result.output));
+    std::vector<std::byte> bytes = runtime::read_file(out);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string graph_text(const Graph& graph, const std::string& format) {
+    if (format == "dot") return print_dot(graph);
+    if (format == "svg") return svg_of(print_dot(graph));
+    if (format == "json") return print_json(graph);
+    return print(graph);
+}
+
+std::string kernels_text(const plan::Model& model) {
+    std::string text;
+    for (const kernel::Kernel& kernel : model.kernels) {
+        for (const std::string& source : kernel.sources) text += "# " + source + "\n";
+        text += kernel::print(kernel) + "\n";
+    }
+    return text;
+}
+
+std::string cpp_text(const plan::Model& model) {
+    for (const emit::File& file : emit::make_cpp_emitter()->emit_model(model))
+        if (file.name.ends_with(".cpp")) return file.text;
+    throw InternalError("the C++ emitter gave no .cpp file");
+}
+
+std::string stage_text(const ProgramRequest& request, const CompiledModel& compiled,
+                       const std::string& stage, const Arguments& given) {
+    const CompiledProgram& program = compiled.programs.front();
+    const std::string format = given.text_or("format", "text");
+    if (stage == "graph") return graph_text(request.graph, format);
+    if (stage == "grouped") return graph_text(program.grouped, format);
+    if (stage == "gradient") return graph_text(program.gradient, format);
+    if (stage == "optimized") return graph_text(program.optimized, format);
+    if (stage == "fused") return fuse::print(program.optimized, program.fused);
+    if (stage == "kernels") return kernels_text(compiled.plan);
+    if (stage == "plan")
+        return plan_table(compiled.plan, program.plan, sample_dims(compiled.plan, given.all("size")));
+    return cpp_text(compiled.plan);
+}
+
+void check_format(const std::string& stage, const std::string& format) {
+    if (stage == "ptx")
+        throw UserError("this build of fovea has no PTX target; the last stage it shows is cpp");
+    if (format != "text" && !is_graph_stage(stage))
+        throw UserError(fmt::format("--format {} is for the stages graph, grouped, gradient and "
+                                    "optimized; {} is text",
+                                    format, stage));
+}
+
+}  // namespace
+
+int show_command(const std::vector<std::string>& arguments) {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("stage", po::value<std::string>()->value_name("STAGE"),
+        "graph|grouped|gradient|optimized|fused|kernels|plan|cpp|ptx");
+    add("format", po::value<std::string>()->value_name("text|dot|svg|json"), "text by default");
+    add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
+    add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
+    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add("size", po::value<std::vector<std::string>>()->value_name("DIM=N"),
+        "a size for --stage plan; repeatable");
+    add("passes", "print what each pass did, and its time, instead");
+    add_settings_option(options);
+    Arguments given({"show", "MODEL", "Prints a model at any stage of its way to C++."}, options,
+                    arguments);
+    if (given.help()) return 0;
+    const std::string stage = given.choice("stage", kStages);
+    check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
+    const bool fusion = given.on("fusion");
+    LoadedModel model = load_model(given.model(), given.settings());
+    ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
+    CompiledModel compiled;
+    if (stage != "graph" || given.has("passes")) compiled = compile(model, {request});
+    else compiled.programs.emplace_back();
+    std::string text = given.has("passes") ? print(compiled.programs.front().passes)
+                                           : stage_text(request, compiled, stage, given);
+    if (given.has("output")) runtime::write_file_atomically(given.text("output"), text);
+    else fmt::print("{}", text);
+    return 0;
+}
+
+}  // namespace fovea::tool

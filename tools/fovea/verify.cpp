@@ -1,0 +1,124 @@
+// `fovea verify`: kernels and gradients against the reference and finite differences.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "codegen/base/error.h"
+#include "models/registry.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/programs.h"
+#include "tools/fovea/verify_kernels.h"
+
+namespace fovea::tool {
+
+namespace {
+
+std::vector<ProgramRequest> verified_programs(const LoadedModel& model, bool fusion) {
+    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    for (ProgramRequest& program : extra_programs(model, fusion))
+        requests.push_back(std::move(program));
+    return requests;
+}
+
+void append(std::vector<VerifyRow>& rows, std::vector<VerifyRow> more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+}
+
+/// Finite differences take two runs of the reference for each gradient: small samples are enough.
+bool takes_finite_differences(const CompiledProgram& program, std::size_t sample) {
+    return program.name.starts_with("gradient") && (sample == 1 || sample == 3);
+}
+
+std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& target, bool fusion) {
+    std::vector<ProgramRequest> requests = verified_programs(model, fusion);
+    CompiledModel compiled = compile(model, requests);
+    const runtime::Model* generated =
+        target == "cpu" ? &load_generated(compiled.plan, "native") : nullptr;
+    std::vector<VerifyRow> rows;
+    const std::vector<Sample> samples = samples_for(compiled.plan);
+    for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
+        const CompiledProgram& program = compiled.programs[p];
+        for (std::size_t s = 0; s < samples.size(); ++s) {
+            bool training = requests[p].training;
+            if (generated)
+                append(rows, verify_kernels(compiled.plan, program, *generated, samples[s], training));
+            if (takes_finite_differences(program, s))
+                append(rows, verify_gradients(model.entry.name, program, samples[s], training));
+        }
+    }
+    return rows;
+}
+
+/// A number JSON can hold: errors that are infinite stand as 1e300.
+nlohmann::ordered_json number(const std::optional<double>& error) {
+    if (!error) return nullptr;
+    return std::min(*error, 1e300);
+}
+
+void print_json(const std::vector<VerifyRow>& rows) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const VerifyRow& row : rows)
+        list.push_back({{"model", row.model}, {"kernel", row.kernel}, {"dims", row.dims},
+                        {"value_error", number(row.value_error)},
+                        {"gradient_error", number(row.gradient_error)}, {"ok", row.ok}});
+    fmt::print("{}\n", list.dump(1));
+}
+
+std::string error_text(const std::optional<double>& error) {
+    return error ? fmt::format("{:.1e}", *error) : "";
+}
+
+void print_table(const std::vector<VerifyRow>& rows) {
+    fmt::print("{:<5} {:>9} {:>9}  {:<48} {}\n", "", "values", "gradients", "dims", "kernel");
+    std::size_t misses = 0;
+    for (const VerifyRow& row : rows) {
+        fmt::print("{:<5} {:>9} {:>9}  {:<48} {}\n", row.ok ? "ok" : "MISS",
+                   error_text(row.value_error), error_text(row.gradient_error), row.dims, row.kernel);
+        misses += !row.ok;
+    }
+    fmt::print("{} checks, {} missed (tolerances: values {}, gradients {})\n", rows.size(), misses,
+               kValueTolerance, kGradientTolerance);
+}
+
+}  // namespace
+
+int verify_command(const std::vector<std::string>& arguments) {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("all", "every built-in model");
+    add("target", po::value<std::string>()->value_name("cpu|reference"), "cpu by default");
+    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add("json", "print JSON");
+    add_settings_option(options);
+    Arguments given({"verify", "MODEL…",
+                     "Checks every kernel against the float64 reference, and every gradient against\n"
+                     "finite differences, at several sizes. Built-in models are taken small unless\n"
+                     "--set says otherwise. Exit status 1 when a check misses.",
+                     true},
+                    options, arguments);
+    if (given.help()) return 0;
+    const std::string target = given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
+    if (target == "ptx-interpreter" || target == "cuda")
+        throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
+    const bool fusion = given.on("fusion");
+    std::vector<std::string> names = given.positional();
+    if (given.has("all"))
+        for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
+    if (names.empty()) given.model();
+    std::vector<VerifyRow> rows;
+    for (const std::string& name : names) {
+        SettingValues values = given.settings();
+        if (const ModelEntry* entry = models::find_model(name); entry && values.empty())
+            values = entry->small_settings;
+        append(rows, verify(load_model(name, values), target, fusion));
+    }
+    if (given.has("json")) print_json(rows);
+    else print_table(rows);
+    bool ok = true;
+    for (const VerifyRow& row : rows) ok = ok && row.ok;
+    return ok ? 0 : 1;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,271 @@
+#include "tools/fovea/verify_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <map>
+
+#include "codegen/reference/interpreter.h"
+#include "runtime/session.h"
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 11, kStep = 3;
+constexpr double kMasked = 1e5;  // values beyond are masked scores
+
+std::vector<double> read(const void* address, DType type, std::size_t count) {
+    std::vector<double> values(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        switch (type) {
+            case DType::f32: values[i] = static_cast<const float*>(address)[i]; break;
+            case DType::i32: values[i] = static_cast<const std::int32_t*>(address)[i]; break;
+            case DType::boolean: values[i] = static_cast<const std::uint8_t*>(address)[i]; break;
+            case DType::bf16: {
+                std::uint32_t bits = std::uint32_t(static_cast<const std::uint16_t*>(address)[i]) << 16;
+                float value;
+                std::memcpy(&value, &bits, sizeof value);
+                values[i] = value;
+            }
+        }
+    }
+    return values;
+}
+
+void write(void* address, DType type, const Array& array) {
+    for (std::size_t i = 0; i < array.values.size(); ++i) {
+        double value = array.values[i];
+        switch (type) {
+            case DType::f32: static_cast<float*>(address)[i] = float(value); break;
+            case DType::i32: static_cast<std::int32_t*>(address)[i] = std::int32_t(value); break;
+            case DType::boolean: static_cast<std::uint8_t*>(address)[i] = value != 0; break;
+            case DType::bf16: {
+                float narrow = float(value);
+                std::uint32_t bits;
+                std::memcpy(&bits, &narrow, sizeof bits);
+                static_cast<std::uint16_t*>(address)[i] = std::uint16_t(bits >> 16);
+            }
+        }
+    }
+}
+
+double largest(const std::vector<double>& values) {
+    double result = 0;
+    for (double value : values) result = std::max(result, std::abs(value));
+    return result;
+}
+
+/// The largest |gradient| among the outputs of the program.
+double largest_gradient(const Graph& graph, Interpreter& reference) {
+    double result = 0;
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::output && node.name.ends_with(".grad"))
+            result = std::max(result, largest(reference.output(node.name).values));
+    return result;
+}
+
+/// Compares after every kernel.
+class Observer {
+  public:
+    Observer(const plan::Model& plan, const CompiledProgram& compiled, runtime::Instance& instance,
+             Interpreter& reference, const Sample& sample)
+        : plan_(plan), compiled_(compiled), instance_(instance), reference_(reference),
+          sample_(sample), gradient_floor_(largest_gradient(compiled.optimized, reference) / 10) {
+        for (int i = 0; i < int(compiled.plan.steps.size()); ++i)
+            for (int tensor : written(i)) last_writer_[tensor] = i;
+    }
+
+    static void call(void* state, int kernel) {
+        auto& self = *static_cast<Observer*>(state);
+        if (self.failure_) return;
+        try {
+            self.compare(kernel);
+        } catch (...) {
+            self.failure_ = std::current_exception();
+        }
+    }
+    std::vector<VerifyRow> take() {
+        if (failure_) std::rethrow_exception(failure_);
+        return std::move(rows_);
+    }
+
+  private:
+    std::vector<int> written(int step_number) const {
+        const plan::Step& step = compiled_.plan.steps[std::size_t(step_number)];
+        const kernel::Kernel& kernel = plan_.kernels[std::size_t(step.kernel)];
+        std::vector<int> tensors;
+        for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
+            if (kernel.buffers[i].written) tensors.push_back(step.arguments[i]);
+        return tensors;
+    }
+    void compare(int step) {
+        VerifyRow row{plan_.name,
+                      compiled_.name + "/" + compiled_.plan.steps[std::size_t(step)].name,
+                      sample_.text(), {}, {}, true};
+        for (int number : written(step))
+            if (last_writer_.at(number) == step) compare_tensor(number, row);
+        if (row.value_error || row.gradient_error) rows_.push_back(row);
+    }
+    void compare_tensor(int number, VerifyRow& row) {
+        const plan::Tensor& tensor = compiled_.plan.tensors[std::size_t(number)];
+        if (tensor.node < 0) return;
+        const Node& node = compiled_.optimized[tensor.node];
+        const Array& expected = reference_.value(tensor.node);
+        std::vector<double> actual =
+            read(instance_.tensor(std::size_t(number)), tensor.dtype, expected.values.size());
+        bool gradient = node.backward || node.name.ends_with(".grad");
+        double floor = gradient ? std::max(gradient_floor_, 1e-3) : 1e-3;
+        double error = relative_error(actual, expected.values, floor);
+        std::optional<double>& worst = gradient ? row.gradient_error : row.value_error;
+        worst = std::max(worst.value_or(0), error);
+        row.ok = row.ok && error <= (gradient ? kGradientTolerance : kValueTolerance);
+    }
+
+    const plan::Model& plan_;
+    const CompiledProgram& compiled_;
+    runtime::Instance& instance_;
+    Interpreter& reference_;
+    const Sample& sample_;
+    double gradient_floor_;
+    std::map<int, int> last_writer_;
+    std::vector<VerifyRow> rows_;
+    std::exception_ptr failure_;
+};
+
+void set_all(Interpreter& reference, const Sample& sample, const Values& values) {
+    for (const auto& [name, size] : sample.dims) reference.bind(name, size);
+    for (const auto& [name, array] : values)
+        if (reference.has(name)) reference.set(name, array);
+}
+
+/// Σ of the outputs times their cotangents; of `loss` alone where there is one.
+class Objective {
+  public:
+    Objective(const Graph& graph, const Values& values, Interpreter& reference)
+        : values_(values), reference_(reference) {
+        for (const Node& node : graph.nodes)
+            if (node.op == Op::output && !node.name.ends_with(".grad"))
+                outputs_.emplace_back(node.name);
+    }
+    double operator()() const {
+        double sum = 0;
+        bool loss = std::find(outputs_.begin(), outputs_.end(), "loss") != outputs_.end();
+        for (const std::string& output : outputs_) {
+            auto cotangent = values_.find(output + ".grad");
+            if (loss ? output != "loss" : cotangent == values_.end()) continue;
+            const Array& value = reference_.output(output);
+            for (std::size_t i = 0; i < value.values.size(); ++i)
+                sum += value.values[i] * (loss ? 1 : cotangent->second.values[i]);
+        }
+        return sum;
+    }
+
+  private:
+    const Values& values_;
+    Interpreter& reference_;
+    std::vector<std::string> outputs_;
+};
+
+/// (f(x + h d) - f(x - h d)) / 2h, d of -1 and 1 drawn by position.
+double slope_along_direction(Interpreter& reference, const Objective& objective,
+                             const std::string& name, const Array& x,
+                             const std::vector<double>& direction) {
+    constexpr double h = 1e-5;
+    double f[2];
+    for (int side = 0; side < 2; ++side) {
+        Array moved = x;
+        for (std::size_t i = 0; i < moved.values.size(); ++i)
+            moved.values[i] += (side ? -h : h) * direction[i];
+        reference.set(name, std::move(moved));
+        f[side] = objective();
+    }
+    reference.set(name, x);
+    return (f[0] - f[1]) / (2 * h);
+}
+
+std::vector<double> draw_direction(std::size_t size) {
+    std::uint64_t state = 88172645463325252u;
+    std::vector<double> direction(size);
+    for (double& value : direction) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        value = state >> 63 ? 1 : -1;
+    }
+    return direction;
+}
+
+}  // namespace
+
+double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor) {
+    double scale = floor, error = 0;
+    for (double value : b)
+        if (std::abs(value) < kMasked) scale = std::max(scale, std::abs(value));
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        if (a[i] == b[i]) continue;
+        double difference = std::abs(a[i] - b[i]);
+        if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
+        error = std::max(error, difference / std::max(scale, std::abs(b[i]) < kMasked ? 0 : std::abs(b[i])));
+    }
+    return error;
+}
+
+std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
+                                      const runtime::Model& generated, const Sample& sample,
+                                      bool training) {
+    Values values = draw_values(compiled.plan, sample);
+    Interpreter reference(compiled.optimized, {.training = training, .seed = kSeed, .step = kStep});
+    set_all(reference, sample, values);
+    runtime::DimValues dims(sample.dims.begin(), sample.dims.end());
+    runtime::Parameters parameters(generated, dims);
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const std::vector<double>& from = values.at(generated.parameters[i].name).values;
+        std::copy(from.begin(), from.end(), parameters.values(i).begin());
+    }
+    runtime::Instance instance(generated, compiled.name, parameters);
+    instance.bind(dims);
+    for (const plan::Tensor& tensor : compiled.plan.tensors)
+        if (tensor.role == plan::Role::input)
+            write(instance.input<void>(tensor.name), tensor.dtype, values.at(tensor.name));
+    Observer observer(plan, compiled, instance, reference, sample);
+    runtime::Call call;
+    call.seed = kSeed;
+    call.step = kStep;
+    call.observe = Observer::call;
+    call.observe_state = &observer;
+    instance.run_observed(call);
+    return observer.take();
+}
+
+std::vector<VerifyRow> verify_gradients(const std::string& model, const CompiledProgram& compiled,
+                                        const Sample& sample, bool training) {
+    Values values = draw_values(compiled.plan, sample);
+    InterpreterOptions options{.training = training, .seed = kSeed, .step = kStep};
+    Interpreter reference(compiled.gradient, options), plain(compiled.graph, options);
+    set_all(reference, sample, values);
+    set_all(plain, sample, values);
+    Objective objective(compiled.graph, values, plain);
+    double floor = std::max(largest_gradient(compiled.gradient, reference) / 10, 1e-3);
+    std::vector<VerifyRow> rows;
+    for (const Node& node : compiled.gradient.nodes) {
+        std::string name(node.name);
+        if (node.op != Op::output || !name.ends_with(".grad")) continue;
+        std::string of = name.substr(0, name.size() - 5);
+        const Array& gradient = reference.output(name);
+        std::vector<double> direction = draw_direction(gradient.values.size());
+        double slope = slope_along_direction(plain, objective, of, values.at(of), direction);
+        double expected = 0;
+        for (std::size_t i = 0; i < direction.size(); ++i) expected += gradient.values[i] * direction[i];
+        double error = relative_error({expected}, {slope}, floor);
+        rows.push_back({model, compiled.name + "/" + name + " (finite differences)", sample.text(),
+                        std::nullopt, error, error <= kGradientTolerance});
+    }
+    return rows;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,39 @@
+// Every kernel of a compiled program against the float64 reference, and every gradient also against
+// finite differences.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/pipeline.h"
+#include "runtime/program.h"
+#include "tools/fovea/sample_inputs.h"
+
+namespace fovea::tool {
+
+/// Largest errors that pass, relative to the largest value of the tensor (see `relative_error`).
+inline constexpr double kValueTolerance = 2e-5, kGradientTolerance = 1e-4;
+
+struct VerifyRow {
+    std::string model, kernel, dims;
+    std::optional<double> value_error, gradient_error;
+    bool ok = true;
+};
+
+/// max|a - b| / max(max|b|, floor); infinite where a value is not finite. Masked scores, -1e6, are
+/// compared on their own scale.
+double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor);
+
+/// Runs the generated program with an observer after each kernel, which compares what the kernel
+/// stored with the reference's values of the same nodes: a row for each kernel.
+std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
+                                      const runtime::Model& generated, const Sample& sample,
+                                      bool training);
+
+/// The gradients of the reference, of every parameter and float input, against central finite
+/// differences of the reference along a random direction: a row for each.
+std::vector<VerifyRow> verify_gradients(const std::string& model, const CompiledProgram& compiled,
+                                        const Sample& sample, bool training);
+
+}  // namespace fovea::tool
