@@ -1,10 +1,10 @@
 // `static_assert(well_formed<[](Scope s) { my_model(s, {}); }>)`: the compiler runs the model and, on
 // a mistake, prints the sizes, the modules and the user's line.
 //
-// It runs twice: first it collects up to three messages, each of which becomes the template argument
-// of a failing static_assert (that is how text gets into a compiler's output); then it stops at the
-// first failing op by calling a function that is not constexpr, so that the compiler also prints its
-// own stack of the user's calls.
+// A wrong model runs again: to collect up to three messages, each of which becomes the template
+// argument of a failing static_assert (that is how text gets into a compiler's output), and to stop
+// at the first failing op by calling a function that is not constexpr, so that the compiler also
+// prints its own stack of the user's calls.
 #pragma once
 
 #include "dsl/scope.h"
@@ -12,10 +12,12 @@
 namespace fovea {
 
 #if defined(__clang__)
-/// clang prints at most 36 characters of an array: the message is cut at spaces into rows.
-template <int Rows>
+/// clang prints at most 36 characters of a string and 10 elements of an array: the message is cut
+/// into rows, and the rows into groups. A row ends in a blank unless a word goes on in the next.
+template <int Groups>
 struct because {
-    char line[Rows][37]{};
+    static constexpr int kRows = 8, kColumns = 36;
+    char line[Groups][kRows][kColumns + 1]{};
 };
 #else
 /// g++ prints a char array of the exact size as text.
@@ -54,19 +56,26 @@ template <auto Model>
 inline constexpr Report report_of = report(Model);
 
 #if defined(__clang__)
-/// Calls `put(row, column, character)` for the text wrapped at 36 columns; gives the rows.
+/// Calls `put(row, column, character)` for the text, wrapped behind blanks; gives the rows.
 template <class Put>
 constexpr int wrap(std::string_view text, Put put) {
+    constexpr int columns = because<1>::kColumns;
     int row = 0, column = 0;
     for (std::size_t i = 0; i < text.size();) {
-        std::size_t end = i + 1;
-        while (end < text.size() && text[end] != ' ' && end - i < 36) ++end;
-        if (column + int(end - i) > 36) {
+        std::size_t end = i;
+        while (end < text.size() && text[end] != ' ') ++end;
+        if (end < text.size()) ++end;
+        if (column > 0 && column + int(end - i) > columns) {
             ++row;
             column = 0;
-            if (text[i] == ' ') ++i;
         }
-        for (; i < end; ++i) put(row, column++, text[i]);
+        for (; i < end; ++i) {
+            if (column == columns) {
+                ++row;
+                column = 0;
+            }
+            put(row, column++, text[i]);
+        }
     }
     return row + 1;
 }
@@ -74,10 +83,14 @@ constexpr int wrap(std::string_view text, Put put) {
 template <auto Model, int Index>
 constexpr auto message() {
     constexpr std::string_view text = report_of<Model>.messages[Index].view();
-    because<wrap(text, [](int, int, char) {})> result;
-    for (auto& line : result.line)
-        for (int i = 0; i < 36; ++i) line[i] = ' ';
-    wrap(text, [&](int row, int column, char c) { result.line[row][column] = c; });
+    constexpr int rows = because<1>::kRows;
+    because<(wrap(text, [](int, int, char) {}) + rows - 1) / rows> result;
+    for (auto& group : result.line)
+        for (auto& line : group)
+            for (char& c : line) c = &c == line + because<1>::kColumns ? '\0' : ' ';
+    wrap(text, [&](int row, int column, char c) {
+        result.line[row / rows][row % rows][column] = c;
+    });
     return result;
 }
 #else
@@ -93,9 +106,21 @@ constexpr auto message() {
 template <because>
 inline constexpr bool no_mistake = false;
 
+template <class Model>
+constexpr int count_errors(Model model) {
+    Graph graph;
+    model(Scope{&graph});
+    return int(graph.errors.size());
+}
+
+/// Not constexpr, so that a model which cannot run while compiling is found by `Constant`, and is
+/// no error yet. A right model runs once, here.
+template <auto Model>
+inline const int error_count = count_errors(Model);
+
 /// Whether the model can run while compiling at all: every function it calls is constexpr.
 template <auto Model>
-concept Constant = requires { typename std::bool_constant<(report(Model), true)>; };
+concept Constant = requires { typename std::bool_constant<(error_count<Model>, true)>; };
 
 }  // namespace detail
 
@@ -115,7 +140,7 @@ constexpr bool check() {
                       "constexpr, or a dim's name is not 1 to 12 of a-z, 0-9 and _");
         return false;
     } else {
-        constexpr int count = report_of<Model>.count;
+        constexpr int count = error_count<Model>;
         if constexpr (count > 0) (void)sizeof(ill_formed_model<message<Model, 0>()>);
         if constexpr (count > 1) (void)sizeof(ill_formed_model<message<Model, 1>()>);
         if constexpr (count > 2) (void)sizeof(ill_formed_model<message<Model, 2>()>);

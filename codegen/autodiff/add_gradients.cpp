@@ -16,8 +16,11 @@ namespace {
 class Backward : public GradientSink {
   public:
     Backward(Graph& graph, const GradientOptions& options)
-        : graph_(graph), options_(options), count_(int(graph.nodes.size())),
-          wanted_(graph.nodes.size(), false), gradients_(graph.nodes.size()) {}
+        : graph_(graph),
+          options_(options),
+          count_(int(graph.nodes.size())),
+          wanted_(graph.nodes.size(), false),
+          gradients_(graph.nodes.size()) {}
 
     void run() {
         mark_wanted();
@@ -50,9 +53,10 @@ class Backward : public GradientSink {
         for (int id = 1; id < count_; ++id) {
             const Node& node = graph_[id];
             bool wanted = is_result(node);
-            for (int input : node.inputs) wanted = wanted || (input > 0 && wanted_[std::size_t(input)]);
-            wanted_[std::size_t(id)] = wanted && is_float(node.dtype) && node.region == 0 &&
-                                       node.op != Op::stop_gradient;
+            for (int input : node.inputs)
+                wanted = wanted || (input > 0 && wanted_[std::size_t(input)]);
+            wanted_[std::size_t(id)] =
+                wanted && is_float(node.dtype) && node.region == 0 && node.op != Op::stop_gradient;
         }
     }
     /// Gives the outputs their gradients: ones for the loss, or new inputs.
@@ -69,12 +73,15 @@ class Backward : public GradientSink {
                 continue;
             }
             gradients_[std::size_t(id)] =
-                make(graph_, {.op = Op::input, .dtype = node.dtype, .shape = node.shape,
+                make(graph_, {.op = Op::input,
+                              .dtype = node.dtype,
+                              .shape = node.shape,
                               .name = intern(std::string(node.name) + ".grad")});
         }
         if (!found && options_.from_loss)
-            throw UserError("the model has no output `loss` to differentiate: name one "
-                            "`s.output(\"loss\", ...)`, or give cotangents `<output>.grad`");
+            throw UserError(
+                "the model has no output `loss` to differentiate: name one "
+                "`s.output(\"loss\", ...)`, or give cotangents `<output>.grad`");
     }
     void visit(int id) {
         Tensor dy = gradients_[std::size_t(id)];
@@ -86,12 +93,16 @@ class Backward : public GradientSink {
     void add_result(int id) {
         Node node = graph_[id];
         if (!is_result(node) || node.region != 0) return;
-        std::string name = node.op == Op::parameter ? graph_.path(node.scope) : std::string(node.name);
+        std::string name =
+            node.op == Op::parameter ? graph_.path(node.scope) : std::string(node.name);
         Tensor gradient = gradients_[std::size_t(id)];
         Graph::From from(graph_, node, true);
         if (!gradient) gradient = full(graph_, node.shape, 0, node.dtype);
-        make(graph_, {.op = Op::output, .dtype = node.dtype, .shape = node.shape,
-                      .inputs = {gradient.id, -1, -1, -1, -1}, .name = intern(name + ".grad")});
+        make(graph_, {.op = Op::output,
+                      .dtype = node.dtype,
+                      .shape = node.shape,
+                      .inputs = {gradient.id, -1, -1, -1, -1},
+                      .name = intern(name + ".grad")});
     }
 
     Graph& graph_;

@@ -14,9 +14,9 @@ struct GradientOptions {
 };
 
 /// The graph with the nodes of the gradient appended (`Node::backward`), and outputs
-/// `<path>.grad` for every parameter and, if wanted, `<input>.grad` for every float input; zeros for
-/// those that nothing depends on. Composites without a gradient rule are replaced by their bodies.
-/// UserError when `from_loss` and there is no output `loss`.
+/// `<path>.grad` for every parameter and, if wanted, `<input>.grad` for every float input; zeros
+/// for those that nothing depends on. Composites without a gradient rule are replaced by their
+/// bodies. UserError when `from_loss` and there is no output `loss`.
 Graph add_gradients(const Graph& graph, const GradientOptions& options = {});
 
 }  // namespace fovea

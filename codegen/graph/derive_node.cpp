@@ -16,7 +16,8 @@ namespace {
 /// Labels are distinct in each list, as many as the operand has axes, of equal sizes, and those of
 /// the result come from the operands.
 std::optional<std::string> why_not(const EinsumAxes& axes, const Shape& a, const Shape& b) {
-    if (axes.a.count != a.rank() || axes.b.count != b.rank()) return "its labels are not its operands' axes";
+    if (axes.a.count != a.rank() || axes.b.count != b.rank())
+        return "its labels are not its operands' axes";
     std::array<const Dim*, 128> size{};
     for (const EinsumAxes::List* list : {&axes.a, &axes.b, &axes.out}) {
         std::array<bool, 128> seen{};
@@ -109,7 +110,9 @@ class Derivation {
     }
     Mask mask() const {
         const AttentionAttributes& a = source_.attentions[std::size_t(node_.attribute)];
-        return {.is_causal = a.causal, .lens = x_[3], .allowed = x_[4],
+        return {.is_causal = a.causal,
+                .lens = x_[3],
+                .allowed = x_[4],
                 .masked_rows = node_.masked_rows};
     }
     Tensor derive_elementwise() {
@@ -168,11 +171,11 @@ std::optional<std::string> why_not_derivable(const Graph& graph, int id) {
     switch (node.op) {
         case Op::einsum:
             return why_not(graph.einsums[std::size_t(node.attribute)], shape(0), shape(1));
-        case Op::rearrange:
-            return why_not(graph.rearranges[std::size_t(node.attribute)], shape(0));
+        case Op::rearrange: return why_not(graph.rearranges[std::size_t(node.attribute)], shape(0));
         case Op::broadcast: return why_not_broadcast(shape(0), node.shape);
         case Op::reduce:
-            if (node.axis <= 0 || node.axis >= 1 << rank) return "it reduces axes that are not there";
+            if (node.axis <= 0 || node.axis >= 1 << rank)
+                return "it reduces axes that are not there";
             return {};
         case Op::iota:
         case Op::slice:

@@ -13,7 +13,8 @@ namespace fovea {
 std::pair<int, int> input_count(const Node& node);
 /// What is wrong with the node's attributes, as `derive_node` relies on them.
 std::optional<std::string> why_not_derivable(const Graph& graph, int id);
-/// The node as its builder makes it: its shape and dtype are right. UserError when the rule refuses.
+/// The node as its builder makes it: its shape and dtype are right. UserError when the rule
+/// refuses.
 Node derive_node(const Graph& graph, int id);
 
 }  // namespace fovea

@@ -67,7 +67,8 @@ class Graph {
         }
         return int(nodes.size()) - 1;
     }
-    constexpr int add_scope(int parent, std::string_view part, int index, bool joined, Location where) {
+    constexpr int add_scope(int parent, std::string_view part, int index, bool joined,
+                            Location where) {
         ScopeRecord record{parent, part, index, joined, where, 0};
         record.hash = hash_of(record);
         scopes.push_back(record);
@@ -104,7 +105,8 @@ class Graph {
     /// `transformer.cpp:21: what is wrong; in encoder.blks.block0 at transformer.cpp:52`
     constexpr Text render(const Diagnostic& error) const {
         Text text;
-        text << error.location.file_name() << ":" << error.location.line << ": " << error.text.view();
+        text << error.location.file_name() << ":" << error.location.line << ": "
+             << error.text.view();
         int last_line = error.location.line;
         for (int s = error.scope; s > 0; s = scope(s).parent) {
             const Location& place = scope(s).location;

@@ -1,11 +1,11 @@
 // An op, whole in one place: what it means, its gradient, and the body of a composite.
 //
-// The shape rule is constexpr and stands in the header of the op's family (codegen/ops/*.h), because
-// the compiler runs it through the DSL; the rest is in the .cpp of the same name. `op_defs()` is the
-// one explicit list.
+// The shape rule is constexpr and stands in the header of the op's family (codegen/ops/*.h),
+// because the compiler runs it through the DSL; the rest is in the .cpp of the same name.
+// `op_defs()` is the one explicit list.
 //
-// Bodies and gradient rules add nodes in an order that does not depend on the compiler: an expression
-// holds at most one operand that adds nodes.
+// Bodies and gradient rules add nodes in an order that does not depend on the compiler: an
+// expression holds at most one operand that adds nodes.
 #pragma once
 
 #include <cstdint>

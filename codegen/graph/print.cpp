@@ -58,13 +58,13 @@ std::string mask_text(const Graph& graph, const Node& node) {
     if (node.masked_rows == MaskedRows::zero) text += " masked_rows=zero";
     if (node.op == Op::attention) text += fmt::format(" score=%{}", attributes.score);
     if (attributes.dropout > 0)
-        text += fmt::format(" dropout={} site={}", number_text(attributes.dropout), attributes.site);
+        text +=
+            fmt::format(" dropout={} site={}", number_text(attributes.dropout), attributes.site);
     return text;
 }
 
 std::string attributes_text(const Graph& graph, const Node& node) {
-    constexpr std::string_view parts[]{"query",       "key",         "batch", "head",
-                                       "query_index", "key_index"};
+    constexpr std::string_view parts[]{"query", "key", "batch", "head", "query_index", "key_index"};
     switch (node.op) {
         case Op::input:
         case Op::output: return fmt::format(" {}", node.name);
@@ -78,7 +78,8 @@ std::string attributes_text(const Graph& graph, const Node& node) {
         case Op::slice: return fmt::format(" axis={} first={}", node.axis, text_of(node.dim));
         case Op::random:
         case Op::dropout: return fmt::format(" p={} site={}", number_text(node.value), node.site);
-        case Op::layer_norm: return fmt::format(" axis={} eps={}", node.axis, number_text(node.value));
+        case Op::layer_norm:
+            return fmt::format(" axis={} eps={}", node.axis, number_text(node.value));
         case Op::scatter_add: return " rows=" + text_of(node.dim);
         case Op::masked_softmax:
         case Op::attention: return mask_text(graph, node);
@@ -90,7 +91,7 @@ std::string attributes_text(const Graph& graph, const Node& node) {
 }
 
 std::string origin(const Graph& graph, const Node& node) {
-    std::string text = graph.path(node.scope);
+    std::string text = node.op == Op::parameter ? "" : graph.path(node.scope);
     if (node.location.line)
         text += fmt::format("{}{}:{}", text.empty() ? "" : " ", node.location.file_name(),
                             node.location.line);
@@ -111,8 +112,8 @@ std::string print_axes(const RearrangeAxes& axes) {
     for (std::size_t g = 0; g < axes.input_group.size() && axes.input_group[g] >= 0; ++g)
         for (int i = 0; i < axes.input_group[g]; ++i, ++at)
             if (axes.input_group[g] > 1)
-                text += ", " + letter(at) + "=" +
-                        text_of(axes.axis[std::size_t(at)].without_label());
+                text +=
+                    ", " + letter(at) + "=" + text_of(axes.axis[std::size_t(at)].without_label());
     return text;
 }
 

@@ -33,7 +33,9 @@ std::string node_text(const Graph& graph, int id) {
     bool composite = row_of(node.op).op_class == OpClass::composite;
     return fmt::format("n{} [label=\"{}\\n{}\"{}{}];\n", id, escaped(print_op(graph, id)),
                        escaped(shape_text(node)), leaf ? ", style=rounded" : "",
-                       composite ? ", penwidth=2" : node.backward ? ", color=gray" : "");
+                       composite       ? ", penwidth=2"
+                       : node.backward ? ", color=gray"
+                                       : "");
 }
 
 /// The module that a node stands in: a parameter's own scope is its leaf name.
@@ -51,7 +53,8 @@ std::string print_dot(const Graph& graph) {
     int cluster = 0;
     for (const auto& [path, ids] : modules) {
         if (!path.empty())
-            text += fmt::format("subgraph cluster_{} {{\nlabel=\"{}\";\n", cluster++, escaped(path));
+            text +=
+                fmt::format("subgraph cluster_{} {{\nlabel=\"{}\";\n", cluster++, escaped(path));
         for (int id : ids) text += node_text(graph, id);
         if (!path.empty()) text += "}\n";
     }

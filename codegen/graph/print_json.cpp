@@ -34,8 +34,12 @@ Json node_json(const Graph& graph, int id) {
     Json inputs = Json::array();
     for (int input : node.inputs)
         if (input > 0) inputs.push_back(input);
-    Json json{{"id", id}, {"op", op}, {"text", print_op(graph, id)}, {"inputs", inputs},
-              {"dtype", name_of(node.dtype)}, {"shape", shape_json(node.shape)}};
+    Json json{{"id", id},
+              {"op", op},
+              {"text", print_op(graph, id)},
+              {"inputs", inputs},
+              {"dtype", name_of(node.dtype)},
+              {"shape", shape_json(node.shape)}};
     if (!node.name.empty()) json["name"] = node.name;
     if (node.scope > 0) json[node.op == Op::parameter ? "name" : "module"] = graph.path(node.scope);
     if (node.location.line)

@@ -21,7 +21,8 @@ Rewrite::Rewrite(const Graph& source) : source_(source), map_(source.nodes.size(
 Tensor Rewrite::mapped(int source_id) {
     int id = map_[std::size_t(source_id)];
     if (id < 0)
-        throw InternalError("rewrite: node %" + std::to_string(source_id) + " is used before it is made");
+        throw InternalError("rewrite: node %" + std::to_string(source_id) +
+                            " is used before it is made");
     return {&target_, id};
 }
 

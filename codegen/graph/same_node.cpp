@@ -1,6 +1,8 @@
 // Comparison of nodes and of their attributes.
 #include "codegen/graph/same_node.h"
 
+#include <bit>
+
 namespace fovea {
 
 namespace {
@@ -67,7 +69,7 @@ std::uint64_t hash_of_function(const Graph& graph, int id) {
     mix(std::uint64_t(node.function));
     mix(std::uint64_t(node.shape.rank()));
     mix(std::uint64_t(node.axis));
-    mix(std::uint64_t(std::int64_t(node.value * 4096)));
+    mix(std::bit_cast<std::uint64_t>(node.value));
     return hash;
 }
 

@@ -37,8 +37,8 @@ struct Operand {
     Dim dim;
     Location location;
 
-    constexpr Operand(Tensor value, const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                      const char* function = __builtin_FUNCTION())
+    constexpr Operand(Tensor value, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE(), const char* function = __builtin_FUNCTION())
         : tensor(value), location{file, line, function} {}
     constexpr Operand(SquareRoot root, const char* file = __builtin_FILE(),
                       int line = __builtin_LINE(), const char* function = __builtin_FUNCTION())
@@ -48,8 +48,8 @@ struct Operand {
         : kind(Kind::size), dim(size), location{file, line, function} {}
     template <class Number>
         requires std::is_arithmetic_v<Number>
-    constexpr Operand(Number value, const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                      const char* function = __builtin_FUNCTION())
+    constexpr Operand(Number value, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE(), const char* function = __builtin_FUNCTION())
         : kind(Kind::number), number(double(value)), location{file, line, function} {}
 
     constexpr Graph* graph() const { return kind == Kind::tensor ? tensor.graph : nullptr; }

@@ -34,7 +34,8 @@ class Verifier {
     /// The node as text, where its attributes are sound enough to be printed.
     std::string print_or_number() const {
         std::string number = "%" + std::to_string(id_) + " (" + std::string(row_of(node().op).name);
-        return attribute_is_in_range() && place_is_in_range() ? print_node(graph_, id_) : number + ")";
+        return attribute_is_in_range() && place_is_in_range() ? print_node(graph_, id_)
+                                                              : number + ")";
     }
     bool place_is_in_range() const {
         return node().scope >= 0 && node().scope < int(graph_.scopes.size());
@@ -55,7 +56,8 @@ class Verifier {
     void verify_place() const {
         if (node().op == Op::poison) refuse("poison in the middle of a graph");
         if (!place_is_in_range()) refuse("its module does not exist");
-        if (node().region < 0 || node().region >= graph_.regions) refuse("its region does not exist");
+        if (node().region < 0 || node().region >= graph_.regions)
+            refuse("its region does not exist");
         if (node().region == 0 && node().op == Op::pair) refuse("a pair outside of a score region");
         if (node().region && region_used_[std::size_t(node().region)])
             refuse("it stands after the attention of its region");
@@ -63,7 +65,8 @@ class Verifier {
     void verify_inputs() const {
         for (int input : node().inputs) {
             if (input == -1) continue;
-            if (input <= 0 || input >= id_) refuse("input %" + std::to_string(input) + " is not before it");
+            if (input <= 0 || input >= id_)
+                refuse("input %" + std::to_string(input) + " is not before it");
             int region = graph_[input].region;
             if (region && region != node().region)
                 refuse("input %" + std::to_string(input) + " is inside another region");
@@ -81,7 +84,8 @@ class Verifier {
     void verify_region() {
         const AttentionAttributes& a = graph_.attentions[std::size_t(node().attribute)];
         if (a.region <= 0 || a.region >= graph_.regions) refuse("its score region does not exist");
-        if (region_used_[std::size_t(a.region)]) refuse("another attention has the same score region");
+        if (region_used_[std::size_t(a.region)])
+            refuse("another attention has the same score region");
         region_used_[std::size_t(a.region)] = true;
         if (a.score <= 0 || a.score >= id_) refuse("its score is not before it");
         const Node& score = graph_[a.score];

@@ -43,7 +43,8 @@ Product product_of(const Graph& graph, int id, int rank, int axes) {
         else break;
         id = node.inputs[0];
     }
-    for (int factor : factors_of(graph, id)) product.factors.push_back(behind_broadcast(graph, factor));
+    for (int factor : factors_of(graph, id))
+        product.factors.push_back(behind_broadcast(graph, factor));
     return product;
 }
 

@@ -18,7 +18,8 @@ bool is_function(const Node& node, Elementwise function) {
 int behind_views(const Graph& graph, int id) {
     for (;;) {
         const Node& node = graph[id];
-        bool view = node.op == Op::rearrange || node.op == Op::broadcast || node.op == Op::stop_gradient;
+        bool view =
+            node.op == Op::rearrange || node.op == Op::broadcast || node.op == Op::stop_gradient;
         if (!view) return id;
         id = node.inputs[0];
     }

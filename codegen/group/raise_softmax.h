@@ -8,8 +8,8 @@
 
 namespace fovea {
 
-/// Quotients of exp and its sum become softmax where `why_not_softmax` has nothing to say; softmax of
-/// where(keep, x, -1e6 or less) over the last axis becomes masked_softmax.
+/// Quotients of exp and its sum become softmax where `why_not_softmax` has nothing to say; softmax
+/// of where(keep, x, -1e6 or less) over the last axis becomes masked_softmax.
 Graph raise_softmax(const Graph& graph);
 
 /// Why a node, a quotient, is not raised; nothing when it is.

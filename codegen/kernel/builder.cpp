@@ -117,9 +117,7 @@ Id Builder::close() {
     return make(Loop{loop.kind, loop.axis, std::move(loop.body)}, DType::f32);
 }
 
-Id Builder::make(Operation operation) {
-    return make(std::move(operation), DType::f32);
-}
+Id Builder::make(Operation operation) { return make(std::move(operation), DType::f32); }
 
 Id Builder::make(Operation operation, DType dtype) {
     std::vector<AxisId> points;

@@ -42,8 +42,7 @@ bool lies_as_one(const Kernel& kernel, Pair pair) {
         const Dim extent = kernel.axes[std::size_t(pair.inner)].extent;
         (void)(kernel.axes[std::size_t(pair.outer)].extent * extent);
         for_all_strides(kernel, [&](const std::vector<Stride>& strides) {
-            fits &= stride_along(strides, pair.outer) ==
-                    stride_along(strides, pair.inner) * extent;
+            fits &= stride_along(strides, pair.outer) == stride_along(strides, pair.inner) * extent;
         });
     } catch (const std::domain_error&) {
         return false;  // a product that no Dim can hold

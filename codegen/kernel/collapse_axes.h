@@ -1,4 +1,4 @@
-// Rewrite: makes one axis of two neighbours wherever memory allows it, so that inner loops are long.
+// Rewrite: makes one axis of two neighbours wherever memory allows it, for long inner loops.
 #pragma once
 
 #include "codegen/kernel/kernel.h"

@@ -18,8 +18,12 @@ class Evaluator {
   public:
     Evaluator(const Kernel& kernel, const DimValues& dims,
               std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout)
-        : kernel_(kernel), dims_(dims), buffers_(buffers), dropout_(dropout),
-          tiles_(kernel.nodes.size()), position_(kernel.axes.size(), 0) {
+        : kernel_(kernel),
+          dims_(dims),
+          buffers_(buffers),
+          dropout_(dropout),
+          tiles_(kernel.nodes.size()),
+          position_(kernel.axes.size(), 0) {
         for (const Axis& axis : kernel.axes) extents_.push_back(value_of(axis.extent, dims));
     }
 
@@ -79,8 +83,7 @@ class Evaluator {
     double value(Id id) {
         if (auto constant = as<Constant>(kernel_, id)) return constant->value;
         if (auto extent = as<Extent>(kernel_, id)) return double(value_of(extent->dim, dims_));
-        if (auto index = as<Index>(kernel_, id))
-            return double(position_[std::size_t(index->axis)]);
+        if (auto index = as<Index>(kernel_, id)) return double(position_[std::size_t(index->axis)]);
         if (auto load = as<Load>(kernel_, id)) return at(load->access);
         if (auto map = as<Map>(kernel_, id)) {
             double x[3]{};

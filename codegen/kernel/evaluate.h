@@ -1,4 +1,4 @@
-// Runs a kernel in float64, node by node as kernel.h defines them: what emitted code is held against.
+// Runs a kernel in float64, node by node as kernel.h defines them: what emitted code must match.
 #pragma once
 
 #include <cstdint>

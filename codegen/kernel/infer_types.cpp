@@ -16,9 +16,8 @@ void unite(std::vector<AxisId>& axes, const std::vector<Stride>& strides) {
 }
 
 void remove(std::vector<AxisId>& axes, const std::vector<AxisId>& gone) {
-    std::erase_if(axes, [&](AxisId axis) {
-        return std::find(gone.begin(), gone.end(), axis) != gone.end();
-    });
+    std::erase_if(
+        axes, [&](AxisId axis) { return std::find(gone.begin(), gone.end(), axis) != gone.end(); });
 }
 
 bool works_in_floats(Elementwise function) {

@@ -13,7 +13,7 @@
 //           | reduce sum|max axes tile            over whole axes; they leave the type
 //           | contract axes (a, b)                sum over the axes of a * b
 //           | store access = tile | += tile
-//           | each axis block                     independent points: the axis leaves the tile types
+//           | each axis block                     independent points: the axis leaves the types
 //           | par axis block                      independent tiles: the axis stays in the types
 //           | seq axis block                      points in order: the axis leaves the types
 //
@@ -59,45 +59,72 @@ struct Access {
     int buffer = 0;
     std::vector<Stride> strides{};
     Dim offset{};
-    Id row = -1;     // an i32 tile whose value picks a row (gather, scatter-add); -1: none
+    Id row = -1;  // an i32 tile whose value picks a row (gather, scatter-add); -1: none
     Dim row_stride{};  // elements per row
 };
 
 enum class Reduction { sum, max };
 
-struct Constant { double value = 0; };
-struct Extent { Dim dim; };
-struct Index { AxisId axis = 0; };
-struct Load { Access access; };
-struct Map { Elementwise function = Elementwise::identity; std::vector<Id> operands; };
+struct Constant {
+    double value = 0;
+};
+struct Extent {
+    Dim dim;
+};
+struct Index {
+    AxisId axis = 0;
+};
+struct Load {
+    Access access;
+};
+struct Map {
+    Elementwise function = Elementwise::identity;
+    std::vector<Id> operands;
+};
 /// The factor of dropout at (row, column): drawn from the counter (step, site, row, column / 4).
 struct Random {
     int site = 0;
     double probability = 0;
     std::vector<Stride> row, column;
 };
-struct Reduce { Reduction reduction = Reduction::sum; std::vector<AxisId> axes; Id operand = -1; };
-struct Contract { std::vector<AxisId> axes; Id a = -1, b = -1; };
-struct Store { Access access; Id value = -1; bool accumulate = false; };
+struct Reduce {
+    Reduction reduction = Reduction::sum;
+    std::vector<AxisId> axes;
+    Id operand = -1;
+};
+struct Contract {
+    std::vector<AxisId> axes;
+    Id a = -1, b = -1;
+};
+struct Store {
+    Access access;
+    Id value = -1;
+    bool accumulate = false;
+};
 enum class LoopKind { each, par, seq };
-struct Loop { LoopKind kind = LoopKind::each; AxisId axis = 0; std::vector<Id> body; };
+struct Loop {
+    LoopKind kind = LoopKind::each;
+    AxisId axis = 0;
+    std::vector<Id> body;
+};
 
 using Operation =
     std::variant<Constant, Extent, Index, Load, Map, Random, Reduce, Contract, Store, Loop>;
 
 struct Node {
     Operation operation;
-    std::vector<AxisId> axes;  // of its tile, ascending, without the `each` and `seq` axes around it
+    std::vector<AxisId>
+        axes;  // of its tile, ascending, without the `each` and `seq` axes around it
     DType dtype = DType::f32;
-    std::string name;          // for printing and for variables; may be empty
+    std::string name;  // for printing and for variables; may be empty
 };
 
 struct Kernel {
-    std::string name;                  // encoder_block0_attention_softmax
-    std::string formula;               // one line for readers: y = softmax(where(keep, x, -1e6))
+    std::string name;  // encoder_block0_attention_softmax
+    std::string formula;  // one line for readers: y = softmax(where(keep, x, -1e6))
     std::vector<std::string> sources;  // "transformer.cpp:21", the user's lines it comes from
     std::vector<Axis> axes;
-    std::vector<Buffer> buffers;       // in the order of the arguments
+    std::vector<Buffer> buffers;  // in the order of the arguments
     std::vector<Node> nodes;
     std::vector<Id> body;
 };

@@ -58,7 +58,8 @@ class Printer {
 
     std::string line(Id id) const {
         if (auto store = as<Store>(kernel_, id))
-            return access(store->access) + (store->accumulate ? " += " : " = ") + name(store->value);
+            return access(store->access) + (store->accumulate ? " += " : " = ") +
+                   name(store->value);
         const Node& node = kernel_.nodes[std::size_t(id)];
         std::string head = name(id);
         if (!node.axes.empty()) head += "{" + axes(node.axes) + "}";
@@ -99,7 +100,9 @@ class Printer {
         for (const Stride& stride : strides) {
             if (!result.empty()) result += " + ";
             result += axis(stride.axis);
-            if (!stride.stride.is_one()) result += "*(" + text_of(stride.stride) + ")";
+            const std::string step = text_of(stride.stride);
+            const bool is_sum = step.find_first_of("+-") != std::string::npos;
+            if (!stride.stride.is_one()) result += is_sum ? "*(" + step + ")" : "*" + step;
         }
         if (result.empty()) return text_of(offset);
         return offset == Dim(0) ? result : result + " + " + text_of(offset);

@@ -151,9 +151,7 @@ class Verifier {
             fail(id, "uses axis " + axis_name(axis) + " outside its loop");
     }
 
-    const std::string& axis_name(AxisId axis) const {
-        return kernel_.axes[std::size_t(axis)].name;
-    }
+    const std::string& axis_name(AxisId axis) const { return kernel_.axes[std::size_t(axis)].name; }
 
     const Kernel& kernel_;
     std::set<AxisId> looped_, open_;

@@ -9,7 +9,8 @@ std::vector<std::int64_t> strides_of(std::span<const std::int64_t> shape) {
     return strides;
 }
 
-std::vector<std::int64_t> broadcast_strides(const Array& operand, std::span<const std::int64_t> shape) {
+std::vector<std::int64_t> broadcast_strides(const Array& operand,
+                                            std::span<const std::int64_t> shape) {
     std::vector<std::int64_t> own = strides_of(operand.shape), strides(shape.size(), 0);
     std::size_t missing = shape.size() - own.size();
     for (std::size_t i = 0; i < own.size(); ++i)

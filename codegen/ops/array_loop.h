@@ -12,7 +12,8 @@ namespace fovea {
 /// The distance between neighbours along each axis of a dense row-major array.
 std::vector<std::int64_t> strides_of(std::span<const std::int64_t> shape);
 /// The same of an operand broadcast to `shape`: 0 where it is repeated; as long as `shape`.
-std::vector<std::int64_t> broadcast_strides(const Array& operand, std::span<const std::int64_t> shape);
+std::vector<std::int64_t> broadcast_strides(const Array& operand,
+                                            std::span<const std::int64_t> shape);
 
 /// Visits all index tuples of `shape` in row-major order, and the offsets they give in up to three
 /// arrays.

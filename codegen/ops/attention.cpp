@@ -24,7 +24,9 @@ Tensor weighted_sum(Tensor weights, Tensor v) {
 Tensor attention_expand(const Expansion& e) {
     const AttentionAttributes& attributes = e.source.attentions[std::size_t(e.node().attribute)];
     Tensor scores = ScoreRegion(e).scores();
-    Mask mask{.is_causal = attributes.causal, .lens = e.inputs[3], .allowed = e.inputs[4],
+    Mask mask{.is_causal = attributes.causal,
+              .lens = e.inputs[3],
+              .allowed = e.inputs[4],
               .masked_rows = e.node().masked_rows};
     bool masked = mask.is_causal || mask.lens || mask.allowed;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);

@@ -36,9 +36,12 @@ constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
         return make(graph, {.op = Op::pair, .dtype = type, .shape = shape, .location = location,
                             .part = which});
     };
-    return {part(PairPart::query, q.dtype(), {q.dim(-1)}), part(PairPart::key, k.dtype(), {k.dim(-1)}),
-            part(PairPart::batch, i32, {}), part(PairPart::head, i32, {}),
-            part(PairPart::query_index, i32, {}), part(PairPart::key_index, i32, {})};
+    return {part(PairPart::query, q.dtype(), {q.dim(-1)}),
+            part(PairPart::key, k.dtype(), {k.dim(-1)}),
+            part(PairPart::batch, i32, {}),
+            part(PairPart::head, i32, {}),
+            part(PairPart::query_index, i32, {}),
+            part(PairPart::key_index, i32, {})};
 }
 
 }  // namespace detail
@@ -49,7 +52,8 @@ template <class Score>
 constexpr Tensor attention(Tensor q, Tensor k, Tensor v, Score&& score, const Mask& mask = {},
                            AttentionOptions options = {}, Location location = Location::here()) {
     bool poison = q.is_poison() || k.is_poison() || v.is_poison() ||
-                  (mask.lens && mask.lens.is_poison()) || (mask.allowed && mask.allowed.is_poison());
+                  (mask.lens && mask.lens.is_poison()) ||
+                  (mask.allowed && mask.allowed.is_poison());
     if (poison) return {q.graph, 0};
     Graph& graph = *q.graph;
     auto wrong = [&](const Text& why) {

@@ -99,7 +99,8 @@ std::optional<std::string> why_not_contract(const std::vector<Shape>& factors, i
                 found = {sets[i], sets[k]};
         }
     if (!found.a)
-        return "no two factors each have an axis that the other lacks: as a reduction it fuses with "
+        return "no two factors each have an axis that the other lacks: as a reduction it fuses "
+               "with "
                "what makes the factors";
     for (int set : sets)
         if (!is_subset(set, found.a) && !is_subset(set, found.b) && (set & axes))
@@ -179,18 +180,20 @@ void einsum_reference(const Evaluation& e, Array& result) {
     }
     const double *px = x.values.data(), *py = y.values.data();
     double* out = result.values.data();
-    for_each_index(e.shape, {loops.a, loops.b, {}}, [&](std::int64_t a, std::int64_t b, std::int64_t) {
-        double total = 0;
-        auto run = [&](std::int64_t at_a, std::int64_t at_b) {
-            const double *pa = px + a + at_a, *pb = py + b + at_b;
-            for (std::int64_t i = 0; i < inner; ++i) total += pa[i * step_a] * pb[i * step_b];
-        };
-        if (loops.summed_shape.empty()) run(0, 0);
-        else
-            for_each_index(loops.summed_shape, {loops.summed_a, loops.summed_b, {}},
-                           [&](std::int64_t at_a, std::int64_t at_b, std::int64_t) { run(at_a, at_b); });
-        *out++ = total;
-    });
+    for_each_index(
+        e.shape, {loops.a, loops.b, {}}, [&](std::int64_t a, std::int64_t b, std::int64_t) {
+            double total = 0;
+            auto run = [&](std::int64_t at_a, std::int64_t at_b) {
+                const double *pa = px + a + at_a, *pb = py + b + at_b;
+                for (std::int64_t i = 0; i < inner; ++i) total += pa[i * step_a] * pb[i * step_b];
+            };
+            if (loops.summed_shape.empty()) run(0, 0);
+            else
+                for_each_index(
+                    loops.summed_shape, {loops.summed_a, loops.summed_b, {}},
+                    [&](std::int64_t at_a, std::int64_t at_b, std::int64_t) { run(at_a, at_b); });
+            *out++ = total;
+        });
 }
 
 /// The gradient of the operand with axes `own`, from dy (axes `out`) and the other operand.

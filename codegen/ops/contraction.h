@@ -77,7 +77,8 @@ struct EinsumReader {
         if (why.size()) return;
         if (axes.a.count != a.rank()) return rank_mistake(1, a);
         if (axes.b.count != b.rank()) return rank_mistake(2, b);
-        for (++i; i < pattern.count; ++i) axes.out.push(label_of(pattern.tokens[std::size_t(i)].name));
+        for (++i; i < pattern.count; ++i)
+            axes.out.push(label_of(pattern.tokens[std::size_t(i)].name));
     }
 };
 
@@ -91,8 +92,8 @@ constexpr Tensor einsum(Pattern pattern, Tensor a, Tensor b, Location location =
     detail::EinsumReader reader{parsed, a, b};
     reader.axes.pattern = pattern.text;
     if (a.dtype() != b.dtype() || !is_float(a.dtype()))
-        reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype()) << " and "
-                   << name_of(b.dtype());
+        reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype())
+                   << " and " << name_of(b.dtype());
     else
         reader.read();
     if (reader.why.size()) {
@@ -108,7 +109,8 @@ constexpr Tensor einsum(Pattern pattern, Tensor a, Tensor b, Location location =
 struct ProductSides {
     int a = 0, b = 0;
 };
-/// Why Σ over `axes` of a product is not worth an einsum; nothing when it is. `rank`: the product's.
+/// Why Σ over `axes` of a product is not worth an einsum; nothing when it is. `rank`: the
+/// product's.
 std::optional<std::string> why_not_contract(const std::vector<Shape>& factors, int rank, int axes,
                                             ProductSides* sides = nullptr);
 /// Σ of a product of any number of factors, as einsum: factors that depend on one side alone go to
@@ -117,7 +119,8 @@ std::optional<Tensor> contract_product(const std::vector<Tensor>& factors, int r
 /// The factors of a product of products: nodes of the same region that are no products themselves.
 std::vector<int> factors_of(const Graph& graph, int id);
 
-/// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out]. Sizes are checked by `linear`.
+/// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out]. Sizes are checked by
+/// `linear`.
 constexpr Tensor linear_product(Tensor x, Tensor weight, Location location) {
     if (x.is_poison() || weight.is_poison()) return {x.graph, 0};
     EinsumAxes axes;

@@ -48,7 +48,8 @@ void cross_entropy_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) 
 }  // namespace
 
 OpDef cross_entropy_def() {
-    return {.op = Op::cross_entropy, .gradient = cross_entropy_gradient,
+    return {.op = Op::cross_entropy,
+            .gradient = cross_entropy_gradient,
             .expand = cross_entropy_expand};
 }
 

@@ -14,8 +14,9 @@ void random_reference(const Evaluation& e, Array& result) {
     std::size_t columns = e.shape.empty() ? 1 : std::size_t(e.shape.back());
     double p = e.node().value;
     for (std::size_t i = 0; i < result.values.size(); ++i) {
-        bool kept = runtime::dropout_keep(e.seed, e.step, std::uint32_t(e.node().site),
-                                          std::uint32_t(i / columns), std::uint32_t(i % columns), p);
+        bool kept =
+            runtime::dropout_keep(e.seed, e.step, std::uint32_t(e.node().site),
+                                  std::uint32_t(i / columns), std::uint32_t(i % columns), p);
         result.values[i] = kept ? 1 / (1 - p) : 0;
     }
 }

@@ -114,7 +114,8 @@ void stop_gradient_reference(const Evaluation& e, Array& result) {
 }  // namespace
 
 OpDef elementwise_def() {
-    return {.op = Op::elementwise, .reference = elementwise_reference,
+    return {.op = Op::elementwise,
+            .reference = elementwise_reference,
             .gradient = elementwise_gradient};
 }
 OpDef stop_gradient_def() {

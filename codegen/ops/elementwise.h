@@ -52,11 +52,12 @@ constexpr Tensor mismatch(Graph& graph, Elementwise function, Tensor a, Tensor b
     text << " and " << b.shape();
     graph.write_origin(text, b.id);
     text << ": " << why.view();
-    return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)), text);
+    return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)),
+                text);
 }
 
-constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand, std::string_view hint,
-                             Location location) {
+constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
+                             std::string_view hint, Location location) {
     Text text;
     text << row_of(function).name << " does not take " << name_of(operand.dtype()) << " "
          << operand.shape();
@@ -78,11 +79,13 @@ constexpr Tensor unary(Elementwise function, Tensor x, Location location = Locat
     bool logic = detail::is_logic(function), boolean = x.dtype() == DType::boolean;
     if (function != Elementwise::identity && logic != boolean)
         return detail::dtype_error(*x.graph, function, x,
-                                   logic ? "compare it first" : "use where(condition, a, b)", location);
+                                   logic ? "compare it first" : "use where(condition, a, b)",
+                                   location);
     bool integer_ok = function == Elementwise::neg || function == Elementwise::identity;
     if (x.dtype() == i32 && !integer_ok)
         return detail::dtype_error(*x.graph, function, x,
-                                   "ids become vectors with embedding, numbers with cast", location);
+                                   "ids become vectors with embedding, numbers with cast",
+                                   location);
     return make(*x.graph, {.op = Op::elementwise, .function = function, .dtype = x.dtype(),
                            .shape = x.shape(), .inputs = {x.id, -1, -1, -1, -1},
                            .location = location});
@@ -111,9 +114,12 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
     }
     if (!detail::broadcast_shapes(x.shape(), y.shape(), shape, why))
         return detail::mismatch(graph, function, x, y, why, a.location);
-    return make(graph, {.op = Op::elementwise, .function = function,
+    return make(graph, {.op = Op::elementwise,
+                        .function = function,
                         .dtype = row_of(function).gives_boolean ? DType::boolean : x.dtype(),
-                        .shape = shape, .inputs = {x.id, y.id, -1, -1, -1}, .location = a.location});
+                        .shape = shape,
+                        .inputs = {x.id, y.id, -1, -1, -1},
+                        .location = a.location});
 }
 
 constexpr Tensor operator+(Operand a, Operand b) { return binary(Elementwise::add, a, b); }
@@ -137,22 +143,42 @@ constexpr Tensor eq(Operand a, Operand b) { return binary(Elementwise::eq, a, b)
 constexpr Tensor maximum(Operand a, Operand b) { return binary(Elementwise::maximum, a, b); }
 constexpr Tensor minimum(Operand a, Operand b) { return binary(Elementwise::minimum, a, b); }
 constexpr Tensor pow(Operand a, Operand b) { return binary(Elementwise::pow, a, b); }
-constexpr Tensor logical_and(Operand a, Operand b) { return binary(Elementwise::logical_and, a, b); }
+constexpr Tensor logical_and(Operand a, Operand b) {
+    return binary(Elementwise::logical_and, a, b);
+}
 constexpr Tensor logical_or(Operand a, Operand b) { return binary(Elementwise::logical_or, a, b); }
 
 constexpr Tensor operator-(Tensor x) { return unary(Elementwise::neg, x); }
-constexpr Tensor exp(Tensor x, Location l = Location::here()) { return unary(Elementwise::exp, x, l); }
-constexpr Tensor log(Tensor x, Location l = Location::here()) { return unary(Elementwise::log, x, l); }
-constexpr Tensor sqrt(Tensor x, Location l = Location::here()) { return unary(Elementwise::sqrt, x, l); }
-constexpr Tensor rsqrt(Tensor x, Location l = Location::here()) { return unary(Elementwise::rsqrt, x, l); }
-constexpr Tensor tanh(Tensor x, Location l = Location::here()) { return unary(Elementwise::tanh, x, l); }
+constexpr Tensor exp(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::exp, x, l);
+}
+constexpr Tensor log(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::log, x, l);
+}
+constexpr Tensor sqrt(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::sqrt, x, l);
+}
+constexpr Tensor rsqrt(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::rsqrt, x, l);
+}
+constexpr Tensor tanh(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::tanh, x, l);
+}
 constexpr Tensor sigmoid(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::sigmoid, x, l);
 }
-constexpr Tensor relu(Tensor x, Location l = Location::here()) { return unary(Elementwise::relu, x, l); }
-constexpr Tensor erf(Tensor x, Location l = Location::here()) { return unary(Elementwise::erf, x, l); }
-constexpr Tensor sin(Tensor x, Location l = Location::here()) { return unary(Elementwise::sin, x, l); }
-constexpr Tensor cos(Tensor x, Location l = Location::here()) { return unary(Elementwise::cos, x, l); }
+constexpr Tensor relu(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::relu, x, l);
+}
+constexpr Tensor erf(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::erf, x, l);
+}
+constexpr Tensor sin(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::sin, x, l);
+}
+constexpr Tensor cos(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::cos, x, l);
+}
 constexpr Tensor logical_not(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::logical_not, x, l);
 }
@@ -210,7 +236,8 @@ constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
 }
 
 /// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.
-constexpr Tensor iota(Graph& graph, const Shape& shape, int axis, Location location = Location::here()) {
+constexpr Tensor iota(Graph& graph, const Shape& shape, int axis,
+                      Location location = Location::here()) {
     return make(graph, {.op = Op::iota, .dtype = i32, .shape = shape, .location = location,
                         .axis = axis < 0 ? axis + shape.rank() : axis});
 }

@@ -11,16 +11,15 @@ namespace {
 
 std::int64_t checked_row(double id, std::int64_t rows) {
     if (id >= 0 && id < double(rows)) return std::int64_t(id);
-    throw UserError("gather: id " + std::to_string(std::int64_t(id)) + " is not a row of a table of " +
-                    std::to_string(rows));
+    throw UserError("gather: id " + std::to_string(std::int64_t(id)) +
+                    " is not a row of a table of " + std::to_string(rows));
 }
 
 /// Calls `row(table row, position)` for each id.
 template <class Row>
 void for_each_row(const Evaluation& e, std::int64_t rows, Row&& row) {
     const std::vector<double>& ids = e.inputs[1]->values;
-    for (std::size_t i = 0; i < ids.size(); ++i)
-        row(std::size_t(checked_row(ids[i], rows)), i);
+    for (std::size_t i = 0; i < ids.size(); ++i) row(std::size_t(checked_row(ids[i], rows)), i);
 }
 
 void gather_reference(const Evaluation& e, Array& result) {
@@ -57,7 +56,8 @@ OpDef gather_def() {
     return {.op = Op::gather, .reference = gather_reference, .gradient = gather_gradient};
 }
 OpDef scatter_add_def() {
-    return {.op = Op::scatter_add, .reference = scatter_add_reference,
+    return {.op = Op::scatter_add,
+            .reference = scatter_add_reference,
             .gradient = scatter_add_gradient};
 }
 

@@ -12,7 +12,8 @@ constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1
     if (x.is_poison() || weight.is_poison() || bias.is_poison()) return {x.graph, 0};
     int first = x.rank() - weight.rank();
     bool ok = first >= 0 && weight.rank() > 0 && fits(weight.shape(), bias.shape());
-    for (int i = 0; ok && i < weight.rank(); ++i) ok = fits(x.shape()[first + i], weight.shape()[i]);
+    for (int i = 0; ok && i < weight.rank(); ++i)
+        ok = fits(x.shape()[first + i], weight.shape()[i]);
     if (!ok) {
         Text text;
         text << "layer_norm: weight " << weight.shape() << " and bias " << bias.shape()

@@ -19,7 +19,8 @@ void extent_reference(const Evaluation& e, Array& result) {
 
 void iota_reference(const Evaluation& e, Array& result) {
     std::int64_t stride = 1, size = e.shape[std::size_t(e.node().axis)];
-    for (std::size_t i = std::size_t(e.node().axis) + 1; i < e.shape.size(); ++i) stride *= e.shape[i];
+    for (std::size_t i = std::size_t(e.node().axis) + 1; i < e.shape.size(); ++i)
+        stride *= e.shape[i];
     for (std::size_t i = 0; i < result.values.size(); ++i)
         result.values[i] = double(std::int64_t(i) / stride % size);
 }

@@ -98,9 +98,10 @@ void concat_reference(const Evaluation& e, Array& result) {
     for (std::size_t k = 0; k < 2; ++k) {
         const Array& x = *e.inputs[k];
         const double* in = x.values.data();
-        for_each_index(x.shape, {strides, {}, {}}, [&](std::int64_t at, std::int64_t, std::int64_t) {
-            result.values[std::size_t(start + at)] = *in++;
-        });
+        for_each_index(x.shape, {strides, {}, {}},
+                       [&](std::int64_t at, std::int64_t, std::int64_t) {
+                           result.values[std::size_t(start + at)] = *in++;
+                       });
         start += x.shape[axis] * strides[axis];
     }
 }

@@ -84,7 +84,8 @@ struct PatternReader {
         bool open = pattern.tokens[std::size_t(token)].kind == PatternToken::Kind::open;
         if (!open) {
             Symbol name = pattern.tokens[std::size_t(token)].name;
-            if (!name && !dim.is_one()) why << "the pattern has 1 where " << x.shape() << " has " << dim;
+            if (!name && !dim.is_one())
+                why << "the pattern has 1 where " << x.shape() << " has " << dim;
             axes.input_group[std::size_t(input_axis)] = name ? 1 : 0;
             if (name) put(name, dim);
             return token + 1;
@@ -103,7 +104,8 @@ struct PatternReader {
             put(name, size ? *size : Dim(1));
         }
         if (unknown >= 0) axes.axis[std::size_t(unknown)] = rest;
-        else if (!rest.is_one()) why << "the sizes given do not make up " << dim << " in " << x.shape();
+        else if (!rest.is_one())
+            why << "the sizes given do not make up " << dim << " in " << x.shape();
         axes.input_group[std::size_t(input_axis)] = (signed char)(axes.count - first);
         return end + 1;
     }

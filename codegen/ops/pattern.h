@@ -111,10 +111,12 @@ struct Pattern {
 
     FOVEA_PATTERN Pattern(const char* pattern)
         FOVEA_REJECT(pattern, parentheses, "pattern: unbalanced or nested parentheses")
-        FOVEA_REJECT(pattern, arrow, "pattern: exactly one '->' is required")
-        FOVEA_REJECT(pattern, character, "pattern: unexpected character (axes are a-z, 0-9, _)")
-        FOVEA_REJECT(pattern, unknown_axis, "pattern: an axis on the right of '->' is not on the left")
-        FOVEA_REJECT(pattern, too_long, "pattern: too long")
+            FOVEA_REJECT(pattern, arrow, "pattern: exactly one '->' is required")
+                FOVEA_REJECT(pattern, character,
+                             "pattern: unexpected character (axes are a-z, 0-9, _)")
+                    FOVEA_REJECT(pattern, unknown_axis,
+                                 "pattern: an axis on the right of '->' is not on the left")
+                        FOVEA_REJECT(pattern, too_long, "pattern: too long")
         : text(pattern) {
         switch (ParsedPattern(pattern).mistake) {
             case PatternMistake::none: break;

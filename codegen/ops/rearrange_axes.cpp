@@ -93,7 +93,8 @@ std::optional<RearrangeAxes> compose(const RearrangeAxes& first, const Rearrange
 }
 
 RearrangeAxes simplified(const RearrangeAxes& axes) {
-    std::array<int, RearrangeAxes::kMax> output_of{}, place{};  // the group and the place in `order`
+    std::array<int, RearrangeAxes::kMax> output_of{},
+        place{};  // the group and the place in `order`
     for (int g = 0, at = 0; g < groups_of(axes.output_group); ++g)
         for (int i = 0; i < axes.output_group[std::size_t(g)]; ++i, ++at) {
             std::size_t e = std::size_t(axes.order[std::size_t(at)]);

@@ -7,7 +7,8 @@
 namespace fovea {
 
 /// Over the axes whose bits are set in `axes`; they stay, with size 1.
-constexpr Tensor reduce(Reduction reduction, Tensor x, int axes, Location location = Location::here()) {
+constexpr Tensor reduce(Reduction reduction, Tensor x, int axes,
+                        Location location = Location::here()) {
     if (x.is_poison()) return x;
     Shape shape = x.shape();
     for (int i = 0; i < shape.rank(); ++i)
@@ -17,8 +18,8 @@ constexpr Tensor reduce(Reduction reduction, Tensor x, int axes, Location locati
                            .reduction = reduction});
 }
 
-/// The sum of x over the axes along which a tensor of `shape` was repeated to give x's shape, as that
-/// shape: what undoes broadcasting in a gradient.
+/// The sum of x over the axes along which a tensor of `shape` was repeated to give x's shape, as
+/// that shape: what undoes broadcasting in a gradient.
 Tensor sum_to(Tensor x, const Shape& shape);
 
 namespace detail {
@@ -31,7 +32,8 @@ constexpr Tensor reduce_axis(Reduction reduction, std::string_view name, Tensor 
         Text text;
         text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
         x.graph->write_origin(text, x.id);
-        text << (is_float(x.dtype()) ? ": there is no such axis" : ": expected f32 or bf16 (use cast)");
+        text << (is_float(x.dtype()) ? ": there is no such axis"
+                                     : ": expected f32 or bf16 (use cast)");
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     Tensor kept = reduce(reduction, x, 1 << i, location);
@@ -41,15 +43,18 @@ constexpr Tensor reduce_axis(Reduction reduction, std::string_view name, Tensor 
 }  // namespace detail
 
 /// The sum over one axis; `keepdim` leaves it with size 1.
-constexpr Tensor sum(Tensor x, int axis, bool keepdim = false, Location location = Location::here()) {
+constexpr Tensor sum(Tensor x, int axis, bool keepdim = false,
+                     Location location = Location::here()) {
     return detail::reduce_axis(Reduction::sum, "sum", x, axis, keepdim, location);
 }
 /// The largest value along one axis (PyTorch's amax).
-constexpr Tensor amax(Tensor x, int axis, bool keepdim = false, Location location = Location::here()) {
+constexpr Tensor amax(Tensor x, int axis, bool keepdim = false,
+                      Location location = Location::here()) {
     return detail::reduce_axis(Reduction::max, "amax", x, axis, keepdim, location);
 }
 /// The mean over one axis.
-constexpr Tensor mean(Tensor x, int axis, bool keepdim = false, Location location = Location::here()) {
+constexpr Tensor mean(Tensor x, int axis, bool keepdim = false,
+                      Location location = Location::here()) {
     Tensor total = detail::reduce_axis(Reduction::sum, "mean", x, axis, keepdim, location);
     if (total.is_poison()) return total;
     Operand size(x.dim(axis), location.file, location.line, location.function);

@@ -14,7 +14,8 @@ namespace fovea {
 ScoreRegion::ScoreRegion(const Expansion& expansion)
     : expansion_(expansion),
       attributes_(expansion.source.attentions[std::size_t(expansion.node().attribute)]),
-      target_(expansion.target), values_(expansion.source.nodes.size()) {
+      target_(expansion.target),
+      values_(expansion.source.nodes.size()) {
     pairs_ = expansion.inputs[0].shape();
     pairs_[-1] = expansion.inputs[1].dim(-2);
 }
@@ -74,8 +75,7 @@ ScoreRegion::Value ScoreRegion::build(int id) {
 /// or a position along one of the axes.
 ScoreRegion::Value ScoreRegion::build_pair(const Node& node) {
     int rank = pairs_.rank();
-    if (node.part == PairPart::query)
-        return {unsqueeze(expansion_.inputs[0], rank - 1), true};
+    if (node.part == PairPart::query) return {unsqueeze(expansion_.inputs[0], rank - 1), true};
     if (node.part == PairPart::key) return {unsqueeze(expansion_.inputs[1], rank - 2), true};
     int axis = 0;
     if (node.part == PairPart::head) axis = 1;

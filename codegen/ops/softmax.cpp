@@ -45,7 +45,9 @@ void softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink)
 
 Mask mask_of(const Graph& graph, const Node& node, Tensor lens, Tensor allowed) {
     const AttentionAttributes& attributes = graph.attentions[std::size_t(node.attribute)];
-    return {.is_causal = attributes.causal, .lens = lens, .allowed = allowed,
+    return {.is_causal = attributes.causal,
+            .lens = lens,
+            .allowed = allowed,
             .masked_rows = node.masked_rows};
 }
 
@@ -75,7 +77,8 @@ OpDef softmax_def() {
     return {.op = Op::softmax, .gradient = softmax_gradient, .expand = softmax_expand};
 }
 OpDef masked_softmax_def() {
-    return {.op = Op::masked_softmax, .gradient = masked_softmax_gradient,
+    return {.op = Op::masked_softmax,
+            .gradient = masked_softmax_gradient,
             .expand = masked_softmax_expand};
 }
 

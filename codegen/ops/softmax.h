@@ -28,14 +28,15 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
         bool per_sequence = lens.rank() == 1 && fits(lens[0], scores[0]);
         bool per_query = lens.rank() == 2 && fits(lens[0], scores[0]) && fits(lens[1], scores[-2]);
         if (mask.lens.dtype() != i32 || !(per_sequence || per_query))
-            why << "valid_lens must be i32 [" << scores[0] << "] or [" << scores[0] << ", " << scores[-2]
-                << "], got " << name_of(mask.lens.dtype()) << " " << lens;
+            why << "valid_lens must be i32 [" << scores[0] << "] or [" << scores[0] << ", "
+                << scores[-2] << "], got " << name_of(mask.lens.dtype()) << " " << lens;
     }
     if (mask.allowed && !mask.allowed.is_poison()) {
         Shape shape;
         Text mismatch;
         bool ok = mask.allowed.dtype() == DType::boolean &&
-                  broadcast_shapes(mask.allowed.shape(), scores, shape, mismatch) && shape == scores;
+                  broadcast_shapes(mask.allowed.shape(), scores, shape, mismatch) &&
+                  shape == scores;
         if (!ok)
             why << "a mask must be bool and broadcast to " << scores << ", got "
                 << name_of(mask.allowed.dtype()) << " " << mask.allowed.shape();
@@ -44,17 +45,18 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
 
 }  // namespace detail
 
-/// softmax over the last axis of scores [batch, (heads,) queries, keys], hidden keys getting weight 0;
-/// a row that sees no key is uniform, or zero (`Mask::masked_rows`).
-constexpr Tensor masked_softmax(Tensor scores, const Mask& mask, Location location = Location::here()) {
+/// softmax over the last axis of scores [batch, (heads,) queries, keys], hidden keys getting weight
+/// 0; a row that sees no key is uniform, or zero (`Mask::masked_rows`).
+constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
+                                Location location = Location::here()) {
     bool poison = scores.is_poison() || (mask.lens && mask.lens.is_poison()) ||
                   (mask.allowed && mask.allowed.is_poison());
     if (poison) return {scores.graph, 0};
     Graph& graph = *scores.graph;
     Text why;
     if (scores.rank() < 2 || !is_float(scores.dtype()))
-        why << "scores must be f32 [batch, ..., queries, keys], got " << name_of(scores.dtype()) << " "
-            << scores.shape();
+        why << "scores must be f32 [batch, ..., queries, keys], got " << name_of(scores.dtype())
+            << " " << scores.shape();
     else
         detail::check_mask(scores.shape(), mask, why);
     if (why.size()) {

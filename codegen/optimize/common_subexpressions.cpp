@@ -47,7 +47,8 @@ Graph common_subexpressions(const Graph& graph) {
         for (int input : inputs) hash = (hash ^ std::uint64_t(input)) * 1099511628211u;
         auto [first, last] = kept.equal_range(hash);
         for (auto it = first; it != last; ++it)
-            if (it->second.inputs == inputs && same_function(graph, id, graph, it->second.source_id))
+            if (it->second.inputs == inputs &&
+                same_function(graph, id, graph, it->second.source_id))
                 return Tensor{&rewrite.target(), it->second.target_id};
         Tensor copied = rewrite.copy(id);
         kept.emplace(hash, Kept{id, copied.id, inputs});

@@ -10,7 +10,8 @@ namespace fovea {
 namespace {
 
 std::vector<bool> live_nodes(const Graph& graph) {
-    std::vector<bool> live(graph.nodes.size(), false), live_region(std::size_t(graph.regions), false);
+    std::vector<bool> live(graph.nodes.size(), false),
+        live_region(std::size_t(graph.regions), false);
     for (int id = int(graph.nodes.size()) - 1; id > 0; --id) {
         const Node& node = graph[id];
         bool keep = node.op == Op::output || node.op == Op::input || node.op == Op::parameter ||

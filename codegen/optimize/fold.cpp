@@ -16,8 +16,7 @@ std::optional<Tensor> fold_rearrange(Rewrite& rewrite, int id) {
     Tensor x = rewrite.mapped(node.inputs[0]);
     const RearrangeAxes& axes = rewrite.source().rearranges[std::size_t(node.attribute)];
     if (is_identity(axes)) return x;
-    if (Tensor value = uniform_value(x); value && x.rank())
-        return broadcast(value, node.shape);
+    if (Tensor value = uniform_value(x); value && x.rank()) return broadcast(value, node.shape);
     if (x.node().op != Op::rearrange) return {};
     RearrangeAxes inner = rewrite.target().rearranges[std::size_t(x.node().attribute)];
     Tensor source{x.graph, x.node().inputs[0]};

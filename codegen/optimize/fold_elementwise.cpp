@@ -13,9 +13,11 @@ using F = Elementwise;
 class ElementwiseFolder {
   public:
     ElementwiseFolder(Rewrite& rewrite, int id)
-        : graph_(rewrite.target()), node_(rewrite.source()[id]),
+        : graph_(rewrite.target()),
+          node_(rewrite.source()[id]),
           arity_(row_of(node_.function).arity) {
-        for (int i = 0; i < arity_; ++i) x_[std::size_t(i)] = rewrite.mapped(node_.inputs[std::size_t(i)]);
+        for (int i = 0; i < arity_; ++i)
+            x_[std::size_t(i)] = rewrite.mapped(node_.inputs[std::size_t(i)]);
     }
 
     std::optional<Tensor> fold() {
@@ -39,7 +41,9 @@ class ElementwiseFolder {
         return x.node().op == Op::elementwise && x.node().function == function;
     }
     Tensor operand(Tensor x, int i) const { return {&graph_, x.node().inputs[std::size_t(i)]}; }
-    Tensor constant(double value, DType type) { return detail::number(graph_, value, type, node_.location); }
+    Tensor constant(double value, DType type) {
+        return detail::number(graph_, value, type, node_.location);
+    }
 
     Tensor rebuilt() {
         Node copy = node_;
@@ -56,7 +60,9 @@ class ElementwiseFolder {
             constants = constants && scalars[std::size_t(i)].node().op == Op::constant;
         }
         if (constants) {
-            auto value = [&](int i) { return i < arity_ ? scalars[std::size_t(i)].node().value : 0; };
+            auto value = [&](int i) {
+                return i < arity_ ? scalars[std::size_t(i)].node().value : 0;
+            };
             double result = row_of(node_.function).value(value(0), value(1), value(2));
             if (node_.function == F::identity && !is_float(node_.dtype)) return {};
             return full(graph_, node_.shape, result, node_.dtype);
@@ -96,7 +102,8 @@ class ElementwiseFolder {
         Tensor x = x_[0];
         if (node_.function == F::identity && x.dtype() == node_.dtype) return x;
         if (node_.function == F::neg && is_function(x, F::neg)) return operand(x, 0);
-        if (node_.function == F::logical_not && is_function(x, F::logical_not)) return operand(x, 0);
+        if (node_.function == F::logical_not && is_function(x, F::logical_not))
+            return operand(x, 0);
         return {};
     }
     std::optional<Tensor> fold_binary() {
@@ -166,7 +173,8 @@ class ElementwiseFolder {
 Tensor uniform_value(Tensor x) {
     const Node& node = x.node();
     if (!node.shape.rank()) return x;
-    if (node.op == Op::constant) return detail::number(*x.graph, node.value, node.dtype, node.location);
+    if (node.op == Op::constant)
+        return detail::number(*x.graph, node.value, node.dtype, node.location);
     if (node.op != Op::broadcast) return {};
     Tensor source{x.graph, node.inputs[0]};
     return source.rank() ? Tensor() : source;

@@ -81,7 +81,8 @@ void Interpreter::bind_shape(const std::string& name, const Shape& shape, const 
 void Interpreter::set(const std::string& name, Array value) {
     bool found = false;
     for (const Node& node : graph_.nodes) {
-        if ((node.op != Op::parameter && node.op != Op::input) || name_of_leaf(node) != name) continue;
+        if ((node.op != Op::parameter && node.op != Op::input) || name_of_leaf(node) != name)
+            continue;
         bind_shape(name, node.shape, value);
         found = true;
     }
@@ -137,8 +138,9 @@ void Interpreter::evaluate(int id) {
         const OpDef& def = op_def(node.op);
         if (!def.reference)
             throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
-        def.reference({graph_, id, inputs, result.shape, options_.seed, options_.step, size_of, &sizes_},
-                      result);
+        def.reference(
+            {graph_, id, inputs, result.shape, options_.seed, options_.step, size_of, &sizes_},
+            result);
     }
     values_[std::size_t(id)] = std::move(result);
 }

@@ -30,8 +30,9 @@ class Interpreter {
 
     /// Gives a symbolic dim its size.
     void bind(std::string_view dim, std::int64_t size);
-    /// Gives an input (by name) or a parameter (by path) its values, and binds the symbolic dims that
-    /// follow from its shape; all that was computed is forgotten. UserError when it does not fit.
+    /// Gives an input (by name) or a parameter (by path) its values, and binds the symbolic dims
+    /// that follow from its shape; all that was computed is forgotten. UserError when it does not
+    /// fit.
     void set(const std::string& name, Array value);
     /// Whether the graph has an input or a parameter of this name.
     bool has(const std::string& name) const;

@@ -141,22 +141,30 @@ FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vec
             contract_rows<next_fewer(Rows), Vectors>(i, rows, j, lanes, a, row, b, finish, sums...);
 }
 
+/// Copies columns of b, which lies as [column, k], to [k, Width], in squares of 16 x 16.
+template <int Width, class Stride>
+inline void pack_transposed(float*& to, const float* b, Stride stride, i64 columns, i64 extent) {
+    for (i64 k = 0; k < extent; k += kLanes, b += kLanes) {
+        const Lanes steps = lanes_at(k, extent);
+        for (i64 j = 0; j < Width; j += kLanes) {
+            floats square[kLanes];
+            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
+                square[i] = j + i < columns ? load(b + (j + i) * stride, steps) : floats{};
+            transpose(square);
+            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
+                if (i < steps.count) store(to + i * Width + j, square[i]);
+        }
+        to += steps.count * Width;
+    }
+}
+
 /// Copies columns of b to [k, Width], the columns past the end as 0; `to` ends behind the panel.
 template <int Width, class Stride, class First, class... Rest>
 inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, First sum,
                        Rest... rest) {
-    i64 k = 0;
-    if constexpr (sizeof...(rest) == 0 && std::is_same_v<decltype(sum.b), Fixed<1>>) {
-        for (; k + kLanes <= sum.extent; k += kLanes, b += kLanes, to += kLanes * Width)
-            for (i64 j = 0; j < Width; j += kLanes) {
-                floats square[kLanes];
-                FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
-                    square[i] = j + i < columns ? load(b + (j + i) * stride) : floats{};
-                transpose(square);
-                FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) store(to + i * Width + j, square[i]);
-            }
-    }
-    for (; k < sum.extent; ++k, b += sum.b) {
+    if constexpr (sizeof...(rest) == 0 && std::is_same_v<decltype(sum.b), Fixed<1>>)
+        return pack_transposed<Width>(to, b, stride, columns, sum.extent);
+    for (i64 k = 0; k < sum.extent; ++k, b += sum.b) {
         if constexpr (sizeof...(rest) > 0) {
             pack_panel<Width>(to, b, stride, columns, rest...);
         } else {
@@ -214,7 +222,8 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     const float* columns = b.data + panel.column * b.stride;
     Lanes lanes[Vectors];
     if constexpr (!Whole)
-        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) lanes[v] = lanes_at(kLanes * v, panel.columns);
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+            lanes[v] = lanes_at(kLanes * v, panel.columns);
     const auto run = [&](auto... steps) FOVEA_LAMBDA {
         contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, a.stride,
                                      columns, finish, steps...);

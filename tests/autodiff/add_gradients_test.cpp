@@ -83,7 +83,8 @@ TEST_CASE("without a loss there is nothing to differentiate") {
 TEST_CASE("parameters inside of a score region") {
     Graph graph;
     Scope s{&graph};
-    Tensor q = s.input("q", {2, 3, 4}), k = s.input("k", {2, 5, 4}), lens = s.input("lens", {2}, i32);
+    Tensor q = s.input("q", {2, 3, 4}), k = s.input("k", {2, 5, 4}),
+           lens = s.input("lens", {2}, i32);
     auto additive = [&](Pair p) {
         return sum(linear(s / "w_v", tanh(p.q + p.k), 1, {.bias = false}), -1);
     };
@@ -92,4 +93,24 @@ TEST_CASE("parameters inside of a score region") {
                             {"k", random_array({2, 5, 4}, 4)},
                             {"w_v.weight", random_array({1, 4}, 5)},
                             {"lens", {{2}, {3, 5}}}});
+}
+
+TEST_CASE("graphs of bfloat16 are legal through every pass") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "len", 8}, bf16), lens = s.input("lens", {"batch"}, i32);
+    Tensor y = dropout(gelu(linear(s / "dense", x, 8)), 0.5);
+    y = layer_norm(s / "ln", y + sinusoids(y) + amax(y, -1, true));
+    Tensor weights = masked_softmax(linear(s / "scores", y, 5), padding(lens));
+    Tensor seen = attention(y, y, y, dot_product, causal & padding(lens), {.dropout = 0.1});
+    Tensor labels = s.input("labels", {"batch", "len"}, i32);
+    Tensor logits = linear(s / "logits", seen + sum(weights, -1, true), 7);
+    s.output("loss", cross_entropy(logits, labels, lens));
+    verify_graph(graph);
+    Graph with = add_gradients(graph, {.of_inputs = true});
+    verify_graph(with);
+    with = optimized(with);
+    verify_graph(optimized(add_gradients(expand_composites(graph), {.of_inputs = true})));
+    for (const Node& node : with.nodes)
+        if (node.op == Op::output && node.name != "loss") CHECK(node.dtype == bf16);
 }

@@ -60,9 +60,9 @@ const runtime::Model& compile_and_load(const plan::Model& model) {
     const std::string command =
         std::string(compiler ? compiler : "c++") +
         " -std=c++20 -O2 -ffp-contract=fast -fno-math-errno -march=native -fopenmp -fPIC -shared"
-        " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" + folder.string() + " " +
-        (folder / (model.name + ".cpp")).string() + " " FOVEA_SOURCE_DIR "/runtime/extent.cpp -o " +
-        object + " > " + log + " 2>&1";
+        " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" +
+        folder.string() + " " + (folder / (model.name + ".cpp")).string() +
+        " " FOVEA_SOURCE_DIR "/runtime/extent.cpp -o " + object + " > " + log + " 2>&1";
     const int status = std::system(command.c_str());
     std::ifstream printed(log);
     const std::string text{std::istreambuf_iterator<char>(printed), {}};
@@ -72,7 +72,8 @@ const runtime::Model& compile_and_load(const plan::Model& model) {
     if (!std::getenv("FOVEA_KEEP_EMITTED")) fs::remove_all(folder);
     // The mangled name of `const fovea::runtime::Model& <model>_model()`.
     const std::string function = model.name + "_model";
-    void* symbol = dlsym(library, ("_Z" + std::to_string(function.size()) + function + "v").c_str());
+    void* symbol =
+        dlsym(library, ("_Z" + std::to_string(function.size()) + function + "v").c_str());
     REQUIRE(symbol != nullptr);
     return reinterpret_cast<const runtime::Model& (*)()>(symbol)();
 }
@@ -118,10 +119,10 @@ Arrays::Arrays(const Kernel& kernel, const kernel::DimValues& dims, int limit, u
             integers[i][at] = blank ? -77 : int(generator() % unsigned(limit));
             booleans[i][at] = blank ? 77 : generator() % 2;
             halves[i][at] = blank ? 0xc29a : std::uint16_t(0x3f80 + generator() % 256);
-            exact[i][at] = buffer.dtype == DType::f32     ? floats[i][at]
-                           : buffer.dtype == DType::i32   ? integers[i][at]
-                           : buffer.dtype == DType::bf16  ? from_half(halves[i][at])
-                                                          : booleans[i][at];
+            exact[i][at] = buffer.dtype == DType::f32    ? floats[i][at]
+                           : buffer.dtype == DType::i32  ? integers[i][at]
+                           : buffer.dtype == DType::bf16 ? from_half(halves[i][at])
+                                                         : booleans[i][at];
         }
         addresses.push_back(buffer.dtype == DType::f32    ? static_cast<void*>(floats[i].data())
                             : buffer.dtype == DType::i32  ? static_cast<void*>(integers[i].data())
@@ -167,10 +168,11 @@ void check_against_evaluator(const Kernel& kernel, const kernel::DimValues& dims
         for (std::size_t at = 0; at < size; ++at) {
             const double exact = arrays.exact[i][at];
             if (std::isfinite(exact)) scale = std::max(scale, std::fabs(exact));
-            const double own = buffer.dtype == DType::f32    ? double(arrays.floats[i][at])
-                               : buffer.dtype == DType::i32  ? double(arrays.integers[i][at])
-                               : buffer.dtype == DType::bf16 ? double(from_half(arrays.halves[i][at]))
-                                                             : double(arrays.booleans[i][at]);
+            const double own = buffer.dtype == DType::f32   ? double(arrays.floats[i][at])
+                               : buffer.dtype == DType::i32 ? double(arrays.integers[i][at])
+                               : buffer.dtype == DType::bf16
+                                   ? double(from_half(arrays.halves[i][at]))
+                                   : double(arrays.booleans[i][at]);
             const bool same = own == exact || (std::isnan(own) && std::isnan(exact));
             const double error = same ? 0 : std::fabs(own - exact);
             if (!(error <= worst)) worst = error, where = at;

@@ -2,6 +2,8 @@
 // over the number of threads.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/emit/compiled_model.h"
 #include "tests/emit/sample_kernels.h"
 
@@ -17,7 +19,8 @@ const std::vector<DimValues>& sizes() {
         std::vector<DimValues> result;
         const std::int64_t odd[] = {0, 1, 7, 16, 17, 33, 100};
         for (std::int64_t m : odd)
-            for (std::int64_t n : odd) result.push_back({{"m", m}, {"n", n}, {"k", n + 3}, {"b", 2}});
+            for (std::int64_t n : odd)
+                result.push_back({{"m", m}, {"n", n}, {"k", n + 3}, {"b", 2}});
         result.push_back({{"m", 5}, {"n", 40}, {"k", 0}, {"b", 3}});
         result.push_back({{"m", 9}, {"n", 64}, {"k", 65}, {"b", 1}});
         return result;
@@ -44,11 +47,72 @@ void check_all(const std::string& name, const std::vector<Kernel>& kernels, doub
         }
 }
 
+/// What the kernel wrote first.
+const std::vector<float>& written(const Kernel& kernel, const Arrays& arrays) {
+    for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
+        if (kernel.buffers[i].written) return arrays.floats[i];
+    return arrays.floats[0];
+}
+
+/// Runs a kernel whose inputs start alike for every number of rows m; the first rows must too.
+void check_rows_alone(const runtime::Model& model, int number, const Kernel& kernel, Arrays& all,
+                      DimValues dims) {
+    run_program(model, number, dims, all, 2);
+    const std::size_t width = all.exact.back().size() / std::size_t(dims.at("m"));
+    for (std::int64_t rows : {1, 2, 3, 5, 6, 8, 13, 30}) {
+        CAPTURE(kernel.name);
+        CAPTURE(rows);
+        Arrays some = all;
+        for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
+            some.addresses[i] = some.floats[i].data();
+            if (kernel.buffers[i].written)
+                std::fill(some.floats[i].begin(), some.floats[i].end(), 0.F);
+        }
+        dims["m"] = rows;
+        run_program(model, number, dims, some, 2);
+        const std::vector<float>& few = written(kernel, some);
+        CHECK(std::equal(few.begin(), few.begin() + std::ptrdiff_t(width * std::size_t(rows)),
+                         written(kernel, all).begin()));
+    }
+}
+
 }  // namespace
 
-TEST_CASE("row kernels agree with the evaluator") {
-    check_all("rows", sample_row_kernels(), 3e-6);
+TEST_CASE("a row's bits do not depend on the rows beside it") {
+    std::vector<Kernel> kernels;
+    for (const Kernel& kernel : sample_contractions())
+        for (const char* name : {"product_nn", "product_nt", "product_64", "product_80_t",
+                                 "matrix_vector", "dense_32", "dense"})
+            if (kernel.name == name) kernels.push_back(kernel);
+    for (const Kernel& kernel : sample_row_kernels())
+        if (kernel.name == "layer_norm") kernels.push_back(kernel);
+    const runtime::Model& model = compile_and_load(model_of_kernels("alone", kernels));
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const DimValues dims{{"m", 41}, {"n", 33}, {"k", 70}, {"b", 1}};
+        Arrays all(kernels[i], dims, 7, 5);
+        check_rows_alone(model, int(i), kernels[i], all, dims);
+    }
 }
+
+TEST_CASE("a row's bits do not depend on how far it is padded") {
+    const Kernel softmax = sample_row_kernels()[0];
+    const runtime::Model& model = compile_and_load(model_of_kernels("padded", {softmax}));
+    std::vector<float> shortest;
+    for (std::int64_t keys : {21, 32, 33, 100, 257}) {
+        CAPTURE(keys);
+        const DimValues dims{{"m", 1}, {"n", keys}, {"k", 1}, {"b", 1}};
+        Arrays arrays(softmax, dims, 7, 9);
+        arrays.integers[1][0] = 21;
+        run_program(model, 0, dims, arrays, 1);
+        const std::vector<float> valid(arrays.floats[2].begin(), arrays.floats[2].begin() + 21);
+        if (shortest.empty()) shortest = valid;
+        CHECK(valid == shortest);
+        for (std::int64_t key = 21; key < keys; ++key)
+            CHECK(arrays.floats[2][std::size_t(key)] == 0);
+    }
+}
+
+TEST_CASE("row kernels agree with the evaluator") { check_all("rows", sample_row_kernels(), 3e-6); }
 
 TEST_CASE("column kernels agree with the evaluator") {
     check_all("columns", sample_column_kernels(), 3e-6);

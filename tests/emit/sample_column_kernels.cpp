@@ -16,7 +16,8 @@ Kernel bias_gradient(const std::string& name, const Dim& columns) {
     const int dy = it.input("dy", {b, m, columns}), scale = it.input("scale", {b, m});
     const int db = it.output("db", {columns});
     it.par(j, [&] {
-        const Id term = it.mul(it.load(it.at(dy, {batch, row, j})), it.load(it.at(scale, {batch, row})));
+        const Id term =
+            it.mul(it.load(it.at(dy, {batch, row, j})), it.load(it.at(scale, {batch, row})));
         it.store(it.at(db, {j}), it.mul(it.sum(term, {batch, row}), it.constant(0.5)));
     });
     return it.finish();

@@ -38,7 +38,8 @@ Kernel dense(const std::string& name, const Dim& columns) {
     const int y = it.output("y", {b, m, columns}), before = it.output("before", {b, m, columns});
     it.each(batch, [&] {
         it.par({i, j}, [&] {
-            const Id sum = it.contract(it.load(it.at(x, {batch, i, d})), it.load(it.at(w, {j, d})), {d});
+            const Id sum =
+                it.contract(it.load(it.at(x, {batch, i, d})), it.load(it.at(w, {j, d})), {d});
             const Id total = it.named(it.add(sum, it.load(it.at(bias, {j}))), "total");
             const Id kept = it.random(2, 0.1, {{batch, m}, {i, 1}}, {{j, 1}});
             const Id factor = it.map(E::tanh, {it.load(it.at(scale, {batch, i}))});
@@ -78,7 +79,8 @@ Kernel weighted_sum() {
     Builder it("weighted_sum");
     const AxisId batch = it.axis("batch", b), h = it.axis("h", 3), q = it.axis("q", m);
     const AxisId key = it.axis("key", n), d = it.axis("d", 8);
-    const int weights = it.input("weights", {b, 3, m, n}), values = it.input("values", {b, n, 3, 8});
+    const int weights = it.input("weights", {b, 3, m, n}),
+              values = it.input("values", {b, n, 3, 8});
     const int y = it.output("y", {b, m, 3, 8});
     it.each({batch, h}, [&] {
         it.par({q, d}, [&] {
@@ -111,7 +113,8 @@ Kernel matrix_vector() {
     const AxisId i = it.axis("i", m), d = it.axis("d", k);
     const int w = it.input("w", {m, k}), x = it.input("x", {k}), y = it.output("y", {m});
     it.par(i, [&] {
-        it.store(it.at(y, {i}), it.contract(it.load(it.at(w, {i, d})), it.load(it.at(x, {d})), {d}));
+        it.store(it.at(y, {i}),
+                 it.contract(it.load(it.at(w, {i, d})), it.load(it.at(x, {d})), {d}));
     });
     return it.finish();
 }

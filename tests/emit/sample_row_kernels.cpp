@@ -18,8 +18,8 @@ Kernel softmax(const std::string& name, const Dim& keys) {
     const int y = it.output("y", {b, m, keys});
     it.each({batch, row}, [&] {
         const Id length = it.load(it.at(lens, {batch}));
-        const Id scores = it.where(it.lt(it.index(key), length), it.load(it.at(x, {batch, row, key})),
-                                   it.constant(-1e6));
+        const Id scores = it.where(it.lt(it.index(key), length),
+                                   it.load(it.at(x, {batch, row, key})), it.constant(-1e6));
         const Id e = it.map(E::exp, {it.sub(scores, it.max(scores, {key}))});
         it.store(it.at(y, {batch, row, key}), it.div(e, it.sum(e, {key})));
     });
@@ -179,9 +179,19 @@ Kernel zeros() {
 }  // namespace
 
 std::vector<Kernel> sample_row_kernels() {
-    return {softmax("softmax", n),  softmax("softmax_10", 10), softmax("softmax_33", 33),
-            layer_norm("layer_norm", n), layer_norm("layer_norm_32", 32), all_functions(),
-            mixed_types(), strides(), embedding(), picked_in_lanes(), scalars(), total(), zeros()};
+    return {softmax("softmax", n),
+            softmax("softmax_10", 10),
+            softmax("softmax_33", 33),
+            layer_norm("layer_norm", n),
+            layer_norm("layer_norm_32", 32),
+            all_functions(),
+            mixed_types(),
+            strides(),
+            embedding(),
+            picked_in_lanes(),
+            scalars(),
+            total(),
+            zeros()};
 }
 
 }  // namespace fovea::test

@@ -56,15 +56,12 @@ TEST_CASE("damage is found") {
     check_found(Op::einsum, [](Graph&, Node& n) { n.shape[0] = 7; });
     check_found(Op::einsum, [](Graph&, Node& n) { n.attribute = 1000; });
     check_found(Op::einsum, [](Graph&, Node& n) { n.inputs[1] = -1; });
-    check_found(Op::einsum, [](Graph& g, Node& n) {
-        g.einsums[std::size_t(n.attribute)].out.label[0] = 50;
-    });
-    check_found(Op::rearrange, [](Graph& g, Node& n) {
-        g.rearranges[std::size_t(n.attribute)].order[1] = 0;
-    });
-    check_found(Op::rearrange, [](Graph& g, Node& n) {
-        g.rearranges[std::size_t(n.attribute)].axis[0] = 5;
-    });
+    check_found(Op::einsum,
+                [](Graph& g, Node& n) { g.einsums[std::size_t(n.attribute)].out.label[0] = 50; });
+    check_found(Op::rearrange,
+                [](Graph& g, Node& n) { g.rearranges[std::size_t(n.attribute)].order[1] = 0; });
+    check_found(Op::rearrange,
+                [](Graph& g, Node& n) { g.rearranges[std::size_t(n.attribute)].axis[0] = 5; });
     check_found(Op::elementwise, [](Graph&, Node& n) { n.dtype = i32; });
     check_found(Op::elementwise, [](Graph& g, Node& n) { n.inputs[0] = int(g.nodes.size()) - 1; });
     check_found(Op::elementwise, [](Graph&, Node& n) { n.inputs[0] = 0; });
@@ -78,11 +75,9 @@ TEST_CASE("damage is found") {
     check_found(Op::attention, [](Graph& g, Node& n) {
         g.attentions[std::size_t(n.attribute)].has_allowed = true;
     });
-    check_found(Op::attention, [](Graph& g, Node& n) {
-        g.attentions[std::size_t(n.attribute)].score = 1;
-    });
-    check_found(Op::attention, [](Graph& g, Node& n) {
-        g.attentions[std::size_t(n.attribute)].region = 0;
-    });
+    check_found(Op::attention,
+                [](Graph& g, Node& n) { g.attentions[std::size_t(n.attribute)].score = 1; });
+    check_found(Op::attention,
+                [](Graph& g, Node& n) { g.attentions[std::size_t(n.attribute)].region = 0; });
     check_found(Op::output, [](Graph& g, Node& n) { n.inputs[0] = first(g, Op::pair); });
 }

@@ -108,8 +108,9 @@ TEST_CASE("scores with constants, soft caps and distances") {
 
 TEST_CASE("scores that read other values of the model") {
     Array slopes = Built().arrays["slopes"], weight = Built().arrays["w"];
-    check([](Built& b, Pair p) { return dot(p.q, p.k) + gather(b.slopes, p.head) * cast(p.j, f32); },
-          [&](const PairAt& p) { return product(p) + slopes.values[p.head] * double(p.j); });
+    check(
+        [](Built& b, Pair p) { return dot(p.q, p.k) + gather(b.slopes, p.head) * cast(p.j, f32); },
+        [&](const PairAt& p) { return product(p) + slopes.values[p.head] * double(p.j); });
     auto bilinear = [&](const PairAt& p) {
         double total = 0;
         for (std::size_t o = 0; o < kWidth; ++o)
@@ -136,15 +137,16 @@ TEST_CASE("scores that read other values of the model") {
 }
 
 TEST_CASE("scores that slice, concat, rearrange and take maxima") {
-    check([](Built&, Pair p) {
-              Tensor both = concat(slice(p.q, 0, 1, 2), p.k, 0);
-              return amax(rearrange(unsqueeze(both, 0), "1 d -> d"), 0);
-          },
-          [](const PairAt& p) {
-              double most = std::max(p.q[1], p.q[2]);
-              for (std::size_t d = 0; d < kWidth; ++d) most = std::max(most, p.k[d]);
-              return most;
-          });
+    check(
+        [](Built&, Pair p) {
+            Tensor both = concat(slice(p.q, 0, 1, 2), p.k, 0);
+            return amax(rearrange(unsqueeze(both, 0), "1 d -> d"), 0);
+        },
+        [](const PairAt& p) {
+            double most = std::max(p.q[1], p.q[2]);
+            for (std::size_t d = 0; d < kWidth; ++d) most = std::max(most, p.k[d]);
+            return most;
+        });
     check([](Built&, Pair p) { return einsum("d, d -> ", p.q, p.k); }, product);
     check([](Built&, Pair p) { return sum(softmax(p.q) * p.k, 0); },
           [](const PairAt& p) {

@@ -47,8 +47,11 @@ inline Tensor input(Graph& graph, const char* name, const Extents& extents, DTyp
 }
 
 inline void output(const char* name, Tensor value) {
-    make(*value.graph, {.op = Op::output, .dtype = value.dtype(), .shape = value.shape(),
-                        .inputs = {value.id, -1, -1, -1, -1}, .name = name});
+    make(*value.graph, {.op = Op::output,
+                        .dtype = value.dtype(),
+                        .shape = value.shape(),
+                        .inputs = {value.id, -1, -1, -1, -1},
+                        .name = name});
 }
 
 inline void give(Interpreter& interpreter, const Arrays& arrays) {
@@ -92,7 +95,8 @@ inline Array numeric_gradient(const Graph& graph, Arrays arrays, const std::stri
         interpreter.set(name, moved);
         const Array& y = interpreter.output("y");
         double total = 0;
-        for (std::size_t k = 0; k < y.values.size(); ++k) total += y.values[k] * cotangent.values[k];
+        for (std::size_t k = 0; k < y.values.size(); ++k)
+            total += y.values[k] * cotangent.values[k];
         return total;
     };
     for (std::size_t i = 0; i < gradient.values.size(); ++i) {
@@ -104,8 +108,8 @@ inline Array numeric_gradient(const Graph& graph, Arrays arrays, const std::stri
 
 /// After each pass the graph is verified.
 inline Graph optimized(Graph graph) {
-    for (auto pass : {+[](const Graph& g) { return expand_composites(g); }, normalize_reductions, fold,
-                      common_subexpressions, dead_code}) {
+    for (auto pass : {+[](const Graph& g) { return expand_composites(g); }, normalize_reductions,
+                      fold, common_subexpressions, dead_code}) {
         graph = pass(graph);
         verify_graph(graph);
     }
@@ -113,10 +117,10 @@ inline Graph optimized(Graph graph) {
 }
 
 /// Checks the gradients of output y by all float inputs and parameters against finite differences:
-/// by the composites' own rules and by their bodies, plain and optimized; and that optimizing leaves
-/// y as it is.
-inline void check_gradients(const Graph& graph, const Arrays& arrays, InterpreterOptions options = {},
-                            double tolerance = 1e-7) {
+/// by the composites' own rules and by their bodies, plain and optimized; and that optimizing
+/// leaves y as it is.
+inline void check_gradients(const Graph& graph, const Arrays& arrays,
+                            InterpreterOptions options = {}, double tolerance = 1e-7) {
     verify_graph(graph);
     Array y = run(graph, arrays, "y", options);
     Arrays all = arrays;
@@ -133,8 +137,8 @@ inline void check_gradients(const Graph& graph, const Arrays& arrays, Interprete
             for (const Node& node : graph.nodes) {
                 bool leaf = node.op == Op::input || node.op == Op::parameter;
                 if (!leaf || !is_float(node.dtype)) continue;
-                std::string name = node.op == Op::input ? std::string(node.name)
-                                                        : graph.path(node.scope);
+                std::string name =
+                    node.op == Op::input ? std::string(node.name) : graph.path(node.scope);
                 INFO("gradient of ", name, std::string(bodies_first ? " by bodies" : " by rules"));
                 Array expected = numeric_gradient(graph, arrays, name, all["y.grad"], options);
                 CHECK(difference(interpreter.output(name + ".grad"), expected) <= tolerance);

@@ -39,8 +39,11 @@ TEST_CASE("gradients of einsum in every form") {
 }
 
 TEST_CASE("a sum of a broadcast product is an einsum where it has two sides") {
-    const Extents shapes[][2] = {{{2, 3, 1, 5}, {2, 1, 4, 5}}, {{3, 1}, {1, 4}}, {{5}, {2, 3, 5}},
-                                 {{1, 1}, {1, 1}},             {{4, 1, 3}, {7, 3}}};
+    const Extents shapes[][2] = {{{2, 3, 1, 5}, {2, 1, 4, 5}},
+                                 {{3, 1}, {1, 4}},
+                                 {{5}, {2, 3, 5}},
+                                 {{1, 1}, {1, 1}},
+                                 {{4, 1, 3}, {7, 3}}};
     int raised = 0;
     for (const auto& shape : shapes)
         for (int axes : {1, 2, 4, 5, 8, 12}) {

@@ -74,9 +74,12 @@ TEST_CASE("every function has a known value, and gives it") {
 }
 
 TEST_CASE("values and gradients of every function, broadcasting") {
-    const Extents shapes[][3] = {{{2, 3}, {2, 3}, {2, 3}}, {{3}, {2, 3}, {2, 1}},
-                                 {{5, 1, 3}, {7, 1}, {1, 7, 3}}, {{}, {4}, {}},
-                                 {{1}, {1, 1}, {1}},         {{0, 3}, {3}, {0, 1}},
+    const Extents shapes[][3] = {{{2, 3}, {2, 3}, {2, 3}},
+                                 {{3}, {2, 3}, {2, 1}},
+                                 {{5, 1, 3}, {7, 1}, {1, 7, 3}},
+                                 {{}, {4}, {}},
+                                 {{1}, {1, 1}, {1}},
+                                 {{0, 3}, {3}, {0, 1}},
                                  {{}, {}, {}}};
     for (const ElementwiseRow& row : kElementwise)
         for (const auto& shape : shapes) {

@@ -25,7 +25,8 @@ TEST_CASE("values by the formula, gradients of x, weight and bias") {
             for (std::int64_t extent : own) width *= std::size_t(extent);
             for (std::size_t row = 0; row < expected.values.size(); row += width) {
                 double mean = 0, variance = 0;
-                for (std::size_t i = 0; i < width; ++i) mean += expected.values[row + i] / double(width);
+                for (std::size_t i = 0; i < width; ++i)
+                    mean += expected.values[row + i] / double(width);
                 for (std::size_t i = 0; i < width; ++i)
                     variance += std::pow(expected.values[row + i] - mean, 2) / double(width);
                 for (std::size_t i = 0; i < width; ++i)
@@ -41,7 +42,8 @@ TEST_CASE("values by the formula, gradients of x, weight and bias") {
 
 TEST_CASE("forward and backward share the statistics of a row") {
     Graph graph;
-    Tensor x = input(graph, "x", {4, 8}), weight = input(graph, "w", {8}), bias = input(graph, "b", {8});
+    Tensor x = input(graph, "x", {4, 8}), weight = input(graph, "w", {8}),
+           bias = input(graph, "b", {8});
     output("y", layer_norm(x, weight, bias));
     Graph with = optimized(add_gradients(graph, {.from_loss = false, .of_inputs = true}));
     int sums_over_rows = 0, roots = 0;

@@ -66,7 +66,8 @@ TEST_CASE("slices, at the ends and in the middle") {
 }
 
 TEST_CASE("concat") {
-    check({2, 2}, {{2, 4}, {0, 1, 0, 2, 2, 3, 4, 6}}, [](Tensor x) { return concat(x, x * 2.0, 1); });
+    check({2, 2}, {{2, 4}, {0, 1, 0, 2, 2, 3, 4, 6}},
+          [](Tensor x) { return concat(x, x * 2.0, 1); });
     check({1, 2}, {{2, 2}, {0, 1, 1, 2}}, [](Tensor x) { return concat(x, x + 1.0, 0); });
 }
 

@@ -73,7 +73,8 @@ TEST_CASE("masked softmax: lengths, causality, booleans, rows masked whole") {
     for (int bits = 0; bits < 32; ++bits) {
         Case c{bool(bits & 1), bool(bits & 2), bool(bits & 4), bool(bits & 8),
                bits & 16 ? MaskedRows::zero : MaskedRows::uniform};
-        arrays["lens"] = c.lens_of_queries ? Array{{3, 2}, {5, 0, 3, 1, 2, 4}} : Array{{3}, {0, 3, 5}};
+        arrays["lens"] =
+            c.lens_of_queries ? Array{{3, 2}, {5, 0, 3, 1, 2, 4}} : Array{{3}, {0, 3, 5}};
         Graph graph;
         Tensor x = input(graph, "x", shape);
         Mask mask = no_mask.with(c.rows);

@@ -42,7 +42,8 @@ TEST_CASE("mistakes are named") {
     output("y", x + z);
     Interpreter interpreter(graph);
     CHECK_THROWS_WITH_AS(interpreter.output("w"), "the model has no output w", UserError);
-    CHECK_THROWS_WITH_AS(interpreter.set("w", {}), "the model has no input or parameter w", UserError);
+    CHECK_THROWS_WITH_AS(interpreter.set("w", {}), "the model has no input or parameter w",
+                         UserError);
     CHECK_THROWS_WITH_AS(interpreter.set("x", {{2}, {1, 2}}), "x: expected [batch, 3], got [2]",
                          UserError);
     CHECK_THROWS_WITH_AS(interpreter.output("y"), "input x has no value: give one", UserError);

@@ -20,16 +20,23 @@ std::vector<std::string> words(const std::string& text) {
     return parts;
 }
 
-/// The characters of the string literals in `text`, put together.
+/// The characters of the string literals in `text`, put together. Literals are padded with blanks;
+/// one that ends in none goes on in the next.
 std::string literals(const std::string& text) {
     std::string result;
     bool inside = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '"') inside = !inside;
-        else if (inside && text[i] == '\\' && i + 1 < text.size()) result += text[++i];
-        else if (inside) result += text[i];
+        if (text[i] == '"') {
+            inside = !inside;
+            bool blank = !result.empty() && result.back() == ' ';
+            while (!result.empty() && result.back() == ' ') result.pop_back();
+            if (blank) result += ' ';
+        } else if (inside) {
+            if (text[i] == '\\' && i + 1 < text.size()) ++i;
+            result += text[i];
+        }
     }
-    while (!result.empty() && result.back() == ' ') result.pop_back();
+    if (!result.empty() && result.back() == ' ') result.pop_back();
     return result;
 }
 

@@ -50,8 +50,9 @@ int dispatch(int argc, char** argv) {
         if (name == subcommand.name) return subcommand.run(arguments);
         names.push_back(subcommand.name);
     }
-    throw fovea::UserError(fmt::format("unknown subcommand '{}'{}; fovea --help lists them", name,
-                                       did_you_mean(name, names)));
+    std::string nearest = did_you_mean(name, names);
+    throw fovea::UserError(fmt::format("unknown subcommand '{}'{} fovea --help lists them", name,
+                                       nearest.empty() ? ";" : nearest));
 }
 
 int fail(int status, const std::string& text) {

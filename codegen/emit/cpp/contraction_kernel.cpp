@@ -15,8 +15,13 @@ namespace {
 class ContractionKernel {
   public:
     ContractionKernel(const Kernel& kernel, const Form& form, Signature& signature, Writer& writer)
-        : kernel_(kernel), form_(form), signature_(signature), outside_(writer),
-          writer_(writer.depth() + 1), values_(kernel, signature, writer_), contract_(*as<Contract>(kernel, form.contract)),
+        : kernel_(kernel),
+          form_(form),
+          signature_(signature),
+          outside_(writer),
+          writer_(writer.depth() + 1),
+          values_(kernel, signature, writer_),
+          contract_(*as<Contract>(kernel, form.contract)),
           schedule_(contraction_schedule(kernel)) {
         points_ = form.each;
         points_.insert(points_.end(), schedule_.points.begin(), schedule_.points.end());
@@ -154,7 +159,8 @@ class ContractionKernel {
         std::string text;
         for (AxisId axis : contract_.axes)
             text += ", Sum{" + known(kernel_.axes[std::size_t(axis)].extent) + ", " +
-                    known(stride(schedule_.a, axis)) + ", " + known(stride(schedule_.b, axis)) + "}";
+                    known(stride(schedule_.a, axis)) + ", " + known(stride(schedule_.b, axis)) +
+                    "}";
         return text;
     }
 

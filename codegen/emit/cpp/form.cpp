@@ -23,7 +23,7 @@ void flatten(const Kernel& kernel, const std::vector<Id>& block, Form& form) {
         }
         if (++loops > 1)
             throw InternalError("kernel " + kernel.name + ": two loops side by side have no form");
-        (loop->kind == LoopKind::each ? form.each
+        (loop->kind == LoopKind::each  ? form.each
          : loop->kind == LoopKind::par ? form.par
                                        : form.seq)
             .push_back(loop->axis);

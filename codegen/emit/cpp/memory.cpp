@@ -55,8 +55,7 @@ Expression Values::start(const Access& access) {
 }
 
 std::string Values::start_of_row(const Access& access) {
-    const auto row =
-        rows_.find(std::to_string(access.buffer) + " " + fixed_offset(access).text);
+    const auto row = rows_.find(std::to_string(access.buffer) + " " + fixed_offset(access).text);
     return row != rows_.end() ? row->second : start(access).text;
 }
 
@@ -89,8 +88,8 @@ Values::Address Values::address(const Access& access) {
     const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
     for (const Stride& stride : access.strides) {
         if (!moves(stride.axis) || (gathers && stride.axis == place.lane)) continue;
-        result.offset = result.offset +
-                        Expression{signature_.axis(stride.axis)} * spell(stride.stride);
+        result.offset =
+            result.offset + Expression{signature_.axis(stride.axis)} * spell(stride.stride);
     }
     return result;
 }
@@ -123,17 +122,17 @@ void Values::write_store(const Store& store) {
     const Address at = address(access);
     const std::string value_text = value(store.value, kept, vector).text;
     if (!vector) {
-        writer_.line(at.pointer + "[" + at.offset.text + "] " +
-                     (store.accumulate ? "+= " : "= ") + value_text + ";");
+        writer_.line(at.pointer + "[" + at.offset.text + "] " + (store.accumulate ? "+= " : "= ") +
+                     value_text + ";");
         return;
     }
     const Expression pointer = at_offset(at.pointer, at.offset);
     if (gathers) {
         if (store.accumulate)
-            throw InternalError("kernel " + kernel_.name + ": a scatter-add with rows in the lanes");
+            throw InternalError("kernel " + kernel_.name +
+                                ": a scatter-add with rows in the lanes");
         Expression first = pointer;
-        if (step != Dim(0))
-            first = first + Expression{signature_.axis(place.lane)} * spell(step);
+        if (step != Dim(0)) first = first + Expression{signature_.axis(place.lane)} * spell(step);
         writer_.line("store_rows(" + first.text + ", " + value(access.row).text + ", " +
                      spell(access.row_stride).text + ", " + spell(step).text + ", " + value_text +
                      ", " + mask_or_all() + ");");

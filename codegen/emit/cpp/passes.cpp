@@ -97,8 +97,8 @@ class PassFinder {
         for (const Pass& pass : result_.passes) {
             for (Id id : needed(pass, kept_)) {
                 auto map = as<Map>(kernel_, id);
-                const bool expensive = (map && is_expensive(map->function)) ||
-                                       as<Random>(kernel_, id) != nullptr;
+                const bool expensive =
+                    (map && is_expensive(map->function)) || as<Random>(kernel_, id) != nullptr;
                 if (expensive && before.contains(id) &&
                     kernel_.nodes[std::size_t(id)].dtype == DType::f32)
                     kept_.insert(id);

@@ -105,9 +105,10 @@ class ProgramText {
             std::string shape;
             for (const Dim& dim : tensor.shape)
                 shape += (shape.empty() ? "" : ", ") + spell(dim).text;
-            body.line(std::string(tensor.holds == plan::Holds::ids ? "check_ids(" : "check_lengths(") +
-                      quoted(tensor.name) + ", tensor<const i32>(call, " + std::to_string(i) +
-                      "), {" + shape + "}, " + spell(tensor.limit).text + ");");
+            body.line(
+                std::string(tensor.holds == plan::Holds::ids ? "check_ids(" : "check_lengths(") +
+                quoted(tensor.name) + ", tensor<const i32>(call, " + std::to_string(i) + "), {" +
+                shape + "}, " + spell(tensor.limit).text + ");");
         }
         if (body.text().empty()) return false;
         writer_.open("void " + function + "(const Call& call)");

@@ -22,7 +22,10 @@ constexpr std::int64_t kLargestArray = 1024;  // floats of a row that are kept o
 class RowKernel {
   public:
     RowKernel(const Kernel& kernel, const Form& form, Signature& signature, Writer& writer)
-        : kernel_(kernel), form_(form), signature_(signature), writer_(writer),
+        : kernel_(kernel),
+          form_(form),
+          signature_(signature),
+          writer_(writer),
           values_(kernel, signature, writer) {
         choose_lane();
         const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
@@ -82,8 +85,8 @@ class RowKernel {
     std::string head(AxisId axis) const {
         const std::string& variable = signature_.axis(axis);
         const std::string step = axis == lane_ ? variable + " += kLanes" : "++" + variable;
-        return "for (i64 " + variable + " = 0; " + variable + " < " +
-               signature_.extent(axis).text + "; " + step + ")";
+        return "for (i64 " + variable + " = 0; " + variable + " < " + signature_.extent(axis).text +
+               "; " + step + ")";
     }
 
     /// Threads share the points; without any, the vectors of a map; a lone row is one thread's.
@@ -148,11 +151,11 @@ class RowKernel {
                 writer_.line("const i64 " + row_size_ + " = whole_lanes(" +
                              signature_.extent(lane_).text + ");");
             }
-            const std::string first = i ? row_arrays_[kept[0]] + " + " + std::to_string(i) + " * " +
-                                              row_size_
-                              : kept.size() == 1 ? "scratch(" + row_size_ + ")"
-                                                 : "scratch(" + std::to_string(kept.size()) +
-                                                       " * " + row_size_ + ")";
+            const std::string first =
+                i ? row_arrays_[kept[0]] + " + " + std::to_string(i) + " * " + row_size_
+                : kept.size() == 1
+                    ? "scratch(" + row_size_ + ")"
+                    : "scratch(" + std::to_string(kept.size()) + " * " + row_size_ + ")";
             writer_.line("float* const " + name + " = " + first + ";");
         }
     }
@@ -187,8 +190,8 @@ class RowKernel {
         if (name.empty()) {
             const Id operand = as<Reduce>(kernel_, id)->operand;
             const bool across = reduces_lanes() && values_.has_axis(operand, lane_);
-            name = across ? signature_.fresh(signature_.value(id) + "_lanes")
-                          : signature_.value(id);
+            name =
+                across ? signature_.fresh(signature_.value(id) + "_lanes") : signature_.value(id);
         }
         return name;
     }
@@ -198,7 +201,9 @@ class RowKernel {
             const Reduce& reduce = *as<Reduce>(kernel_, id);
             const bool vector = values_.is_vector(reduce.operand);
             const bool floats = kernel_.nodes[std::size_t(id)].dtype == DType::f32;
-            const std::string type = vector ? (floats ? "floats" : "ints") : floats ? "float" : "i32";
+            const std::string type = vector   ? (floats ? "floats" : "ints")
+                                     : floats ? "float"
+                                              : "i32";
             const std::string lowest = floats ? "kLowest" : "kLowestInteger";
             const std::string start = reduce.reduction == Reduction::sum
                                           ? "{}"
@@ -279,8 +284,8 @@ class RowKernel {
     Values values_;
     Passes passes_;
     AxisId lane_ = -1;
-    bool columns_ = false;        // the lanes lie outside the passes
-    std::vector<AxisId> steps_;   // inner axes that are walked one position at a time
+    bool columns_ = false;  // the lanes lie outside the passes
+    std::vector<AxisId> steps_;  // inner axes that are walked one position at a time
     std::map<Id, std::string> row_arrays_, accumulators_;
     std::string row_size_;
     bool shares_vectors_ = false;

@@ -11,7 +11,8 @@ using namespace kernel;
 void write_scatter_kernel(const Kernel& kernel, const Form& form, Signature& signature,
                           Writer& writer) {
     if (form.par.size() > 1 || !form.each.empty())
-        throw InternalError("kernel " + kernel.name + ": a scatter is `par columns` over `seq` rows");
+        throw InternalError("kernel " + kernel.name +
+                            ": a scatter is `par columns` over `seq` rows");
     const AxisId lane = form.par.empty() ? -1 : form.par[0];
     Values values(kernel, signature, writer);
     const std::string mine = signature.fresh("mine");
@@ -24,8 +25,8 @@ void write_scatter_kernel(const Kernel& kernel, const Form& form, Signature& sig
     }
     for (AxisId axis : form.seq) {
         const std::string& at = signature.axis(axis);
-        writer.open("for (i64 " + at + " = 0; " + at + " < " + signature.extent(axis).text + "; ++" +
-                    at + ")");
+        writer.open("for (i64 " + at + " = 0; " + at + " < " + signature.extent(axis).text +
+                    "; ++" + at + ")");
     }
     std::vector<Id> scalars, vectors, stores;
     for (Id id : form.nodes)

@@ -14,15 +14,19 @@ using namespace kernel;
 
 /// What values must not be called: names of the runtime and of the emitted skeletons, keywords.
 constexpr const char* kReserved[] = {
-    "load", "store", "select", "splat", "iota", "maximum", "minimum", "exp", "log", "sqrt",
-    "rsqrt", "tanh", "sigmoid", "relu", "erf", "sin", "cos", "pow", "abs", "keep", "lanes", "panel",
-    "sum", "max", "dropout", "fixed", "contract", "transpose", "scratch", "floats", "ints",
-    "words", "bytes", "halves", "float", "int", "bool", "double", "long", "short", "char", "auto",
-    "const", "new", "delete", "this", "for", "if", "else", "do", "while", "return", "switch",
-    "case", "default", "break", "class", "struct", "union", "enum", "template", "typename",
-    "namespace", "using", "operator", "and", "or", "not", "true", "false", "across",
-    "register", "signed", "unsigned", "void", "static", "inline", "public", "private", "try",
-    "catch", "throw", "sizeof", "goto", "continue", "export", "extern", "i64", "i32", "bf16"};
+    "load",     "store",    "select", "splat",    "iota",     "maximum",  "minimum",
+    "exp",      "log",      "sqrt",   "rsqrt",    "tanh",     "sigmoid",  "relu",
+    "erf",      "sin",      "cos",    "pow",      "abs",      "keep",     "lanes",
+    "panel",    "sum",      "max",    "dropout",  "fixed",    "contract", "transpose",
+    "scratch",  "floats",   "ints",   "words",    "bytes",    "halves",   "float",
+    "int",      "bool",     "double", "long",     "short",    "char",     "auto",
+    "const",    "new",      "delete", "this",     "for",      "if",       "else",
+    "do",       "while",    "return", "switch",   "case",     "default",  "break",
+    "class",    "struct",   "union",  "enum",     "template", "typename", "namespace",
+    "using",    "operator", "and",    "or",       "not",      "true",     "false",
+    "across",   "register", "signed", "unsigned", "void",     "static",   "inline",
+    "public",   "private",  "try",    "catch",    "throw",    "sizeof",   "goto",
+    "continue", "export",   "extern", "i64",      "i32",      "bf16"};
 
 void add_symbols(std::set<std::string>& symbols, const Dim& dim) {
     for (const DimTerm& term : dim.terms()) {
@@ -49,7 +53,9 @@ void add_symbols(std::set<std::string>& symbols, const Access& access) {
 }  // namespace
 
 bool mentions(const std::string& text, const std::string& name) {
-    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    const auto in_word = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    };
     if (name.empty()) return false;
     for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
         const bool starts = at == 0 || !in_word(text[at - 1]);
@@ -138,7 +144,8 @@ std::string Signature::fresh(std::string wanted) {
 void Signature::write_head(Writer& writer, const std::string& body) const {
     if (!kernel_.formula.empty()) writer.line("// " + kernel_.formula);
     std::string sources;
-    for (const std::string& source : kernel_.sources) sources += (sources.empty() ? "" : ", ") + source;
+    for (const std::string& source : kernel_.sources)
+        sources += (sources.empty() ? "" : ", ") + source;
     if (!sources.empty()) writer.line("// " + sources);
     writer.line("void " + identifier(kernel_.name) + "(");
     writer.indent();
@@ -146,9 +153,9 @@ void Signature::write_head(Writer& writer, const std::string& body) const {
     std::size_t widest = 0;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Buffer& buffer = kernel_.buffers[i];
-        parameters.emplace_back((buffer.written ? "" : "const ") + element_type(buffer.dtype) +
-                                    "* " + buffers_[i],
-                                shape_text(buffer.shape));
+        parameters.emplace_back(
+            (buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " + buffers_[i],
+            shape_text(buffer.shape));
         widest = std::max(widest, parameters.back().first.size());
     }
     std::string rest;

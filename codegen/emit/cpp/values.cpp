@@ -49,10 +49,8 @@ Expression Values::value(Id id, DType dtype, bool vector) {
             result = call(dtype == DType::f32 ? "mask_to_floats" : "mask_to_ints", result.text);
         else if (dtype == DType::boolean)
             result = {result.in(Binding::sum) + " != 0", Binding::comparison};
-        else if (lanes)
-            result = call("to_floats", result.text);
-        else
-            result = call(element_type(dtype), result.text);
+        else if (lanes) result = call("to_floats", result.text);
+        else result = call(element_type(dtype), result.text);
     }
     if (!vector || lanes) return result;
     return call(dtype == DType::boolean ? "splat_mask" : "splat", result.text);

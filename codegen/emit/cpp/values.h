@@ -45,9 +45,9 @@ class Values {
     void forget(kernel::Id id) { known_.erase(id); }
     bool is_known(kernel::Id id) const { return known_.contains(id); }
 
-    /// Writes variables for those of `nodes` (in order) that are used twice, named, long or in `always`; then
-    /// the others stand inside the expressions that use them. Returns what to `forget` at the end
-    /// of the scope.
+    /// Writes variables for those of `nodes` (in order) that are used twice, named, long or in
+    /// `always`; then the others stand inside the expressions that use them. Returns what to
+    /// `forget` at the end of the scope.
     std::vector<kernel::Id> define_shared(const std::vector<kernel::Id>& nodes,
                                           const std::vector<kernel::Id>& roots,
                                           const std::set<kernel::Id>& always = {});

@@ -31,6 +31,11 @@ std::size_t break_point(std::string_view text, std::size_t room) {
 
 void Writer::line(std::string_view text) {
     std::string indentation(std::size_t(4 * depth_), ' ');
+    const std::size_t remark = text.find("  // ");
+    if (remark != std::string_view::npos && indentation.size() + text.size() > kColumns) {
+        line(text.substr(remark + 2));  // a remark that does not fit goes above its line
+        text = text.substr(0, remark);
+    }
     const bool comment = text.starts_with("//");
     while (indentation.size() + text.size() > kColumns) {
         const std::size_t room = kColumns - indentation.size();

@@ -1,0 +1,113 @@
+// What must be fused is fused; what is not says why.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "codegen/pipeline.h"
+#include "dsl/fovea.h"
+
+using namespace fovea;
+using namespace fovea::fuse;
+
+namespace {
+
+CompiledProgram compiled(const Graph& graph, Gradients gradients = Gradients::none,
+                         bool fusion = true) {
+    return compile_model("m", "m.cpp", {},
+                         {{.name = "p", .graph = graph, .gradients = gradients, .fusion = fusion}})
+        .programs[0];
+}
+
+int count(const CompiledProgram& program, Form form) {
+    return int(std::count_if(program.fused.groups.begin(), program.fused.groups.end(),
+                             [&](const Group& group) { return group.form == form; }));
+}
+
+}  // namespace
+
+TEST_CASE("bias and relu are the epilogue of a contraction") {
+    Graph graph;
+    Scope s{&graph};
+    s.output("y", relu(linear(s / "dense", s.input("x", {"batch", 8}), 16)));
+    CompiledProgram program = compiled(graph);
+    CHECK(program.fused.groups.size() == 1);
+    CHECK(count(program, Form::contract) == 1);
+    CHECK(program.fused.refusals.empty());
+}
+
+TEST_CASE("residual, dropout and layer norm are one row kernel") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "len", 8}), y = s.input("y", {"batch", "len", 8});
+    s.output("z", layer_norm(s / "ln", x + dropout(y, 0.1)));
+    CHECK(compiled(graph).fused.groups.size() == 1);
+}
+
+TEST_CASE("a masked softmax is one row kernel, its mask never stored") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor scores = s.input("scores", {"batch", 4, "queries", "keys"});
+    Tensor lens = s.input("lens", {"batch"}, i32);
+    s.output("weights", masked_softmax(scores, causal & padding(lens)));
+    CompiledProgram program = compiled(graph);
+    CHECK(program.fused.groups.size() == 1);
+    CHECK(program.fused.groups[0].reduces);
+}
+
+TEST_CASE("cross entropy's logits give loss and gradient without log-probabilities in memory") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "steps", 8}), labels = s.input("labels", {"batch", "steps"}, i32);
+    Tensor lens = s.input("lens", {"batch"}, i32);
+    s.output("loss", cross_entropy(linear(s / "dense", x, 20), labels, lens));
+    CompiledProgram program = compiled(graph, Gradients::of_parameters);
+    for (const plan::Tensor& tensor : program.plan.tensors)
+        if (tensor.role == plan::Role::buffer && tensor.shape.size() == 3)
+            CHECK_MESSAGE((tensor.name.find("dense") != tensor.name.npos), tensor.name);
+}
+
+TEST_CASE("heads are split and merged without a copy") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "len", 12});
+    auto heads = [&](const char* name) {
+        return rearrange(linear(s / name, x, 12, {.bias = false}), "b t (h d) -> b h t d", {"h", 3});
+    };
+    Tensor seen = attention(heads("W_q"), heads("W_k"), heads("W_v"), dot_product);
+    s.output("y", linear(s / "W_o", rearrange(seen, "b h t d -> b t (h d)"), 12));
+    CHECK(count(compiled(graph), Form::copy) == 0);
+    CHECK(count(compiled(graph, Gradients::of_parameters_and_inputs), Form::copy) == 0);
+}
+
+TEST_CASE("with fusion off every op is by itself, and says so nowhere") {
+    Graph graph;
+    Scope s{&graph};
+    s.output("y", relu(linear(s / "dense", s.input("x", {"batch", 8}), 16)));
+    CompiledProgram program = compiled(graph, Gradients::none, false);
+    CHECK(program.fused.groups.size() == 3);
+    CHECK(program.fused.refusals.empty());
+}
+
+TEST_CASE("a refusal names the reason") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", 8});
+    s.output("y", softmax(linear(s / "dense", x, 16)));
+    CompiledProgram program = compiled(graph);
+    REQUIRE(program.fused.groups.size() == 2);
+    bool found = std::any_of(program.fused.refusals.begin(), program.fused.refusals.end(),
+                             [](const Refusal& refusal) {
+                                 return refusal.reason == "a contraction's epilogue has no reduction";
+                             });
+    CHECK(found);
+}
+
+TEST_CASE("what depends on dims and parameters alone is prepared") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "len", 8});
+    s.output("y", x + sinusoids(x));
+    CompiledProgram program = compiled(graph);
+    CHECK_FALSE(program.plan.prepare.empty());
+    CHECK(program.plan.steps.size() == 1);
+}

@@ -1,0 +1,150 @@
+// Every lowered kernel, run in float64, gives what the interpreter gives for the nodes it stores.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+
+#include "codegen/kernel/evaluate.h"
+#include "codegen/kernel/verify_kernel.h"
+#include "codegen/pipeline.h"
+#include "codegen/reference/interpreter.h"
+#include "models/transformer.h"
+
+using namespace fovea;
+
+namespace {
+
+/// Runs a planned program kernel by kernel and compares what each stores.
+class KernelCheck {
+  public:
+    KernelCheck(const Graph& graph, Gradients gradients, bool fusion,
+                std::map<std::string, std::int64_t> dims)
+        : model_(compile_model("m", "m.cpp", {},
+                               {{.name = "p", .graph = graph, .gradients = gradients,
+                                 .fusion = fusion}})),
+          program_(model_.programs[0]), dims_(std::move(dims)), reference_(program_.optimized) {
+        for (const auto& [name, size] : dims_) reference_.bind(name, size);
+        for (const plan::Tensor& tensor : program_.plan.tensors) memory_.push_back(filled(tensor));
+    }
+
+    void run() {
+        for (const plan::Step& step : program_.plan.prepare) run(step);
+        for (const plan::Step& step : program_.plan.steps) run(step);
+        CHECK(stores_ > 0);
+    }
+
+  private:
+    std::vector<double> filled(const plan::Tensor& tensor) {
+        Array array;
+        for (const Dim& dim : tensor.shape) array.shape.push_back(kernel::value_of(dim, dims_));
+        array.values.assign(std::size_t(array.size()), std::nan(""));
+        bool given = tensor.role == plan::Role::parameter || tensor.role == plan::Role::input;
+        if (!given) return array.values;
+        std::int64_t limit = kernel::value_of(tensor.limit, dims_);
+        if (tensor.holds == plan::Holds::lengths) ++limit;
+        for (double& value : array.values)
+            value = tensor.dtype == i32 ? double(limit > 0 ? std::int64_t(random_() % 1000) % limit : 0)
+                                        : 0.3 * normal_(random_);
+        reference_.set(tensor.name, array);
+        return array.values;
+    }
+    void run(const plan::Step& step) {
+        const kernel::Kernel& kernel = model_.plan.kernels[std::size_t(step.kernel)];
+        kernel::verify_kernel(kernel);
+        std::vector<std::vector<double>> buffers;
+        for (int argument : step.arguments) buffers.push_back(memory_[std::size_t(argument)]);
+        kernel::evaluate(kernel, dims_, buffers);
+        for (std::size_t i = 0; i < buffers.size(); ++i) {
+            if (!kernel.buffers[i].written) continue;
+            memory_[std::size_t(step.arguments[i])] = buffers[i];
+            bool fill = kernel.name.ends_with("_zero") || kernel.formula == "concat";
+            if (!fill) compare(step, program_.plan.tensors[std::size_t(step.arguments[i])], buffers[i]);
+        }
+    }
+    void compare(const plan::Step& step, const plan::Tensor& tensor,
+                 const std::vector<double>& values) {
+        if (tensor.node < 0) return;
+        const Node& node = program_.optimized[tensor.node];
+        const Array& expected = reference_.value(node.op == Op::output ? node.inputs[0] : tensor.node);
+        REQUIRE(expected.values.size() == values.size());
+        double error = 0, size = 1e-3;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            double difference = std::abs(values[k] - expected.values[k]);
+            error = difference == difference ? std::max(error, difference) : INFINITY;
+            size = std::max(size, std::abs(expected.values[k]));
+        }
+        CHECK_MESSAGE(error / size < 1e-9, step.name << " stores " << tensor.name);
+        ++stores_;
+    }
+
+    CompiledModel model_;
+    const CompiledProgram& program_;
+    std::map<std::string, std::int64_t> dims_;
+    Interpreter reference_;
+    std::vector<std::vector<double>> memory_;
+    std::mt19937 random_{7};
+    std::normal_distribution<double> normal_;
+    int stores_ = 0;
+};
+
+Graph small_transformer(models::NormOver norm_over = models::NormOver::features) {
+    Graph graph;
+    models::TransformerSettings settings{.hidden = {"hidden", 12}, .ffn = {"ffn", 7}, .heads = 3,
+                                         .layers = 1, .bias = true, .norm_over = norm_over};
+    if (norm_over == models::NormOver::tokens_and_features) settings.src_len = 5;
+    models::transformer(Scope{&graph}, settings);
+    return graph;
+}
+
+using Sizes = std::map<std::string, std::int64_t>;
+constexpr const char* kDims[] = {"batch", "src_len", "tgt_len", "src_vocab", "tgt_vocab"};
+
+Sizes sizes(std::initializer_list<std::int64_t> values) {
+    Sizes result;
+    auto name = std::begin(kDims);
+    for (std::int64_t value : values) result[*name++] = value;
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("the kernels of a transformer and of its gradient") {
+    for (bool fusion : {true, false})
+        for (const Sizes& dims : {sizes({1, 1, 1, 3, 4}), sizes({3, 5, 7, 11, 13})}) {
+            CAPTURE(fusion);
+            KernelCheck(small_transformer(), Gradients::of_parameters, fusion, dims).run();
+        }
+}
+
+TEST_CASE("layer norm over tokens and features") {
+    KernelCheck(small_transformer(models::NormOver::tokens_and_features), Gradients::of_parameters,
+                true, sizes({2, 5, 3, 11, 13}))
+        .run();
+}
+
+TEST_CASE("views, slices, concatenations and outputs that are views") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "len", 12}), w = s.parameter("w", {12});
+    Tensor merged = rearrange(x * w, "b t (h d) -> b (t d) h", {"h", 3});
+    s.output("merged", merged);
+    s.output("same", x);
+    s.output("part", slice(merged, 1, 0, 4) * 2.0);
+    s.output("joined", concat(slice(x, 2, 2, 3), x, -1));
+    s.output("turned", rearrange(exp(x), "b t h -> h t b"));
+    s.output("means", mean(x, 1));
+    s.output("everything", sum(sum(sum(x * w, 0), 0), 0));
+    for (bool fusion : {true, false})
+        KernelCheck(graph, Gradients::of_parameters_and_inputs, fusion, {{"batch", 3}, {"len", 5}})
+            .run();
+}
+
+TEST_CASE("an embedding of ids of any rank, and its gradient") {
+    for (const Shape& shape : {Shape{"batch"}, Shape{"batch", "len"}, Shape{"batch", 2, "len"}}) {
+        Graph graph;
+        Scope s{&graph};
+        s.output("y", embedding(s, s.input("ids", shape, i32), "rows", 5) * 3.0);
+        KernelCheck(graph, Gradients::of_parameters, true, {{"batch", 3}, {"len", 4}, {"rows", 6}})
+            .run();
+    }
+}

@@ -1,0 +1,106 @@
+// Outputs and gradients of `fovea run` against PyTorch's, case by case; README.md says what a case is
+// and what errors pass.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "runtime/safetensors.h"
+#include "tools/fovea/process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using fovea::runtime::SafetensorsFile;
+using fovea::runtime::TensorView;
+
+std::vector<double> values_of(const TensorView& tensor) {
+    std::vector<double> values;
+    const bool wide = tensor.dtype == "F64";
+    for (std::size_t at = 0; at < tensor.bytes.size(); at += wide ? 8 : 4) {
+        double value;
+        float narrow;
+        std::memcpy(wide ? static_cast<void*>(&value) : &narrow, tensor.bytes.data() + at, wide ? 8 : 4);
+        values.push_back(wide ? value : narrow);
+    }
+    return values;
+}
+
+double largest(const std::vector<double>& values) {
+    double result = 0;
+    for (double value : values) result = std::max(result, std::abs(value));
+    return result;
+}
+
+bool is_gradient(const TensorView& tensor) { return tensor.name.ends_with(".grad"); }
+
+void compare(const SafetensorsFile& actual, const SafetensorsFile& expected) {
+    double largest_gradient = 0;
+    for (const TensorView& tensor : expected.tensors())
+        if (is_gradient(tensor))
+            largest_gradient = std::max(largest_gradient, largest(values_of(tensor)));
+    for (const TensorView& tensor : expected.tensors()) {
+        CAPTURE(tensor.name);
+        const TensorView* ours = actual.find(tensor.name);
+        REQUIRE(ours);
+        REQUIRE(ours->shape == tensor.shape);
+        const std::vector<double> a = values_of(*ours), b = values_of(tensor);
+        double error = 0, scale = std::max(largest(b), 1e-3);
+        for (std::size_t i = 0; i < b.size(); ++i)
+            error = std::max(error, std::isfinite(a[i]) ? std::abs(a[i] - b[i]) : 1e300);
+        if (is_gradient(tensor)) scale = std::max(scale, largest_gradient / 10);
+        CHECK(error / scale <= (is_gradient(tensor) ? 1e-4 : 2e-5));
+    }
+}
+
+std::string names_of_outputs(const SafetensorsFile& expected) {
+    std::string names;
+    for (const TensorView& tensor : expected.tensors())
+        if (!is_gradient(tensor)) names += (names.empty() ? "" : ",") + tensor.name;
+    return names;
+}
+
+std::string text_of(const nlohmann::json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void run_case(const fs::path& folder, const std::string& target, const std::string& fusion) {
+    const nlohmann::json settings = nlohmann::json::parse(std::ifstream(folder / "settings.json"));
+    const SafetensorsFile expected =
+        fovea::runtime::read_safetensors((folder / "expected.safetensors").string());
+    fovea::tool::TemporaryFolder temporary;
+    const std::string output = (temporary.path() / "out.safetensors").string();
+    std::vector<std::string> command = {
+        FOVEA_BINARY_DIR "/fovea", "run", settings["model"], "--target", target, "--fusion", fusion,
+        "--inputs", (folder / "inputs.safetensors").string(), "--outputs", output, "--gradients",
+        "--only", names_of_outputs(expected)};
+    if (fs::exists(folder / "weights.safetensors"))
+        command.insert(command.end(), {"--weights", (folder / "weights.safetensors").string()});
+    for (const auto& [name, value] : settings["settings"].items())
+        command.insert(command.end(), {"--set", name + "=" + text_of(value)});
+    const fovea::tool::ProcessResult result = fovea::tool::run_process(command);
+    INFO(result.output);
+    REQUIRE(result.status == 0);
+    compare(fovea::runtime::read_safetensors(output), expected);
+}
+
+void run_all(const std::string& target, const std::string& fusion) {
+    for (const auto& entry : fs::directory_iterator(FOVEA_SOURCE_DIR "/tests/parity")) {
+        if (!fs::exists(entry.path() / "settings.json")) continue;
+        CAPTURE(entry.path().filename().string());
+        run_case(entry.path(), target, fusion);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the reference agrees with PyTorch") { run_all("reference", "on"); }
+TEST_CASE("the reference of plain ops agrees with PyTorch") { run_all("reference", "off"); }
+TEST_CASE("generated C++ agrees with PyTorch") { run_all("cpu", "on"); }
+TEST_CASE("generated C++ without fusion agrees with PyTorch") { run_all("cpu", "off"); }

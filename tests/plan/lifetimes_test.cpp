@@ -1,0 +1,59 @@
+// Lifetimes of buffers, and kernels that are held once.
+#include <doctest/doctest.h>
+
+#include "codegen/base/error.h"
+#include "codegen/kernel/builder.h"
+#include "codegen/plan/lifetimes.h"
+#include "codegen/plan/share_kernels.h"
+
+using namespace fovea;
+
+namespace {
+
+kernel::Kernel copy_kernel(std::string name, const Dim& extent) {
+    kernel::Builder b(std::move(name));
+    kernel::AxisId i = b.axis("i", extent);
+    int x = b.input("x", {extent}), y = b.output("y", {extent});
+    b.store(b.at(y, {i}), b.load(b.at(x, {i})));
+    return b.finish();
+}
+
+/// x → a → b → y
+plan::Program chain() {
+    plan::Program program;
+    for (auto [name, role] : {std::pair{"x", plan::Role::input}, {"y", plan::Role::output},
+                              {"a", plan::Role::buffer}, {"b", plan::Role::buffer}})
+        program.tensors.push_back({.name = name, .role = role, .shape = {Dim("n")}, .limit = {}});
+    program.steps = {{.kernel = 0, .name = "first", .arguments = {0, 2}},
+                     {.kernel = 0, .name = "second", .arguments = {2, 3}},
+                     {.kernel = 0, .name = "third", .arguments = {3, 1}}};
+    return program;
+}
+
+}  // namespace
+
+TEST_CASE("a buffer lives from the step that writes it to the last that reads it") {
+    plan::Program program = chain();
+    plan::set_lifetimes(program, {copy_kernel("copy", "n")});
+    CHECK(program.tensors[2].first == 0);
+    CHECK(program.tensors[2].last == 1);
+    CHECK(program.tensors[3].first == 1);
+    CHECK(program.tensors[3].last == 2);
+}
+
+TEST_CASE("reading what nothing wrote is a bug") {
+    plan::Program program = chain();
+    program.steps.erase(program.steps.begin());
+    CHECK_THROWS_WITH_AS(plan::set_lifetimes(program, {copy_kernel("copy", "n")}),
+                         "plan: second reads a before anything wrote it", InternalError);
+}
+
+TEST_CASE("the same kernel is held once, whatever it is called") {
+    plan::KernelPool pool;
+    CHECK(pool.number_of(copy_kernel("a", "n")) == 0);
+    CHECK(pool.number_of(copy_kernel("b", "n")) == 0);
+    CHECK(pool.number_of(copy_kernel("a", "m")) == 1);
+    CHECK(pool.number_of(copy_kernel("a", 8)) == 2);
+    CHECK(pool.kernels()[1].name == "a_b");
+    CHECK(pool.kernels()[2].name == "a_c");
+}

@@ -1,0 +1,10 @@
+#!/bin/sh
+# Sets up, builds and runs all tests; the summary stands at the end. Arguments go to ctest.
+set -eu
+cd "$(dirname "$0")/.."
+sh tools/setup.sh
+jobs=$(nproc)
+mkdir -p build
+cmake -G Ninja -S . -B build -DFOVEA_TESTS=ON >build/configure.log || { cat build/configure.log; exit 1; }
+cmake --build build -j "$jobs"
+ctest --test-dir build -j "$jobs" --output-on-failure "$@"
