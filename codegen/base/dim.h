@@ -2,12 +2,12 @@
 // exact quotients.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "codegen/base/symbol.h"
 
@@ -16,10 +16,22 @@ namespace fovea {
 /// A product of up to three symbols with an integer factor; factor 0 is an unused term.
 struct DimTerm {
     std::int64_t factor = 0;
-    std::array<Symbol, 3> symbols{};  // sorted, empty ones last
+    Symbol symbols[3]{};  // sorted, empty ones last
 
-    constexpr bool same_symbols(const DimTerm& other) const { return symbols == other.symbols; }
-    constexpr bool operator==(const DimTerm&) const = default;
+    constexpr bool same_symbols(const DimTerm& other) const {
+        for (int i = 0; i < 3; ++i)
+            if (symbols[i] != other.symbols[i]) return false;
+        return true;
+    }
+    /// Whether its symbols stand before those of the other, in the order of terms.
+    constexpr bool before(const DimTerm& other) const {
+        for (int i = 0; i < 3; ++i)
+            if (symbols[i] != other.symbols[i]) return symbols[i] < other.symbols[i];
+        return false;
+    }
+    constexpr bool operator==(const DimTerm& other) const {
+        return factor == other.factor && (!factor || same_symbols(other));
+    }
 };
 
 /// `constant + a product of symbols + another`. Comparison with == is of values; `fits` also
@@ -40,7 +52,7 @@ class Dim {
     /// The value of a static dim.
     constexpr std::int64_t value() const { return constant_; }
     constexpr std::int64_t constant() const { return constant_; }
-    constexpr const std::array<DimTerm, 2>& terms() const { return terms_; }
+    constexpr const DimTerm (&terms() const)[2] { return terms_; }
     constexpr Symbol label() const { return label_; }
     constexpr Dim without_label() const {
         Dim copy = *this;
@@ -54,7 +66,9 @@ class Dim {
         return bare ? term.symbols[0] : Symbol();
     }
     constexpr bool operator==(const Dim& other) const {
-        return constant_ == other.constant_ && terms_ == other.terms_;
+        if (constant_ != other.constant_) return false;
+        if (!terms_[0].factor && !other.terms_[0].factor) return true;
+        return terms_[0] == other.terms_[0] && terms_[1] == other.terms_[1];
     }
     constexpr bool is_one() const { return is_static() && constant_ == 1; }
 
@@ -68,18 +82,21 @@ class Dim {
     friend constexpr Dim operator*(const Dim& a, const Dim& b) {
         Dim result;
         result.constant_ = a.constant_ * b.constant_;
+        if (a.is_static() && b.is_static()) return result;
         for (const DimTerm& x : a.terms_) {
-            result.add({x.factor * b.constant_, x.symbols});
+            result.add(x, b.constant_);
             for (const DimTerm& y : b.terms_)
                 if (x.factor && y.factor) result.add(product(x, y));
         }
-        for (const DimTerm& y : b.terms_) result.add({y.factor * a.constant_, y.symbols});
+        for (const DimTerm& y : b.terms_) result.add(y, a.constant_);
         return result;
     }
     /// Whether `this / divisor` is exact for every value of the symbols. `divisor` is one term or
     /// a constant other than 0.
     constexpr bool divisible_by(const Dim& divisor) const {
-        if (divisor == *this) return !(divisor == Dim(0));
+        if (is_static() && divisor.is_static())
+            return divisor.constant_ && constant_ % divisor.constant_ == 0;
+        if (divisor == *this) return true;
         DimTerm by = divisor.as_term();
         if (!by.factor) return false;
         if (constant_ && (by.symbols[0] || constant_ % by.factor)) return false;
@@ -89,12 +106,13 @@ class Dim {
     }
     /// The exact quotient; `divisible_by` must hold.
     friend constexpr Dim operator/(const Dim& a, const Dim& b) {
+        if (a.is_static() && b.is_static()) return Dim(a.constant_ / b.constant_);
         if (a == b) return Dim(1);
         DimTerm by = b.as_term();
         Dim result;
         result.constant_ = by.symbols[0] ? 0 : a.constant_ / by.factor;
         for (const DimTerm& term : a.terms_)
-            if (term.factor) result.add({term.factor / by.factor, without(term, by)});
+            if (term.factor) result.add(without(term, by));
         return result;
     }
     friend constexpr Text& operator<<(Text& text, const Dim& dim) {
@@ -121,14 +139,15 @@ class Dim {
         return {};
     }
     static constexpr DimTerm product(const DimTerm& x, const DimTerm& y) {
-        std::array<Symbol, 6> all{};
+        Symbol all[6]{};
         int count = 0;
         for (Symbol s : x.symbols)
             if (s) all[count++] = s;
         for (Symbol s : y.symbols)
             if (s) all[count++] = s;
         if (count > 3) throw std::domain_error("a dim is a product of at most three symbols");
-        std::sort(all.begin(), all.begin() + count);
+        for (int i = 1; i < count; ++i)
+            for (int k = i; k > 0 && all[k] < all[k - 1]; --k) std::swap(all[k], all[k - 1]);
         return {x.factor * y.factor, {all[0], all[1], all[2]}};
     }
     static constexpr bool contains(const DimTerm& term, const DimTerm& part) {
@@ -142,19 +161,20 @@ class Dim {
         }
         return true;
     }
-    static constexpr std::array<Symbol, 3> without(const DimTerm& term, const DimTerm& part) {
-        std::array<Symbol, 3> rest = term.symbols, kept{};
+    static constexpr DimTerm without(const DimTerm& term, const DimTerm& part) {
+        DimTerm rest = term, kept{term.factor / part.factor, {}};
         for (Symbol s : part.symbols) {
             bool found = false;
-            for (Symbol& t : rest)
+            for (Symbol& t : rest.symbols)
                 if (s && !found && t == s) found = true, t = {};
         }
         int count = 0;
-        for (Symbol s : rest)
-            if (s) kept[count++] = s;
+        for (Symbol s : rest.symbols)
+            if (s) kept.symbols[count++] = s;
         return kept;
     }
-    constexpr void add(const DimTerm& term) {
+    constexpr void add(DimTerm term, std::int64_t times = 1) {
+        term.factor *= times;
         if (!term.factor) return;
         if (!term.symbols[0]) {
             constant_ += term.factor;
@@ -162,7 +182,8 @@ class Dim {
         }
         for (DimTerm& own : terms_) {
             if (own.factor && !own.same_symbols(term)) continue;
-            own = {own.factor + term.factor, term.symbols};
+            term.factor += own.factor;
+            own = term;
             normalize();
             return;
         }
@@ -172,12 +193,12 @@ class Dim {
         for (DimTerm& term : terms_)
             if (!term.factor) term = {};
         bool swap = !terms_[0].factor && terms_[1].factor;
-        if (terms_[0].factor && terms_[1].factor) swap = terms_[1].symbols < terms_[0].symbols;
+        if (terms_[0].factor && terms_[1].factor) swap = terms_[1].before(terms_[0]);
         if (swap) std::swap(terms_[0], terms_[1]);
     }
 
     std::int64_t constant_ = 0;
-    std::array<DimTerm, 2> terms_{};
+    DimTerm terms_[2]{};
     Symbol label_;
 };
 

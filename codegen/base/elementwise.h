@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cmath>
-#include <iterator>
 #include <string_view>
 
 #include "codegen/base/dtype.h"

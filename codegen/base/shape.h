@@ -1,7 +1,6 @@
 // The shape of a tensor: up to six dims.
 #pragma once
 
-#include <array>
 #include <initializer_list>
 #include <stdexcept>
 
@@ -25,8 +24,8 @@ class Shape {
         if (rank_ == kMaxRank) throw std::length_error("a tensor has at most six axes");
         dims_[std::size_t(rank_++)] = dim;
     }
-    constexpr const Dim* begin() const { return dims_.data(); }
-    constexpr const Dim* end() const { return dims_.data() + rank_; }
+    constexpr const Dim* begin() const { return dims_; }
+    constexpr const Dim* end() const { return dims_ + rank_; }
     constexpr bool operator==(const Shape& other) const {
         if (rank_ != other.rank_) return false;
         for (int i = 0; i < rank_; ++i)
@@ -41,7 +40,7 @@ class Shape {
     }
 
   private:
-    std::array<Dim, kMaxRank> dims_{};
+    Dim dims_[kMaxRank];
     int rank_ = 0;
 };
 

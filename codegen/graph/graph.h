@@ -48,8 +48,10 @@ class Graph {
     bool strict = false;          // stop the compiler at the first error
 
     constexpr Graph() {
-        nodes.reserve(256);
-        scopes.reserve(128);
+        // Growing copies every node, which is slow while compiling.
+        bool compiling = std::is_constant_evaluated();
+        nodes.reserve(compiling ? 4096 : 256);
+        scopes.reserve(compiling ? 2048 : 128);
         nodes.push_back({});
         scopes.push_back({.parent = -1, .part = "", .index = -1, .joined = false, .location = {},
                           .hash = kHashStart});
@@ -190,9 +192,9 @@ class Graph {
         if (record.parent > 0 && !record.joined) hash_in(hash, '.');
         for (char c : record.part) hash_in(hash, c);
         if (record.index >= 0) {
-            Text digits;
-            digits << record.index;
-            for (char c : digits.view()) hash_in(hash, c);
+            int power = 1;
+            while (record.index / power >= 10) power *= 10;
+            for (; power; power /= 10) hash_in(hash, char('0' + record.index / power % 10));
         }
         return hash;
     }

@@ -1,7 +1,6 @@
 // The ops of the graph: primitives, and composites that have a body of primitives.
 #pragma once
 
-#include <iterator>
 #include <string_view>
 
 namespace fovea {

@@ -78,6 +78,8 @@ constexpr Tensor attention(Tensor q, Tensor k, Tensor v, Score&& score, const Ma
             << of_pair.shape();
         return wrong(why);
     }
+    int module = graph.common_scope(graph.scope_of(q.id), graph.scope_of(k.id));
+    module = graph.common_scope(module, graph.scope_of(v.id));
     Shape shape = q.shape();
     shape[-1] = v.dim(-1);
     graph.attentions.push_back({.score = of_pair.id, .region = region, .causal = mask.is_causal,
@@ -87,7 +89,7 @@ constexpr Tensor attention(Tensor q, Tensor k, Tensor v, Score&& score, const Ma
     return make(graph, {.op = Op::attention, .dtype = q.dtype(), .shape = shape,
                         .inputs = {q.id, k.id, v.id, mask.lens ? mask.lens.id : -1,
                                    mask.allowed ? mask.allowed.id : -1},
-                        .location = location, .attribute = int(graph.attentions.size()) - 1,
+                        .scope = module, .location = location, .attribute = int(graph.attentions.size()) - 1,
                         .masked_rows = mask.masked_rows});
 }
 

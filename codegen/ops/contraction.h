@@ -67,7 +67,7 @@ struct EinsumReader {
     constexpr void read() {
         int i = 0, middle = pattern.arrow(), operand = 1;
         for (; i < middle && !why.size(); ++i) {
-            const PatternToken& token = pattern.tokens[std::size_t(i)];
+            const PatternToken& token = pattern.tokens[i];
             if (token.kind == PatternToken::Kind::comma) ++operand;
             if (operand > 2) why << "einsum takes two operands";
             if (token.kind == PatternToken::Kind::open) why << "einsum has no groups";
@@ -78,18 +78,17 @@ struct EinsumReader {
         if (axes.a.count != a.rank()) return rank_mistake(1, a);
         if (axes.b.count != b.rank()) return rank_mistake(2, b);
         for (++i; i < pattern.count; ++i)
-            axes.out.push(label_of(pattern.tokens[std::size_t(i)].name));
+            axes.out.push(label_of(pattern.tokens[i].name));
     }
 };
 
 }  // namespace detail
 
 /// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`.
-constexpr Tensor einsum(Pattern pattern, Tensor a, Tensor b, Location location = Location::here()) {
+constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b, Location location = Location::here()) {
     if (a.is_poison() || b.is_poison()) return {a.graph, 0};
     Graph& graph = *a.graph;
-    const ParsedPattern parsed(pattern.text);
-    detail::EinsumReader reader{parsed, a, b};
+    detail::EinsumReader reader{pattern.parsed, a, b};
     reader.axes.pattern = pattern.text;
     if (a.dtype() != b.dtype() || !is_float(a.dtype()))
         reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype())

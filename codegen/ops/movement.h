@@ -81,9 +81,9 @@ struct PatternReader {
     }
     /// Reads one group of the left side, `(h d)` or `t`, that makes up `dim`; gives the next token.
     constexpr int read_group(int token, int input_axis, const Dim& dim) {
-        bool open = pattern.tokens[std::size_t(token)].kind == PatternToken::Kind::open;
+        bool open = pattern.tokens[token].kind == PatternToken::Kind::open;
         if (!open) {
-            Symbol name = pattern.tokens[std::size_t(token)].name;
+            Symbol name = pattern.tokens[token].name;
             if (!name && !dim.is_one())
                 why << "the pattern has 1 where " << x.shape() << " has " << dim;
             axes.input_group[std::size_t(input_axis)] = name ? 1 : 0;
@@ -92,8 +92,8 @@ struct PatternReader {
         }
         Dim rest = dim.without_label();
         int first = axes.count, unknown = -1, end = token + 1;
-        for (; pattern.tokens[std::size_t(end)].kind != PatternToken::Kind::close; ++end) {
-            Symbol name = pattern.tokens[std::size_t(end)].name;
+        for (; pattern.tokens[end].kind != PatternToken::Kind::close; ++end) {
+            Symbol name = pattern.tokens[end].name;
             const Dim* size = size_given(name);
             if (!size && unknown >= 0) why << "two axes of a group have no size: give one";
             if (!size) unknown = axes.count;
@@ -123,7 +123,7 @@ struct PatternReader {
         int used = 0, group = -1;
         bool inside = false;
         for (int i = pattern.arrow() + 1; i < pattern.count; ++i) {
-            const PatternToken& token = pattern.tokens[std::size_t(i)];
+            const PatternToken& token = pattern.tokens[i];
             if (token.kind == PatternToken::Kind::close) {
                 inside = false;
                 continue;
@@ -144,11 +144,10 @@ struct PatternReader {
 
 /// einops' rearrange: splits, merges and permutes axes; `1` adds or drops an axis of size 1.
 /// Sizes of axes inside a group are given where they do not follow.
-constexpr Tensor rearrange(Tensor x, Pattern pattern, AxisSize a = {}, AxisSize b = {},
+constexpr Tensor rearrange(Tensor x, const Pattern& pattern, AxisSize a = {}, AxisSize b = {},
                            AxisSize c = {}, Location location = Location::here()) {
     if (x.is_poison()) return x;
-    const ParsedPattern parsed(pattern.text);
-    detail::PatternReader reader{x, parsed, pattern.text, {a, b, c}, location};
+    detail::PatternReader reader{x, pattern.parsed, pattern.text, {a, b, c}, location};
     reader.axes.input_group.fill(-1);
     reader.axes.output_group.fill(-1);
     reader.axes.pattern = pattern.text;

@@ -18,30 +18,31 @@ struct PatternToken {
 /// A pattern cut into tokens.
 struct ParsedPattern {
     static constexpr int kMax = 40;
-    std::array<PatternToken, kMax> tokens{};
-    int count = 0;
+    PatternToken tokens[kMax]{};
+    int count = 0, middle = 0;  // of the tokens; the arrow's number
     PatternMistake mistake = PatternMistake::none;
 
-    constexpr explicit ParsedPattern(std::string_view text) {
+    constexpr explicit ParsedPattern(const char* text) {
         int depth = 0, arrows = 0;
-        for (std::size_t i = 0; i < text.size() && mistake == PatternMistake::none;) {
-            char c = text[i];
+        for (const char* at = text; *at && mistake == PatternMistake::none;) {
+            char c = *at;
             if (c == ' ') {
-                ++i;
+                ++at;
             } else if (c == '(' || c == ')') {
                 depth += c == '(' ? 1 : -1;
                 if (depth < 0 || depth > 1) mistake = PatternMistake::parentheses;
                 put({c == '(' ? PatternToken::Kind::open : PatternToken::Kind::close, {}});
-                ++i;
+                ++at;
             } else if (c == ',') {
                 put({PatternToken::Kind::comma, {}});
-                ++i;
-            } else if (c == '-' && i + 1 < text.size() && text[i + 1] == '>') {
+                ++at;
+            } else if (c == '-' && at[1] == '>') {
+                middle = count;
                 put({PatternToken::Kind::arrow, {}});
                 ++arrows;
-                i += 2;
+                at += 2;
             } else {
-                i = put_axis(text, i);
+                at = put_axis(at);
             }
         }
         if (mistake != PatternMistake::none) return;
@@ -50,11 +51,7 @@ struct ParsedPattern {
         else if (!right_axes_are_on_the_left()) mistake = PatternMistake::unknown_axis;
     }
 
-    constexpr int arrow() const {
-        int i = 0;
-        while (tokens[std::size_t(i)].kind != PatternToken::Kind::arrow) ++i;
-        return i;
-    }
+    constexpr int arrow() const { return middle; }
 
   private:
     static constexpr bool is_name(char c) {
@@ -62,24 +59,23 @@ struct ParsedPattern {
     }
     constexpr void put(PatternToken token) {
         if (count == kMax) mistake = PatternMistake::too_long;
-        else tokens[std::size_t(count++)] = token;
+        else tokens[count++] = token;
     }
-    constexpr std::size_t put_axis(std::string_view text, std::size_t i) {
-        std::size_t end = i;
-        while (end < text.size() && is_name(text[end])) ++end;
-        std::string_view name = text.substr(i, end - i);
+    constexpr const char* put_axis(const char* at) {
+        const char* end = at;
+        while (is_name(*end)) ++end;
+        std::string_view name(at, std::size_t(end - at));
         if (name.empty() || name.size() > 12) mistake = PatternMistake::character;
         else put({PatternToken::Kind::axis, name == "1" ? Symbol() : Symbol(name)});
         return end;
     }
     constexpr bool right_axes_are_on_the_left() const {
-        int middle = arrow();
         for (int i = middle; i < count; ++i) {
-            const PatternToken& right = tokens[std::size_t(i)];
+            const PatternToken& right = tokens[i];
             bool found = right.kind != PatternToken::Kind::axis || !right.name;
             for (int k = 0; k < middle && !found; ++k)
-                found = tokens[std::size_t(k)].kind == PatternToken::Kind::axis &&
-                        tokens[std::size_t(k)].name == right.name;
+                found = tokens[k].kind == PatternToken::Kind::axis &&
+                        tokens[k].name == right.name;
             if (!found) return false;
         }
         return true;
@@ -108,6 +104,7 @@ inline void pattern_is_too_long() {}
 /// A checked pattern; a wrong one does not compile.
 struct Pattern {
     std::string_view text;
+    ParsedPattern parsed;
 
     FOVEA_PATTERN Pattern(const char* pattern)
         FOVEA_REJECT(pattern, parentheses, "pattern: unbalanced or nested parentheses")
@@ -117,8 +114,8 @@ struct Pattern {
                     FOVEA_REJECT(pattern, unknown_axis,
                                  "pattern: an axis on the right of '->' is not on the left")
                         FOVEA_REJECT(pattern, too_long, "pattern: too long")
-        : text(pattern) {
-        switch (ParsedPattern(pattern).mistake) {
+        : text(pattern), parsed(pattern) {
+        switch (parsed.mistake) {
             case PatternMistake::none: break;
             case PatternMistake::parentheses: pattern_has_unbalanced_or_nested_parentheses(); break;
             case PatternMistake::arrow: pattern_needs_exactly_one_arrow(); break;

@@ -129,16 +129,45 @@ constexpr int next_fewer(int rows) {
     return result;
 }
 
-/// All rows of a panel: whole tiles, then the rest in tiles of 4, 2, 1 rows.
+/// A tile of sums in memory, for the last rows: one copy of the code serves every kernel.
+template <int Rows, int Vectors, class... Sums>
+__attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row, const float* b,
+                                            Sums... sums) {
+    floats c[Rows][Vectors];
+    FOVEA_UNROLL for (auto& vectors : c)
+        FOVEA_UNROLL for (floats& vector : vectors) vector = floats{};
+    add_products(c, a, row, b, sums...);
+    FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) to[r * Vectors + v] = c[r][v];
+}
+
+/// `rows` < 2 * Rows rows: tiles of Rows, then of fewer.
+template <int Rows, int Vectors, class... Sums>
+inline void product_rows(floats* to, i64 rows, const float* a, i64 row, const float* b,
+                         Sums... sums) {
+    for (; rows >= Rows; rows -= Rows, a += Rows * row, to += Rows * Vectors)
+        product_tile<Rows, Vectors>(to, a, row, b, sums...);
+    if constexpr (Rows > 1)
+        if (rows > 0) product_rows<next_fewer(Rows), Vectors>(to, rows, a, row, b, sums...);
+}
+
+/// All rows of a panel: whole tiles in registers, then the rest by way of memory.
 template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
 FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
                                 const float* a, Stride row, const float* b, const Finish& finish,
                                 Sums... sums) {
     for (; rows >= Rows; i += Rows, rows -= Rows, a += Rows * row)
         contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish, sums...);
-    if constexpr (Rows > 1)
-        if (rows > 0)
-            contract_rows<next_fewer(Rows), Vectors>(i, rows, j, lanes, a, row, b, finish, sums...);
+    if (rows == 0) return;
+    floats rest[(Rows - 1) * Vectors];
+    product_rows<next_fewer(Rows), Vectors>(rest, rows, a, i64(row), b,
+                                            Sum{i64(sums.extent), i64(sums.a), i64(sums.b)}...);
+#pragma GCC unroll 1
+    for (i64 r = 0; r < rows; ++r)
+#pragma GCC unroll 1
+        for (int v = 0; v < Vectors; ++v)
+            if (lanes[v].count > 0)
+                finish(i + r, j + kLanes * v, lanes[v], rest[r * Vectors + v]);
 }
 
 /// Copies columns of b, which lies as [column, k], to [k, Width], in squares of 16 x 16.

@@ -286,4 +286,15 @@ FOVEA_INLINE void transpose(floats (&rows)[16]) {
     }
 }
 
+/// to[i * to_stride + j] = from[j * from_stride + i] for the rows i and columns j that take part.
+inline void copy_transposed(float* to, i64 to_stride, const float* from, i64 from_stride,
+                            Lanes rows, Lanes columns) {
+    floats square[kLanes];
+    FOVEA_UNROLL for (i64 j = 0; j < kLanes; ++j)
+        square[j] = j < columns.count ? load(from + j * from_stride, rows) : floats{};
+    transpose(square);
+    FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
+        if (i < rows.count) store(to + i * to_stride, square[i], columns);
+}
+
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -62,7 +62,8 @@ const runtime::Model& compile_and_load(const plan::Model& model) {
         " -std=c++20 -O2 -ffp-contract=fast -fno-math-errno -march=native -fopenmp -fPIC -shared"
         " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" +
         folder.string() + " " + (folder / (model.name + ".cpp")).string() +
-        " " FOVEA_SOURCE_DIR "/runtime/extent.cpp -o " + object + " > " + log + " 2>&1";
+        " " FOVEA_SOURCE_DIR "/runtime/extent.cpp " FOVEA_SOURCE_DIR "/runtime/tables.cpp -o " +
+        object + " > " + log + " 2>&1";
     const int status = std::system(command.c_str());
     std::ifstream printed(log);
     const std::string text{std::istreambuf_iterator<char>(printed), {}};

@@ -165,6 +165,16 @@ Kernel total() {
     return it.finish();
 }
 
+/// Heads move outside: a copy; then a transposed one with points around it.
+Kernel transposed(const std::string& name, const Dim& rows, const Dim& columns) {
+    Builder it(name);
+    const AxisId batch = it.axis("batch", b), i = it.axis("i", rows), j = it.axis("j", columns);
+    const int x = it.input("x", {b, columns, rows}), y = it.output("y", {b, rows, columns});
+    it.each({batch, i},
+            [&] { it.store(it.at(y, {batch, i, j}), it.load(it.at(x, {batch, j, i}))); });
+    return it.finish();
+}
+
 Kernel zeros() {
     Builder it("zeros");
     const AxisId i = it.axis("i", m * n);
@@ -191,6 +201,8 @@ std::vector<Kernel> sample_row_kernels() {
             picked_in_lanes(),
             scalars(),
             total(),
+            transposed("transposed", m, n),
+            transposed("transposed_48", 48, 20),
             zeros()};
 }
 

@@ -9,7 +9,10 @@ std::string cpp_kernel(const kernel::Kernel& kernel) {
     Writer body;
     body.indent();
     switch (form.kind) {
-        case FormKind::rows: write_row_kernel(kernel, form, signature, body); break;
+        case FormKind::rows:
+            if (!write_transpose_kernel(kernel, form, signature, body))
+                write_row_kernel(kernel, form, signature, body);
+            break;
         case FormKind::contraction: write_contraction_kernel(kernel, form, signature, body); break;
         case FormKind::scatter: write_scatter_kernel(kernel, form, signature, body); break;
     }

@@ -31,19 +31,27 @@ Model with_distinct_names(const Model& model) {
     return result;
 }
 
+void write_dims(const Model& model, Writer& writer) {
+    std::string dims;
+    for (const std::string& dim : model.dims) dims += (dims.empty() ? "" : ", ") + quoted(dim);
+    writer.line("std::vector<std::string> dim_names() { return {" + dims + "}; }");
+    writer.blank();
+}
+
 void write_parameters(const Model& model, Writer& writer) {
-    Writer body(1);
-    body.line("return {");
-    body.indent();
-    for (const plan::Tensor& tensor : model.parameters)
-        body.line("{" + quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
-                  extents_text(tensor.shape) + ", Initial::" + kInitials[int(tensor.initial)] +
-                  ", " + std::to_string(tensor.fan_in) + "},");
-    body.unindent();
-    body.line("};");
+    const bool any = !model.parameters.empty();
+    if (any) {
+        writer.line("constexpr ParameterRow parameter_rows[] = {");
+        writer.indent();
+        for (const plan::Tensor& tensor : model.parameters)
+            writer.line("{" + tensor_row(tensor) + ", Initial::" + kInitials[int(tensor.initial)] +
+                        ", " + std::to_string(tensor.fan_in) + "},");
+        writer.unindent();
+        writer.line("};");
+        writer.blank();
+    }
     writer.open("std::vector<TensorSpec> describe_parameters()");
-    define_extents(model, body.text(), writer);
-    writer.append(body);
+    writer.line(any ? "return tensor_specs(parameter_rows, dim_names());" : "return {};");
     writer.close();
     writer.blank();
 }
@@ -54,15 +62,14 @@ void write_model_function(const Model& model, Writer& writer) {
     writer.line("static const fovea::runtime::Model model = {");
     writer.indent();
     writer.line(quoted(model.name) + ",");
-    std::string dims, settings, programs;
-    for (const std::string& dim : model.dims) dims += (dims.empty() ? "" : ", ") + quoted(dim);
+    std::string settings, programs;
     for (const plan::Setting& setting : model.settings)
         settings += std::string(settings.empty() ? "" : ", ") + "{" + quoted(setting.name) + ", " +
                     quoted(setting.value) + "}";
     for (const plan::Program& program : model.programs)
         programs +=
             (programs.empty() ? "" : ", ") + ("describe_" + identifier(program.name)) + "()";
-    writer.line("{" + dims + "},");
+    writer.line("dim_names(),");
     writer.line("{" + settings + "},");
     writer.line("describe_parameters(),");
     writer.line("{" + programs + "},");
@@ -105,6 +112,7 @@ std::string cpp_source(const Model& given) {
     writer.blank();
     for (const char* header : {"contract", "dropout", "math", "run", "threads", "vector"})
         writer.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    writer.line("#include \"fovea/tables.h\"");
     writer.blank();
     writer.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");
     writer.blank();
@@ -113,6 +121,7 @@ std::string cpp_source(const Model& given) {
     Writer programs;
     programs.line("using namespace fovea::runtime;");
     programs.blank();
+    write_dims(model, programs);
     for (const plan::Program& program : model.programs) write_program(model, program, programs);
     write_parameters(model, programs);
     programs.line("}  // namespace fovea::cpu::inline FOVEA_ISA::" + name);

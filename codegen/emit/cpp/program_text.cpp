@@ -120,51 +120,65 @@ class ProgramText {
     }
 
     void write_description(const std::string& name, bool checks) {
-        Writer body(1);
-        body.line("Program program;");
-        body.line("program.name = " + quoted(program_.name) + ";");
-        write_specs(body, "inputs", Role::input);
-        write_specs(body, "outputs", Role::output);
-        write_buffers(body);
-        body.line("program.kernels = {");
-        body.indent();
-        for (const Step& step : program_.steps) body.line(quoted(step.name) + ",");
-        body.unindent();
-        body.line("};");
-        body.line("program.run = run_" + name + ";");
-        if (!program_.prepare.empty()) body.line("program.prepare = prepare_" + name + ";");
-        if (checks) body.line("program.check_inputs = check_" + name + ";");
-        body.line("return program;");
+        const std::string inputs = write_table(name, "inputs", Role::input);
+        const std::string outputs = write_table(name, "outputs", Role::output);
+        const std::string buffers = write_buffers(name);
+        const std::string kernels = write_kernels(name);
         writer_.open("Program describe_" + name + "()");
-        define_extents(model_, body.text(), writer_);
-        writer_.append(body);
+        writer_.line("const std::vector<std::string> dims = dim_names();");
+        writer_.line("Program program;");
+        writer_.line("program.name = " + quoted(program_.name) + ";");
+        if (!inputs.empty()) writer_.line("program.inputs = tensor_specs(" + inputs + ", dims);");
+        if (!outputs.empty())
+            writer_.line("program.outputs = tensor_specs(" + outputs + ", dims);");
+        if (!buffers.empty())
+            writer_.line("program.buffers = buffer_specs(" + buffers + ", dims);");
+        if (!kernels.empty())
+            writer_.line("program.kernels.assign(std::begin(" + kernels + "), std::end(" + kernels +
+                         "));");
+        writer_.line("program.run = run_" + name + ";");
+        if (!program_.prepare.empty()) writer_.line("program.prepare = prepare_" + name + ";");
+        if (checks) writer_.line("program.check_inputs = check_" + name + ";");
+        writer_.line("return program;");
         writer_.close();
         writer_.blank();
     }
 
-    void write_specs(Writer& body, const std::string& field, Role role) const {
-        body.line("program." + field + " = {");
-        body.indent();
-        for (const Tensor& tensor : program_.tensors)
-            if (tensor.role == role)
-                body.line("{" + quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
-                          extents_text(tensor.shape) + "},");
-        body.unindent();
-        body.line("};");
+    /// Writes `constexpr type name[] = {rows};` and gives the name; nothing for no rows.
+    std::string write_rows(const std::string& type, const std::string& name,
+                           const std::vector<std::string>& rows) {
+        if (rows.empty()) return "";
+        writer_.line("constexpr " + type + " " + name + "[] = {");
+        writer_.indent();
+        for (const std::string& row : rows) writer_.line(row + ",");
+        writer_.unindent();
+        writer_.line("};");
+        writer_.blank();
+        return name;
     }
 
-    void write_buffers(Writer& body) const {
-        body.line("program.buffers = {");
-        body.indent();
+    std::string write_table(const std::string& program, const std::string& what, Role role) {
+        std::vector<std::string> rows;
+        for (const Tensor& tensor : program_.tensors)
+            if (tensor.role == role) rows.push_back("{" + tensor_row(tensor) + "}");
+        return write_rows("TensorRow", program + "_" + what, rows);
+    }
+
+    std::string write_buffers(const std::string& program) {
+        std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors) {
             if (tensor.role != Role::buffer && tensor.role != Role::prepared) continue;
-            body.line("{" + quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
-                      extents_text(tensor.shape) + ", " + std::to_string(tensor.first) + ", " +
-                      std::to_string(tensor.last) +
-                      (tensor.role == Role::prepared ? ", true" : ", false") + "},");
+            rows.push_back("{" + tensor_row(tensor) + ", " + std::to_string(tensor.first) + ", " +
+                           std::to_string(tensor.last) +
+                           (tensor.role == Role::prepared ? ", true}" : ", false}"));
         }
-        body.unindent();
-        body.line("};");
+        return write_rows("BufferRow", program + "_buffers", rows);
+    }
+
+    std::string write_kernels(const std::string& program) {
+        std::vector<std::string> rows;
+        for (const Step& step : program_.steps) rows.push_back(quoted(step.name));
+        return write_rows("const char*", program + "_kernels", rows);
     }
 
     const Model& model_;
@@ -179,24 +193,9 @@ void write_program(const Model& model, const Program& program, Writer& writer) {
     ProgramText(model, program, writer).run();
 }
 
-std::string extents_text(const std::vector<Dim>& shape) {
-    std::string text = "{";
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-        const Dim& dim = shape[i];
-        std::string extent = spell(dim).text;
-        if (!dim.is_static() && dim.constant() < 0)  // an Extent has + and * only
-            extent = spell(dim - Dim(dim.constant())).text + " + Extent(" +
-                     std::to_string(dim.constant()) + ")";
-        text += (i ? ", " : "") + extent;
-    }
-    return text + "}";
-}
-
-void define_extents(const Model& model, const std::string& text, Writer& writer) {
-    for (std::size_t i = 0; i < model.dims.size(); ++i)
-        if (mentions(text, model.dims[i]))
-            writer.line("const Extent " + model.dims[i] + " = Extent::dim(" + std::to_string(i) +
-                        ");");
+std::string tensor_row(const Tensor& tensor) {
+    return quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
+           quoted(shape_text(tensor.shape));
 }
 
 std::string dtype_text(DType dtype) {

@@ -9,10 +9,8 @@ namespace fovea::emit {
 /// Kernels have their final, distinct names in `model`.
 void write_program(const plan::Model& model, const plan::Program& program, Writer& writer);
 
-/// `{batch, src_len, 64}`: a shape in terms of the Extents named after the dims.
-std::string extents_text(const std::vector<Dim>& shape);
-/// `const Extent batch = Extent::dim(0);` for the dims that `text` mentions.
-void define_extents(const plan::Model& model, const std::string& text, Writer& writer);
+/// `"src", DType::i32, "[batch, src_len]"`: the start of a tensor's row in a table.
+std::string tensor_row(const plan::Tensor& tensor);
 /// `DType::f32`
 std::string dtype_text(DType dtype);
 /// A string literal.

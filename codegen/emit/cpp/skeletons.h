@@ -18,6 +18,11 @@ void write_contraction_kernel(const kernel::Kernel& kernel, const Form& form, Si
 void write_scatter_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
                           Writer& writer);
 
+/// A copy that transposes two axes, in squares of 16 x 16. Returns false, and writes nothing,
+/// where the kernel is not one.
+bool write_transpose_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
+                            Writer& writer);
+
 /// The whole function: comment, head and body.
 std::string cpp_kernel(const kernel::Kernel& kernel);
 

@@ -6,25 +6,33 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-/// Where to break `text` so that the first part has at most `room` characters; npos: nowhere.
+/// How well a line ends with `c` where a space follows, 0 best; -1: not at all.
+int ending_rank(char c) {
+    if (c == ',' || c == ';' || c == '=') return 0;
+    if (c == '*' || c == '/') return 2;
+    return std::string_view("+-?:&|").find(c) != std::string_view::npos ? 1 : -1;
+}
+
+/// Where to break `text`: behind the outermost comma or operator of which the first part still has
+/// at most `room` characters; else behind the first parenthesis or comma. npos: nowhere.
 std::size_t break_point(std::string_view text, std::size_t room) {
-    std::size_t best = std::string_view::npos;
-    int depth = 0, best_depth = 1 << 20;
+    std::size_t best = std::string_view::npos, last_resort = best;
+    int depth = 0, best_rank = 1 << 20;
     bool quoted = false;
-    for (std::size_t i = 0; i < text.size() && i < room; ++i) {
+    for (std::size_t i = 0; i < text.size() && (i < room || last_resort == best); ++i) {
         const char c = text[i];
         if (c == '"') quoted = !quoted;
         if (quoted) continue;
+        if (c == '(' && i + 1 < text.size() && last_resort > i && i + 1 <= room)
+            last_resort = i + 1;
         if (c == '(' || c == '{' || c == '[') ++depth;
         if (c == ')' || c == '}' || c == ']') --depth;
-        if (c != ' ' || i == 0 || i < room / 3) continue;
-        const char before = text[i - 1];
-        const bool good = before == ',' || before == ';' || before == '=' || before == '+' ||
-                          before == '*' || before == '-' || before == '?' || before == ':' ||
-                          before == '&' || before == '|';
-        if (good && depth <= best_depth) best = i, best_depth = depth;
+        if (c != ' ' || i == 0 || ending_rank(text[i - 1]) < 0) continue;
+        const int rank = 3 * depth + ending_rank(text[i - 1]);
+        if (i >= room) return best != std::string_view::npos ? best : i;
+        if (i >= room / 3 && rank <= best_rank) best = i, best_rank = rank;
     }
-    return best;
+    return best != std::string_view::npos ? best : last_resort;
 }
 
 }  // namespace
@@ -42,7 +50,7 @@ void Writer::line(std::string_view text) {
         std::size_t at = comment ? text.rfind(' ', room - 1) : break_point(text, room);
         if (at == std::string_view::npos || (comment && at <= 3)) break;
         text_ += indentation + std::string(text.substr(0, at)) + "\n";
-        text.remove_prefix(at + 1);
+        text.remove_prefix(text[at] == ' ' ? at + 1 : at);
         if (comment) {
             indentation = std::string(std::size_t(4 * depth_), ' ') + "//   ";
         } else {

@@ -1,0 +1,114 @@
+// The elementary functions that generated kernels use, against double precision, in units in the
+// last place; and dropout's vectors against its definition.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/cpu/dropout.h"
+#include "runtime/cpu/math.h"
+
+using namespace fovea::cpu;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+/// |own - exact| in units in the last place of the rounded exact value.
+double ulps(float own, double exact) {
+    const float rounded = float(exact);
+    if (std::isinf(rounded) || std::isnan(rounded))
+        return own == rounded || (std::isnan(own) && std::isnan(rounded)) ? 0 : 1e9;
+    const double size = std::fabs(double(rounded));
+    const double unit = double(std::nextafter(std::fabs(rounded), kInfinity)) - size;
+    return std::fabs(double(own) - exact) / unit;
+}
+
+/// The worst error of `apply(from, to)`, which handles 16 numbers, over an interval.
+template <class Apply>
+double worst_ulps(const Apply& apply, double (*exact)(double), double low, double high) {
+    double worst = 0;
+    constexpr int kPoints = 200000;
+    for (int i = 0; i < kPoints; i += 16) {
+        float from[16], to[16];
+        for (int lane = 0; lane < 16; ++lane)
+            from[lane] = float(low + (high - low) * (i + lane) / kPoints);
+        apply(from, to);
+        for (int lane = 0; lane < 16; ++lane)
+            worst = std::max(worst, ulps(to[lane], exact(double(from[lane]))));
+    }
+    return worst;
+}
+
+}  // namespace
+
+TEST_CASE("exp") {
+    const auto apply = [](const float* from, float* to) { store(to, exp(load(from))); };
+    const auto exact = [](double x) { return std::exp(x); };
+    CHECK(worst_ulps(apply, exact, -87, 88.7) < 2);
+    CHECK(worst_ulps(apply, exact, -1, 1) < 2);
+    CHECK(worst_ulps(apply, exact, -300, -86) < 2);
+    CHECK(worst_ulps(apply, exact, 88.6, 300) < 2);
+    const float from[16] = {1e30F, -1e30F, kInfinity, -kInfinity, std::nanf(""), 0, -0.F, 1e-40F};
+    float to[16];
+    apply(from, to);
+    CHECK(to[0] == kInfinity);
+    CHECK(to[1] == 0);
+    CHECK(to[2] == kInfinity);
+    CHECK(to[3] == 0);
+    CHECK(std::isnan(to[4]));
+    CHECK(to[5] == 1);
+}
+
+TEST_CASE("log") {
+    const auto apply = [](const float* from, float* to) { store(to, log(load(from))); };
+    const auto exact = [](double x) { return std::log(x); };
+    CHECK(worst_ulps(apply, exact, 1e-44, 1e-37) < 2);
+    CHECK(worst_ulps(apply, exact, 0.5, 2) < 2);
+    CHECK(worst_ulps(apply, exact, 1, 1e6) < 2);
+    const float from[16] = {0, -1, kInfinity, std::nanf(""), 1};
+    float to[16];
+    apply(from, to);
+    CHECK(to[0] == -kInfinity);
+    CHECK(std::isnan(to[1]));
+    CHECK(to[2] == kInfinity);
+    CHECK(std::isnan(to[3]));
+    CHECK(to[4] == 0);
+}
+
+TEST_CASE("tanh, sigmoid, square roots") {
+    const auto apply_tanh = [](const float* from, float* to) { store(to, tanh(load(from))); };
+    const auto exact_tanh = [](double x) { return std::tanh(x); };
+    CHECK(worst_ulps(apply_tanh, exact_tanh, -12, 12) < 3);
+    CHECK(worst_ulps(apply_tanh, exact_tanh, -1e-3, 1e-3) < 2);
+    CHECK(worst_ulps(apply_tanh, exact_tanh, -1e5, 1e5) < 2);
+    const auto apply_sigmoid = [](const float* from, float* to) { store(to, sigmoid(load(from))); };
+    const auto exact_sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+    CHECK(worst_ulps(apply_sigmoid, exact_sigmoid, -80, 40) < 4);
+    const auto apply_rsqrt = [](const float* from, float* to) { store(to, rsqrt(load(from))); };
+    const auto exact_rsqrt = [](double x) { return 1 / std::sqrt(x); };
+    CHECK(worst_ulps(apply_rsqrt, exact_rsqrt, 1e-6, 100) < 2);
+}
+
+TEST_CASE("sums across lanes and transposed squares") {
+    float from[256], to[256];
+    for (int i = 0; i < 256; ++i) from[i] = float(i);
+    CHECK(sum_across(load(from)) == 120);
+    CHECK(max_across(load(from + 16)) == 31);
+    copy_transposed(to, 16, from, 16, {}, {});
+    for (int i = 0; i < 256; ++i) CHECK(to[i] == float(i % 16 * 16 + i / 16));
+}
+
+TEST_CASE("vectors of dropout are its numbers") {
+    const DropoutKey key{0x123456789abcdefU, 41};
+    for (const i64 column : {0, 4, 16, 7, 1000000}) {
+        CAPTURE(column);
+        float drawn[16], down[16];
+        store(drawn, dropout_lanes(key, 3, 0.25F, 77, column, 0, 1));
+        store(down, dropout_lanes(key, 3, 0.25F, column, 5, 2, 0));
+        for (int lane = 0; lane < 16; ++lane) {
+            CHECK(drawn[lane] == dropout(key, 3, 0.25F, 77, column + lane));
+            CHECK(down[lane] == dropout(key, 3, 0.25F, column + 2 * lane, 5));
+        }
+    }
+}
