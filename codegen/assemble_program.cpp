@@ -163,7 +163,8 @@ std::vector<plan::Tensor> parameters_of(const Graph& graph) {
 
 plan::Program assemble_program(std::string name, const Graph& model_graph, const Graph& graph,
                                const fuse::FusedGraph& fused, const lower::Lowered& lowered,
-                               const std::vector<plan::Tensor>& parameters, plan::KernelPool& pool) {
+                               const std::vector<plan::Tensor>& parameters,
+                               plan::KernelPool& pool) {
     plan::Program program = Assembly(graph, fused, lowered, pool).run(model_graph, parameters);
     program.name = std::move(name);
     return program;

@@ -160,7 +160,8 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
 
 }  // namespace
 
-CompiledModel compile_model(std::string name, std::string source, std::vector<plan::Setting> settings,
+CompiledModel compile_model(std::string name, std::string source,
+                            std::vector<plan::Setting> settings,
                             std::vector<ProgramRequest> requests) {
     CompiledModel model;
     model.plan = {.name = std::move(name), .source = std::move(source), .dims = {},
@@ -183,8 +184,9 @@ CompiledModel compile_model(std::string name, std::string source, std::vector<pl
 std::string print(const std::vector<PassRecord>& passes) {
     std::string text;
     for (const PassRecord& pass : passes)
-        text += fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {}{}\n", pass.name, pass.milliseconds,
-                            pass.before, pass.after, pass.before == pass.after ? "  unchanged" : "");
+        text +=
+            fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {}{}\n", pass.name, pass.milliseconds,
+                        pass.before, pass.after, pass.before == pass.after ? "  unchanged" : "");
     return text;
 }
 

@@ -46,7 +46,8 @@ struct CompiledModel {
 
 /// Runs every pass on every program. The parameters are those of the first program, which has all.
 /// UserError when a program has a parameter that the first one lacks, or of another shape.
-CompiledModel compile_model(std::string name, std::string source, std::vector<plan::Setting> settings,
+CompiledModel compile_model(std::string name, std::string source,
+                            std::vector<plan::Setting> settings,
                             std::vector<ProgramRequest> requests);
 
 /// Each pass with what it took, as `fovea show --passes` prints it.

@@ -69,7 +69,8 @@ BuildGraph builder_of() {
 
 /// The entry of such a function. Of its settings those in `only` are offered; empty: all.
 template <auto Function>
-ModelEntry entry_of(std::string name, std::string source, const std::vector<std::string>& only = {}) {
+ModelEntry entry_of(std::string name, std::string source,
+                    const std::vector<std::string>& only = {}) {
     using Settings = typename detail::SettingsOf<decltype(+Function)>::type;
     ModelEntry entry{std::move(name), std::move(source), {}, builder_of<Function>(),
                      {}, Driver::runner, {}};

@@ -54,7 +54,8 @@ struct Scope {
                              .location = location, .name = name});
     }
     /// An output of the model. `loss` [batch] is what training differentiates, summed.
-    constexpr void output(const char* name, Tensor value, Location location = Location::here()) const {
+    constexpr void output(const char* name, Tensor value,
+                          Location location = Location::here()) const {
         if (value.is_poison()) return;
         if (taken(Op::output, name)) {
             name_clash("outputs", name, location);
@@ -71,7 +72,8 @@ struct Scope {
             if (node.op == op && node.name == name) return true;
         return false;
     }
-    constexpr Tensor name_clash(std::string_view kind, std::string_view name, Location location) const {
+    constexpr Tensor name_clash(std::string_view kind, std::string_view name,
+                                Location location) const {
         Text text;
         text << "two " << kind << " are named " << name;
         return fail(*graph, location, id, text);

@@ -120,7 +120,7 @@ inline const int error_count = count_errors(Model);
 
 /// Whether the model can run while compiling at all: every function it calls is constexpr.
 template <auto Model>
-concept Constant = requires { typename std::bool_constant<(error_count<Model>, true)>; };
+concept Constant = requires { typename std::integral_constant<int, error_count<Model>>; };
 
 }  // namespace detail
 

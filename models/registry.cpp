@@ -35,7 +35,9 @@ ModelEntry transformer_encoder_entry() {
     return entry;
 }
 
-std::vector<ModelEntry> make_entries() { return {transformer_entry(), transformer_encoder_entry()}; }
+std::vector<ModelEntry> make_entries() {
+    return {transformer_entry(), transformer_encoder_entry()};
+}
 
 }  // namespace
 

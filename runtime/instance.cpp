@@ -60,11 +60,14 @@ void* address_in(Arena& arena, std::size_t offset) {
 }  // namespace
 
 Instance::Instance(const Model& model, const std::string& program, Parameters& parameters)
-    : model_(&model), program_(find_program(model, program)), parameters_(&parameters) {}
+    : model_(&model), program_(find_program(model, program)), parameters_(&parameters) {
+    const std::set<int> mentioned = mentioned_dims(model, *program_);
+    mentioned_dims_.assign(mentioned.begin(), mentioned.end());
+}
 
 std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
     std::vector<std::int64_t> values(model_->dims.size(), 0);
-    for (int dim : mentioned_dims(*model_, *program_)) {
+    for (int dim : mentioned_dims_) {
         const std::string& name = model_->dims[static_cast<std::size_t>(dim)];
         const auto given = dims.find(name);
         const auto fixed = parameters_->dims().find(name);
@@ -90,6 +93,8 @@ std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
 void Instance::bind(const DimValues& dims) {
     std::vector<std::int64_t> values = values_of(dims);
     if (!tensors_.empty() && values == dims_) return;
+    if (bind_again(values)) return;
+    const std::vector<const void*> before = arena_addresses();
     dims_ = std::move(values);
     tensors_.assign(parameters_->count() + program_->inputs.size() + program_->outputs.size() +
                         program_->buffers.size(),
@@ -106,11 +111,37 @@ void Instance::bind(const DimValues& dims) {
             tensors_[outputs + static_cast<std::size_t>(i)] = address;
         }
         place_buffers();
+        remember_binding(before);
     } catch (...) {
         tensors_.clear();  // unbound, not half bound
+        bindings_.clear();
         prepared_ = false;
         throw;
     }
+}
+
+bool Instance::bind_again(const std::vector<std::int64_t>& values) {
+    const auto known = bindings_.find(values);
+    if (known == bindings_.end()) return false;
+    const Binding& binding = known->second;
+    tensors_ = binding.tensors;
+    if (binding.prepared_shapes != prepared_shapes_) prepared_ = false;
+    prepared_shapes_ = binding.prepared_shapes;
+    workspace_bytes_ = binding.workspace_bytes;
+    prepared_bytes_ = binding.prepared_bytes;
+    dims_ = values;
+    return true;
+}
+
+void Instance::remember_binding(const std::vector<const void*>& arenas_before) {
+    constexpr std::size_t kMost = 1024;
+    if (arena_addresses() != arenas_before || bindings_.size() >= kMost) bindings_.clear();
+    bindings_[dims_] = {tensors_, prepared_shapes_, workspace_bytes_, prepared_bytes_};
+}
+
+std::vector<const void*> Instance::arena_addresses() const {
+    return {inputs_.as<std::byte>(), outputs_.as<std::byte>(), workspace_.as<std::byte>(),
+            prepared_memory_.as<std::byte>()};
 }
 
 void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena) {
@@ -183,6 +214,7 @@ void Instance::place_output(const std::string& name, void* address) {
         throw UserError("program '" + program_->name + "' has no output '" + name + "'");
     }
     placed_[name] = address;
+    bindings_.clear();
     if (tensors_.empty()) return;
     tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
         address;

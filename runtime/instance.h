@@ -23,7 +23,7 @@ class Instance {
     /// Plans and allocates for these dims. Every dim that the program mentions must be given,
     /// except those that the parameters fix. After a change of dims addresses change and inputs
     /// hold nothing of use; prepared buffers stay filled as long as their shapes stay. Binding to
-    /// the same dims again does nothing.
+    /// the same dims again does nothing; to dims of an earlier binding, next to nothing.
     void bind(const DimValues& dims);
     /// The memory of an input or output, row-major, at a multiple of 64 bytes; UserError for an
     /// unknown name. T is not checked against the tensor's dtype.
@@ -65,9 +65,21 @@ class Instance {
     void* output_address(const std::string& name);
     Call complete(Call call);
 
+    /// What binding to dims gave: valid as long as the arenas do not move.
+    struct Binding {
+        std::vector<void*> tensors;
+        std::vector<std::vector<std::int64_t>> prepared_shapes;
+        std::size_t workspace_bytes = 0, prepared_bytes = 0;
+    };
+    bool bind_again(const std::vector<std::int64_t>& values);
+    void remember_binding(const std::vector<const void*>& arenas_before);
+    std::vector<const void*> arena_addresses() const;
+
     const Model* model_;
     const Program* program_;
     Parameters* parameters_;
+    std::vector<int> mentioned_dims_;  // that the program's tensors depend on
+    std::map<std::vector<std::int64_t>, Binding> bindings_;
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind
     std::vector<void*> tensors_;
     std::map<std::string, void*> placed_;

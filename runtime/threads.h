@@ -6,7 +6,8 @@
 namespace fovea::runtime {
 
 /// Sets the number of OpenMP threads for every later parallel region, exactly (no dynamic
-/// adjustment). UserError unless 1 <= count <= 1024.
+/// adjustment), and binds them to processors when there is one for each and none over. UserError
+/// unless 1 <= count <= 1024.
 void set_threads(std::int64_t count);
 
 /// The number of threads a parallel region gets: that of `set_threads`, else of OMP_NUM_THREADS,

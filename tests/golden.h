@@ -15,7 +15,8 @@ bool updates_golden_files();
 
 /// Checks that `text` is what the file tests/golden/`name` holds.
 inline void check_golden(const std::string& name, const std::string& text) {
-    const std::filesystem::path path = std::filesystem::path(FOVEA_SOURCE_DIR) / "tests/golden" / name;
+    const std::filesystem::path path =
+        std::filesystem::path(FOVEA_SOURCE_DIR) / "tests/golden" / name;
     if (updates_golden_files()) {
         std::filesystem::create_directories(path.parent_path());
         std::ofstream(path, std::ios::binary) << text;

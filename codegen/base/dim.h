@@ -124,7 +124,8 @@ class Dim {
             if (!first && term.factor > 0) text << "+";
             if (term.factor == -1) text << "-";
             else if (term.factor != 1) text << term.factor << "*";
-            for (int i = 0; i < 3 && term.symbols[i]; ++i) text << (i ? "*" : "") << term.symbols[i];
+            for (int i = 0; i < 3 && term.symbols[i]; ++i)
+                text << (i ? "*" : "") << term.symbols[i];
             first = false;
         }
         if (dim.constant_ > 0) text << "+";

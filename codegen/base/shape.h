@@ -19,7 +19,9 @@ class Shape {
     constexpr int rank() const { return rank_; }
     /// Axis `i`; negative ones count from the end.
     constexpr Dim& operator[](int i) { return dims_[std::size_t(i < 0 ? rank_ + i : i)]; }
-    constexpr const Dim& operator[](int i) const { return dims_[std::size_t(i < 0 ? rank_ + i : i)]; }
+    constexpr const Dim& operator[](int i) const {
+        return dims_[std::size_t(i < 0 ? rank_ + i : i)];
+    }
     constexpr void push(const Dim& dim) {
         if (rank_ == kMaxRank) throw std::length_error("a tensor has at most six axes");
         dims_[std::size_t(rank_++)] = dim;

@@ -37,9 +37,10 @@ class Grouping {
     bool computes(int id) const {
         OpClass op_class = row_of(graph_[id].op).op_class;
         if (op_class == OpClass::composite)
-            throw InternalError("fuse: a composite is left: " + std::string(row_of(graph_[id].op).name));
-        return !inlined_[std::size_t(id)] && op_class != OpClass::leaf && op_class != OpClass::view &&
-               op_class != OpClass::output;
+            throw InternalError("fuse: a composite is left: " +
+                                std::string(row_of(graph_[id].op).name));
+        return !inlined_[std::size_t(id)] && op_class != OpClass::leaf &&
+               op_class != OpClass::view && op_class != OpClass::output;
     }
 
     void place(int id) {
@@ -64,7 +65,8 @@ class Grouping {
         }
     }
 
-    std::optional<std::string> why_not_join(int id, int target, const std::vector<int>& readers) const {
+    std::optional<std::string> why_not_join(int id, int target,
+                                            const std::vector<int>& readers) const {
         const Node& node = graph_[id];
         const Group& group = fused_.groups[std::size_t(target)];
         if (!enabled_) return "fusion is off";
@@ -83,7 +85,8 @@ class Grouping {
 
     bool reads_memory(int id, int reader) const {
         const Node& node = graph_[reader];
-        if (node.op == Op::einsum || node.op == Op::scatter_add || node.op == Op::concat) return true;
+        if (node.op == Op::einsum || node.op == Op::scatter_add || node.op == Op::concat)
+            return true;
         return node.op == Op::gather && (node.inputs[0] == id || node.inputs[1] == id);
     }
 
@@ -164,7 +167,8 @@ class Grouping {
 
     void start_group(int id) {
         const Node& node = graph_[id];
-        Group group{.form = Form::rows, .nodes = {id}, .stored = {}, .domain = node.shape, .name = {}};
+        Group group{
+            .form = Form::rows, .nodes = {id}, .stored = {}, .domain = node.shape, .name = {}};
         OpClass op_class = row_of(node.op).op_class;
         if (op_class == OpClass::contraction) group.form = Form::contract;
         if (op_class == OpClass::scatter) group.form = Form::scatter;

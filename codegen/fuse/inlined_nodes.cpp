@@ -61,7 +61,8 @@ std::vector<bool> inlined_nodes(const Graph& graph) {
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         bool gather = graph[id].op == Op::gather;
         for (int input : graph[id].inputs)
-            if (input > 0 && (gather || reads_memory(graph, id))) inlined[std::size_t(input)] = false;
+            if (input > 0 && (gather || reads_memory(graph, id)))
+                inlined[std::size_t(input)] = false;
     }
     return inlined;
 }

@@ -91,7 +91,8 @@ Layout stored_rearranged(int base, const Shape& result, const RearrangeAxes& axe
     for (int g = 0; g < groups_of(axes.input_group); ++g) {
         std::vector<Factor> dim;
         for (int i = 0; i < axes.input_group[std::size_t(g)]; ++i, ++at)
-            if (!elementary[std::size_t(at)].extent.is_one()) dim.push_back(elementary[std::size_t(at)]);
+            if (!elementary[std::size_t(at)].extent.is_one())
+                dim.push_back(elementary[std::size_t(at)]);
         layout.dims.push_back(dim);
     }
     collapse_factors(layout);

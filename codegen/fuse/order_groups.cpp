@@ -66,9 +66,10 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
     int id = group.anchor >= 0 ? group.anchor : group.stored.empty() ? group.nodes.back()
                                                                       : group.stored.back();
     const Node& node = graph[id];
-    int output = group.stored.empty()
-                     ? -1
-                     : fused.output_of[std::size_t(fused.layouts[std::size_t(group.stored[0])].base)];
+    int output =
+        group.stored.empty()
+            ? -1
+            : fused.output_of[std::size_t(fused.layouts[std::size_t(group.stored[0])].base)];
     if (output >= 0 && node.backward) {
         std::string name(graph[output].name);
         if (name.ends_with(".grad")) name = name.substr(0, name.size() - 5) + ".gradient";

@@ -33,8 +33,10 @@ std::string print(const Graph& graph, const FusedGraph& fused) {
         for (int id : group.nodes) {
             Text shape;
             shape << graph[id].shape;
-            bool stored = std::find(group.stored.begin(), group.stored.end(), id) != group.stored.end();
-            fmt::format_to(out, "  {}{} {}\n", stored ? "* " : "  ", label(graph, id), shape.view());
+            bool stored =
+                std::find(group.stored.begin(), group.stored.end(), id) != group.stored.end();
+            fmt::format_to(out, "  {}{} {}\n", stored ? "* " : "  ", label(graph, id),
+                           shape.view());
         }
     }
     for (const Refusal& refusal : fused.refusals)

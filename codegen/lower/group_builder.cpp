@@ -126,13 +126,15 @@ Id GroupBuilder::compute(int id) {
         case Op::gather: return compute_gather(node);
         case Op::reduce: return compute_reduce(node);
         case Op::elementwise: {
-            if (node.function == Elementwise::identity && node.dtype == graph_[node.inputs[0]].dtype)
+            if (node.function == Elementwise::identity &&
+                node.dtype == graph_[node.inputs[0]].dtype)
                 return value(node.inputs[0]);
             std::vector<Id> operands;
             for (int input : node.inputs)
                 if (input > 0) operands.push_back(value(input));
             if (node.function == Elementwise::identity)  // a cast: i32 and bool tiles meet a float
-                return builder_.map(Elementwise::add, {operands[0], builder_.constant(0, node.dtype)});
+                return builder_.map(Elementwise::add,
+                                    {operands[0], builder_.constant(0, node.dtype)});
             return builder_.map(node.function, operands);
         }
         default: throw InternalError("lower: no tile for op " + std::string(row_of(node.op).name));

@@ -27,7 +27,8 @@ struct LoweredKernel {
 
 struct Lowered {
     std::vector<Memory> memories;
-    std::vector<LoweredKernel> kernels;  // in the order they run (prepared ones first or among them)
+    std::vector<LoweredKernel>
+        kernels;  // in the order they run (prepared ones first or among them)
 };
 
 Lowered lower(const Graph& graph, const fuse::FusedGraph& fused);

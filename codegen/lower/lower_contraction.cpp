@@ -16,7 +16,8 @@ namespace {
 /// The labels of an einsum by their part in the kernel. Operand `lanes` has the output's innermost
 /// own axis: it is read along the lanes, the other one is broadcast.
 struct Roles {
-    std::vector<int> batch, rows, columns, summed;  // in the order of the output; summed: of operand a
+    std::vector<int> batch, rows, columns,
+        summed;  // in the order of the output; summed: of operand a
     bool lanes_are_b = true;
 };
 
@@ -33,7 +34,10 @@ Roles find_roles(const EinsumAxes& axes) {
     for (int i = 0; i < axes.out.count; ++i) {
         int label = axes.out.label[std::size_t(i)];
         bool in_lanes = lanes.contains(label), in_other = other.contains(label);
-        (in_lanes && in_other ? roles.batch : in_lanes ? roles.columns : roles.rows).push_back(label);
+        (in_lanes && in_other ? roles.batch
+         : in_lanes           ? roles.columns
+                              : roles.rows)
+            .push_back(label);
     }
     for (const EinsumAxes::List* list : {&axes.a, &axes.b})
         for (int i = 0; i < list->count; ++i) {

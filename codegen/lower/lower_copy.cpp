@@ -16,8 +16,9 @@ void copy_elements(GroupBuilder& build, std::vector<AxisId> rows, const Access& 
 }
 
 /// Copies `source` (a layout with any factors) to row-major `target`.
-LoweredKernel copy_value(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                         Memories& memories, const fuse::Layout& source, int target) {
+LoweredKernel copy_value(const Graph& graph, const fuse::FusedGraph& fused,
+                         const fuse::Group& group, Memories& memories, const fuse::Layout& source,
+                         int target) {
     GroupBuilder build(graph, fused, group, memories, group.name);
     std::vector<AxisId> axes;
     Access from{.buffer = build.buffer(memories.of(source.base), false), .strides = {},

@@ -8,8 +8,8 @@
 namespace fovea::lower {
 
 /// Elementwise ops and reductions over the last axis: a loop over rows, a tile along the row.
-LoweredKernel lower_rows(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                         Memories& memories);
+LoweredKernel lower_rows(const Graph& graph, const fuse::FusedGraph& fused,
+                         const fuse::Group& group, Memories& memories);
 /// A reduction over other axes: lanes along the last axis, the reduced axes in order.
 LoweredKernel lower_columns(const Graph& graph, const fuse::FusedGraph& fused,
                             const fuse::Group& group, Memories& memories);

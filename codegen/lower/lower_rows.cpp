@@ -5,8 +5,8 @@ namespace fovea::lower {
 
 using kernel::AxisId;
 
-LoweredKernel lower_rows(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                         Memories& memories) {
+LoweredKernel lower_rows(const Graph& graph, const fuse::FusedGraph& fused,
+                         const fuse::Group& group, Memories& memories) {
     GroupBuilder build(graph, fused, group, memories, group.name);
     std::vector<AxisId> domain = build.axes(group.domain), rows;
     build.set_domain(domain);

@@ -71,7 +71,8 @@ LoweredKernel add_rows(const Graph& graph, const fuse::FusedGraph& fused, const 
         if (!seq.empty()) result.strides.push_back({seq[0], flat_stride});
         return result;
     };
-    Access from_ids = access(ids, flat.of_ids, false), from_values = access(values, flat.of_values, true);
+    Access from_ids = access(ids, flat.of_ids, false),
+           from_values = access(values, flat.of_values, true);
     std::vector<AxisId> into = columns;
     into.insert(into.begin(), kNoAxis);
     Access to = build.access(group.anchor, into, true);

@@ -86,10 +86,14 @@ constexpr Tensor attention(Tensor q, Tensor k, Tensor v, Score&& score, const Ma
                                 .has_lens = bool(mask.lens), .has_allowed = bool(mask.allowed),
                                 .dropout = options.dropout,
                                 .site = options.dropout > 0 ? graph.sites++ : 0});
-    return make(graph, {.op = Op::attention, .dtype = q.dtype(), .shape = shape,
+    return make(graph, {.op = Op::attention,
+                        .dtype = q.dtype(),
+                        .shape = shape,
                         .inputs = {q.id, k.id, v.id, mask.lens ? mask.lens.id : -1,
                                    mask.allowed ? mask.allowed.id : -1},
-                        .scope = module, .location = location, .attribute = int(graph.attentions.size()) - 1,
+                        .scope = module,
+                        .location = location,
+                        .attribute = int(graph.attentions.size()) - 1,
                         .masked_rows = mask.masked_rows});
 }
 

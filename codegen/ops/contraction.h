@@ -85,7 +85,8 @@ struct EinsumReader {
 }  // namespace detail
 
 /// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`.
-constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b, Location location = Location::here()) {
+constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
+                        Location location = Location::here()) {
     if (a.is_poison() || b.is_poison()) return {a.graph, 0};
     Graph& graph = *a.graph;
     detail::EinsumReader reader{pattern.parsed, a, b};

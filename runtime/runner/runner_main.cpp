@@ -31,7 +31,7 @@ OptionSpec threads_option() {
 }
 
 void use_threads(const Options& options) {
-    if (options.has("threads")) set_threads(options.integer("threads"));
+    set_threads(options.has("threads") ? options.integer("threads") : thread_count());
 }
 
 std::vector<std::string> split_at_commas(const std::string& text) {

@@ -84,17 +84,26 @@ std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, st
     return order;
 }
 
+BatchSteps needed_steps(const Examples& examples, std::span<const std::uint32_t> chosen) {
+    std::int32_t source = 1, target = 1;
+    for (const std::uint32_t example : chosen) {
+        source = std::max(source, examples.source_lengths[example]);
+        target = std::max(target, examples.target_lengths[example]);
+    }
+    return {static_cast<std::size_t>(source), static_cast<std::size_t>(target)};
+}
+
 std::int64_t fill_batch(const Examples& examples, std::span<const std::uint32_t> chosen,
                         const BatchInputs& inputs) {
-    const std::size_t steps = examples.steps;
+    const auto [sources, targets] = inputs.steps;
     std::int64_t target_tokens = 0;
     for (std::size_t row = 0; row < chosen.size(); ++row) {
-        const std::int32_t* source = examples.sources.data() + chosen[row] * steps;
-        const std::int32_t* target = examples.targets.data() + chosen[row] * steps;
-        std::copy_n(source, steps, inputs.src + row * steps);
-        std::copy_n(target, steps, inputs.labels + row * steps);
-        inputs.tgt[row * steps] = kBegin;
-        std::copy_n(target, steps - 1, inputs.tgt + row * steps + 1);
+        const std::int32_t* source = examples.sources.data() + chosen[row] * examples.steps;
+        const std::int32_t* target = examples.targets.data() + chosen[row] * examples.steps;
+        std::copy_n(source, sources, inputs.src + row * sources);
+        std::copy_n(target, targets, inputs.labels + row * targets);
+        inputs.tgt[row * targets] = kBegin;
+        std::copy_n(target, targets - 1, inputs.tgt + row * targets + 1);
         inputs.src_lens[row] = examples.source_lengths[chosen[row]];
         inputs.tgt_lens[row] = examples.target_lengths[chosen[row]];
         target_tokens += inputs.tgt_lens[row];

@@ -41,12 +41,21 @@ Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
 /// The examples 0 … count-1 in the order of an epoch: shuffled by (seed, epoch) alone.
 std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch);
 
-/// Where a training step reads its batch: arrays of [batch, steps] and [batch].
+/// The steps of a batch that are not padding in every sequence, at least 1.
+struct BatchSteps {
+    std::size_t source = 1, target = 1;
+};
+
+/// The steps that the `chosen` examples need.
+BatchSteps needed_steps(const Examples& examples, std::span<const std::uint32_t> chosen);
+
+/// Where a training step reads its batch, cut to its steps.
 struct BatchInputs {
-    std::int32_t* src = nullptr;       // [batch, steps]
+    BatchSteps steps;
+    std::int32_t* src = nullptr;       // [batch, steps.source]
     std::int32_t* src_lens = nullptr;  // [batch]
-    std::int32_t* tgt = nullptr;  // [batch, steps]; `<bos>`, then the labels without the last
-    std::int32_t* labels = nullptr;  // [batch, steps]
+    std::int32_t* tgt = nullptr;  // [batch, steps.target]; `<bos>`, then the labels but the last
+    std::int32_t* labels = nullptr;    // [batch, steps.target]
     std::int32_t* tgt_lens = nullptr;  // [batch]
 };
 

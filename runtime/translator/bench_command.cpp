@@ -198,7 +198,7 @@ int bench_command(const std::string& program, Arguments arguments, const Model& 
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    if (options.given("threads")) set_threads(options.integer("threads"));
+    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const BenchSizes sizes = sizes_of(options, model);
     const std::int64_t repeats = options.integer("repeats");
     Parameters parameters(model, dims_of(sizes));

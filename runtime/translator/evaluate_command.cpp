@@ -40,9 +40,10 @@ double mean_loss(const Model& model, Parameters& parameters, const Examples& exa
     double sum = 0;
     for (std::size_t first = 0; first < order.size(); first += batch) {
         const std::size_t count = std::min(batch, order.size() - first);
-        load_batch(instance, examples, std::span(order).subspan(first, count));
+        const LoadedBatch loaded =
+            load_batch(instance, examples, std::span(order).subspan(first, count));
         instance.run();
-        sum += total_loss({instance.output<float>("loss"), count}, examples.steps);
+        sum += total_loss({instance.output<float>("loss"), count}, loaded.target_steps);
     }
     return sum / static_cast<double>(examples.target_tokens());
 }
@@ -87,7 +88,7 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    if (options.given("threads")) set_threads(options.integer("threads"));
+    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const std::int64_t steps = options.integer("steps");
     SentenceTranslator translator(options.text("weights"), model, steps);
     const Corpus corpus = read_corpus(

@@ -212,7 +212,7 @@ int train_command(const std::string& program, Arguments arguments, const Model& 
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    if (options.given("threads")) set_threads(options.integer("threads"));
+    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const TrainPaths paths = paths_of(options);
     const TrainingSettings settings = settings_of(options);
     verify_paths(paths);

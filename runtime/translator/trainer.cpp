@@ -22,10 +22,14 @@ Trainer::Trainer(const Model& model, Training& training)
 StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
     const Examples& examples = training_.data.examples;
     StepResult result;
-    result.tokens = load_batch(instance_, examples, chosen);
+    const LoadedBatch batch = load_batch(instance_, examples, chosen);
     instance_.run(training_.settings.seed, training_.position.step);
-    result.loss_sum = total_loss({instance_.output<float>("loss"), chosen.size()}, examples.steps);
-    result.gradient_norm = gradient_norm(gradients());
+    result.tokens = batch.tokens;
+    result.loss_sum =
+        total_loss({instance_.output<float>("loss"), chosen.size()}, batch.target_steps);
+    // The loss to differentiate is the mean over all steps; the program took that over fewer.
+    const double share = double(batch.target_steps) / double(examples.steps);
+    result.gradient_norm = gradient_norm(gradients()) * share;
     if (!std::isfinite(result.loss_sum) || !std::isfinite(result.gradient_norm)) {
         throw UserError("the loss is no longer finite at step " +
                         std::to_string(training_.position.step + 1) + " (epoch " +
@@ -34,7 +38,7 @@ StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
     }
     training_.adam.update(training_.parameters.flat(), gradients(),
                           training_.settings.learning_rate,
-                          clip_scale(result.gradient_norm, training_.settings.clip));
+                          share * clip_scale(result.gradient_norm, training_.settings.clip));
     instance_.parameters_changed();
     return result;
 }
@@ -45,17 +49,18 @@ double total_loss(std::span<const float> loss, std::size_t steps) {
     return sum * static_cast<double>(steps);
 }
 
-std::int64_t load_batch(Instance& instance, const Examples& examples,
-                        std::span<const std::uint32_t> chosen) {
-    const auto steps = static_cast<std::int64_t>(examples.steps);
+LoadedBatch load_batch(Instance& instance, const Examples& examples,
+                       std::span<const std::uint32_t> chosen) {
+    const BatchSteps steps = needed_steps(examples, chosen);
     instance.bind({{"batch", static_cast<std::int64_t>(chosen.size())},
-                   {"src_len", steps},
-                   {"tgt_len", steps}});
-    return fill_batch(
+                   {"src_len", static_cast<std::int64_t>(steps.source)},
+                   {"tgt_len", static_cast<std::int64_t>(steps.target)}});
+    const std::int64_t tokens = fill_batch(
         examples, chosen,
-        {instance.input<std::int32_t>("src"), instance.input<std::int32_t>("src_lens"),
+        {steps, instance.input<std::int32_t>("src"), instance.input<std::int32_t>("src_lens"),
          instance.input<std::int32_t>("tgt"), instance.input<std::int32_t>("labels"),
          instance.input<std::int32_t>("tgt_lens")});
+    return {tokens, steps.target};
 }
 
 }  // namespace fovea::runtime

@@ -37,13 +37,19 @@ class Trainer {
     Arena gradients_;  // in the layout of the parameters, gaps zero
 };
 
+/// A batch in an instance's inputs.
+struct LoadedBatch {
+    std::int64_t tokens = 0;       // target tokens
+    std::size_t target_steps = 0;  // that the program runs over: the loss is the mean over these
+};
+
 /// The sum of the cross entropies that a batch's `loss` stands for: loss[b] is the mean over all
 /// `steps` of the terms inside sequence b's length.
 double total_loss(std::span<const float> loss, std::size_t steps);
 
-/// Binds `instance` to a batch of `chosen` examples and fills its inputs. Returns the number of
-/// target tokens.
-std::int64_t load_batch(Instance& instance, const Examples& examples,
-                        std::span<const std::uint32_t> chosen);
+/// Binds `instance` to a batch of `chosen` examples and fills its inputs. Steps that are padding in
+/// the whole batch are left out: they change no value at a valid position.
+LoadedBatch load_batch(Instance& instance, const Examples& examples,
+                       std::span<const std::uint32_t> chosen);
 
 }  // namespace fovea::runtime

@@ -106,7 +106,7 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    if (options.given("threads")) set_threads(options.integer("threads"));
+    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const auto sentences = sentences_of(options.positional());
     const std::int64_t steps = options.integer("steps");
     SentenceTranslator translator(options.text("weights"), model, steps);

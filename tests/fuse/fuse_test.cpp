@@ -57,7 +57,8 @@ TEST_CASE("a masked softmax is one row kernel, its mask never stored") {
 TEST_CASE("cross entropy's logits give loss and gradient without log-probabilities in memory") {
     Graph graph;
     Scope s{&graph};
-    Tensor x = s.input("x", {"batch", "steps", 8}), labels = s.input("labels", {"batch", "steps"}, i32);
+    Tensor x = s.input("x", {"batch", "steps", 8}),
+           labels = s.input("labels", {"batch", "steps"}, i32);
     Tensor lens = s.input("lens", {"batch"}, i32);
     s.output("loss", cross_entropy(linear(s / "dense", x, 20), labels, lens));
     CompiledProgram program = compiled(graph, Gradients::of_parameters);
@@ -71,7 +72,8 @@ TEST_CASE("heads are split and merged without a copy") {
     Scope s{&graph};
     Tensor x = s.input("x", {"batch", "len", 12});
     auto heads = [&](const char* name) {
-        return rearrange(linear(s / name, x, 12, {.bias = false}), "b t (h d) -> b h t d", {"h", 3});
+        return rearrange(linear(s / name, x, 12, {.bias = false}), "b t (h d) -> b h t d",
+                         {"h", 3});
     };
     Tensor seen = attention(heads("W_q"), heads("W_k"), heads("W_v"), dot_product);
     s.output("y", linear(s / "W_o", rearrange(seen, "b h t d -> b t (h d)"), 12));
@@ -95,10 +97,10 @@ TEST_CASE("a refusal names the reason") {
     s.output("y", softmax(linear(s / "dense", x, 16)));
     CompiledProgram program = compiled(graph);
     REQUIRE(program.fused.groups.size() == 2);
-    bool found = std::any_of(program.fused.refusals.begin(), program.fused.refusals.end(),
-                             [](const Refusal& refusal) {
-                                 return refusal.reason == "a contraction's epilogue has no reduction";
-                             });
+    bool found = std::any_of(
+        program.fused.refusals.begin(), program.fused.refusals.end(), [](const Refusal& refusal) {
+            return refusal.reason == "a contraction's epilogue has no reduction";
+        });
     CHECK(found);
 }
 

@@ -43,8 +43,9 @@ class KernelCheck {
         std::int64_t limit = kernel::value_of(tensor.limit, dims_);
         if (tensor.holds == plan::Holds::lengths) ++limit;
         for (double& value : array.values)
-            value = tensor.dtype == i32 ? double(limit > 0 ? std::int64_t(random_() % 1000) % limit : 0)
-                                        : 0.3 * normal_(random_);
+            value = tensor.dtype == i32
+                        ? double(limit > 0 ? std::int64_t(random_() % 1000) % limit : 0)
+                        : 0.3 * normal_(random_);
         reference_.set(tensor.name, array);
         return array.values;
     }
@@ -58,14 +59,16 @@ class KernelCheck {
             if (!kernel.buffers[i].written) continue;
             memory_[std::size_t(step.arguments[i])] = buffers[i];
             bool fill = kernel.name.ends_with("_zero") || kernel.formula == "concat";
-            if (!fill) compare(step, program_.plan.tensors[std::size_t(step.arguments[i])], buffers[i]);
+            if (!fill)
+                compare(step, program_.plan.tensors[std::size_t(step.arguments[i])], buffers[i]);
         }
     }
     void compare(const plan::Step& step, const plan::Tensor& tensor,
                  const std::vector<double>& values) {
         if (tensor.node < 0) return;
         const Node& node = program_.optimized[tensor.node];
-        const Array& expected = reference_.value(node.op == Op::output ? node.inputs[0] : tensor.node);
+        const Array& expected =
+            reference_.value(node.op == Op::output ? node.inputs[0] : tensor.node);
         REQUIRE(expected.values.size() == values.size());
         double error = 0, size = 1e-3;
         for (std::size_t k = 0; k < values.size(); ++k) {

@@ -26,7 +26,8 @@ std::vector<double> values_of(const TensorView& tensor) {
     for (std::size_t at = 0; at < tensor.bytes.size(); at += wide ? 8 : 4) {
         double value;
         float narrow;
-        std::memcpy(wide ? static_cast<void*>(&value) : &narrow, tensor.bytes.data() + at, wide ? 8 : 4);
+        std::memcpy(wide ? static_cast<void*>(&value) : &narrow, tensor.bytes.data() + at,
+                    wide ? 8 : 4);
         values.push_back(wide ? value : narrow);
     }
     return values;
@@ -76,10 +77,20 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
         fovea::runtime::read_safetensors((folder / "expected.safetensors").string());
     fovea::tool::TemporaryFolder temporary;
     const std::string output = (temporary.path() / "out.safetensors").string();
-    std::vector<std::string> command = {
-        FOVEA_BINARY_DIR "/fovea", "run", settings["model"], "--target", target, "--fusion", fusion,
-        "--inputs", (folder / "inputs.safetensors").string(), "--outputs", output, "--gradients",
-        "--only", names_of_outputs(expected)};
+    std::vector<std::string> command = {FOVEA_BINARY_DIR "/fovea",
+                                        "run",
+                                        settings["model"],
+                                        "--target",
+                                        target,
+                                        "--fusion",
+                                        fusion,
+                                        "--inputs",
+                                        (folder / "inputs.safetensors").string(),
+                                        "--outputs",
+                                        output,
+                                        "--gradients",
+                                        "--only",
+                                        names_of_outputs(expected)};
     if (fs::exists(folder / "weights.safetensors"))
         command.insert(command.end(), {"--weights", (folder / "weights.safetensors").string()});
     for (const auto& [name, value] : settings["settings"].items())

@@ -13,7 +13,8 @@ namespace {
 
 Graph transformer_graph(int layers) {
     Graph graph;
-    models::transformer(Scope{&graph}, {.hidden = {"hidden", 32}, .ffn = {"ffn", 64}, .layers = layers});
+    models::transformer(Scope{&graph},
+                        {.hidden = {"hidden", 32}, .ffn = {"ffn", 64}, .layers = layers});
     return graph;
 }
 
@@ -44,7 +45,8 @@ TEST_CASE("every parameter has a gradient, and every kernel a name of its own") 
 TEST_CASE("inputs say what they hold") {
     CompiledModel model = compiled(1);
     for (const plan::Tensor& tensor : model.plan.programs[0].tensors) {
-        if (tensor.name == "src" || tensor.name == "labels") CHECK(tensor.holds == plan::Holds::ids);
+        if (tensor.name == "src" || tensor.name == "labels")
+            CHECK(tensor.holds == plan::Holds::ids);
         if (tensor.name == "src_lens") {
             CHECK(tensor.holds == plan::Holds::lengths);
             CHECK(tensor.limit == Dim("src_len"));
@@ -65,7 +67,8 @@ TEST_CASE("programs of a model have its parameters") {
 }
 
 TEST_CASE("only the outputs asked for are computed") {
-    CompiledModel all = compile_model("m", "m.h", {}, {{.name = "p", .graph = transformer_graph(1)}});
+    CompiledModel all =
+        compile_model("m", "m.h", {}, {{.name = "p", .graph = transformer_graph(1)}});
     CompiledModel logits = compile_model(
         "m", "m.h", {}, {{.name = "p", .graph = transformer_graph(1), .only = {"logits"}}});
     CHECK(logits.plan.programs[0].steps.size() < all.plan.programs[0].steps.size());

@@ -48,8 +48,11 @@ Arguments::Arguments(const Usage& usage, const po::options_description& options,
     positional.add("positional", usage.positional.empty() ? 0 : usage.many ? -1 : 1);
     auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     try {
-        po::store(po::command_line_parser(arguments).options(all).positional(positional)
-                      .style(style).run(),
+        po::store(po::command_line_parser(arguments)
+                      .options(all)
+                      .positional(positional)
+                      .style(style)
+                      .run(),
                   values_);
         po::notify(values_);
     } catch (const po::unknown_option& error) {
@@ -57,9 +60,10 @@ Arguments::Arguments(const Usage& usage, const po::options_description& options,
         throw UserError(fmt::format("unknown option '{}' of fovea {}{}", name, usage.command,
                                     did_you_mean(name, names_of(shown))));
     } catch (const po::too_many_positional_options_error&) {
-        throw UserError(usage.positional.empty()
-                            ? fmt::format("fovea {} takes options only", usage.command)
-                            : fmt::format("fovea {} takes one {}", usage.command, usage.positional));
+        throw UserError(
+            usage.positional.empty()
+                ? fmt::format("fovea {} takes options only", usage.command)
+                : fmt::format("fovea {} takes one {}", usage.command, usage.positional));
     } catch (const po::error& error) {
         throw UserError(fmt::format("fovea {}: {}", usage.command, error.what()));
     }
@@ -88,7 +92,8 @@ std::string Arguments::choice(const std::string& name,
     throw UserError(fmt::format("--{} takes {}, not '{}'", name, fmt::join(choices, "|"), value));
 }
 
-std::int64_t Arguments::whole(const std::string& name, std::int64_t least, std::int64_t other) const {
+std::int64_t Arguments::whole(const std::string& name, std::int64_t least,
+                              std::int64_t other) const {
     if (!has(name)) return other;
     auto value = runtime::parse_integer(text(name));
     if (value && *value >= least) return *value;
@@ -110,9 +115,10 @@ std::vector<std::string> Arguments::list(const std::string& name) const {
 
 const std::string& Arguments::model() const {
     if (positional().empty())
-        throw UserError(fmt::format("fovea {} needs a model: a name that `fovea models` lists, or "
-                                    "FILE.cpp:FUNCTION",
-                                    usage_.command));
+        throw UserError(
+            fmt::format("fovea {} needs a model: a name that `fovea models` lists, or "
+                        "FILE.cpp:FUNCTION",
+                        usage_.command));
     return positional().front();
 }
 

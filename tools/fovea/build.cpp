@@ -68,15 +68,17 @@ void write_program(const std::string& path, const std::string& bytes) {
 int build_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     auto add = options.add_options();
-    add("output,o", po::value<std::string>()->value_name("FILE"), "the program to write (required)");
+    add("output,o", po::value<std::string>()->value_name("FILE"),
+        "the program to write (required)");
     add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
     add("isa", po::value<std::string>()->value_name("native|avx512|avx2|baseline"),
         "instruction set; native, this machine's, by default");
     add_settings_option(options);
-    Arguments given({"build", "MODEL",
-                     "Writes the program of a model: a translator for sentence models, otherwise a\n"
-                     "runner of tensor files. It needs the C++ and OpenMP libraries alone."},
-                    options, arguments);
+    Arguments given(
+        {"build", "MODEL",
+         "Writes the program of a model: a translator for sentence models, otherwise a\n"
+         "runner of tensor files. It needs the C++ and OpenMP libraries alone."},
+        options, arguments);
     if (given.help()) return 0;
     const std::string isa = given.choice("isa", {"native", "avx512", "avx2", "baseline"});
     const bool fusion = given.on("fusion");
@@ -86,9 +88,9 @@ int build_command(const std::vector<std::string>& arguments) {
     find_compiler();
     LoadedModel model = load_model(given.model(), given.settings());
     const Driver driver = model.entry.driver;
-    CompiledModel compiled = compile(model, driver == Driver::translator
-                                                ? translator_programs(model, fusion)
-                                                : runner_programs(model, fusion));
+    CompiledModel compiled =
+        compile(model, driver == Driver::translator ? translator_programs(model, fusion)
+                                                    : runner_programs(model, fusion));
     write_program(output, compiled_program(compiled.plan, driver, isa));
     return 0;
 }

@@ -56,17 +56,18 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     fs::path path = fs::canonical(file, error);
     if (error) throw UserError(fmt::format("cannot read '{}': {}", file, error.message()));
     if (!is_function_name(function))
-        throw UserError(fmt::format("'{}' is no name of a function, in '{}:{}'", function, file,
-                                    function));
+        throw UserError(
+            fmt::format("'{}' is no name of a function, in '{}:{}'", function, file, function));
     Home home = find_home();
     TemporaryFolder folder;
     fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so";
     std::ofstream(source) << stub(file, path, function);
     std::vector<std::string> command = find_compiler();
     for (const std::string& flag :
-         {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"), std::string("-shared"),
-          "-I" + home.sources.string(), "-I" + (home.sources / "dsl").string(), std::string("-o"),
-          library.string(), source.string()})
+         {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
+          std::string("-shared"), "-I" + home.sources.string(),
+          "-I" + (home.sources / "dsl").string(), std::string("-o"), library.string(),
+          source.string()})
         command.push_back(flag);
     ProcessResult result = run_process(command);
     if (result.status) report(file, function, result.output);

@@ -88,8 +88,8 @@ std::string machine_of(const std::string& isa) {
 }
 
 std::vector<std::string> generated_code_flags(const std::string& isa) {
-    return {"-std=c++20", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp", "-Wno-psabi",
-            "-march=" + machine_of(isa)};
+    return {"-std=c++20", "-O3",        "-ffp-contract=fast",       "-fno-math-errno",
+            "-fopenmp",   "-Wno-psabi", "-march=" + machine_of(isa)};
 }
 
 std::vector<std::string> because_messages(const std::string& output) {

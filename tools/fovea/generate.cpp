@@ -52,13 +52,12 @@ int generate_command(const std::vector<std::string>& arguments) {
     const bool fusion = given.on("fusion");
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings());
-    CompiledModel compiled =
-        compile(model, wanted_programs(model, given.has("training"), fusion));
+    CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion));
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error)
-        throw UserError(fmt::format("cannot make the folder '{}': {}", folder.string(),
-                                    error.message()));
+        throw UserError(
+            fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
     write_generated(compiled.plan, folder, isa);
     copy_runtime(folder);
     return 0;

@@ -30,7 +30,8 @@ void check_names(const ModelEntry& entry, const SettingValues& values) {
     for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
     for (const auto& [name, value] : values) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-        std::string listed = names.empty() ? " it has no settings" : " settings: " + comma_list(names);
+        std::string listed =
+            names.empty() ? " it has no settings" : " settings: " + comma_list(names);
         std::string nearest = did_you_mean(name, names);
         throw UserError(fmt::format("unknown setting '{}' of {}{}{}", name, entry.name,
                                     nearest.empty() ? ";" : nearest, listed));

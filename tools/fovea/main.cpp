@@ -33,12 +33,14 @@ constexpr Subcommand kSubcommands[] = {
 };
 
 void print_help() {
-    fmt::print("usage: fovea SUBCOMMAND …\n"
-               "Turns a model, written as a C++ function, into a program that trains and runs it.\n\n");
+    fmt::print(
+        "usage: fovea SUBCOMMAND …\n"
+        "Turns a model, written as a C++ function, into a program that trains and runs it.\n\n");
     for (const Subcommand& subcommand : kSubcommands)
         fmt::print("  {:<10}{}\n", subcommand.name, subcommand.summary);
-    fmt::print("\nfovea SUBCOMMAND --help lists its options. MODEL is a name that `fovea models`\n"
-               "lists, or FILE.cpp:FUNCTION.\n");
+    fmt::print(
+        "\nfovea SUBCOMMAND --help lists its options. MODEL is a name that `fovea models`\n"
+        "lists, or FILE.cpp:FUNCTION.\n");
 }
 
 int dispatch(int argc, char** argv) {

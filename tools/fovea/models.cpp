@@ -33,8 +33,8 @@ void print_entry(const ModelEntry& entry) {
 int models_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     options.add_options()("json", "print JSON");
-    Arguments given({"models", "", "Lists the built-in models: settings, kinds, defaults."}, options,
-                    arguments);
+    Arguments given({"models", "", "Lists the built-in models: settings, kinds, defaults."},
+                    options, arguments);
     if (given.help()) return 0;
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const ModelEntry& entry : models::built_in_models()) {

@@ -52,9 +52,8 @@ struct Totals {
 };
 
 std::string row(const plan::Tensor& tensor, const SampleDims& dims, const std::string& offset) {
-    std::string life = tensor.role == plan::Role::buffer
-                           ? fmt::format("{}-{}", tensor.first, tensor.last)
-                           : "";
+    std::string life =
+        tensor.role == plan::Role::buffer ? fmt::format("{}-{}", tensor.first, tensor.last) : "";
     return fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", kRoles[int(tensor.role)],
                        tensor.name, shape_text(tensor), bytes_formula(tensor),
                        bytes_at(tensor, dims), life, offset);
@@ -78,12 +77,14 @@ std::size_t used_kernels(const plan::Program& program) {
 SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>& given) {
     SampleDims dims;
     for (const std::string& name : model.dims)
-        dims[name] = name.find("batch") != name.npos ? 64 : name.find("vocab") != name.npos ? 200 : 10;
+        dims[name] = name.find("batch") != name.npos   ? 64
+                     : name.find("vocab") != name.npos ? 200
+                                                       : 10;
     for (const std::string& text : given) {
         std::size_t equals = std::min(text.find('='), text.size());
         std::string name = text.substr(0, equals);
-        auto size = runtime::parse_integer(std::string_view(text).substr(
-            std::min(equals + 1, text.size())));
+        auto size = runtime::parse_integer(
+            std::string_view(text).substr(std::min(equals + 1, text.size())));
         if (!dims.count(name))
             throw UserError(fmt::format("unknown dim '{}'{} dims: {}", name,
                                         did_you_mean(name, model.dims), comma_list(model.dims)));
@@ -111,8 +112,8 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
         if (tensor.role == plan::Role::buffer)
             lives.push_back({bytes_at(tensor, dims), tensor.first, tensor.last});
     runtime::WorkspacePlan placed = runtime::plan_workspace(lives);
-    std::string text = fmt::format("{}: program {}, at {}\n\n", model.name, program.name,
-                                   dims_text(dims));
+    std::string text =
+        fmt::format("{}: program {}, at {}\n\n", model.name, program.name, dims_text(dims));
     text += fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", "role", "name", "shape",
                         "bytes", "at sizes", "steps", "offset");
     Totals totals;
@@ -127,8 +128,8 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
                         program.steps.size(), used_kernels(program), program.prepare.size());
     text += fmt::format("peak        {} bytes of workspace ({} without sharing, {} at least)\n",
                         placed.peak_bytes, totals.separate, placed.lower_bound);
-    for (plan::Role role : {plan::Role::parameter, plan::Role::prepared, plan::Role::input,
-                            plan::Role::output})
+    for (plan::Role role :
+         {plan::Role::parameter, plan::Role::prepared, plan::Role::input, plan::Role::output})
         text += fmt::format("{:<12}{} bytes\n", kRoles[int(role)], totals.bytes[role]);
     return text;
 }

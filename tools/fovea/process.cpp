@@ -30,7 +30,8 @@ std::string read_all(int descriptor) {
 
 int wait_for(pid_t child) {
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -44,7 +45,8 @@ ProcessResult run_process(const std::vector<std::string>& command) {
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     std::vector<char*> arguments;
-    for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.data()));
+    for (const std::string& argument : command)
+        arguments.push_back(const_cast<char*>(argument.data()));
     arguments.push_back(nullptr);
     pid_t child = 0;
     int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -79,8 +81,8 @@ TemporaryFolder::TemporaryFolder() {
     std::filesystem::path base = std::filesystem::temp_directory_path(error);
     std::string path = ((error ? std::filesystem::path("/tmp") : base) / "fovea_XXXXXX").string();
     if (!mkdtemp(path.data()))
-        throw UserError(fmt::format("cannot make a temporary folder '{}': {}", path,
-                                    std::strerror(errno)));
+        throw UserError(
+            fmt::format("cannot make a temporary folder '{}': {}", path, std::strerror(errno)));
     path_ = path;
 }
 

@@ -8,7 +8,10 @@ namespace {
 
 ProgramRequest request(std::string name, const Graph& graph, bool training, Gradients gradients,
                        bool fusion) {
-    return {.name = std::move(name), .graph = graph, .training = training, .gradients = gradients,
+    return {.name = std::move(name),
+            .graph = graph,
+            .training = training,
+            .gradients = gradients,
             .fusion = fusion};
 }
 

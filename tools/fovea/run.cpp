@@ -27,8 +27,9 @@ po::options_description run_options() {
     add("inputs", file(), "safetensors with the inputs, by name (required)");
     add("outputs", file(), "safetensors to write the outputs to (required)");
     add("weights", file(), "safetensors with the parameters, by PyTorch's names");
-    add("gradients", "also <name>.grad of every parameter and float input: of the sum of `loss`, or\n"
-                     "from the cotangents <output>.grad among the inputs");
+    add("gradients",
+        "also <name>.grad of every parameter and float input: of the sum of `loss`, or\n"
+        "from the cotangents <output>.grad among the inputs");
     add("train", "training mode: dropout is on");
     add("seed", number(), "of dropout; 1 by default");
     add("step", number(), "of dropout; 0 by default");
@@ -63,9 +64,9 @@ void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, bo
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
-    Arguments given({"run", "MODEL",
-                     "Runs a model on tensors from a file. Dims are bound from their shapes."},
-                    run_options(), arguments);
+    Arguments given(
+        {"run", "MODEL", "Runs a model on tensors from a file. Dims are bound from their shapes."},
+        run_options(), arguments);
     if (given.help()) return 0;
     const std::string target =
         given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});

@@ -71,7 +71,11 @@ Result result_of(const Node& output, const Array& array) {
     result.bytes = boolean   ? bytes_of<std::uint8_t>(array.values)
                    : integer ? bytes_of<std::int32_t>(array.values)
                              : bytes_of<float>(array.values);
-    result.view = {std::string(output.name), boolean ? "BOOL" : integer ? "I32" : "F32", array.shape,
+    result.view = {std::string(output.name),
+                   boolean   ? "BOOL"
+                   : integer ? "I32"
+                             : "F32",
+                   array.shape,
                    {}};
     return result;
 }
@@ -79,9 +83,10 @@ Result result_of(const Node& output, const Array& array) {
 class ReferenceRun {
   public:
     ReferenceRun(const Graph& graph, const runtime::RunRequest& request)
-        : graph_(graph), request_(request),
-          interpreter_(graph, {.training = request.train, .seed = request.seed,
-                               .step = request.step}) {}
+        : graph_(graph),
+          request_(request),
+          interpreter_(graph,
+                       {.training = request.train, .seed = request.seed, .step = request.step}) {}
 
     std::vector<Result> run(const std::string& model, const SafetensorsFile& inputs,
                             const SafetensorsFile* weights) {
@@ -111,7 +116,8 @@ class ReferenceRun {
         }
         for (const std::string& name : only)
             if (std::find(names.begin(), names.end(), name) == names.end())
-                throw UserError(fmt::format("'{}' is no output{}", name, did_you_mean(name, names)));
+                throw UserError(
+                    fmt::format("'{}' is no output{}", name, did_you_mean(name, names)));
     }
     void mark_needed() {
         needed_.assign(graph_.nodes.size(), false);
@@ -137,12 +143,14 @@ class ReferenceRun {
             if (node.op != Op::parameter) continue;
             std::string path = graph_.path(node.scope);
             if (!weights)
-                throw UserError(fmt::format("{} has parameters ('{}', …); give them with --weights "
-                                            "FILE", model, path));
+                throw UserError(
+                    fmt::format("{} has parameters ('{}', …); give them with --weights "
+                                "FILE",
+                                model, path));
             const TensorView* tensor = weights->find(path);
             if (!tensor)
-                throw UserError(fmt::format("'{}' lacks parameter '{}' of {}", weights->path(), path,
-                                            model));
+                throw UserError(
+                    fmt::format("'{}' lacks parameter '{}' of {}", weights->path(), path, model));
             std::string what = fmt::format("parameter '{}' in '{}'", path, weights->path());
             interpreter_.set(path, array_of(*tensor, node.dtype, what));
         }
@@ -174,14 +182,16 @@ class ReferenceRun {
             if (tensor) interpreter_.set(name, array_of(*tensor, node.dtype, what));
         }
         if (!cotangents.empty() && !any_cotangent)
-            throw UserError(fmt::format("gradients need a model with a loss, or the gradient of an "
-                                        "output among the inputs: '{}' has none of {}",
-                                        inputs.path(), comma_list(cotangents)));
+            throw UserError(
+                fmt::format("gradients need a model with a loss, or the gradient of an "
+                            "output among the inputs: '{}' has none of {}",
+                            inputs.path(), comma_list(cotangents)));
         for (const Node* node : absent) set_zeros(*node);
     }
     void set_zeros(const Node& input) {
         Array zeros;
-        for (const Dim& dim : input.shape) zeros.shape.push_back(value_of(interpreter_.sizes(), dim));
+        for (const Dim& dim : input.shape)
+            zeros.shape.push_back(value_of(interpreter_.sizes(), dim));
         zeros.values.assign(std::size_t(zeros.size()), 0);
         interpreter_.set(std::string(input.name), std::move(zeros));
     }

@@ -57,9 +57,11 @@ double draw(const plan::Tensor& tensor, const Sample& sample, const RandomStream
             std::size_t i) {
     if (tensor.dtype == DType::boolean) return double(random.below(i, 2));
     if (tensor.dtype == DType::i32) {
-        std::int64_t limit = tensor.holds == plan::Holds::anything ? smallest_size(sample.dims)
-                                                                   : value_of(tensor.limit, sample.dims);
-        if (tensor.holds == plan::Holds::lengths) return double(draw_length(sample, random, i, limit));
+        std::int64_t limit = tensor.holds == plan::Holds::anything
+                                 ? smallest_size(sample.dims)
+                                 : value_of(tensor.limit, sample.dims);
+        if (tensor.holds == plan::Holds::lengths)
+            return double(draw_length(sample, random, i, limit));
         return double(random.below(i, std::uint64_t(limit)));
     }
     double value = random.normal(i);
@@ -87,9 +89,11 @@ std::vector<Sample> samples_for(const plan::Model& model) {
                                    {dims_with(model, 2, {17, 33}), Lengths::positive, 3},
                                    {dims_with(model, 3, {4, 6}), Lengths::one_is_zero, 4}};
     const RandomStream random(5, 0);
-    auto size = [&](std::uint64_t i, std::uint64_t most) { return std::int64_t(1 + random.below(i, most)); };
-    samples.push_back({dims_with(model, size(0, 5), {size(1, 24), size(2, 24), size(3, 24)}),
-                       Lengths::any, 5});
+    auto size = [&](std::uint64_t i, std::uint64_t most) {
+        return std::int64_t(1 + random.below(i, most));
+    };
+    samples.push_back(
+        {dims_with(model, size(0, 5), {size(1, 24), size(2, 24), size(3, 24)}), Lengths::any, 5});
     return samples;
 }
 

@@ -22,8 +22,8 @@ namespace fovea::tool {
 
 namespace {
 
-const std::vector<std::string> kStages = {"graph", "grouped", "gradient", "optimized", "fused",
-                                          "kernels", "plan", "cpp", "ptx"};
+const std::vector<std::string> kStages = {"graph",   "grouped", "gradient", "optimized", "fused",
+                                          "kernels", "plan",    "cpp",      "ptx"};
 
 bool is_graph_stage(const std::string& stage) {
     return stage == "graph" || stage == "grouped" || stage == "gradient" || stage == "optimized";
@@ -57,8 +57,9 @@ ProgramRequest choose_program(const LoadedModel& model, const std::string& stage
 
 std::string svg_of(const std::string& dot) {
     if (find_program("dot").empty())
-        throw UserError("--format svg needs Graphviz: install it (apt install graphviz), or take "
-                        "--format dot");
+        throw UserError(
+            "--format svg needs Graphviz: install it (apt install graphviz), or take "
+            "--format dot");
     TemporaryFolder folder;
     std::string in = (folder.path() / "graph.dot").string(), out = in + ".svg";
     std::ofstream(in) << dot;
@@ -101,7 +102,8 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     if (stage == "fused") return fuse::print(program.optimized, program.fused);
     if (stage == "kernels") return kernels_text(compiled.plan);
     if (stage == "plan")
-        return plan_table(compiled.plan, program.plan, sample_dims(compiled.plan, given.all("size")));
+        return plan_table(compiled.plan, program.plan,
+                          sample_dims(compiled.plan, given.all("size")));
     return cpp_text(compiled.plan);
 }
 
@@ -109,9 +111,10 @@ void check_format(const std::string& stage, const std::string& format) {
     if (stage == "ptx")
         throw UserError("this build of fovea has no PTX target; the last stage it shows is cpp");
     if (format != "text" && !is_graph_stage(stage))
-        throw UserError(fmt::format("--format {} is for the stages graph, grouped, gradient and "
-                                    "optimized; {} is text",
-                                    format, stage));
+        throw UserError(
+            fmt::format("--format {} is for the stages graph, grouped, gradient and "
+                        "optimized; {} is text",
+                        format, stage));
 }
 
 }  // namespace

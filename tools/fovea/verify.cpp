@@ -43,7 +43,8 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& targe
         for (std::size_t s = 0; s < samples.size(); ++s) {
             bool training = requests[p].training;
             if (generated)
-                append(rows, verify_kernels(compiled.plan, program, *generated, samples[s], training));
+                append(rows,
+                       verify_kernels(compiled.plan, program, *generated, samples[s], training));
             if (takes_finite_differences(program, s))
                 append(rows, verify_gradients(model.entry.name, program, samples[s], training));
         }
@@ -60,9 +61,12 @@ nlohmann::ordered_json number(const std::optional<double>& error) {
 void print_json(const std::vector<VerifyRow>& rows) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const VerifyRow& row : rows)
-        list.push_back({{"model", row.model}, {"kernel", row.kernel}, {"dims", row.dims},
+        list.push_back({{"model", row.model},
+                        {"kernel", row.kernel},
+                        {"dims", row.dims},
                         {"value_error", number(row.value_error)},
-                        {"gradient_error", number(row.gradient_error)}, {"ok", row.ok}});
+                        {"gradient_error", number(row.gradient_error)},
+                        {"ok", row.ok}});
     fmt::print("{}\n", list.dump(1));
 }
 
@@ -75,7 +79,8 @@ void print_table(const std::vector<VerifyRow>& rows) {
     std::size_t misses = 0;
     for (const VerifyRow& row : rows) {
         fmt::print("{:<5} {:>9} {:>9}  {:<48} {}\n", row.ok ? "ok" : "MISS",
-                   error_text(row.value_error), error_text(row.gradient_error), row.dims, row.kernel);
+                   error_text(row.value_error), error_text(row.gradient_error), row.dims,
+                   row.kernel);
         misses += !row.ok;
     }
     fmt::print("{} checks, {} missed (tolerances: values {}, gradients {})\n", rows.size(), misses,
@@ -92,14 +97,16 @@ int verify_command(const std::vector<std::string>& arguments) {
     add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
     add("json", "print JSON");
     add_settings_option(options);
-    Arguments given({"verify", "MODEL…",
-                     "Checks every kernel against the float64 reference, and every gradient against\n"
-                     "finite differences, at several sizes. Built-in models are taken small unless\n"
-                     "--set says otherwise. Exit status 1 when a check misses.",
-                     true},
-                    options, arguments);
+    Arguments given(
+        {"verify", "MODEL…",
+         "Checks every kernel against the float64 reference, and every gradient against\n"
+         "finite differences, at several sizes. Built-in models are taken small unless\n"
+         "--set says otherwise. Exit status 1 when a check misses.",
+         true},
+        options, arguments);
     if (given.help()) return 0;
-    const std::string target = given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
+    const std::string target =
+        given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
     if (target == "ptx-interpreter" || target == "cuda")
         throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
     const bool fusion = given.on("fusion");

@@ -27,7 +27,8 @@ std::vector<double> read(const void* address, DType type, std::size_t count) {
             case DType::i32: values[i] = static_cast<const std::int32_t*>(address)[i]; break;
             case DType::boolean: values[i] = static_cast<const std::uint8_t*>(address)[i]; break;
             case DType::bf16: {
-                std::uint32_t bits = std::uint32_t(static_cast<const std::uint16_t*>(address)[i]) << 16;
+                std::uint32_t bits = std::uint32_t(static_cast<const std::uint16_t*>(address)[i])
+                                     << 16;
                 float value;
                 std::memcpy(&value, &bits, sizeof value);
                 values[i] = value;
@@ -74,8 +75,12 @@ class Observer {
   public:
     Observer(const plan::Model& plan, const CompiledProgram& compiled, runtime::Instance& instance,
              Interpreter& reference, const Sample& sample)
-        : plan_(plan), compiled_(compiled), instance_(instance), reference_(reference),
-          sample_(sample), gradient_floor_(largest_gradient(compiled.optimized, reference) / 10) {
+        : plan_(plan),
+          compiled_(compiled),
+          instance_(instance),
+          reference_(reference),
+          sample_(sample),
+          gradient_floor_(largest_gradient(compiled.optimized, reference) / 10) {
         for (int i = 0; i < int(compiled.plan.steps.size()); ++i)
             for (int tensor : written(i)) last_writer_[tensor] = i;
     }
@@ -106,7 +111,10 @@ class Observer {
     void compare(int step) {
         VerifyRow row{plan_.name,
                       compiled_.name + "/" + compiled_.plan.steps[std::size_t(step)].name,
-                      sample_.text(), {}, {}, true};
+                      sample_.text(),
+                      {},
+                      {},
+                      true};
         for (int number : written(step))
             if (last_writer_.at(number) == step) compare_tensor(number, row);
         if (row.value_error || row.gradient_error) rows_.push_back(row);
@@ -210,7 +218,8 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& b
         if (a[i] == b[i]) continue;
         double difference = std::abs(a[i] - b[i]);
         if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
-        error = std::max(error, difference / std::max(scale, std::abs(b[i]) < kMasked ? 0 : std::abs(b[i])));
+        error = std::max(
+            error, difference / std::max(scale, std::abs(b[i]) < kMasked ? 0 : std::abs(b[i])));
     }
     return error;
 }
@@ -260,7 +269,8 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
         std::vector<double> direction = draw_direction(gradient.values.size());
         double slope = slope_along_direction(plain, objective, of, values.at(of), direction);
         double expected = 0;
-        for (std::size_t i = 0; i < direction.size(); ++i) expected += gradient.values[i] * direction[i];
+        for (std::size_t i = 0; i < direction.size(); ++i)
+            expected += gradient.values[i] * direction[i];
         double error = relative_error({expected}, {slope}, floor);
         rows.push_back({model, compiled.name + "/" + name + " (finite differences)", sample.text(),
                         std::nullopt, error, error <= kGradientTolerance});

@@ -1,0 +1,15 @@
+// The second layer of the feed-forward network gives the wrong width.
+#pragma once
+
+#include "models/transformer.h"
+
+constexpr fovea::Tensor wrong_ffn(fovea::Scope s, fovea::Tensor x, fovea::Dim ffn) {
+    return linear(s / "dense2", relu(linear(s / "dense1", x, ffn)), ffn);
+}
+
+constexpr void ffn_width(fovea::Scope s) {
+    fovea::models::TransformerSettings c;
+    fovea::Tensor x = s.input("x", {"batch", "length", c.hidden});
+    fovea::Scope block = s / "block" + 0;
+    s.output("y", add_norm(block / "addnorm2", c, x, wrong_ffn(block / "ffn", x, c.ffn)));
+}

@@ -1,0 +1,94 @@
+// Wrong models throw the text that the compiler prints for them first (tests/compile_fail).
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "codegen/base/error.h"
+#include "dsl/model_entry.h"
+#include "tests/errors/cases/einsum_axis.h"
+#include "tests/errors/cases/embedding_forgotten.h"
+#include "tests/errors/cases/ffn_width.h"
+#include "tests/errors/cases/heads.h"
+#include "tests/errors/cases/labels.h"
+#include "tests/errors/cases/long_message.h"
+#include "tests/errors/cases/mask_lens.h"
+#include "tests/errors/cases/names_of_dims.h"
+#include "tests/errors/cases/parameter_names.h"
+#include "tests/errors/cases/src_len_open.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, void (*)(fovea::Scope)> kCases = {
+    {"einsum_axis", einsum_axis},
+    {"embedding_forgotten", embedding_forgotten},
+    {"ffn_width", ffn_width},
+    {"heads", heads},
+    {"labels", labels},
+    {"long_message", long_message},
+    {"mask_lens", mask_lens},
+    {"names_of_dims", names_of_dims},
+    {"parameter_names", parameter_names},
+    {"src_len_open", src_len_open},
+};
+
+std::string thrown_text(void (*model)(fovea::Scope)) {
+    fovea::Graph graph;
+    try {
+        model(fovea::Scope{&graph});
+    } catch (const fovea::UserError& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+std::string setting_error(const std::string& name, const std::string& value) {
+    fovea::models::TransformerSettings settings;
+    try {
+        fovea::set_field(settings, name, value);
+    } catch (const fovea::UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a wrong model throws what the compiler prints") {
+    for (const auto& entry : fs::directory_iterator(FOVEA_SOURCE_DIR "/tests/errors/cases")) {
+        if (entry.path().extension() != ".txt") continue;
+        const std::string name = entry.path().stem().string();
+        CAPTURE(name);
+        REQUIRE(kCases.count(name));
+        std::ifstream file(entry.path());
+        std::string first;  // the compiler goes on and finds more
+        std::getline(file, first);
+        CHECK(first == thrown_text(kCases.at(name)));
+    }
+}
+
+TEST_CASE("settings refuse values that do not fit") {
+    CHECK(setting_error("hidden", "0") == "setting 'hidden' takes a whole number from 1, not '0'");
+    CHECK(setting_error("hidden", "8x") ==
+          "setting 'hidden' takes a whole number from 1, not '8x'");
+    CHECK(setting_error("layers", "-1") ==
+          "setting 'layers' takes a whole number from 0, not '-1'");
+    CHECK(setting_error("dropout", "nan") == "setting 'dropout' takes a number, not 'nan'");
+    CHECK(setting_error("bias", "yes") == "setting 'bias' takes true or false, not 'yes'");
+    CHECK(setting_error("norm_over", "rows") ==
+          "setting 'norm_over' takes features|tokens_and_features, not 'rows'");
+    CHECK(setting_error("src_vocab", "12").empty());
+}
+
+TEST_CASE("a size that is set keeps its name") {
+    fovea::models::TransformerSettings settings;
+    fovea::set_field(settings, "src_vocab", "12");
+    fovea::set_field(settings, "hidden", "32");
+    fovea::Text text;
+    text << settings.src_vocab << " " << settings.hidden << " " << settings.tgt_vocab;
+    CHECK(text.view() == "src_vocab=12 hidden=32 tgt_vocab");
+}

@@ -1,0 +1,116 @@
+// The user's mistakes on the command line: one sentence, status 2, nothing written.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "runtime/safetensors.h"
+#include "tests/tools/run_fovea.h"
+
+using fovea::test::run_fovea;
+using fovea::tool::TemporaryFolder;
+
+namespace {
+
+void check_mistake(const std::vector<std::string>& arguments, const std::string& text,
+                   const std::vector<std::string>& environment = {}) {
+    fovea::tool::ProcessResult result = run_fovea(arguments, environment);
+    CHECK(result.output == "fovea: " + text + "\n");
+    CHECK(result.status == 2);
+}
+
+const std::string kParity = FOVEA_SOURCE_DIR "/tests/parity/transformer_encoder-0/";
+
+/// A reference run of the parity case with some file or setting replaced.
+std::vector<std::string> encoder_run(const std::string& weights, const std::string& inputs,
+                                     const std::string& output) {
+    return {"run",       "transformer_encoder",
+            "--target",  "reference",
+            "--set",     "src_vocab=20",
+            "--set",     "hidden=16",
+            "--set",     "ffn=28",
+            "--set",     "heads=2",
+            "--weights", weights,
+            "--inputs",  inputs,
+            "--outputs", output};
+}
+
+void write_truncated(const std::string& from, const std::filesystem::path& to, std::size_t drop) {
+    std::string bytes = fovea::test::read_text(from);
+    std::ofstream(to, std::ios::binary) << bytes.substr(0, bytes.size() - drop);
+}
+
+}  // namespace
+
+TEST_CASE("names that nothing has come with the nearest one") {
+    check_mistake({"shw"},
+                  "unknown subcommand 'shw': did you mean 'show'? fovea --help lists them");
+    check_mistake({"show", "transfomer"},
+                  "unknown model 'transfomer': did you mean 'transformer'? models: transformer, "
+                  "transformer_encoder; or FILE.cpp:FUNCTION");
+    check_mistake({"show", "transformer", "--set", "hiden=3"},
+                  "unknown setting 'hiden' of transformer: did you mean 'hidden'? settings: "
+                  "src_vocab, tgt_vocab, hidden, ffn, heads, layers, dropout, bias");
+    check_mistake({"show", "transformer", "--stag", "plan"},
+                  "unknown option '--stag' of fovea show: did you mean '--stage'?");
+    check_mistake({"show", "transformer", "--program", "forwad"},
+                  "transformer has no program 'forwad': did you mean 'forward'? programs: forward, "
+                  "gradient, training_step, evaluate, encode, decode_step");
+}
+
+TEST_CASE("values that do not fit") {
+    check_mistake({"show", "transformer", "--stage", "kernls"},
+                  "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|cpp|ptx, not "
+                  "'kernls'");
+    check_mistake({"show", "transformer", "--set", "hidden=abc"},
+                  "setting 'hidden' takes a whole number from 1, not 'abc'");
+    check_mistake({"show", "transformer", "--set", "hidden"},
+                  "--set takes NAME=VALUE, not 'hidden'");
+    check_mistake({"show", "transformer", "--set", "ffn=8", "--set", "ffn=9"},
+                  "setting 'ffn' is given twice");
+    check_mistake({"show"},
+                  "fovea show needs a model: a name that `fovea models` lists, or "
+                  "FILE.cpp:FUNCTION");
+    check_mistake({"build", "transformer"}, "fovea build needs --output");
+    check_mistake({"show", "missing.cpp:f"},
+                  "cannot read 'missing.cpp': No such file or directory");
+}
+
+TEST_CASE("heads that do not divide hidden") {
+    fovea::tool::ProcessResult result =
+        run_fovea({"show", "transformer", "--set", "hidden=30", "--set", "heads=4"});
+    CHECK(result.status == 2);
+    CHECK(result.output.find("h=4 does not divide hidden=30 in [batch, src_len, hidden=30] (from "
+                             "encoder.blks.block0.attention.W_q)") != std::string::npos);
+}
+
+TEST_CASE("no C++ compiler") {
+    TemporaryFolder folder;
+    const std::string output = (folder.path() / "program").string();
+    check_mistake({"build", "transformer", "-o", output},
+                  "no C++ compiler found: install g++ (apt install g++), or set CXX",
+                  {"-u", "CXX", "PATH=" + folder.path().string()});
+    check_mistake({"build", "transformer", "-o", output}, "no C++ compiler found: CXX is 'nope++'",
+                  {"CXX=nope++"});
+    CHECK(!std::filesystem::exists(output));
+}
+
+TEST_CASE("files that cannot be read, or hold something else") {
+    TemporaryFolder folder;
+    const std::string output = (folder.path() / "out").string(),
+                      short_file = (folder.path() / "short").string(),
+                      weights = kParity + "weights.safetensors",
+                      inputs = kParity + "inputs.safetensors";
+    write_truncated(weights, short_file, 10);
+    auto check = [&](const std::string& w, const std::string& i, const std::string& part) {
+        fovea::tool::ProcessResult result = run_fovea(encoder_run(w, i, output));
+        CAPTURE(result.output);
+        CHECK(result.status == 2);
+        CHECK(result.output.find(part) != std::string::npos);
+        CHECK(std::count(result.output.begin(), result.output.end(), '\n') == 1);
+        CHECK(!std::filesystem::exists(output));
+    };
+    check("missing", inputs, "missing");
+    check(short_file, inputs, short_file);
+    check(inputs, inputs, "lacks parameter 'embedding.weight' of transformer_encoder");
+    check(weights, weights, "lacks the input 'src'");
+}

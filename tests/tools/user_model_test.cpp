@@ -1,0 +1,104 @@
+// A model in the user's own file: shown, verified, built, generated.
+#include <doctest/doctest.h>
+
+#include "tests/tools/run_fovea.h"
+
+using fovea::test::run_fovea;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModel = R"(#include <fovea.h>
+using namespace fovea;
+
+struct MixerSettings {
+    Dim width = {"width", 12}, inner = {"inner", 20};
+    double dropout = 0;
+    template <class Visit>
+    constexpr void fields(Visit&& visit) {
+        visit("width", width);
+        visit("inner", inner);
+        visit("dropout", dropout);
+    }
+};
+
+constexpr void mixer(Scope s, const MixerSettings& c) {
+    Tensor x = s.input("x", {"batch", c.width});
+    Tensor y = linear(s / "out", gelu(linear(s / "in", x, c.inner)), c.width);
+    s.output("y", dropout(x + y, c.dropout));
+}
+constexpr void wrong(Scope s) {
+    Tensor x = s.input("x", {"batch", 12});
+    s.output("y", x + linear(s / "out", x, 13));
+}
+)";
+
+struct UserModel {
+    fovea::tool::TemporaryFolder folder;
+    std::string file = (folder.path() / "my.cpp").string();
+
+    UserModel() { std::ofstream(file) << kModel; }
+};
+
+}  // namespace
+
+TEST_CASE("a user's model is shown at every stage") {
+    UserModel user;
+    for (const char* stage :
+         {"graph", "grouped", "gradient", "optimized", "fused", "kernels", "plan", "cpp"}) {
+        CAPTURE(stage);
+        auto result =
+            run_fovea({"show", user.file + ":mixer", "--set", "width=10", "--stage", stage});
+        CHECK(result.status == 0);
+        CHECK(result.output.find("10") != std::string::npos);
+    }
+}
+
+TEST_CASE("a user's mistake comes as the text of the model") {
+    UserModel user;
+    auto result = run_fovea({"show", user.file + ":wrong"});
+    CHECK(result.status == 2);
+    CHECK(result.output ==
+          "fovea: my.cpp:22: cannot add [batch, 12] and [batch, 13] (from out): 12 is "
+          "not 13\n");
+    std::ofstream(user.file, std::ios::app)
+        << "static_assert(well_formed<[](Scope s) { wrong(s); }>);\n";
+    CHECK(run_fovea({"show", user.file + ":mixer"}).output == result.output);
+    result = run_fovea({"show", user.file + ":nope"});
+    CHECK(result.status == 2);
+}
+
+TEST_CASE("a function that the file lacks") {
+    UserModel user;
+    auto result = run_fovea({"show", user.file + ":nope"});
+    CHECK(result.status == 2);
+    CHECK(result.output == "fovea: '" + user.file + "' has no function 'nope'\n");
+}
+
+TEST_CASE("a user's model is verified, with dropout") {
+    UserModel user;
+    auto result = run_fovea({"verify", user.file + ":mixer", "--set", "dropout=0.2", "--json"});
+    CHECK(result.status == 0);
+    CHECK(result.output.find("\"ok\": true") != std::string::npos);
+    CHECK(result.output.find("gradient_train/out.weight.grad (finite differences)") !=
+          std::string::npos);
+}
+
+TEST_CASE("a user's model is built and generated") {
+    UserModel user;
+    const std::string program = (user.folder.path() / "mixer").string();
+    REQUIRE(run_fovea({"build", user.file + ":mixer", "-o", program}).status == 0);
+    auto described = fovea::tool::run_process({program, "describe"});
+    CHECK(described.status == 0);
+    CHECK(described.output.find("in.weight") != std::string::npos);
+    const std::string libraries = fovea::tool::run_process({"ldd", program}).output;
+    for (const char* foreign : {"libfmt", "libboost", "libfovea"})
+        CHECK(libraries.find(foreign) == std::string::npos);
+
+    const fs::path generated = user.folder.path() / "generated";
+    REQUIRE(run_fovea({"generate", user.file + ":mixer", "-o", generated.string(), "--training"})
+                .status == 0);
+    for (const char* name : {"mixer.h", "mixer.cpp", "CMakeLists.txt", "fovea/program.h"})
+        CHECK(fs::exists(generated / name));
+}
