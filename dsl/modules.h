@@ -14,7 +14,8 @@ struct LinearOptions {
     Dim in = 0;  // the width that x must have; 0: any
 };
 
-/// x Wᵀ + b over the last axis: x [..., in] → [..., out]. Parameters `weight` [out, in], `bias` [out].
+/// x Wᵀ + b over the last axis: x [..., in] → [..., out]. Parameters `weight` [out, in], `bias`
+/// [out].
 constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
                         Location location = Location::here()) {
     if (x.is_poison()) return x;

@@ -1,5 +1,5 @@
-// `static_assert(well_formed<[](Scope s) { my_model(s, {}); }>)`: the compiler runs the model and, on
-// a mistake, prints the sizes, the modules and the user's line.
+// `static_assert(well_formed<[](Scope s) { my_model(s, {}); }>)`: the compiler runs the model and,
+// on a mistake, prints the sizes, the modules and the user's line.
 //
 // A wrong model runs again: to collect up to three messages, each of which becomes the template
 // argument of a failing static_assert (that is how text gets into a compiler's output), and to stop

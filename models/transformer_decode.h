@@ -59,7 +59,8 @@ constexpr Tensor attend(Scope s, const TransformerSettings& c, Tensor x, Tensor 
 }
 
 /// One token of each sentence, all at `position`. The caches hold the rows of the positions before
-/// and have room for `steps`; `keys_next` and `values_next` are the caches with this position's row.
+/// and have room for `steps`; `keys_next` and `values_next` are the caches with this position's
+/// row.
 constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
     if (too_many_blocks(s, c)) return;
     Tensor token = s.input("token", {"batch"}, i32);

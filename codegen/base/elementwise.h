@@ -1,6 +1,7 @@
 // The elementwise functions, one row each: shared by the graph, the kernels and the emitters.
 //
-// Adding one: a row here, its gradient in ops/elementwise.cpp, its spelling in each emitter's table.
+// Adding one: a row here, its gradient in ops/elementwise.cpp, its spelling in each emitter's
+// table.
 #pragma once
 
 #include <cmath>

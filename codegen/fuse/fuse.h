@@ -42,8 +42,8 @@ struct Refusal {
 struct FusedGraph {
     std::vector<Group> groups;  // in an order in which they can run
     std::vector<int> group_of;  // node to group; -1: leaves, views, outputs and what is inlined
-    /// Where a node's value lies; base -1 for values that have no memory. A base is a leaf, a stored
-    /// node, a rearrangement that its producer stores directly, or an output that is copied.
+    /// Where a node's value lies; base -1 for values that have no memory. A base is a leaf, a
+    /// stored node, a rearrangement that its producer stores directly, or an output that is copied.
     std::vector<Layout> layouts;
     /// For a base whose memory is an output of the program: the output's node, else -1.
     std::vector<int> output_of;

@@ -1,5 +1,5 @@
-// Outputs and gradients of `fovea run` against PyTorch's, case by case; README.md says what a case is
-// and what errors pass.
+// Outputs and gradients of `fovea run` against PyTorch's, case by case; README.md says what a case
+// is and what errors pass.
 #include <doctest/doctest.h>
 
 #include <algorithm>

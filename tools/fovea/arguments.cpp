@@ -1,3 +1,4 @@
+// Parsing with Boost.Program_options, and its errors as sentences.
 #include "tools/fovea/arguments.h"
 
 #include <fmt/format.h>

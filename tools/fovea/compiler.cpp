@@ -1,3 +1,4 @@
+// Finding and calling the compiler, and reading what it says.
 #include "tools/fovea/compiler.h"
 
 #include <fmt/format.h>

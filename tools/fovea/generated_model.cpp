@@ -1,3 +1,4 @@
+// Writing, compiling, caching and loading generated code.
 #include "tools/fovea/generated_model.h"
 
 #include <dlfcn.h>
@@ -74,7 +75,8 @@ fs::path cache_folder() {
     return error || access(folder.c_str(), W_OK) ? fs::path() : folder;
 }
 
-/// Compiles into `library`, through a file beside it, so that other processes see all of it or none.
+/// Compiles into `library`, through a file beside it, so that other processes see all of it or
+/// none.
 void compile_library(const plan::Model& model, std::vector<std::string> command, const Home& home,
                      const fs::path& library) {
     TemporaryFolder folder;

@@ -1,3 +1,4 @@
+// Names of models and settings, and what is said about unknown ones.
 #include "tools/fovea/load_model.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// `fovea SUBCOMMAND`. Exit status: 0 done, 1 a check found a miss, 2 the user's mistake (one sentence
-// on standard error), 3 ours.
+// `fovea SUBCOMMAND`. Exit status: 0 done, 1 a check found a miss, 2 the user's mistake (one
+// sentence on standard error), 3 ours.
 #include <fmt/format.h>
 
 #include <csignal>

@@ -1,3 +1,4 @@
+// The table of tensors: formulas, sizes at sample dims, offsets, totals.
 #include "tools/fovea/plan_table.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Processes by posix_spawn, output through one pipe.
 #include "tools/fovea/process.h"
 
 #include <fcntl.h>

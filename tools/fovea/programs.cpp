@@ -1,3 +1,4 @@
+// The programs by name, as the runner and the translator look for them.
 #include "tools/fovea/programs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tensors from files through the interpreter and back.
 #include "tools/fovea/run_reference.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Sizes that are multiples of nothing, and values from counted random streams.
 #include "tools/fovea/sample_inputs.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The observer that compares each kernel, and finite differences along random directions.
 #include "tools/fovea/verify_kernels.h"
 
 #include <fmt/format.h>
