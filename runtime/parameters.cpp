@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "error.h"
 #include "random_stream.h"
@@ -98,8 +99,14 @@ int Parameters::find(const std::string& name) const {
 }
 
 void Parameters::initialize(std::uint64_t seed) {
-    for (std::size_t i = 0; i < count(); ++i) {
-        const RandomStream stream(seed, static_cast<std::uint32_t>(i));
+    std::vector<std::size_t> by_name(count());
+    std::iota(by_name.begin(), by_name.end(), std::size_t{0});
+    std::sort(by_name.begin(), by_name.end(), [&](std::size_t a, std::size_t b) {
+        return model_->parameters[a].name < model_->parameters[b].name;
+    });
+    for (std::size_t rank = 0; rank < count(); ++rank) {
+        const RandomStream stream(seed, static_cast<std::uint32_t>(rank));
+        const std::size_t i = by_name[rank];
         draw(model_->parameters[i], shapes_[i], stream, values(i));
     }
 }

@@ -34,7 +34,8 @@ class Parameters {
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
     /// Index by name, or -1.
     int find(const std::string& name) const;
-    /// Draws initial values: parameter i from Philox stream i of `seed`, the same on every machine.
+    /// Draws initial values: the i-th parameter by name from Philox stream i of `seed`, the same on
+    /// every machine, whatever order the model makes its parameters in.
     void initialize(std::uint64_t seed);
 
   private:

@@ -69,6 +69,10 @@ void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 /// Orders the groups so that each comes after those it reads from, and names them.
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
 
+/// The composite that a node is of, or its op; the products of attention by what they give:
+/// `masked_softmax`, `add`, `scores`.
+std::string what_it_computes(const Graph& graph, int id);
+
 /// As `fovea show --stage fused` prints it.
 std::string print(const Graph& graph, const FusedGraph& fused);
 

@@ -48,19 +48,6 @@ std::string underscored(std::string path) {
     return path;
 }
 
-/// The composite that the node is of, or its op; the products of attention by what they give.
-std::string what_it_computes(const Graph& graph, const Node& node) {
-    if (node.composite == Op::attention && node.op == Op::einsum) {
-        const EinsumAxes& axes = graph.einsums[std::size_t(node.attribute)];
-        bool over_width = axes.a.label[std::size_t(axes.a.count - 1)] ==
-                          axes.b.label[std::size_t(axes.b.count - 1)];
-        return over_width ? "scores" : "weighted_sum";
-    }
-    if (node.composite != Op::poison) return std::string(row_of(node.composite).name);
-    if (node.op == Op::elementwise) return std::string(row_of(node.function).name);
-    return std::string(row_of(node.op).name);
-}
-
 /// `encoder_block0_attention_masked_softmax`, `decoder_dense_weight_gradient`.
 std::string name_group(const Graph& graph, const FusedGraph& fused, const Group& group) {
     int id = group.anchor >= 0 ? group.anchor : group.stored.empty() ? group.nodes.back()
@@ -77,7 +64,7 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
     }
     std::string name = underscored(graph.path(graph.scope_of(id)));
     bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
-    if (!linear || name.empty()) name += (name.empty() ? "" : "_") + what_it_computes(graph, node);
+    if (!linear || name.empty()) name += (name.empty() ? "" : "_") + what_it_computes(graph, id);
     return node.backward ? name + "_gradient" : name;
 }
 

@@ -33,10 +33,7 @@ std::string Memories::name_of(int base) const {
     std::string path = graph_.path(node.op == Op::parameter ? node.scope : graph_.scope_of(base));
     if (node.op == Op::parameter) return path;
     for (std::size_t at; (at = path.find("blks.")) != path.npos;) path.erase(at, 5);
-    std::string_view what = node.op == Op::elementwise ? row_of(node.function).name
-                                                       : row_of(node.op).name;
-    if (node.composite != Op::poison) what = row_of(node.composite).name;
-    std::string name = path + (path.empty() ? "" : ".") + std::string(what);
+    std::string name = path + (path.empty() ? "" : ".") + fuse::what_it_computes(graph_, base);
     return node.backward ? name + ".gradient" : name;
 }
 

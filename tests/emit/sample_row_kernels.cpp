@@ -9,7 +9,7 @@ using E = Elementwise;
 
 namespace {
 
-const Dim m = "m", n = "n", k = "k", b = "b";
+const Dim m = "m", n = "n", b = "b";
 
 Kernel softmax(const std::string& name, const Dim& keys) {
     Builder it(name, "y = softmax(where(key < lens, x, -1e6))", {"transformer.cpp:21"});
