@@ -84,8 +84,9 @@ constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
         Tensor values = append(kValues[i], kValuesNext[i],
                                linear(own / "W_v", x, c.hidden, {.bias = false}));
         x = add_norm(block / "addnorm1", c, x, attend(own, c, x, keys, values, lens));
-        Tensor seen = attend(block / "attention2", c, x, s.input(kMemoryKeys[i], memory),
-                             s.input(kMemoryValues[i], memory), src_lens);
+        Tensor memory_keys = s.input(kMemoryKeys[i], memory);
+        Tensor memory_values = s.input(kMemoryValues[i], memory);
+        Tensor seen = attend(block / "attention2", c, x, memory_keys, memory_values, src_lens);
         x = add_norm(block / "addnorm2", c, x, seen);
         Tensor y = position_wise_ffn(block / "ffn", x, c.ffn, c.hidden);
         x = add_norm(block / "addnorm3", c, x, y);

@@ -71,12 +71,19 @@ class Contraction {
         std::vector<int> tiles(roles_.rows.begin() + std::ptrdiff_t(outer_rows), roles_.rows.end());
         for (std::size_t i = 0; i < roles_.columns.size(); ++i)
             (i + 1 < roles_.columns.size() ? points : tiles).push_back(roles_.columns[i]);
-        build_.builder().each(real_axes(points), [&] {
-            build_.builder().par(real_axes(tiles), [&] {
-                build_.define(group_.anchor, contract());
-                build_.store_all();
-            });
-        });
+        auto body = [&] {
+            build_.define(group_.anchor, contract());
+            build_.store_all();
+        };
+        if (real_axes(roles_.summed).empty()) {  // a product of rows, nothing to add up
+            points.insert(points.end(), tiles.begin(), tiles.end());
+            std::vector<AxisId> outer = real_axes(points);
+            if (!outer.empty()) outer.pop_back();  // the tile's axis
+            build_.builder().each(outer, body);
+        } else {
+            build_.builder().each(real_axes(points),
+                                  [&] { build_.builder().par(real_axes(tiles), body); });
+        }
         return build_.finish(formula());
     }
 
@@ -86,7 +93,7 @@ class Contraction {
         for (const kernel::Node& node : kernel.nodes)
             if (auto loop = std::get_if<kernel::Loop>(&node.operation))
                 count += loop->kind == kernel::LoopKind::par;
-        return roles_.columns.empty() ? count : count - 1;
+        return roles_.columns.empty() || count == 0 ? count : count - 1;
     }
     std::size_t row_labels() const { return roles_.rows.size(); }
 
@@ -138,6 +145,12 @@ class Contraction {
         return build_.access(turned, build_.memories().transposed(layout.base), axes, false);
     }
 
+    /// Whether one number is left of each pair of rows.
+    bool is_inner_product() {
+        return real_axes(roles_.rows).empty() && real_axes(roles_.columns).empty() &&
+               real_axes(roles_.summed).size() == 1;
+    }
+
     Id contract() {
         bool b = roles_.lanes_are_b;
         Id rows = build_.builder().load(
@@ -145,6 +158,8 @@ class Contraction {
         Id lanes = build_.builder().load(lanes_access());
         std::vector<AxisId> summed = real_axes(roles_.summed);
         if (summed.empty()) return build_.builder().mul(rows, lanes);
+        if (is_inner_product())  // along the lanes, as a row kernel does it
+            return build_.builder().sum(build_.builder().mul(rows, lanes), summed);
         return build_.builder().contract(rows, lanes, summed);
     }
 

@@ -7,6 +7,7 @@
 
 #include "codegen/graph/tensor.h"
 #include "codegen/ops/pattern.h"
+#include "codegen/ops/reduction.h"
 
 namespace fovea {
 
@@ -82,6 +83,19 @@ struct EinsumReader {
     }
 };
 
+/// x summed over the axes that neither the other operand nor the result has; `list` loses them.
+constexpr Tensor sum_alone(Tensor x, EinsumAxes::List& list, const EinsumAxes::List& other,
+                           const EinsumAxes::List& out, Location location) {
+    EinsumAxes::List kept;
+    for (int i = 0; i < list.count; ++i) {
+        int label = list.label[std::size_t(i)];
+        if (other.contains(label) || out.contains(label)) kept.push(label);
+        else x = sum(x, kept.count, false, location);
+    }
+    list = kept;
+    return x;
+}
+
 }  // namespace detail
 
 /// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`.
@@ -102,7 +116,11 @@ constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
         return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)),
                     text);
     }
-    return einsum(a, b, reader.axes, location);
+    EinsumAxes& axes = reader.axes;
+    const EinsumAxes::List of_a = axes.a;
+    a = detail::sum_alone(a, axes.a, axes.b, axes.out, location);
+    b = detail::sum_alone(b, axes.b, of_a, axes.out, location);
+    return einsum(a, b, axes, location);
 }
 
 /// The axes (bits) of the two operands that the factors of a product are gathered in.

@@ -90,6 +90,14 @@ class KernelCheck {
     int stores_ = 0;
 };
 
+/// A transformer whose every size is 1.
+Graph smallest_transformer() {
+    Graph graph;
+    models::transformer(Scope{&graph}, {.hidden = {"hidden", 1}, .ffn = {"ffn", 1}, .heads = 1,
+                                        .layers = 1});
+    return graph;
+}
+
 Graph small_transformer(models::NormOver norm_over = models::NormOver::features) {
     Graph graph;
     models::TransformerSettings settings{.hidden = {"hidden", 12}, .ffn = {"ffn", 7}, .heads = 3,
@@ -119,6 +127,11 @@ TEST_CASE("the kernels of a transformer and of its gradient") {
         }
 }
 
+TEST_CASE("sizes of 1, where contractions have nothing to add up") {
+    for (const Sizes& dims : {sizes({1, 1, 1, 1, 1}), sizes({2, 3, 4, 5, 6})})
+        KernelCheck(smallest_transformer(), Gradients::of_parameters, true, dims).run();
+}
+
 TEST_CASE("layer norm over tokens and features") {
     KernelCheck(small_transformer(models::NormOver::tokens_and_features), Gradients::of_parameters,
                 true, sizes({2, 5, 3, 11, 13}))
@@ -140,6 +153,23 @@ TEST_CASE("views, slices, concatenations and outputs that are views") {
     for (bool fusion : {true, false})
         KernelCheck(graph, Gradients::of_parameters_and_inputs, fusion, {{"batch", 3}, {"len", 5}})
             .run();
+}
+
+TEST_CASE("einsums of every kind") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"n", "m", 6}), w = s.parameter("w", {6, 4}), u = s.parameter("u", {"m", 3});
+    s.output("transposed", einsum("n m d, d e -> e n m", x, w));
+    s.output("pairs", einsum("n m d, n k d -> n m k", x, x * 0.5));
+    s.output("rows", einsum("n m d, m e -> n d e", x, u));
+    s.output("inner", einsum("n m d, n m d -> n m", x, x + 1.0));
+    s.output("summed_alone", einsum("n m d, d e -> n m", x, w));
+    s.output("outer", einsum("n m d, m e -> n m d e", x, u));
+    s.output("all", einsum("n m d, n m d -> ", x, x));
+    for (bool fusion : {true, false})
+        for (std::int64_t m : {1, 5})
+            KernelCheck(graph, Gradients::of_parameters_and_inputs, fusion, {{"n", 3}, {"m", m}})
+                .run();
 }
 
 TEST_CASE("an embedding of ids of any rank, and its gradient") {
