@@ -76,7 +76,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> nam
     std::string nearest;
     std::size_t least = std::max<std::size_t>(2, name.size() / 3) + 1;
     for (const std::string& candidate : names) {
-        const std::size_t distance = edit_distance(name, candidate);
+        const bool is_start = name.size() > 1 && candidate.starts_with(name);
+        const std::size_t distance = is_start ? 1 : edit_distance(name, candidate);
         if (distance >= least || distance >= candidate.size()) continue;
         least = distance;
         nearest = candidate;

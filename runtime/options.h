@@ -12,7 +12,8 @@
 namespace fovea::runtime {
 
 /// The name that is fewest edits (insert, delete, replace, swap of neighbours) away from `name`,
-/// the first such; empty when none is within a third of its length (at least 2).
+/// the first such, a name that starts with it counting as one edit; empty when none is within a
+/// third of its length (at least 2).
 std::string nearest_name(std::string_view name, std::span<const std::string> names);
 
 /// ` ; did you mean '…'?` without the blank, or nothing.

@@ -38,6 +38,15 @@ Extent parse_extent(std::string_view text, std::span<const std::string> dims) {
     return sum;
 }
 
+template <class Row>
+TensorSpec spec_of(const Row& row, std::span<const std::string> dims) {
+    TensorSpec spec;
+    spec.name = row.name;
+    spec.dtype = row.dtype;
+    spec.shape = parse_shape(row.shape, dims);
+    return spec;
+}
+
 }  // namespace
 
 std::vector<Extent> parse_shape(std::string_view text, std::span<const std::string> dims) {
@@ -57,13 +66,9 @@ std::vector<TensorSpec> tensor_specs(std::span<const ParameterRow> rows,
                                      std::span<const std::string> dims) {
     std::vector<TensorSpec> specs;
     for (const ParameterRow& row : rows) {
-        TensorSpec spec;
-        spec.name = row.name;
-        spec.dtype = row.dtype;
-        spec.shape = parse_shape(row.shape, dims);
-        spec.initial = row.initial;
-        spec.fan_in = row.fan_in;
-        specs.push_back(std::move(spec));
+        specs.push_back(spec_of(row, dims));
+        specs.back().initial = row.initial;
+        specs.back().fan_in = row.fan_in;
     }
     return specs;
 }
@@ -71,13 +76,7 @@ std::vector<TensorSpec> tensor_specs(std::span<const ParameterRow> rows,
 std::vector<TensorSpec> tensor_specs(std::span<const TensorRow> rows,
                                      std::span<const std::string> dims) {
     std::vector<TensorSpec> specs;
-    for (const TensorRow& row : rows) {
-        TensorSpec spec;
-        spec.name = row.name;
-        spec.dtype = row.dtype;
-        spec.shape = parse_shape(row.shape, dims);
-        specs.push_back(std::move(spec));
-    }
+    for (const TensorRow& row : rows) specs.push_back(spec_of(row, dims));
     return specs;
 }
 

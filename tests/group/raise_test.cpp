@@ -10,12 +10,6 @@ using namespace fovea::test;
 
 namespace {
 
-int count(const Graph& graph, Op op) {
-    int found = 0;
-    for (const Node& node : graph.nodes) found += node.op == op;
-    return found;
-}
-
 /// q [2, 3, 1, 5] and k [2, 1, 4, 5], and what f makes of them, raised; values must stay.
 template <class F>
 Graph raised(F&& f, Graph (*pass)(const Graph&), bool must_agree = true) {

@@ -21,6 +21,13 @@
 
 namespace fovea::test {
 
+/// How many nodes of an op a graph has.
+inline int count(const Graph& graph, Op op) {
+    int found = 0;
+    for (const Node& node : graph.nodes) found += node.op == op;
+    return found;
+}
+
 using Arrays = std::map<std::string, Array>;
 using Extents = std::vector<std::int64_t>;
 

@@ -10,12 +10,6 @@ using namespace fovea::test;
 
 namespace {
 
-int count(const Graph& graph, Op op) {
-    int found = 0;
-    for (const Node& node : graph.nodes) found += node.op == op;
-    return found;
-}
-
 /// Folds y = f(x) for x [2, 6], checks its values, and gives what is left.
 template <class F>
 Graph folded(F&& f) {

@@ -11,12 +11,6 @@ using namespace fovea::test;
 
 namespace {
 
-int count(const Graph& graph, Op op) {
-    int found = 0;
-    for (const Node& node : graph.nodes) found += node.op == op;
-    return found;
-}
-
 Graph model(int layers, double dropout) {
     Graph graph;
     models::TransformerSettings settings;

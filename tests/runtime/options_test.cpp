@@ -116,6 +116,7 @@ TEST_CASE("nearest_name: few edits only, swaps count once, the first wins") {
     CHECK(nearest_name("layer", names) == "layers");
     CHECK(nearest_name("vocabulary", names).empty());
     CHECK(nearest_name("", names).empty());
+    CHECK(nearest_name("lay", names) == "layers");  // its start
     CHECK(suggestion("hiden", names) == "; did you mean 'hidden'?");
     CHECK(suggestion("zzzzzz", names).empty());
 }
