@@ -158,7 +158,8 @@ TEST_CASE("views, slices, concatenations and outputs that are views") {
 TEST_CASE("einsums of every kind") {
     Graph graph;
     Scope s{&graph};
-    Tensor x = s.input("x", {"n", "m", 6}), w = s.parameter("w", {6, 4}), u = s.parameter("u", {"m", 3});
+    Tensor x = s.input("x", {"n", "m", 6}), w = s.parameter("w", {6, 4}),
+           u = s.parameter("u", {"m", 3});
     s.output("transposed", einsum("n m d, d e -> e n m", x, w));
     s.output("pairs", einsum("n m d, n k d -> n m k", x, x * 0.5));
     s.output("rows", einsum("n m d, m e -> n d e", x, u));
