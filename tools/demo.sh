@@ -23,8 +23,8 @@ step "training on models/transformer/corpus.tsv"
 ./translator train --data ../../models/transformer/corpus.tsv --weights weights.safetensors \
     --epochs 100
 
-step "translating"
-for sentence in "i am tired ." "she is reading a book ." "we are hungry ." "thank you !"; do
+step "translating (the last two are not in the corpus)"
+for sentence in "I am tired." "We are hungry." "Thank you!" "She reads a book." "She is my sister."; do
     printf '%-28s ' "$sentence"
     ./translator translate --weights weights.safetensors "$sentence"
 done

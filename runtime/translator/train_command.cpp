@@ -30,7 +30,7 @@ Options train_options(const std::string& program) {
     options
         .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
         .add({"weights", Kind::text, "OUT", "written when the training is done", {}, true})
-        .add({"checkpoint", Kind::text, "F", "written after each epoch (default OUT.checkpoint)"})
+        .add({"checkpoint", Kind::text, "F", "written after epochs, once a second (default OUT.checkpoint)"})
         .add({"pairs", Kind::positive_whole, "N", "the first N pairs (default all)"})
         .add({"steps", Kind::positive_whole, "N", "tokens a sentence is cut or padded to", "10"})
         .add({"batch", Kind::positive_whole, "N", "pairs a training step", "64"})
@@ -91,7 +91,8 @@ class TrainingRun {
         if (!paths.log.empty()) log_ = TrainingLog(paths.log, resumes);
     }
 
-    /// Runs up to `epochs`, with a checkpoint after each. Returns the signal that ended it, or 0.
+    /// Runs up to `epochs`, with checkpoints after them: not more than one a second, and the last.
+    /// Returns the signal that ended it, or 0.
     int run(std::int64_t epochs);
     /// The last line.
     void print_summary() const;
@@ -100,14 +101,14 @@ class TrainingRun {
     std::uint64_t batches() const;
     int run_epoch(std::int64_t epochs);
     StepResult run_step(std::span<const std::uint32_t> order);
-    void end_epoch(EpochResult result, EpochProgress& progress);
+    void end_epoch(EpochResult result, bool is_last, EpochProgress& progress);
     int stop(int signal);
 
     Training& training_;
     const TrainPaths& paths_;
     Trainer trainer_;
     TrainingLog log_;
-    Clock::time_point start_ = Clock::now();
+    Clock::time_point start_ = Clock::now(), saved_ = start_;
     std::int64_t tokens_ = 0;  // of this run
     std::optional<double> last_loss_;
 };
@@ -144,13 +145,10 @@ int TrainingRun::run_epoch(std::int64_t epochs) {
                 static_cast<double>(tokens_ - tokens_before) / seconds_since(start);
             end_epoch({position.epoch + 1, position.step, loss, speed,
                        training_.settings.learning_rate, gradient_norm},
-                      progress);
+                      position.epoch + 1 == static_cast<std::uint64_t>(epochs), progress);
             return InterruptNotice::received();
         }
-        if (const int signal = InterruptNotice::received()) {
-            save_checkpoint(paths_.checkpoint, training_);
-            return signal;
-        }
+        if (const int signal = InterruptNotice::received()) return signal;
     }
     throw UserError("'" + paths_.checkpoint + "' stands behind the last batch of its epoch");
 }
@@ -169,15 +167,20 @@ StepResult TrainingRun::run_step(std::span<const std::uint32_t> order) {
     return result;
 }
 
-void TrainingRun::end_epoch(EpochResult result, EpochProgress& progress) {
+void TrainingRun::end_epoch(EpochResult result, bool is_last, EpochProgress& progress) {
+    constexpr double kSecondsBetween = 1;
     training_.position = {training_.position.step, result.epoch, 0, 0, 0};
-    save_checkpoint(paths_.checkpoint, training_);
+    if (is_last || seconds_since(saved_) >= kSecondsBetween) {
+        save_checkpoint(paths_.checkpoint, training_);
+        saved_ = Clock::now();
+    }
     progress.finish(result);
     log_.add(result);
     last_loss_ = result.loss;
 }
 
 int TrainingRun::stop(int signal) {
+    save_checkpoint(paths_.checkpoint, training_);
     std::fprintf(stderr, "stopped at step %llu by signal %d; --resume goes on from '%s'\n",
                  static_cast<unsigned long long>(training_.position.step), signal,
                  paths_.checkpoint.c_str());
