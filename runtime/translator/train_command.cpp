@@ -30,7 +30,8 @@ Options train_options(const std::string& program) {
     options
         .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
         .add({"weights", Kind::text, "OUT", "written when the training is done", {}, true})
-        .add({"checkpoint", Kind::text, "F", "written after epochs, once a second (default OUT.checkpoint)"})
+        .add({"checkpoint", Kind::text, "F",
+              "written after epochs, at most once a second (default OUT.checkpoint)"})
         .add({"pairs", Kind::positive_whole, "N", "the first N pairs (default all)"})
         .add({"steps", Kind::positive_whole, "N", "tokens a sentence is cut or padded to", "10"})
         .add({"batch", Kind::positive_whole, "N", "pairs a training step", "64"})

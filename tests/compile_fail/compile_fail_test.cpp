@@ -25,13 +25,14 @@ const fs::path kSources = FOVEA_SOURCE_DIR;
 
 std::string compile(const std::string& compiler, const fs::path& file) {
     ProcessResult result =
-        run_process({compiler, "-std=c++20", "-fsyntax-only", "-fdiagnostics-color=never",
+        run_process({"env", "LC_ALL=C", compiler, "-std=c++20", "-fsyntax-only",
+                     "-fdiagnostics-color=never",
                      "-I" + kSources.string(), "-I" + (kSources / "dsl").string(), file.string()});
     CHECK_MESSAGE(result.status != 0, compiler << " compiles it");
     return result.output;
 }
 
-/// `error: …` without the place and without quotes, which differ between locales.
+/// `error: …` without the place.
 std::string error_text(const std::string& output) {
     std::string line = first_error(output);
     return line.substr(std::min(line.find("error:"), line.size()));
