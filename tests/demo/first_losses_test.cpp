@@ -55,7 +55,7 @@ std::string text_of(const std::vector<double>& losses) {
 TEST_CASE("the demo's first ten losses, the same bits with any number of threads") {
     fs::create_directories(kFolder);
     run("'" + (kBinary / "fovea").string() +
-        "' build transformer -o translator --set hidden=32 --set ffn=64 --set heads=4 "
+        "' build transformer -o translator --set hidden=64 --set ffn=128 --set heads=4 "
         "--set layers=2 --set dropout=0.1");
     const std::vector<double> losses = train(2, "two");
     REQUIRE(losses.size() == 10);
