@@ -65,11 +65,11 @@ TEST_CASE("the demo's first ten losses, the same bits with any number of threads
     }
     if (fovea::test::updates_golden_files())
         return fovea::test::check_golden("demo/first_ten_losses.txt", text_of(losses));
-    // Another compiler or instruction set rounds otherwise: a hundred steps apart, two digits stay.
+    // Without fused multiply-add the rounding differs, and Adam turns that into some percent.
     std::istringstream expected(read(kSource / "tests/golden/demo/first_ten_losses.txt"));
     for (double loss : losses) {
         double value = 0;
         REQUIRE(bool(expected >> value));
-        CHECK(std::abs(loss - value) < 2e-2 * value);
+        CHECK(std::abs(loss - value) < 5e-2 * value);
     }
 }
