@@ -91,6 +91,7 @@ class Assembly {
         }
     }
     void add_outputs() {
+        bool gradients = false;
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
             if (node.op != Op::output) continue;
@@ -98,7 +99,26 @@ class Assembly {
                                 .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
             tensor.node = id;
             program_.tensors.push_back(tensor);
+            program_.needs.push_back(needs(id));
+            gradients = gradients || node.name.ends_with(".grad");
         }
+        if (gradients) program_.needs.clear();
+    }
+    /// The inputs that a node depends on, by number among the inputs.
+    std::vector<int> needs(int node) const {
+        std::vector<bool> reached(graph_.nodes.size(), false);
+        reached[std::size_t(node)] = true;
+        for (int id = node; id > 0; --id)
+            if (reached[std::size_t(id)])
+                for (int input : graph_[id].inputs)
+                    if (input > 0) reached[std::size_t(input)] = true;
+        std::vector<int> numbers;
+        for (int id = 1, number = 0; id < int(graph_.nodes.size()); ++id) {
+            if (graph_[id].op != Op::input) continue;
+            if (reached[std::size_t(id)]) numbers.push_back(number);
+            ++number;
+        }
+        return numbers;
     }
     void add_buffers() {
         std::vector<bool> prepared(lowered_.memories.size(), false);

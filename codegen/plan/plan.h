@@ -43,6 +43,9 @@ struct Program {
     std::vector<Tensor> tensors{};
     std::vector<Step> prepare{};  // what depends on dims and parameters alone
     std::vector<Step> steps{};
+    /// For each output, by number among the inputs, those that it depends on. No list at all, as in
+    /// programs that give gradients: every output needs every input.
+    std::vector<std::vector<int>> needs{};
 };
 
 struct Setting {

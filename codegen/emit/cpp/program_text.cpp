@@ -131,6 +131,7 @@ class ProgramText {
         if (!inputs.empty()) writer_.line("program.inputs = tensor_specs(" + inputs + ", dims);");
         if (!outputs.empty())
             writer_.line("program.outputs = tensor_specs(" + outputs + ", dims);");
+        if (!program_.needs.empty()) writer_.line("program.needs = " + needs_text() + ";");
         if (!buffers.empty())
             writer_.line("program.buffers = buffer_specs(" + buffers + ", dims);");
         if (!kernels.empty())
@@ -173,6 +174,17 @@ class ProgramText {
                            (tensor.role == Role::prepared ? ", true}" : ", false}"));
         }
         return write_rows("BufferRow", program + "_buffers", rows);
+    }
+
+    /// `{{0, 1}, {0, 1, 2}}`
+    std::string needs_text() const {
+        std::string text;
+        for (const std::vector<int>& needed : program_.needs) {
+            std::string inputs;
+            for (int input : needed) inputs += (inputs.empty() ? "" : ", ") + std::to_string(input);
+            text += (text.empty() ? "{" : ", {") + inputs + "}";
+        }
+        return "{" + text + "}";
     }
 
     std::string write_kernels(const std::string& program) {
