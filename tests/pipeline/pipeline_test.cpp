@@ -67,7 +67,8 @@ TEST_CASE("programs of a model have its parameters") {
 }
 
 TEST_CASE("an output says which inputs it needs; with gradients it needs all") {
-    CompiledModel model = compile_model("m", "m.h", {}, {{.name = "p", .graph = transformer_graph(1)}});
+    CompiledModel model =
+        compile_model("m", "m.h", {}, {{.name = "p", .graph = transformer_graph(1)}});
     const plan::Program& program = model.plan.programs[0];  // logits, loss
     REQUIRE(program.needs.size() == 2);
     CHECK(program.needs[0] == std::vector<int>{0, 1, 2});  // src, src_lens, tgt
