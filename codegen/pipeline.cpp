@@ -106,7 +106,7 @@ void run_passes(const ProgramRequest& request, CompiledProgram& program) {
         int before = int(at.graph.nodes.size());
         at.graph = pass.run(at);
         program.passes.push_back(
-            {pass.name, watch.milliseconds(), before, int(at.graph.nodes.size())});
+            {pass.name, pass.reason, watch.milliseconds(), before, int(at.graph.nodes.size())});
         if (pass.stage) program.*pass.stage = at.graph;
     }
 }
@@ -144,16 +144,17 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
     Stopwatch fusing;
     program.fused = fuse::fuse(program.optimized, request.fusion);
     int groups = int(program.fused.groups.size());
-    program.passes.push_back(
-        {"fuse", fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
+    program.passes.push_back({"fuse", "neighbours are merged once no pass changes them any more",
+                              fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
     Stopwatch lowering;
     lower::Lowered lowered = lower::lower(program.optimized, program.fused);
-    program.passes.push_back(
-        {"lower", lowering.milliseconds(), groups, int(lowered.kernels.size())});
+    program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
+                              int(lowered.kernels.size())});
     Stopwatch planning;
     program.plan = assemble_program(request.name, request.graph, program.optimized, program.fused,
                                     lowered, parameters, pool);
-    program.passes.push_back({"plan", planning.milliseconds(), int(lowered.kernels.size()),
+    program.passes.push_back({"plan", "lifetimes follow from the order of the kernels",
+                              planning.milliseconds(), int(lowered.kernels.size()),
                               int(program.plan.steps.size())});
     return program;
 }
@@ -185,8 +186,9 @@ std::string print(const std::vector<PassRecord>& passes) {
     std::string text;
     for (const PassRecord& pass : passes)
         text +=
-            fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {}{}\n", pass.name, pass.milliseconds,
-                        pass.before, pass.after, pass.before == pass.after ? "  unchanged" : "");
+            fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {:<6} {:<10} {}\n", pass.name,
+                        pass.milliseconds, pass.before, pass.after,
+                        pass.before == pass.after ? "unchanged" : "", pass.reason);
     return text;
 }
 

@@ -23,9 +23,9 @@ struct ProgramRequest {
     std::vector<std::string> only{};  // outputs wanted; empty: all
 };
 
-/// A pass that ran: its name, its time, and the nodes before and after.
+/// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.
 struct PassRecord {
-    std::string name;
+    std::string name, reason;
     double milliseconds = 0;
     int before = 0, after = 0;
 };

@@ -28,7 +28,9 @@ bool is_function_name(const std::string& name) {
     return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
 }
 
-std::string stub(const std::string& file, const fs::path& path, const std::string& function) {
+/// A source that includes the user's file and exports its function.
+std::string entry_source(const std::string& file, const fs::path& path,
+                         const std::string& function) {
     return fmt::format(R"(#include "{0}"
 #include "dsl/model_entry.h"
 extern "C" void fovea_entry(fovea::ModelEntry* entry) {{
@@ -61,7 +63,7 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     Home home = find_home();
     TemporaryFolder folder;
     fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so";
-    std::ofstream(source) << stub(file, path, function);
+    std::ofstream(source) << entry_source(file, path, function);
     std::vector<std::string> command = find_compiler();
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
