@@ -15,6 +15,8 @@ bool is_transcendental(Elementwise function) {
     switch (function) {
         case Elementwise::exp:
         case Elementwise::log:
+        case Elementwise::exp2:
+        case Elementwise::log2:
         case Elementwise::tanh:
         case Elementwise::sigmoid:
         case Elementwise::erf:

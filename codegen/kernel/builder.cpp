@@ -71,6 +71,17 @@ Access Builder::at_row(int buffer, Id row, const std::vector<AxisId>& axes) cons
 }
 
 Id Builder::constant(double value, DType dtype) { return make(Constant{value}, dtype); }
+Id Builder::fill(double value, std::vector<AxisId> axes, DType dtype) {
+    return make(Constant{value, std::move(axes)}, dtype);
+}
+
+Id Builder::valid(AxisId axis) {
+    for (std::size_t i = open_.size(); i-- > 0;)
+        if (open_[i].kind == LoopKind::tiles && open_[i].axis == axis)
+            return make(Valid{axis, open_[i].bounds.lower, open_[i].bounds.upper});
+    throw InternalError(kernel_.name + ": valid outside of a loop over the axis");
+}
+
 Id Builder::extent(const Dim& dim, DType dtype) { return make(Extent{dim}, dtype); }
 Id Builder::index(AxisId axis) { return make(Index{axis}); }
 Id Builder::load(Access access) { return make(Load{std::move(access)}); }
@@ -117,12 +128,47 @@ Id Builder::close() {
     return make(Loop{loop.kind, loop.axis, std::move(loop.body)}, DType::f32);
 }
 
+void Builder::open_tiles(AxisId axis, Bounds bounds, const std::vector<Id>& initial) {
+    open_.push_back({LoopKind::tiles, axis, {}, bounds, {}});
+    for (Id id : initial) {
+        const Id argument = make(Carried{id});
+        kernel_.nodes[std::size_t(argument)].name = kernel_.nodes[std::size_t(id)].name;
+        open_.back().carries.push_back({id, argument, -1});
+    }
+}
+
+std::vector<Id> Builder::carried() const {
+    std::vector<Id> arguments;
+    for (const Carry& carry : open_.back().carries) arguments.push_back(carry.argument);
+    return arguments;
+}
+
+std::vector<Id> Builder::close_tiles(const std::vector<Id>& next) {
+    OpenLoop loop = std::move(open_.back());
+    if (next.size() != loop.carries.size())
+        throw InternalError(kernel_.name + ": a loop carries " +
+                            std::to_string(loop.carries.size()) + " values and is given " +
+                            std::to_string(next.size()));
+    open_.pop_back();
+    for (std::size_t i = 0; i < next.size(); ++i) loop.carries[i].next = next[i];
+    const Id id = make(Loop{loop.kind, loop.axis, std::move(loop.body), loop.bounds.lower,
+                            loop.bounds.upper, loop.carries},
+                       DType::f32);
+    std::vector<Id> results;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        results.push_back(make(Result{id, int(i)}));
+        kernel_.nodes[std::size_t(results.back())].name =
+            kernel_.nodes[std::size_t(loop.carries[i].initial)].name;
+    }
+    return results;
+}
+
 Id Builder::make(Operation operation) { return make(std::move(operation), DType::f32); }
 
 Id Builder::make(Operation operation, DType dtype) {
     std::vector<AxisId> points;
     for (const OpenLoop& loop : open_)
-        if (loop.kind != LoopKind::par) points.push_back(loop.axis);
+        if (leaves_types(loop.kind)) points.push_back(loop.axis);
     Node node;
     node.axes = tile_axes(kernel_, operation, points);
     node.dtype = tile_dtype(kernel_, operation, dtype);

@@ -35,6 +35,8 @@ class Builder {
     Access at_row(int buffer, Id row, const std::vector<AxisId>& axes) const;
 
     Id constant(double value, DType dtype = DType::f32);
+    /// The same number at every position of `axes`: what a carried value starts with.
+    Id fill(double value, std::vector<AxisId> axes, DType dtype = DType::f32);
     Id extent(const Dim& dim, DType dtype = DType::f32);
     Id index(AxisId axis);
     Id load(Access access);
@@ -72,6 +74,19 @@ class Builder {
     Id seq(AxisId axis, Body&& body) {
         return loop(LoopKind::seq, axis, body);
     }
+    /// Tiles of `axis` in order, from `lower` to below `upper` (-1: its ends). `body(carried)` is
+    /// given the carried values, a vector of tiles, and returns what they become; the result is
+    /// what they are after the last tile.
+    struct Bounds {
+        Id lower = -1, upper = -1;
+    };
+    template <class Body>
+    std::vector<Id> tiles(AxisId axis, Bounds bounds, std::vector<Id> initial, Body&& body) {
+        open_tiles(axis, bounds, initial);
+        return close_tiles(body(carried()));
+    }
+    /// Whether a position along `axis` lies within the bounds of the tiles loop around.
+    Id valid(AxisId axis);
     /// Loops of one kind around each other, the first axis outermost; none is just `body()`.
     template <class Body>
     void each(const std::vector<AxisId>& axes, Body&& body) {
@@ -102,6 +117,9 @@ class Builder {
     }
     void open(LoopKind kind, AxisId axis);
     Id close();
+    void open_tiles(AxisId axis, Bounds bounds, const std::vector<Id>& initial);
+    std::vector<Id> carried() const;
+    std::vector<Id> close_tiles(const std::vector<Id>& next);
     Id make(Operation operation, DType dtype);
     Id make(Operation operation);
 
@@ -109,6 +127,8 @@ class Builder {
         LoopKind kind;
         AxisId axis;
         std::vector<Id> body;
+        Bounds bounds = {};
+        std::vector<Carry> carries = {};
     };
     Kernel kernel_;
     std::vector<OpenLoop> open_;

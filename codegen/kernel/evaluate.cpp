@@ -17,14 +17,19 @@ using Position = std::vector<std::int64_t>;  // one entry per axis of the kernel
 class Evaluator {
   public:
     Evaluator(const Kernel& kernel, const DimValues& dims,
-              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout)
+              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout,
+              std::int64_t tile)
         : kernel_(kernel),
           dims_(dims),
           buffers_(buffers),
           dropout_(dropout),
+          tile_(tile),
           tiles_(kernel.nodes.size()),
           position_(kernel.axes.size(), 0) {
-        for (const Axis& axis : kernel.axes) extents_.push_back(value_of(axis.extent, dims));
+        for (const Axis& axis : kernel.axes) {
+            extents_.push_back(value_of(axis.extent, dims));
+            ranges_.push_back({0, extents_.back()});
+        }
     }
 
     void block(const std::vector<Id>& ids) {
@@ -32,11 +37,50 @@ class Evaluator {
             auto loop = as<Loop>(kernel_, id);
             if (!loop) run(id);
             else if (loop->kind == LoopKind::par) block(loop->body);
+            else if (loop->kind == LoopKind::tiles) tiles(id, *loop);
             else points(*loop);
         }
     }
 
   private:
+    /// The positions of an axis that tiles cover: all, or those of the current tile.
+    struct Range {
+        std::int64_t first, end;
+    };
+
+    void tiles(Id id, const Loop& loop) {
+        const auto tile = [&](Id node) -> std::vector<double>& {
+            return tiles_[std::size_t(node)];
+        };
+        std::int64_t first = 0, end = extents_[std::size_t(loop.axis)];
+        if (loop.lower >= 0) first = std::max(first, smallest(tile(loop.lower), end));
+        if (loop.upper >= 0) end = std::min(end, -smallest(negated(tile(loop.upper)), 0));
+        first -= first % tile_;
+        for (const Carry& carry : loop.carries) tile(carry.argument) = tile(carry.initial);
+        for (; first < end; first += tile_) {
+            const std::int64_t extent = extents_[std::size_t(loop.axis)];
+            ranges_[std::size_t(loop.axis)] = {first, std::min(first + tile_, extent)};
+            block(loop.body);
+            std::vector<std::vector<double>> next;
+            for (const Carry& carry : loop.carries) next.push_back(tile(carry.next));
+            for (std::size_t i = 0; i < next.size(); ++i)
+                tile(loop.carries[i].argument) = std::move(next[i]);
+        }
+        ranges_[std::size_t(loop.axis)] = {0, extents_[std::size_t(loop.axis)]};
+        for (Id node = id + 1; node < Id(kernel_.nodes.size()); ++node)
+            if (auto result = as<Result>(kernel_, node); result && result->loop == id)
+                tile(node) = tile(loop.carries[std::size_t(result->number)].argument);
+    }
+
+    static std::int64_t smallest(const std::vector<double>& values, std::int64_t none) {
+        if (values.empty()) return none;
+        return std::int64_t(*std::min_element(values.begin(), values.end()));
+    }
+    static std::vector<double> negated(std::vector<double> values) {
+        for (double& value : values) value = -value;
+        return values;
+    }
+
     void points(const Loop& loop) {
         std::int64_t& at = position_[std::size_t(loop.axis)];
         for (at = 0; at < extents_[std::size_t(loop.axis)]; ++at) block(loop.body);
@@ -48,11 +92,13 @@ class Evaluator {
     void over(const std::vector<AxisId>& axes, const Body& body, std::size_t first = 0) {
         if (first == axes.size()) return body();
         std::int64_t& at = position_[std::size_t(axes[first])];
-        for (at = 0; at < extents_[std::size_t(axes[first])]; ++at) over(axes, body, first + 1);
+        const Range range = ranges_[std::size_t(axes[first])];
+        for (at = range.first; at < range.end; ++at) over(axes, body, first + 1);
         at = 0;
     }
 
     void run(Id id) {
+        if (as<Carried>(kernel_, id) || as<Result>(kernel_, id)) return;  // filled by their loop
         if (auto store = as<Store>(kernel_, id)) return run_store(*store);
         const Node& node = kernel_.nodes[std::size_t(id)];
         std::vector<double>& tile = tiles_[std::size_t(id)];
@@ -76,7 +122,7 @@ class Evaluator {
     bool is_point(AxisId axis) const {
         for (const Node& node : kernel_.nodes)
             if (auto loop = std::get_if<Loop>(&node.operation))
-                if (loop->axis == axis && loop->kind != LoopKind::par) return true;
+                if (loop->axis == axis && leaves_types(loop->kind)) return true;
         return false;
     }
 
@@ -85,6 +131,11 @@ class Evaluator {
         if (auto extent = as<Extent>(kernel_, id)) return double(value_of(extent->dim, dims_));
         if (auto index = as<Index>(kernel_, id)) return double(position_[std::size_t(index->axis)]);
         if (auto load = as<Load>(kernel_, id)) return at(load->access);
+        if (auto valid = as<Valid>(kernel_, id)) {
+            const std::int64_t at = position_[std::size_t(valid->axis)];
+            return double((valid->lower < 0 || double(at) >= get(valid->lower)) &&
+                          (valid->upper < 0 || double(at) < get(valid->upper)));
+        }
         if (auto map = as<Map>(kernel_, id)) {
             double x[3]{};
             for (std::size_t i = 0; i < map->operands.size(); ++i) x[i] = get(map->operands[i]);
@@ -113,9 +164,11 @@ class Evaluator {
     /// The value of a tile at the current position.
     double get(Id id) const {
         std::size_t at = 0;
-        for (AxisId axis : kernel_.nodes[std::size_t(id)].axes)
-            at = at * std::size_t(extents_[std::size_t(axis)]) +
-                 std::size_t(position_[std::size_t(axis)]);
+        for (AxisId axis : kernel_.nodes[std::size_t(id)].axes) {
+            const Range range = ranges_[std::size_t(axis)];
+            at = at * std::size_t(range.end - range.first) +
+                 std::size_t(position_[std::size_t(axis)] - range.first);
+        }
         return tiles_[std::size_t(id)][at];
     }
 
@@ -142,9 +195,11 @@ class Evaluator {
     const DimValues& dims_;
     std::vector<std::vector<double>>& buffers_;
     const DropoutFactor& dropout_;
+    std::int64_t tile_;
     std::vector<std::vector<double>> tiles_;
     Position position_;
     std::vector<std::int64_t> extents_;
+    std::vector<Range> ranges_;  // by axis
 };
 
 }  // namespace
@@ -167,10 +222,11 @@ std::int64_t value_of(const Dim& dim, const DimValues& dims) {
 }
 
 void evaluate(const Kernel& kernel, const DimValues& dims,
-              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout) {
+              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout,
+              std::int64_t tile) {
     if (buffers.size() != kernel.buffers.size())
         throw InternalError(kernel.name + ": one array per buffer is needed");
-    Evaluator(kernel, dims, buffers, dropout).block(kernel.body);
+    Evaluator(kernel, dims, buffers, dropout, tile).block(kernel.body);
 }
 
 }  // namespace fovea::kernel

@@ -21,9 +21,11 @@ std::int64_t value_of(const Dim& dim, const DimValues& dims);
 using DropoutFactor =
     std::function<double(int site, double probability, std::int64_t row, std::int64_t column)>;
 
-/// Runs `kernel` on `buffers`, one per kernel buffer, row-major, booleans as 0 and 1. Throws
-/// InternalError for an access out of bounds.
+/// Runs `kernel` on `buffers`, one per kernel buffer, row-major, booleans as 0 and 1. Loops over
+/// tiles take `tile` positions at a time, on which no result may depend. Throws InternalError for
+/// an access out of bounds.
 void evaluate(const Kernel& kernel, const DimValues& dims,
-              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout = {});
+              std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout = {},
+              std::int64_t tile = 5);
 
 }  // namespace fovea::kernel

@@ -49,6 +49,11 @@ bool works_in_booleans(Elementwise function) {
 
 }  // namespace
 
+const Carry& carry_of(const Kernel& kernel, const Result& result) {
+    return std::get<Loop>(kernel.nodes[std::size_t(result.loop)].operation)
+        .carries[std::size_t(result.number)];
+}
+
 std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,
                               const std::vector<AxisId>& points) {
     std::vector<AxisId> axes;
@@ -56,6 +61,14 @@ std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,
         return kernel.nodes[std::size_t(id)].axes;
     };
     if (auto index = std::get_if<Index>(&operation)) axes = {index->axis};
+    if (auto constant = std::get_if<Constant>(&operation)) axes = constant->axes;
+    if (auto carried = std::get_if<Carried>(&operation)) axes = of(carried->initial);
+    if (auto result = std::get_if<Result>(&operation)) axes = of(carry_of(kernel, *result).initial);
+    if (auto valid = std::get_if<Valid>(&operation)) {
+        axes = {valid->axis};
+        for (Id bound : {valid->lower, valid->upper})
+            if (bound >= 0) unite(axes, of(bound));
+    }
     if (auto load = std::get_if<Load>(&operation)) {
         unite(axes, load->access.strides);
         if (load->access.row >= 0) unite(axes, of(load->access.row));
@@ -101,6 +114,11 @@ DType operand_dtype(const Kernel& kernel, const Map& map) {
 
 DType tile_dtype(const Kernel& kernel, const Operation& operation, DType made_with) {
     if (std::holds_alternative<Index>(operation)) return DType::i32;
+    if (std::holds_alternative<Valid>(operation)) return DType::boolean;
+    if (auto carried = std::get_if<Carried>(&operation))
+        return kernel.nodes[std::size_t(carried->initial)].dtype;
+    if (auto result = std::get_if<Result>(&operation))
+        return kernel.nodes[std::size_t(carry_of(kernel, *result).initial)].dtype;
     if (auto load = std::get_if<Load>(&operation)) {
         const DType dtype = kernel.buffers[std::size_t(load->access.buffer)].dtype;
         return dtype == DType::bf16 ? DType::f32 : dtype;

@@ -16,6 +16,15 @@ std::vector<Id> operands_of(const Kernel& kernel, Id id) {
         result = {store->value};
         add_row(store->access);
     }
+    if (auto carried = as<Carried>(kernel, id)) result = {carried->initial};
+    if (auto loop = as<Loop>(kernel, id)) {
+        for (Id bound : {loop->lower, loop->upper})
+            if (bound >= 0) result.push_back(bound);
+        for (const Carry& carry : loop->carries) result.push_back(carry.initial);
+    }
+    if (auto valid = as<Valid>(kernel, id))
+        for (Id bound : {valid->lower, valid->upper})
+            if (bound >= 0) result.push_back(bound);
     return result;
 }
 

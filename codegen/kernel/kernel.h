@@ -5,7 +5,7 @@
 //
 //   kernel  = name, axes, buffers, block
 //   block   = node*
-//   node    = constant v | extent d               a number; a size as a number
+//   node    = constant v {axes} | extent d        a number; a size as a number
 //           | index axis                          the position along an axis
 //           | load access                         a buffer at the current position
 //           | map f (tile...)                     elementwise; axes = union of the operands' axes
@@ -16,6 +16,15 @@
 //           | each axis block                     independent points: the axis leaves the types
 //           | par axis block                      independent tiles: the axis stays in the types
 //           | seq axis block                      points in order: the axis leaves the types
+//           | tiles axis [lower, upper) carry {..} block next {..}
+//                                                 tiles in order: inside, the axis is the part of
+//                                                 it that the tile covers, reductions over it too
+//           | valid axis                          whether a position lies within its loop's bounds
+//           | carried | result                    a carried value inside, and after, its loop
+//
+// The bounds of `tiles` are tiles themselves, over other axes: a valid length is one number, a
+// causal bound differs from row to row. The tiles cover every valid position and perhaps more, as
+// many as a target likes; `valid` tells which they are, and a kernel's results depend on no other.
 //
 // Nodes are numbered in the order of their making; a node is in exactly one block and uses only
 // nodes made before it in its block or an enclosing one.
@@ -67,6 +76,7 @@ enum class Reduction { sum, max };
 
 struct Constant {
     double value = 0;
+    std::vector<AxisId> axes = {};
 };
 struct Extent {
     Dim dim;
@@ -101,15 +111,35 @@ struct Store {
     Id value = -1;
     bool accumulate = false;
 };
-enum class LoopKind { each, par, seq };
+/// Whether a position along the axis of a `tiles` loop around lies within the loop's bounds.
+struct Valid {
+    AxisId axis = 0;
+    Id lower = -1, upper = -1;  // those of the loop
+};
+/// A value that a `tiles` loop hands from tile to tile: `argument` is the Carried node inside,
+/// `next` what the block makes of it; both have the axes of `initial`.
+struct Carry {
+    Id initial = -1, argument = -1, next = -1;
+};
+struct Carried {
+    Id initial = -1;
+};
+/// Value `number` among those that the loop carries, after its last tile.
+struct Result {
+    Id loop = -1;
+    int number = 0;
+};
+enum class LoopKind { each, par, seq, tiles };
 struct Loop {
     LoopKind kind = LoopKind::each;
     AxisId axis = 0;
     std::vector<Id> body;
+    Id lower = -1, upper = -1;  // i32 tiles without the axis; -1: its first and last position
+    std::vector<Carry> carries = {};
 };
 
-using Operation =
-    std::variant<Constant, Extent, Index, Load, Map, Random, Reduce, Contract, Store, Loop>;
+using Operation = std::variant<Constant, Extent, Index, Load, Map, Random, Reduce, Contract, Store,
+                               Loop, Valid, Carried, Result>;
 
 struct Node {
     Operation operation;
@@ -129,6 +159,11 @@ struct Kernel {
     std::vector<Id> body;
 };
 
+/// Whether the axis of such a loop leaves the types of the tiles inside.
+constexpr bool leaves_types(LoopKind kind) {
+    return kind == LoopKind::each || kind == LoopKind::seq;
+}
+
 /// The operation of node `id` as a T, or null.
 template <class T>
 const T* as(const Kernel& kernel, Id id) {
@@ -139,7 +174,8 @@ T* as(Kernel& kernel, Id id) {
     return std::get_if<T>(&kernel.nodes[std::size_t(id)].operation);
 }
 
-/// The tiles that a node reads (those of its access included, those inside a loop not).
+/// The tiles that a node reads (those of its access, the bounds and initial values of a loop
+/// included, those inside a loop not).
 std::vector<Id> operands_of(const Kernel& kernel, Id id);
 
 }  // namespace fovea::kernel

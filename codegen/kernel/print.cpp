@@ -45,15 +45,27 @@ class Printer {
         const std::string indent(std::size_t(2 * depth), ' ');
         for (Id id : ids) {
             if (auto loop = as<Loop>(kernel_, id)) {
-                static constexpr const char* kKinds[]{"each", "par", "seq"};
+                static constexpr const char* kKinds[]{"each", "par", "seq", "tiles"};
                 const Axis& axis = kernel_.axes[std::size_t(loop->axis)];
-                text_ += indent + kKinds[int(loop->kind)] + " " + axis.name + " < " +
-                         text_of(axis.extent) + "\n";
+                text_ += indent + kKinds[int(loop->kind)] + " " +
+                         (loop->lower < 0 ? "" : name(loop->lower) + " <= ") + axis.name + " < " +
+                         (loop->upper < 0 ? text_of(axis.extent) : name(loop->upper)) +
+                         carries(*loop, " carry ", &Carry::initial) + "\n";
                 block(loop->body, depth + 1);
-            } else {
+                if (!loop->carries.empty())
+                    text_ += indent + " " + carries(*loop, " next ", &Carry::next) + "\n";
+            } else if (!as<Carried>(kernel_, id) && !as<Result>(kernel_, id)) {
                 text_ += indent + line(id) + "\n";
             }
         }
+    }
+
+    /// ` carry m = lowest, l = zero`: the carried values, each with one of its other parts.
+    std::string carries(const Loop& loop, const char* word, Id Carry::* part) const {
+        std::string text;
+        for (const Carry& carry : loop.carries)
+            text += (text.empty() ? word : ", ") + name(carry.argument) + " = " + name(carry.*part);
+        return text;
     }
 
     std::string line(Id id) const {
@@ -69,6 +81,7 @@ class Printer {
 
     std::string value(Id id) const {
         if (auto constant = as<Constant>(kernel_, id)) return number(constant->value);
+        if (auto valid = as<Valid>(kernel_, id)) return "valid " + axis(valid->axis);
         if (auto extent = as<Extent>(kernel_, id)) return "extent " + text_of(extent->dim);
         if (auto index = as<Index>(kernel_, id)) return "index " + axis(index->axis);
         if (auto load = as<Load>(kernel_, id)) return access(load->access);
@@ -152,6 +165,8 @@ std::string described(const Kernel& kernel, Id id, const std::vector<std::string
         return constant->value == 1 ? "one" : "constant";
     }
     if (as<Extent>(kernel, id)) return "size";
+    if (as<Valid>(kernel, id)) return "is_valid";
+    if (as<Carried>(kernel, id)) return "carried";
     if (auto index = as<Index>(kernel, id))
         return kernel.axes[std::size_t(index->axis)].name + "_index";
     if (auto load = as<Load>(kernel, id))
@@ -184,6 +199,12 @@ std::vector<std::string> value_names(const Kernel& kernel) {
     for (Id id = 0; id < Id(names.size()); ++id) {
         const Node& node = kernel.nodes[std::size_t(id)];
         if (as<Store>(kernel, id) || as<Loop>(kernel, id)) continue;
+        if (auto result = as<Result>(kernel, id)) {  // the carried value goes on under its name
+            const Loop& loop = *as<Loop>(kernel, result->loop);
+            names[std::size_t(id)] =
+                names[std::size_t(loop.carries[std::size_t(result->number)].argument)];
+            continue;
+        }
         std::string wanted = node.name.empty() ? described(kernel, id, names) : node.name;
         if (auto map = as<Map>(kernel, id); map && node.name.empty() && wanted.size() > kLongest)
             wanted = noun(map->function);

@@ -51,7 +51,7 @@ class Structure {
         add(access.buffer), add(access.strides), add(access.offset), add(access.row);
         if (access.row >= 0) add(access.row_stride);
     }
-    void add(const Constant& constant) { add(constant.value); }
+    void add(const Constant& constant) { add(constant.value), add(constant.axes); }
     void add(const Extent& extent) { add(extent.dim); }
     void add(const Index& index) { add(index.axis); }
     void add(const Load& load) { add(load.access); }
@@ -66,7 +66,14 @@ class Structure {
     void add(const Store& store) {
         add(store.access), add(store.value), add(int(store.accumulate));
     }
-    void add(const Loop& loop) { add(int(loop.kind)), add(loop.axis), add(loop.body); }
+    void add(const Valid& valid) { add(valid.axis), add(valid.lower), add(valid.upper); }
+    void add(const Carried& carried) { add(carried.initial); }
+    void add(const Result& result) { add(result.loop), add(result.number); }
+    void add(const Loop& loop) {
+        add(int(loop.kind)), add(loop.axis), add(loop.body), add(loop.lower), add(loop.upper);
+        for (const Carry& carry : loop.carries)
+            add(carry.initial), add(carry.argument), add(carry.next);
+    }
 
     std::string text_;
 };

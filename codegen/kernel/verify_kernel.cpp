@@ -36,24 +36,40 @@ class Verifier {
             auto loop = as<Loop>(kernel_, id);
             if (!loop) continue;
             check_axis_exists(id, loop->axis);
-            if (!looped_.insert(loop->axis).second)
+            if (loop->kind == LoopKind::tiles) looped_.insert(loop->axis);
+            else if (!looped_.insert(loop->axis).second)
                 fail(id, "is a second loop over axis " + axis_name(loop->axis));
             find_loops(loop->body);
         }
     }
 
-    void check_block(const std::vector<Id>& block) {
+    /// The block of `loop`, or the whole kernel's.
+    void check_block(const std::vector<Id>& block, const Loop* loop = nullptr) {
         std::vector<Id> made;
         for (Id id : block) {
             if (!placed_.insert(id).second) fail(id, "is in two blocks");
             check_node(id);
             if (!as<Loop>(kernel_, id)) in_scope_.insert(id), made.push_back(id);
         }
+        if (loop)
+            for (const Carry& carry : loop->carries) check_carry(carry);
         for (Id id : made) in_scope_.erase(id);
     }
 
+    void check_carry(const Carry& carry) {
+        if (!in_scope_.contains(carry.argument) || !as<Carried>(kernel_, carry.argument))
+            fail(carry.argument, "is carried by a loop that it is not in");
+        if (!in_scope_.contains(carry.next))
+            fail(carry.next, "is the next value of a loop that does not make it");
+        const Node& argument = kernel_.nodes[std::size_t(carry.argument)];
+        const Node& next = kernel_.nodes[std::size_t(carry.next)];
+        if (next.axes != argument.axes || next.dtype != argument.dtype)
+            fail(carry.next, "has another type than the carried value it becomes");
+    }
+
     void check_node(Id id) {
-        if (auto loop = as<Loop>(kernel_, id)) return check_loop(*loop);
+        if (auto loop = as<Loop>(kernel_, id)) return check_loop(id, *loop);
+        if (auto result = as<Result>(kernel_, id)) check_result(id, *result);
         check_references(id);
         const Node& node = kernel_.nodes[std::size_t(id)];
         if (auto store = std::get_if<Store>(&node.operation)) return check_store(id, *store);
@@ -68,12 +84,32 @@ class Verifier {
             check_reduced(id, contract->axes, {contract->a, contract->b});
     }
 
-    void check_loop(const Loop& loop) {
-        open_.insert(loop.axis);
-        if (loop.kind != LoopKind::par) points_.push_back(loop.axis);
-        check_block(loop.body);
-        if (loop.kind != LoopKind::par) points_.pop_back();
+    void check_loop(Id id, const Loop& loop) {
+        const bool has_bounds = loop.lower >= 0 || loop.upper >= 0;
+        if (loop.kind != LoopKind::tiles && (has_bounds || !loop.carries.empty()))
+            fail(id, "has bounds or carried values and is no loop over tiles");
+        check_references(id);
+        for (Id bound : {loop.lower, loop.upper})
+            if (bound >= 0) check_bound(id, loop, kernel_.nodes[std::size_t(bound)]);
+        if (!open_.insert(loop.axis).second)
+            fail(id, "is inside of another loop over axis " + axis_name(loop.axis));
+        if (leaves_types(loop.kind)) points_.push_back(loop.axis);
+        check_block(loop.body, &loop);
+        if (leaves_types(loop.kind)) points_.pop_back();
         open_.erase(loop.axis);
+    }
+
+    void check_bound(Id id, const Loop& loop, const Node& bound) const {
+        if (bound.dtype != DType::i32) fail(id, "has a bound that is not i32");
+        for (AxisId axis : bound.axes)
+            if (axis == loop.axis) fail(id, "has a bound that moves along its own axis");
+    }
+
+    void check_result(Id id, const Result& result) const {
+        auto loop = result.loop < id ? as<Loop>(kernel_, result.loop) : nullptr;
+        if (!loop || !placed_.contains(result.loop) || result.number < 0 ||
+            result.number >= int(loop->carries.size()))
+            fail(id, "is the result of nothing that a loop before it carries");
     }
 
     /// Every id, axis and buffer that the node names exists and is in scope.
@@ -82,6 +118,9 @@ class Verifier {
             if (!in_scope_.contains(operand))
                 fail(id, "uses node " + std::to_string(operand) + ", which is not in scope");
         if (auto index = as<Index>(kernel_, id)) check_axis(id, index->axis);
+        if (auto valid = as<Valid>(kernel_, id)) check_axis(id, valid->axis);
+        if (auto constant = as<Constant>(kernel_, id))
+            for (AxisId axis : constant->axes) check_axis(id, axis);
         if (auto load = as<Load>(kernel_, id)) check_access(id, load->access);
         if (auto store = as<Store>(kernel_, id)) check_access(id, store->access);
         if (auto random = as<Random>(kernel_, id)) {

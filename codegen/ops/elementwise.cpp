@@ -36,12 +36,14 @@ void elementwise_reference(const Evaluation& e, Array& result) {
 
 /// d f(x) of a function of one operand; an empty Tensor for those without a gradient.
 Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
-    constexpr double kTwoOverRootPi = 1.1283791670955126;
+    constexpr double kTwoOverRootPi = 1.1283791670955126, kLn2 = 0.6931471805599453;
     switch (function) {
         case Elementwise::identity: return cast(dy, x.dtype());
         case Elementwise::neg: return -dy;
         case Elementwise::exp: return dy * y;
         case Elementwise::log: return dy / x;
+        case Elementwise::exp2: return dy * (y * kLn2);
+        case Elementwise::log2: return dy / (x * kLn2);
         case Elementwise::sqrt: return dy * 0.5 / y;
         case Elementwise::rsqrt: return dy * (y * y * y * -0.5);
         case Elementwise::tanh: return dy * (1.0 - y * y);

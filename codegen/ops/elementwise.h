@@ -155,6 +155,12 @@ constexpr Tensor exp(Tensor x, Location l = Location::here()) {
 constexpr Tensor log(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::log, x, l);
 }
+constexpr Tensor exp2(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::exp2, x, l);
+}
+constexpr Tensor log2(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::log2, x, l);
+}
 constexpr Tensor sqrt(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::sqrt, x, l);
 }

@@ -76,6 +76,16 @@ TEST_CASE("log") {
     CHECK(to[4] == 0);
 }
 
+TEST_CASE("powers of two") {
+    const auto apply_exp2 = [](const float* from, float* to) { store(to, exp2(load(from))); };
+    const auto exact_exp2 = [](double x) { return std::exp2(x); };
+    CHECK(worst_ulps(apply_exp2, exact_exp2, -125, 127) < 3);
+    CHECK(worst_ulps(apply_exp2, exact_exp2, -1, 1) < 3);
+    const auto apply_log2 = [](const float* from, float* to) { store(to, log2(load(from))); };
+    const auto exact_log2 = [](double x) { return std::log2(x); };
+    CHECK(worst_ulps(apply_log2, exact_log2, 2, 1e6) < 3);
+}
+
 TEST_CASE("tanh, sigmoid, square roots") {
     const auto apply_tanh = [](const float* from, float* to) { store(to, tanh(load(from))); };
     const auto exact_tanh = [](double x) { return std::tanh(x); };

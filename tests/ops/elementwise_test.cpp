@@ -19,6 +19,8 @@ constexpr Known kKnown[] = {
     {Elementwise::neg, 2.5, 0, 0, -2.5},
     {Elementwise::exp, 1, 0, 0, 2.71828182845905},
     {Elementwise::log, 10, 0, 0, 2.30258509299405},
+    {Elementwise::exp2, 1.5, 0, 0, 2.82842712474619},
+    {Elementwise::log2, 10, 0, 0, 3.32192809488736},
     {Elementwise::sqrt, 2, 0, 0, 1.41421356237310},
     {Elementwise::rsqrt, 4, 0, 0, 0.5},
     {Elementwise::tanh, 0.5, 0, 0, 0.462117157260010},

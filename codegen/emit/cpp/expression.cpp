@@ -28,6 +28,8 @@ constexpr Spelling kSpellings[] = {
     {Elementwise::neg, Form::prefix, Binding::unary, "-", "-", false},
     {Elementwise::exp, Form::call, Binding::primary, "exp", "exp", true},
     {Elementwise::log, Form::call, Binding::primary, "log", "log", true},
+    {Elementwise::exp2, Form::call, Binding::primary, "exp2", "exp2", true},
+    {Elementwise::log2, Form::call, Binding::primary, "log2", "log2", true},
     {Elementwise::sqrt, Form::call, Binding::primary, "sqrt", "sqrt", true},
     {Elementwise::rsqrt, Form::call, Binding::primary, "rsqrt", "rsqrt", true},
     {Elementwise::tanh, Form::call, Binding::primary, "tanh", "tanh", true},

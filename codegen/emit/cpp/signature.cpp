@@ -14,19 +14,20 @@ using namespace kernel;
 
 /// What values must not be called: names of the runtime and of the emitted skeletons, keywords.
 constexpr const char* kReserved[] = {
-    "load",     "store",    "select", "splat",    "iota",     "maximum",  "minimum",
-    "exp",      "log",      "sqrt",   "rsqrt",    "tanh",     "sigmoid",  "relu",
-    "erf",      "sin",      "cos",    "pow",      "abs",      "keep",     "lanes",
-    "panel",    "sum",      "max",    "dropout",  "fixed",    "contract", "transpose",
-    "scratch",  "floats",   "ints",   "words",    "bytes",    "halves",   "float",
-    "int",      "bool",     "double", "long",     "short",    "char",     "auto",
-    "const",    "new",      "delete", "this",     "for",      "if",       "else",
-    "do",       "while",    "return", "switch",   "case",     "default",  "break",
-    "class",    "struct",   "union",  "enum",     "template", "typename", "namespace",
-    "using",    "operator", "and",    "or",       "not",      "true",     "false",
-    "across",   "register", "signed", "unsigned", "void",     "static",   "inline",
-    "public",   "private",  "try",    "catch",    "throw",    "sizeof",   "goto",
-    "continue", "export",   "extern", "i64",      "i32",      "bf16"};
+    "load",     "store",     "select",   "splat",    "iota",   "maximum",  "minimum",
+    "exp2",     "log2",      "exp",      "log",      "sqrt",   "rsqrt",    "tanh",
+    "sigmoid",  "relu",      "erf",      "sin",      "cos",    "pow",      "abs",
+    "keep",     "lanes",     "panel",    "sum",      "max",    "dropout",  "fixed",
+    "contract", "transpose", "scratch",  "floats",   "ints",   "words",    "bytes",
+    "halves",   "float",     "int",      "bool",     "double", "long",     "short",
+    "char",     "auto",      "const",    "new",      "delete", "this",     "for",
+    "if",       "else",      "do",       "while",    "return", "switch",   "case",
+    "default",  "break",     "class",    "struct",   "union",  "enum",     "template",
+    "typename", "namespace", "using",    "operator", "and",    "or",       "not",
+    "true",     "false",     "across",   "register", "signed", "unsigned", "void",
+    "static",   "inline",    "public",   "private",  "try",    "catch",    "throw",
+    "sizeof",   "goto",      "continue", "export",   "extern", "i64",      "i32",
+    "bf16"};
 
 void add_symbols(std::set<std::string>& symbols, const Dim& dim) {
     for (const DimTerm& term : dim.terms()) {
