@@ -127,13 +127,13 @@ void copy_runtime(const fs::path& folder) {
     }
 }
 
-const runtime::Model& load_generated(const plan::Model& model, const std::string& isa) {
+const runtime::Model& load_generated(const plan::Model& model, const std::string& isa, Keep keep) {
     const Home home = find_home();
     std::vector<std::string> command = find_compiler();
     for (const std::string& flag : generated_code_flags(isa)) command.push_back(flag);
     command.insert(command.end(), {"-fPIC", "-shared"});
     const std::string name = generated_name(model);
-    const fs::path cache = cache_folder();
+    const fs::path cache = keep == Keep::in_cache ? cache_folder() : fs::path();
     if (cache.empty()) {
         TemporaryFolder folder;
         compile_library(model, command, home, folder.path() / "model.so");

@@ -19,9 +19,13 @@ void write_generated(const plan::Model& model, const std::filesystem::path& fold
 /// Copies the runtime's sources to `folder`/fovea.
 void copy_runtime(const std::filesystem::path& folder);
 
-/// Compiles the model into a library and loads it. The library is kept in the user's cache folder
-/// ($XDG_CACHE_HOME/fovea, ~/.cache/fovea) under the hash of the code, the compiler, its flags and
-/// the runtime, so a second run of the same model starts at once.
-const runtime::Model& load_generated(const plan::Model& model, const std::string& isa);
+/// Where the compiled library of a model stays.
+enum class Keep { in_cache, nowhere };
+
+/// Compiles the model into a library and loads it. The library is kept, unless `keep` says nowhere,
+/// in the user's cache folder ($XDG_CACHE_HOME/fovea, ~/.cache/fovea) under the hash of the code,
+/// the compiler, its flags and the runtime, so a second run of the same model starts at once.
+const runtime::Model& load_generated(const plan::Model& model, const std::string& isa,
+                                     Keep keep = Keep::in_cache);
 
 }  // namespace fovea::tool

@@ -30,6 +30,7 @@ constexpr Subcommand kSubcommands[] = {
     {"build", build_command, "write a model's program"},
     {"run", run_command, "run a model on tensors from a file"},
     {"verify", verify_command, "check kernels and gradients against the reference"},
+    {"bench", bench_command, "measure kernels and models against the machine"},
 };
 
 void print_help() {

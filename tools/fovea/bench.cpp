@@ -1,0 +1,67 @@
+// `fovea bench`: kernels and models against what the machine can do.
+#include <fmt/format.h>
+
+#include "codegen/base/error.h"
+#include "runtime/files.h"
+#include "runtime/threads.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/bench/report.h"
+#include "tools/fovea/bench/suites.h"
+#include "tools/fovea/commands.h"
+
+namespace fovea::tool {
+
+namespace {
+
+po::options_description bench_options() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+    add("suite", text("contraction|attention|rowwise|models"), "this suite only");
+    add("threads", text("N"), "one per core by default");
+    add("target", text("cpu"), "cpu by default");
+    add("quick", "tiny sizes, three runs of each: shows that all works, measures nothing");
+    add("json", text("F"), "write the measurements as JSON");
+    add("svg", text("F"), "draw them below the machine's roofline");
+    return options;
+}
+
+std::vector<Suite> chosen_suites(const Arguments& given) {
+    std::vector<std::string> names;
+    for (const Suite& suite : kSuites) names.push_back(suite.name);
+    std::vector<Suite> suites(std::begin(kSuites), std::end(kSuites));
+    if (!given.has("suite")) return suites;
+    const std::string chosen = given.choice("suite", names);
+    std::erase_if(suites, [&](const Suite& suite) { return suite.name != chosen; });
+    return suites;
+}
+
+}  // namespace
+
+int bench_command(const std::vector<std::string>& arguments) {
+    Arguments given(
+        {"bench", "",
+         "Measures the machine, then kernels and models as `build` ships them, on\n"
+         "random inputs. The peak is measured anew around each row; `of peak` is of the\n"
+         "median time, `best` of the fastest run, which other users of the machine\n"
+         "disturbed the least."},
+        bench_options(), arguments);
+    if (given.help()) return 0;
+    if (given.choice("target", {"cpu", "ptx-interpreter", "cuda"}) != "cpu")
+        throw UserError("this build of fovea has no PTX target; --target takes cpu");
+    const std::vector<Suite> suites = chosen_suites(given);
+    runtime::set_threads(given.whole("threads", 1, runtime::thread_count()));
+    Bench bench(given.has("quick"));
+    std::vector<BenchRow> rows;
+    for (const Suite& suite : suites)
+        for (BenchRow& row : suite.run(bench)) rows.push_back(std::move(row));
+    fmt::print("{}", bench_table(bench.machine(), rows));
+    if (given.has("json"))
+        runtime::write_file_atomically(given.text("json"),
+                                       bench_json(bench.machine(), rows).dump(1) + "\n");
+    if (given.has("svg"))
+        runtime::write_file_atomically(given.text("svg"), roofline(bench.machine(), rows));
+    return 0;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,67 @@
+// Matrix products of the sizes that models have.
+#include <fmt/format.h>
+
+#include "dsl/fovea.h"
+#include "tools/fovea/bench/kernel_suite.h"
+#include "tools/fovea/bench/suites.h"
+
+namespace fovea::tool {
+
+namespace {
+
+struct Product {
+    std::int64_t m, k, n;
+    bool transposed = false;  // B is [n, k], as the weights of a linear layer lie
+
+    std::string program() const {
+        return fmt::format("product_{}x{}{}", k, n, transposed ? "_transposed" : "");
+    }
+    std::string name() const {
+        return fmt::format("{}x{}x{}{}", m, k, n, transposed ? " transposed" : "");
+    }
+};
+
+constexpr Product kProducts[] = {{512, 512, 512},     {1024, 512, 2048}, {640, 32, 32},
+                                 {640, 32, 32, true}, {8, 512, 512},     {1, 2048, 512},
+                                 {2048, 2048, 2048}};
+constexpr Product kQuickProducts[] = {{24, 16, 40}, {24, 16, 40, true}, {1, 16, 40}};
+
+Graph product_graph(const Product& product) {
+    Graph graph;
+    Scope s{&graph};
+    Tensor a = s.input("a", {"rows", product.k});
+    if (product.transposed) {
+        Tensor b = s.input("b", {product.n, product.k});
+        s.output("c", einsum("m k, n k -> m n", a, b));
+    } else {
+        Tensor b = s.input("b", {product.k, product.n});
+        s.output("c", einsum("m k, k n -> m n", a, b));
+    }
+    return graph;
+}
+
+KernelCase case_of(const Product& product) {
+    const auto m = double(product.m), k = double(product.k), n = double(product.n);
+    KernelCase result{.program = product.program()};
+    result.work.name = product.name();
+    result.work.pass = "forward";
+    result.work.dims = {{"rows", product.m}, {"k", product.k}, {"n", product.n}};
+    result.work.flops = 2 * m * k * n;
+    result.work.bytes = 4 * (m * k + k * n + m * n);
+    return result;
+}
+
+}  // namespace
+
+std::vector<BenchRow> bench_contraction(Bench& bench) {
+    KernelSuite suite("contraction");
+    std::vector<Product> products(std::begin(kProducts), std::end(kProducts));
+    if (bench.quick()) products.assign(std::begin(kQuickProducts), std::end(kQuickProducts));
+    for (const Product& product : products) {
+        suite.add_program(product.program(), product_graph(product), false);
+        suite.add_case(case_of(product));
+    }
+    return suite.run(bench);
+}
+
+}  // namespace fovea::tool

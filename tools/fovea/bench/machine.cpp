@@ -1,0 +1,93 @@
+// Compiling and loading the probe, and the best of its bursts.
+#include "tools/fovea/bench/machine.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "codegen/base/error.h"
+#include "runtime/arena.h"
+#include "runtime/threads.h"
+#include "tools/fovea/compiler.h"
+#include "tools/fovea/process.h"
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr int kBursts = 5;
+constexpr double kBurstSeconds = 0.003;
+
+void* compile_probe() {
+    const Home home = find_home();
+    TemporaryFolder folder;
+    const std::string library = folder.path() / "machine_probe.so";
+    std::vector<std::string> command = find_compiler();
+    command.insert(
+        command.end(),
+        {"-std=c++20", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp", "-Wno-psabi",
+         "-march=native", "-fPIC", "-shared", "-I" + home.sources.string(), "-o", library,
+         (home.sources / "tools/fovea/bench/probe/machine_probe.cpp").string()});
+    compile_generated(command);
+    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) throw InternalError(fmt::format("cannot load the probe: {}", dlerror()));
+    return handle;
+}
+
+template <class Function>
+void find(void* handle, const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(handle, name));
+    if (!function) throw InternalError(fmt::format("the probe has no '{}'", name));
+}
+
+/// `AMD EPYC 9654`, as Linux knows it.
+std::string cpu_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
+    }
+    return "unknown";
+}
+
+/// Floats that no cache holds: 256 MiB, or four times the last cache.
+std::size_t uncached_floats() {
+    const long last_cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), 0L);
+    return std::max<std::size_t>(std::size_t{256} << 20, 4 * std::size_t(last_cache)) /
+           sizeof(float);
+}
+
+}  // namespace
+
+MachineProbe::MachineProbe() {
+    void* handle = compile_probe();
+    find(handle, "probe_isa", isa_);
+    find(handle, "probe_gflops", gflops_);
+    find(handle, "probe_bf16_gflops", bf16_gflops_);
+    find(handle, "probe_read_gb_s", read_gb_s_);
+}
+
+double MachineProbe::peak_gflops() const {
+    double best = 0;
+    for (int i = 0; i < kBursts; ++i) best = std::max(best, gflops_(kBurstSeconds));
+    return best;
+}
+
+Machine MachineProbe::measure() const {
+    Machine machine{.cpu = cpu_name(), .isa = isa_(), .threads = runtime::thread_count()};
+    machine.peak_gflops = peak_gflops();
+    for (int i = 0; i < kBursts; ++i)
+        machine.bf16_peak_gflops = std::max(machine.bf16_peak_gflops, bf16_gflops_(kBurstSeconds));
+    const std::size_t count = uncached_floats();
+    runtime::Arena arena(count * sizeof(float));
+    auto* data = arena.as<float>();
+    std::fill_n(data, count, 1.0F);
+    for (int i = 0; i < kBursts; ++i)
+        machine.read_gb_s = std::max(machine.read_gb_s, read_gb_s_(data, long(count)));
+    return machine;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,36 @@
+// What the machine can do at most, measured: the roof that kernels are compared with.
+#pragma once
+
+#include <string>
+
+namespace fovea::tool {
+
+/// The machine as reports name it. Rates are of all threads together.
+struct Machine {
+    std::string cpu, isa;
+    int threads = 1;
+    double peak_gflops = 0;       // float32 multiply-adds, one counting twice
+    double bf16_peak_gflops = 0;  // dot products of bfloat16 pairs; 0: the machine has none
+    double read_gb_s = 0;         // from memory, 1e9 bytes a second
+};
+
+/// Measures this machine with the threads that `runtime::set_threads` chose. The probe is a small
+/// library, compiled on the spot for this very machine.
+class MachineProbe {
+  public:
+    /// UserError without a C++ compiler.
+    MachineProbe();
+
+    /// GFLOP/s in float32: the best of some bursts of 3 ms.
+    double peak_gflops() const;
+    /// Everything; reads an array well beyond the last cache.
+    Machine measure() const;
+
+  private:
+    const char* (*isa_)() = nullptr;
+    double (*gflops_)(double) = nullptr;
+    double (*bf16_gflops_)(double) = nullptr;
+    double (*read_gb_s_)(const float*, long) = nullptr;
+};
+
+}  // namespace fovea::tool

@@ -1,0 +1,179 @@
+// The built-in Transformer: training steps, the encoder's forward pass, greedy decoding.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "codegen/base/error.h"
+#include "models/transformer.h"
+#include "runtime/adam.h"
+#include "runtime/instance.h"
+#include "runtime/runner/bench_model.h"
+#include "runtime/text/vocabulary.h"
+#include "runtime/translator/decoding.h"
+#include "tools/fovea/bench/count_flops.h"
+#include "tools/fovea/bench/suites.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/programs.h"
+
+namespace fovea::tool {
+
+namespace {
+
+/// A Transformer, and the sizes at which it is trained.
+struct ModelSizes {
+    std::string name;
+    SettingValues settings;
+    SampleDims training;
+};
+
+const ModelSizes kSmall{
+    "d2l sizes",
+    {{"hidden", "32"}, {"ffn", "64"}, {"heads", "4"}, {"layers", "2"}},
+    {{"batch", 64}, {"src_len", 10}, {"tgt_len", 10}, {"src_vocab", 200}, {"tgt_vocab", 200}}};
+const ModelSizes kBase{
+    "base",
+    {{"hidden", "512"}, {"ffn", "2048"}, {"heads", "8"}, {"layers", "6"}},
+    {{"batch", 16}, {"src_len", 64}, {"tgt_len", 64}, {"src_vocab", 8000}, {"tgt_vocab", 8000}}};
+
+constexpr void encoder_forward(Scope s, const models::TransformerSettings& c) {
+    Tensor src = s.input("src", {"batch", c.src_len}, i32);
+    Tensor src_lens = s.input("src_lens", {"batch"}, i32);
+    s.output("output", models::encode(s / "encoder", c, src, src_lens));
+}
+
+/// The compiled programs of one model.
+class BenchedModel {
+  public:
+    explicit BenchedModel(const ModelSizes& sizes) : sizes_(sizes) {
+        LoadedModel model = load_model("transformer", sizes.settings);
+        std::vector<ProgramRequest> requests = translator_programs(model, true);
+        requests.push_back(
+            {.name = "encoder_forward", .graph = builder_of<encoder_forward>()(sizes.settings)});
+        compiled_ = compile(model, requests);
+        generated_ = &load_generated(compiled_.plan, "native", Keep::nowhere);
+        parameters_ = std::make_unique<runtime::Parameters>(*generated_, sizes.training);
+        parameters_->initialize(1);
+    }
+
+    BenchRow time_training(Bench& bench, bool streams);
+    BenchRow time_encoder(Bench& bench, std::int64_t batch, std::int64_t length);
+    BenchRow time_decoding(Bench& bench, std::int64_t steps);
+
+  private:
+    const CompiledProgram& program(const std::string& name) const {
+        for (const CompiledProgram& program : compiled_.programs)
+            if (program.name == name) return program;
+        throw InternalError(fmt::format("bench: the model has no program '{}'", name));
+    }
+    Work work(const std::string& what, const std::string& pass, SampleDims dims) const {
+        Work work{.suite = "models",
+                  .name = fmt::format("{}, {}", what, sizes_.name),
+                  .pass = pass,
+                  .dims = std::move(dims)};
+        return work;
+    }
+
+    const ModelSizes& sizes_;
+    CompiledModel compiled_;
+    const runtime::Model* generated_ = nullptr;
+    std::unique_ptr<runtime::Parameters> parameters_;
+};
+
+/// Forward, backward, clipping and Adam. `streams`: parameters and the optimizer's state are larger
+/// than the caches, so the floor reads gradients, moments and parameters and writes the latter two.
+BenchRow BenchedModel::time_training(Bench& bench, bool streams) {
+    runtime::Parameters& parameters = *parameters_;
+    runtime::Instance instance(*generated_, "training_step", parameters);
+    runtime::Arena gradients(parameters.flat_size() * sizeof(float));
+    runtime::Adam adam(parameters.flat_size());
+    for (std::size_t i = 0; i < parameters.count(); ++i)
+        instance.place_output(generated_->parameters[i].name + ".grad",
+                              gradients.as<float>() + parameters.offset(i));
+    instance.bind(sizes_.training);
+    runtime::fill_random(instance, 1);
+    Work row = work("training step", "step", sizes_.training);
+    row.flops = row.floor_flops =
+        product_flops(program("training_step").graph, true, sizes_.training);
+    row.bytes = 7 * sizeof(float) * double(parameters.flat_size());
+    if (streams) row.floor_bytes = row.bytes;
+    const std::span<const float> flat(gradients.as<float>(), parameters.flat_size());
+    return bench.measure(row, [&] {
+        return milliseconds_of([&] {
+            instance.run(1, adam.step());
+            const double scale = runtime::clip_scale(runtime::gradient_norm(flat), 1);
+            adam.update(parameters.flat(), flat, 0.0001, scale);
+            instance.parameters_changed();
+        });
+    });
+}
+
+BenchRow BenchedModel::time_encoder(Bench& bench, std::int64_t batch, std::int64_t length) {
+    SampleDims dims = sizes_.training;
+    dims["batch"] = batch;
+    dims["src_len"] = length;
+    runtime::Instance instance(*generated_, "encoder_forward", *parameters_);
+    instance.bind(dims);
+    runtime::fill_random(instance, 1);
+    const CompiledProgram& encoder = program("encoder_forward");
+    Work row = work("encoder", "forward", {{"batch", batch}, {"src_len", length}});
+    row.flops = row.floor_flops = product_flops(encoder.graph, false, dims);
+    row.bytes = weight_bytes(compiled_.plan, encoder.plan, dims);
+    return bench.measure(row, [&] { return milliseconds_of([&] { instance.run(); }); });
+}
+
+/// One sentence: a sample is a step, the mean over a sentence, that reads the token which the step
+/// before found the likeliest.
+BenchRow BenchedModel::time_decoding(Bench& bench, std::int64_t steps) {
+    SampleDims dims = sizes_.training;
+    dims["batch"] = 1;
+    dims["src_len"] = dims["steps"] = steps;
+    const CompiledProgram& step = program("decode_step");
+    Work row = work("greedy decoding, a token", "step",
+                    {{"batch", 1}, {"src_len", steps}, {"steps", steps}});
+    row.flops = product_flops(step.graph, false, dims);
+    row.bytes = row.floor_bytes = weight_bytes(compiled_.plan, step.plan, dims);
+    runtime::Decoding decoding(
+        *generated_, *parameters_,
+        {{"src_vocab", dims["src_vocab"]}, {"tgt_vocab", dims["tgt_vocab"]}});
+    std::vector<std::int32_t> source(std::size_t(steps), 0);
+    std::iota(source.begin(), source.end(), runtime::kEnd + 1);
+    const std::int32_t length = std::int32_t(steps);
+    auto sentence = [&] {
+        std::int32_t token = runtime::kBegin;
+        for (std::int64_t position = 0; position < steps; ++position) {
+            const std::span<const float> logits = decoding.step({&token, 1}, position);
+            token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
+        }
+    };
+    return bench.measure(row, [&] {
+        decoding.begin(source, {&length, 1}, steps);
+        return milliseconds_of(sentence) / double(steps);
+    });
+}
+
+}  // namespace
+
+std::vector<BenchRow> bench_models(Bench& bench) {
+    std::vector<BenchRow> rows;
+    if (bench.quick()) {
+        ModelSizes tiny{"tiny", kSmall.settings, kSmall.training};
+        tiny.settings.back() = {"layers", "1"};
+        tiny.training["batch"] = 2;
+        BenchedModel model(tiny);
+        return {model.time_training(bench, false), model.time_encoder(bench, 2, 5),
+                model.time_decoding(bench, 4)};
+    }
+    {
+        BenchedModel small(kSmall);
+        rows.push_back(small.time_training(bench, false));
+    }
+    BenchedModel base(kBase);
+    rows.push_back(base.time_training(bench, true));
+    rows.push_back(base.time_encoder(bench, 8, 128));
+    rows.push_back(base.time_decoding(bench, 64));
+    return rows;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,59 @@
+#include "tools/fovea/bench/stopwatch.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "codegen/base/error.h"
+
+namespace fovea::tool {
+
+Milliseconds milliseconds_of(std::vector<double> times) {
+    if (times.empty()) throw InternalError("bench: nothing was timed");
+    std::sort(times.begin(), times.end());
+    const std::size_t last = times.size() - 1;
+    return {.median = (times[last / 2] + times[(last + 1) / 2]) / 2,
+            .p10 = times[last / 10],
+            .p90 = times[last - last / 10],
+            .best = times[0],
+            .runs = int(times.size())};
+}
+
+Milliseconds repeat(const Effort& effort, const std::function<double()>& sample) {
+    sample();
+    std::vector<double> times;
+    double sum = 0;
+    auto enough = [&] {
+        const int runs = int(times.size());
+        return runs >= effort.most_runs ||
+               (runs >= effort.least_runs && sum >= 1000 * effort.seconds);
+    };
+    while (!enough()) {
+        times.push_back(sample());
+        sum += times.back();
+    }
+    return milliseconds_of(std::move(times));
+}
+
+double milliseconds_of(const std::function<void()>& run) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    run();
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Bench::Bench(bool quick) : quick_(quick), machine_(probe_.measure()) {}
+
+BenchRow Bench::measure(const Work& work, const std::function<double()>& sample) {
+    BenchRow row{.work = work, .threads = machine_.threads, .ms = {}, .floor_ms = {}};
+    const double before = probe_.peak_gflops();
+    const Effort few{.least_runs = 3, .most_runs = 3, .seconds = 0};
+    row.ms = repeat(quick_ ? few : Effort{}, sample);
+    row.peak_gflops = std::max(before, probe_.peak_gflops());
+    machine_.peak_gflops = std::max(machine_.peak_gflops, row.peak_gflops);
+    if (work.floor_flops + work.floor_bytes > 0)
+        row.floor_ms =
+            work.floor_flops / row.peak_gflops / 1e6 + work.floor_bytes / machine_.read_gb_s / 1e6;
+    return row;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,46 @@
+// Repeated measurements of one piece of work, between measurements of the machine.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "tools/fovea/bench/bench_row.h"
+#include "tools/fovea/bench/machine.h"
+
+namespace fovea::tool {
+
+/// How long one piece of work is repeated: at least `least_runs` times and `seconds` in all, at
+/// most `most_runs` times.
+struct Effort {
+    int least_runs = 5, most_runs = 2000;
+    double seconds = 0.5;
+};
+
+/// Percentiles of times in milliseconds; `times` is not empty.
+Milliseconds milliseconds_of(std::vector<double> times);
+
+/// Calls `sample`, which runs once and gives its milliseconds, as often as `effort` says, after a
+/// call that does not count.
+Milliseconds repeat(const Effort& effort, const std::function<double()>& sample);
+
+/// Milliseconds that `run` takes.
+double milliseconds_of(const std::function<void()>& run);
+
+/// Measures work against the machine, whose peak is taken anew around every piece of it: other
+/// users of the machine change it from minute to minute.
+class Bench {
+  public:
+    /// With `quick`, few runs of each piece.
+    explicit Bench(bool quick);
+
+    bool quick() const { return quick_; }
+    const Machine& machine() const { return machine_; }
+    BenchRow measure(const Work& work, const std::function<double()>& sample);
+
+  private:
+    bool quick_;
+    MachineProbe probe_;
+    Machine machine_;  // the peak is the largest seen
+};
+
+}  // namespace fovea::tool

@@ -1,0 +1,115 @@
+#include "tools/fovea/chart/svg.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+namespace fovea::tool {
+
+namespace {
+
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (char c : text) {
+        if (c == '&') result += "&amp;";
+        else if (c == '<') result += "&lt;";
+        else if (c == '>') result += "&gt;";
+        else if (c == '"') result += "&quot;";
+        else result += c;
+    }
+    return result;
+}
+
+constexpr const char* kAnchors[] = {"start", "middle", "end"};
+
+}  // namespace
+
+Svg::Svg(double width, double height)
+    : body_(fmt::format(
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
+          "height=\"{1}\" font-family=\"Helvetica, Arial, sans-serif\">\n"
+          "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
+          width, height)) {}
+
+void Svg::line(Point from, Point to, std::string_view style) {
+    fmt::format_to(std::back_inserter(body_),
+                   "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {}/>\n", from.x,
+                   from.y, to.x, to.y, style);
+}
+
+void Svg::polyline(const std::vector<Point>& points, std::string_view style) {
+    body_ += "<polyline points=\"";
+    for (const Point& point : points)
+        fmt::format_to(std::back_inserter(body_), "{:.1f},{:.1f} ", point.x, point.y);
+    fmt::format_to(std::back_inserter(body_), "\" {}/>\n", style);
+}
+
+void Svg::circle(Point centre, double radius, std::string_view style) {
+    fmt::format_to(std::back_inserter(body_),
+                   "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" {}/>\n", centre.x, centre.y,
+                   radius, style);
+}
+
+void Svg::rectangle(const Box& box, std::string_view style) {
+    fmt::format_to(std::back_inserter(body_),
+                   "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" {}/>\n",
+                   box.left, box.top, box.right - box.left, box.bottom - box.top, style);
+}
+
+void Svg::text(Point at, std::string_view words, const TextStyle& style) {
+    std::string turn;
+    if (style.upward) turn = fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", at.x, at.y);
+    fmt::format_to(std::back_inserter(body_),
+                   "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" "
+                   "fill=\"{}\"{}{}>{}</text>\n",
+                   at.x, at.y, style.size, kAnchors[int(style.anchor)], style.colour,
+                   style.bold ? " font-weight=\"bold\"" : "", turn, escaped(words));
+}
+
+void Svg::begin_group(std::string_view title) {
+    fmt::format_to(std::back_inserter(body_), "<g><title>{}</title>\n", escaped(title));
+}
+
+double text_width(std::string_view words, double size) {
+    double letters = 0;
+    for (char c : words) {
+        const bool narrow = c == ' ' || c == '.' || c == ',' || c == 'l' || c == 'i';
+        if ((c & 0xC0) != 0x80) letters += narrow ? 0.36 : 0.62;
+    }
+    return letters * size;
+}
+
+double Scale::at(double value) const {
+    const double share =
+        logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+    return from + share * (to - from);
+}
+
+std::vector<double> Scale::ticks(int count) const {
+    std::vector<double> result;
+    if (logarithmic) {
+        const bool room = std::log10(high / low) < 3;
+        for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
+            for (double digit : {1.0, 2.0, 5.0})
+                if ((room || digit == 1) && digit * power >= low && digit * power <= high)
+                    result.push_back(digit * power);
+        return result;
+    }
+    const double rough = (high - low) / count, power = std::pow(10, std::floor(std::log10(rough)));
+    double step = power;
+    for (double digit : {2.0, 5.0, 10.0})
+        if (step < rough * 0.99) step = digit * power;
+    for (double i = std::ceil(low / step); i * step <= high * (1 + 1e-9); ++i)
+        result.push_back(i * step);
+    return result;
+}
+
+std::string tick_text(double value) {
+    if (value < 1000) return fmt::format("{:.6g}", value);
+    const auto whole = (long long)(value + 0.5);
+    if (whole < 1'000'000) return fmt::format("{},{:03}", whole / 1000, whole % 1000);
+    return fmt::format("{},{:03},{:03}", whole / 1'000'000, whole / 1000 % 1000, whole % 1000);
+}
+
+}  // namespace fovea::tool
