@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "codegen/emit/cpp/program_text.h"
@@ -112,6 +113,8 @@ std::string cpp_source(const Model& given) {
     writer.blank();
     for (const char* header : {"contract", "dropout", "math", "run", "threads", "vector"})
         writer.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
+        writer.line("#include \"fovea/cpu/tile.h\"");
     writer.line("#include \"fovea/tables.h\"");
     writer.blank();
     writer.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");

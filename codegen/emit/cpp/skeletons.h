@@ -1,6 +1,9 @@
 // The bodies of emitted kernels, one function per form.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "codegen/emit/cpp/form.h"
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/writer.h"
@@ -22,6 +25,13 @@ void write_scatter_kernel(const kernel::Kernel& kernel, const Form& form, Signat
 /// where the kernel is not one.
 bool write_transpose_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
                             Writer& writer);
+
+/// Whether a kernel has loops over tiles, and so is written by cpp_tile_kernel.
+bool loops_over_tiles(const kernel::Kernel& kernel);
+/// Why such a kernel cannot be written, as a sentence without its end: "it has …". None: it can.
+std::optional<std::string> why_not_tile_kernel(const kernel::Kernel& kernel);
+/// The whole function of such a kernel; InternalError for one that cannot be written.
+std::string cpp_tile_kernel(const kernel::Kernel& kernel);
 
 /// The whole function: comment, head and body.
 std::string cpp_kernel(const kernel::Kernel& kernel);

@@ -1,0 +1,203 @@
+// Kernels over tiles: tasks that the threads share, loops over tiles with their bounds, and the
+// blocks inside of them. Statements are written by tile_statements.cpp.
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/cpp/tile_axes.h"
+#include "codegen/emit/cpp/tile_statements.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+class TileKernel {
+  public:
+    TileKernel(const TilePlan& plan, Signature& signature, Writer& writer)
+        : plan_(plan),
+          kernel_(plan.kernel),
+          signature_(signature),
+          writer_(writer),
+          axes_(plan),
+          text_(plan, signature),
+          statements_(plan, signature, text_, writer) {}
+
+    void run() {
+        std::string sizes;
+        for (const auto& [axis, size] : plan_.schedule.tiles)
+            sizes +=
+                (sizes.empty() ? "" : ", ") + text_.tile_name(axis) + " = " + std::to_string(size);
+        writer_.line("constexpr i64 " + sizes + ";");
+        const int depth = open_tasks();
+        if (plan_.par >= 0) define_count(plan_.par, signature_.extent(plan_.par).text);
+        write_block(-1);
+        writer_.close();
+        for (int i = 1; i < depth; ++i) writer_.unindent();
+    }
+
+  private:
+    /// One loop per axis of points and one over the tiles of the `par` axis.
+    int open_tasks() {
+        std::vector<std::string> heads;
+        for (AxisId axis : plan_.each)
+            heads.push_back("for (i64 " + text_.local(axis) + " = 0; " + text_.local(axis) + " < " +
+                            signature_.extent(axis).text + "; ++" + text_.local(axis) + ")");
+        if (plan_.par >= 0) heads.push_back(par_head());
+        if (heads.empty()) {
+            writer_.pragma("#pragma omp single");
+            writer_.open("");
+            return 1;
+        }
+        const std::string collapse =
+            heads.size() > 1 ? " collapse(" + std::to_string(heads.size()) + ")" : "";
+        writer_.pragma("#pragma omp for" + collapse + " schedule(dynamic, 1)");
+        for (std::size_t i = 0; i + 1 < heads.size(); ++i) {
+            writer_.line(heads[i]);
+            writer_.indent();
+        }
+        writer_.open(heads.back());
+        return int(heads.size());
+    }
+
+    /// Where later tiles have longer loops, they come first.
+    std::string par_head() const {
+        const std::string &at = text_.at(plan_.par), &tile = text_.tile_name(plan_.par);
+        const std::string& extent = signature_.extent(plan_.par).text;
+        bool grows = false;
+        for (const Node& node : kernel_.nodes)
+            if (auto loop = std::get_if<Loop>(&node.operation); loop && loop->upper >= 0)
+                grows |= axes_.has(loop->upper, plan_.par);
+        if (grows)
+            return "for (i64 " + at + " = last_tile(" + extent + ", " + tile + "); " + at +
+                   " >= 0; " + at + " -= " + tile + ")";
+        return "for (i64 " + at + " = 0; " + at + " < " + extent + "; " + at + " += " + tile + ")";
+    }
+
+    void define_count(AxisId axis, const std::string& end) {
+        writer_.line("const i64 " + text_.count_name(axis) + " = std::min(" +
+                     text_.tile_name(axis) + ", " + end + " - " + text_.at(axis) + ");");
+    }
+
+    void write_block(Id loop) {
+        const std::vector<const Access*> pointed = define_pointers(loop);
+        for (const Statement& statement : plan_.blocks.at(loop)) {
+            if (statement.kind == Statement::Kind::loop) write_loop(statement.source);
+            else statements_.write(statement);
+        }
+        for (const Access* access : pointed) text_.forget_pointer(*access);
+    }
+
+    /// `const float* K_tile = K + …;  // [k, d]` for the memory that moves with the loop.
+    std::vector<const Access*> define_pointers(Id loop) {
+        std::vector<const Access*> pointed;
+        for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) {
+            const Access* access = Values::access_of(kernel_, id);
+            if (!access || axes_.home(id) != loop) continue;
+            const std::vector<AxisId> moving = axes_.of(*access);
+            if (moving.empty() || text_.has_pointer(*access)) continue;
+            const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
+            const std::string start = text_.tile_start(*access).text;
+            std::string shape;
+            for (const Stride& stride : access->strides)
+                if (std::find(moving.begin(), moving.end(), stride.axis) != moving.end())
+                    shape +=
+                        (shape.empty() ? "" : ", ") + kernel_.axes[std::size_t(stride.axis)].name;
+            writer_.line((buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " +
+                         text_.point_to(*access) + " = " + start + ";  // [" + shape + "]");
+            pointed.push_back(access);
+        }
+        return pointed;
+    }
+
+    /// The bounds of the loop, its tiles, and its block.
+    void write_loop(Id id) {
+        const Loop& loop = *as<Loop>(kernel_, id);
+        const std::string &at = text_.at(loop.axis), &tile = text_.tile_name(loop.axis);
+        LoopBounds bounds;
+        std::string first = "0", end = signature_.extent(loop.axis).text;
+        if (loop.lower >= 0) {
+            const std::string name = define_bound(loop, loop.lower, "_from");
+            const bool moves = !kernel_.nodes[std::size_t(loop.lower)].axes.empty();
+            first = (moves ? name + ".smallest" : name) + " / " + tile + " * " + tile;
+            bounds.all_from = moves ? name + ".largest" : name;
+        }
+        if (loop.upper >= 0) {
+            const std::string name = define_bound(loop, loop.upper, "_end");
+            const bool moves = !kernel_.nodes[std::size_t(loop.upper)].axes.empty();
+            end = moves ? name + ".largest" : name;
+            if (moves) bounds.all_to = name + ".smallest";
+        }
+        statements_.set_bounds(loop.axis, bounds);
+        writer_.open("for (i64 " + at + " = " + first + "; " + at + " < " + end + "; " + at +
+                     " += " + tile + ")");
+        define_count(loop.axis, end);
+        write_block(id);
+        writer_.close();
+    }
+
+    /// Writes the smallest and the largest bound of a tile, or the bound that all have.
+    std::string define_bound(const Loop& loop, Id bound, const std::string& suffix) {
+        const std::string name = signature_.fresh(signature_.axis(loop.axis) + suffix);
+        const std::string& extent = signature_.extent(loop.axis).text;
+        const auto& axes = kernel_.nodes[std::size_t(bound)].axes;
+        if (axes.empty()) {
+            text_.lane = -1;
+            writer_.line("const i64 " + name + " = std::clamp<i64>(" + text_.value(bound).text +
+                         ", 0, " + extent + ");");
+            return name;
+        }
+        text_.lane = axes[0];
+        writer_.line("const Bounds " + name + " = bounds_of(" + text_.count(axes[0]) + ", " +
+                     extent + ", [&](i64 " + text_.local(axes[0]) + ") FOVEA_LAMBDA { return " +
+                     text_.value(bound, DType::i32, true).text + "; });");
+        text_.lane = -1;
+        return name;
+    }
+
+    const TilePlan& plan_;
+    const Kernel& kernel_;
+    Signature& signature_;
+    Writer& writer_;
+    TileAxes axes_;
+    TileText text_;
+    TileStatements statements_;
+};
+
+}  // namespace
+
+bool loops_over_tiles(const Kernel& kernel) {
+    return std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const Node& node) {
+        auto loop = std::get_if<Loop>(&node.operation);
+        return loop && loop->kind == LoopKind::tiles;
+    });
+}
+
+std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
+    try {
+        plan_tiles(kernel);
+    } catch (const TileRefusal& refusal) {
+        return "it has " + refusal.reason;
+    }
+    return std::nullopt;
+}
+
+std::string cpp_tile_kernel(const Kernel& kernel) {
+    TilePlan plan;
+    try {
+        plan = plan_tiles(kernel);
+    } catch (const TileRefusal& refusal) {
+        throw InternalError("kernel " + kernel.name + " has " + refusal.reason +
+                            ", which has no place in tiles on the CPU");
+    }
+    Signature signature(plan.kernel);
+    Writer body;
+    body.indent();
+    TileKernel(plan, signature, body).run();
+    Writer head;
+    signature.write_head(head, body.text());
+    return head.text() + body.text() + "}\n";
+}
+
+}  // namespace fovea::emit

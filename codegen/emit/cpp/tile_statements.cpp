@@ -1,0 +1,357 @@
+// One function per kind of statement; loops and register tiles are those of runtime/cpu/tile.h.
+#include "codegen/emit/cpp/tile_statements.h"
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/tile_strip.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+using Kind = Statement::Kind;
+
+void TileStatements::write(const Statement& statement) {
+    text_.clear_registers();
+    text_.lane = statement.place.lane;
+    declare(statement);
+    switch (statement.kind) {
+        case Kind::scalar: write_scalar(statement); break;
+        case Kind::lanes: write_lanes(statement); break;
+        case Kind::sum: write_sum(statement); break;
+        case Kind::across: write_across(statement); break;
+        case Kind::turn: write_turn(statement); break;
+        case Kind::mask: write_mask(statement); break;
+        case Kind::fill: write_fill(statement); break;
+        case Kind::loop: throw InternalError("a loop is no statement of tiles");
+    }
+    text_.clear_registers();
+    text_.lane = -1;
+}
+
+// ---- arrays and heads
+
+Id TileStatements::owner(Id id) const {
+    const auto found = plan_.storage.find(id);
+    return found == plan_.storage.end() ? id : found->second;
+}
+
+bool TileStatements::is_array(Id id) const {
+    return !as<Store>(kernel_, id) && plan_.arrays.contains(owner(id));
+}
+
+void TileStatements::declare(const std::string& name, const Place2& place) {
+    if (!declared_.insert(name).second) return;
+    writer_.line("alignas(64) float " + name + "[" + text_.array_size(place) + "];  " +
+                 text_.shape_comment(place));
+}
+
+void TileStatements::declare(const Statement& statement) {
+    for (Id id : statement.roots)
+        if (is_array(id)) declare(text_.name(owner(id)), plan_.arrays.at(owner(id)).place);
+    if (statement.kind == Kind::turn && statement.roots.empty())
+        declare(text_.turned_name(statement.source), statement.place);
+}
+
+std::string TileStatements::lane_head(AxisId axis) const {
+    const std::string& at = text_.local(axis);
+    return "for (i64 " + at + " = 0; " + at + " < " + text_.count(axis) + "; " + at + " += kLanes)";
+}
+
+std::string TileStatements::row_head(AxisId axis) const {
+    const std::string& at = text_.local(axis);
+    return "for (i64 " + at + " = 0; " + at + " < " + text_.count(axis) + "; ++" + at + ")";
+}
+
+std::string TileStatements::lambda(
+    const std::vector<std::pair<std::string, std::string>>& parameters, const std::string& body) {
+    std::string text;
+    for (const auto& [type, name] : parameters)
+        text += (text.empty() ? "" : ", ") + type + (mentions(body, name) ? " " + name : "");
+    return "[&](" + text + ") FOVEA_LAMBDA";
+}
+
+// ---- statements
+
+void TileStatements::write_fill(const Statement& statement) {
+    const Id carried = statement.roots[0];
+    const std::string value = spell_float(as<Constant>(kernel_, statement.source)->value).text;
+    const std::string& name = text_.name(carried);
+    if (statement.place.lane < 0) {
+        const DType dtype = kernel_.nodes[std::size_t(carried)].dtype;
+        writer_.line(element_type(dtype) + " " + name + " = " + value + ";");
+        return;
+    }
+    const std::string count = statement.place.row < 0 ? text_.count(statement.place.lane)
+                                                      : text_.count(statement.place.row) + " * " +
+                                                            text_.width(statement.place.lane);
+    writer_.line("fill_tile(" + name + ", " + count + ", " + value + ");");
+}
+
+void TileStatements::write_scalar(const Statement& statement) {
+    for (Id id : statement.roots) {
+        if (auto store = as<Store>(kernel_, id)) {
+            writer_.line(text_.store(*store));
+            continue;
+        }
+        const std::string value = text_.root_value(id).text;
+        const bool carried = owner(id) != id;
+        writer_.line((carried ? "" : "const " + text_.variable_type(id) + " ") +
+                     text_.name(owner(id)) + " = " + value + ";");
+    }
+}
+
+void TileStatements::write_root(Id id, std::vector<std::string>* late) {
+    if (auto store = as<Store>(kernel_, id)) {
+        writer_.line(text_.store(*store));
+        return;
+    }
+    const std::string& name = signature_.value(id);
+    writer_.line("const " + text_.variable_type(id) + " " + name + " = " +
+                 text_.root_value(id).text + ";");
+    text_.set_register(id, name);
+    if (!is_array(id)) return;
+    const Id array = owner(id);
+    const std::string line = "store(" +
+                             text_.element(text_.name(array), plan_.arrays.at(array).place).text +
+                             ", " + name + ");";
+    if (late) late->push_back(line);
+    else writer_.line(line);
+}
+
+void TileStatements::write_lanes(const Statement& statement) {
+    const bool all_in_rows =
+        statement.place.row >= 0 &&
+        std::all_of(statement.roots.begin(), statement.roots.end(), [&](Id id) {
+            return !as<Reduce>(kernel_, id) && is_in_rows(plan_, statement, id);
+        });
+    if (all_in_rows) write_rows(statement);
+    else write_strip(statement);
+}
+
+/// Elementwise work: row by row, as memory lies.
+void TileStatements::write_rows(const Statement& statement) {
+    writer_.line(row_head(statement.place.row));
+    writer_.indent();
+    writer_.open(lane_head(statement.place.lane));
+    for (Id id : statement.roots) write_root(id, nullptr);
+    writer_.close();
+    writer_.unindent();
+}
+
+/// Vectors of lanes, and within each the passes over the rows that its reductions need.
+void TileStatements::write_strip(const Statement& statement) {
+    writer_.open(lane_head(statement.place.lane));
+    std::vector<std::string> late;
+    for (const StripStep& step : strip_steps(plan_, statement)) {
+        if (step.lanes >= 0) {
+            write_root(step.lanes, &late);
+        } else if (step.reduce >= 0) {
+            write_reduce(step.reduce, statement.place, step.rows);
+        } else {
+            writer_.open("for_rows(" + text_.count(statement.place.row) + ", [&](i64 " +
+                         text_.local(statement.place.row) + ") FOVEA_LAMBDA");
+            for (Id id : step.rows) write_root(id, nullptr);
+            writer_.close("});");
+        }
+        for (Id id : step.rows) text_.clear_register(id);
+    }
+    for (const std::string& line : late) writer_.line(line);
+    writer_.close();
+}
+
+void TileStatements::write_reduce(Id id, const Place2& place, const std::vector<Id>& rows) {
+    const Reduce& reduce = *as<Reduce>(kernel_, id);
+    const bool adds = reduce.reduction == Reduction::sum;
+    const std::string& name = signature_.value(id);
+    const std::string head = "const floats " + name + " = " + (adds ? "sum_rows(" : "max_rows(") +
+                             text_.count(place.row) + ", ";
+    const std::string row = text_.local(place.row);
+    if (rows.empty()) {
+        const std::string value = text_.value(reduce.operand, DType::f32, true).text;
+        writer_.line(head + lambda({{"i64", row}}, value) + " { return " + value + "; });");
+    } else {
+        writer_.open(head + "[&](i64 " + row + ") FOVEA_LAMBDA");
+        for (Id value : rows) write_root(value, nullptr);
+        writer_.line("return " + text_.value(reduce.operand, DType::f32, true).text + ";");
+        writer_.close("});");
+    }
+    text_.set_register(id, name);
+    if (is_array(id))
+        writer_.line("store(" +
+                     text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
+                     ", " + name + ");");
+}
+
+std::string TileStatements::sum_formula(const Statement& statement) {
+    const Node& node = kernel_.nodes[std::size_t(statement.source)];
+    const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
+    std::string text = signature_.value(statement.value) + "[";
+    if (statement.place.row >= 0) text += letter(statement.place.row) + ", ";
+    text += letter(statement.place.lane) + "] ";
+    if (statement.start >= 0) text += "+";
+    text += "= ";
+    if (auto contract = std::get_if<Contract>(&node.operation))
+        return text + "sum over " + letter(statement.step) + " of " +
+               signature_.value(contract->a) + " * " + signature_.value(contract->b);
+    const bool adds = as<Reduce>(kernel_, statement.source)->reduction == Reduction::sum;
+    return text + (adds ? "sum over " : "maximum over ") + letter(statement.step);
+}
+
+std::string TileStatements::sum_start(const Statement& statement) {
+    if (statement.start < 0) {
+        auto reduce = as<Reduce>(kernel_, statement.source);
+        return reduce && reduce->reduction == Reduction::max ? "from_lowest" : "from_zero";
+    }
+    const auto store = as<Store>(kernel_, statement.start);
+    const std::string value =
+        store ? text_.stored(*store).text : text_.value(statement.start, DType::f32, true).text;
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    return lambda({{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value) +
+           " { return " + value + "; }";
+}
+
+/// The lambda that adds one step to a vector of the sum.
+std::string TileStatements::sum_term(const Statement& statement) {
+    std::string value;
+    if (auto contract = as<Contract>(kernel_, statement.source)) {
+        Id a = contract->a, b = contract->b;
+        if (text_.is_vector(a) && !text_.is_vector(b)) std::swap(a, b);
+        value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
+                text_.value(b, DType::f32, true).text + ", sum)";
+    } else {
+        const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
+        const Expression term = text_.value(reduce.operand, DType::f32, true);
+        value = reduce.reduction == Reduction::sum ? "sum + " + term.in(Binding::product)
+                                                   : "maximum(sum, " + term.text + ")";
+    }
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    return lambda({{"floats", "sum"},
+                   {"i64", row},
+                   {"i64", text_.local(statement.place.lane)},
+                   {"i64", text_.local(statement.step)}},
+                  value) +
+           " { return " + value + "; }";
+}
+
+void TileStatements::write_sum(const Statement& statement) {
+    const Place2& place = statement.place;
+    const RegisterTile tile = register_tile(
+        plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent);
+    writer_.line("// " + sum_formula(statement));
+    const std::string head = "sum_tile<" + std::to_string(tile.rows) + ", " +
+                             std::to_string(tile.vectors) + ">(" + text_.count(place.row) + ", " +
+                             text_.count_argument(place.lane) + ", " +
+                             text_.count_argument(statement.step) + ",";
+    writer_.line(head);
+    writer_.indent();
+    writer_.line(sum_start(statement) + ",");
+    writer_.line(sum_term(statement) + ",");
+    Writer body(writer_.depth() + 1);
+    std::swap(body, writer_);
+    const std::string& sum = signature_.value(statement.value);
+    text_.set_register(statement.value, sum);
+    for (Id id : statement.roots) {
+        auto store = as<Store>(kernel_, id);
+        if (store && statement.start == id) {
+            Store plain = *store;
+            plain.accumulate = false;
+            writer_.line(text_.store(plain));
+        } else if (id == statement.value || (id == statement.source && !store)) {
+            if (is_array(id) && id == statement.value)
+                writer_.line(
+                    "store(" +
+                    text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
+                    ", " + sum + ");");
+        } else {
+            write_root(id, nullptr);
+        }
+    }
+    std::swap(body, writer_);
+    const std::string row = place.row < 0 ? "" : text_.local(place.row);
+    writer_.line(
+        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {"floats", sum}}, body.text()) +
+        " {");
+    writer_.append(body);
+    writer_.line("});");
+    writer_.unindent();
+}
+
+void TileStatements::write_across(const Statement& statement) {
+    const Id id = statement.roots[0];
+    const Reduce& reduce = *as<Reduce>(kernel_, id);
+    const Place2& place = statement.place;
+    const std::string value = text_.value(reduce.operand, DType::f32, true).text;
+    const std::string call =
+        std::string(reduce.reduction == Reduction::sum ? "sum_lanes(" : "max_lanes(") +
+        text_.count_argument(place.lane) + ", " +
+        lambda({{"i64", text_.local(place.lane)}}, value) + " { return " + value + "; });";
+    if (place.row < 0) {
+        writer_.line((owner(id) != id ? "" : "const float ") + text_.name(owner(id)) + " = " +
+                     call);
+        return;
+    }
+    writer_.line(row_head(place.row));
+    writer_.indent();
+    writer_.line(text_.name(owner(id)) + "[" + text_.local(place.row) + "] = " + call);
+    writer_.unindent();
+}
+
+void TileStatements::write_turn(const Statement& statement) {
+    const Access& access = as<Load>(kernel_, statement.source)->access;
+    const AxisId row = statement.place.row, lane = statement.place.lane;
+    Dim stride = 1;
+    for (const Stride& it : access.strides)
+        if (it.axis == lane) stride = it.stride;
+    std::string element = signature_.value(statement.source);
+    text_.set_register(statement.source, element);
+    std::string body;
+    if (statement.roots.empty()) {
+        body = "store(" + text_.element(text_.turned_name(statement.source), statement.place).text +
+               ", " + element + ");";
+    } else {
+        const Id id = statement.roots[0];
+        body = "store(" + text_.element(text_.name(owner(id)), statement.place).text + ", " +
+               text_.root_value(id).text + ");";
+    }
+    writer_.line("for_columns(" + text_.count(lane) + ", " + text_.count_argument(row) + ", " +
+                 text_.pointer(access) + ", " +
+                 (stride.is_static() ? "fixed<" + spell(stride).text + ">" : spell(stride).text) +
+                 ",");
+    writer_.indent();
+    writer_.line("[&](i64 " + text_.local(row) + ", i64 " + text_.local(lane) + ", floats " +
+                 element + ") FOVEA_LAMBDA {");
+    writer_.indent();
+    writer_.line(body);
+    writer_.unindent();
+    writer_.line("});");
+    writer_.unindent();
+}
+
+void TileStatements::write_mask(const Statement& statement) {
+    const Id id = statement.roots[0];
+    const AxisId axis = as<Valid>(kernel_, as<Map>(kernel_, id)->operands[0])->axis;
+    const LoopBounds& bounds = bounds_[axis];
+    std::string condition;
+    if (!bounds.all_from.empty()) condition = text_.at(axis) + " < " + bounds.all_from;
+    if (!bounds.all_to.empty())
+        condition += (condition.empty() ? "" : " || ") + text_.at(axis) + " + " +
+                     text_.count_name(axis) + " > " + bounds.all_to;
+    if (!condition.empty()) {
+        writer_.line("if (" + condition + ")");
+        writer_.indent();
+    }
+    writer_.line(row_head(statement.place.row));
+    writer_.indent();
+    writer_.line(lane_head(statement.place.lane));
+    writer_.indent();
+    writer_.line("store(" +
+                 text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
+                 ", " + text_.root_value(id).text + ");");
+    writer_.unindent();
+    writer_.unindent();
+    if (!condition.empty()) writer_.unindent();
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,39 @@
+// Where nodes stand and who reads them: what analyses and rewrites of loops over tiles need.
+#pragma once
+
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::kernel {
+
+/// The loops around a node, outermost first, and its number in the block of the innermost.
+struct Position {
+    std::vector<Id> loops;
+    int index = 0;
+};
+
+/// The positions of all nodes.
+std::vector<Position> positions_of(const Kernel& kernel);
+
+/// The nodes that read each node, a loop for its bounds and for what its carried values start with
+/// and become.
+std::vector<std::vector<Id>> users_of(const Kernel& kernel);
+
+/// The block of a loop, or with -1 the kernel's.
+std::vector<Id>& block_of(Kernel& kernel, Id loop);
+
+/// Whether a node at `position` is in scope at `other`, standing in the same block or around it.
+bool encloses(const Position& position, const Position& other);
+
+/// Puts a new node behind number `index` of the block of `loop`, its type inferred; returns it.
+Id insert_node(Kernel& kernel, Id loop, int index, Operation operation, DType dtype,
+               std::string name = {});
+
+/// Lets everything that reads `from` read `to`.
+void replace_uses(Kernel& kernel, Id from, Id to);
+
+/// Numbers nodes anew in the order of the blocks, which rewrites leave out of order.
+void renumber(Kernel& kernel);
+
+}  // namespace fovea::kernel

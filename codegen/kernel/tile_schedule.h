@@ -1,0 +1,30 @@
+// Schedules of kernels with loops over tiles on the CPU, as data: how long tiles are and how large
+// the register tiles of their sums, from static sizes alone.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::kernel {
+
+/// Rows x 16 * vectors sums in registers.
+struct RegisterTile {
+    int rows = 6, vectors = 4;
+};
+
+struct TileSchedule {
+    std::map<AxisId, int> tiles;  // positions per tile, whole vectors, of each axis with a loop
+};
+
+/// For a kernel in which `par` loops and loops over tiles cut axes into tiles.
+TileSchedule tile_schedule(const Kernel& kernel);
+
+/// The register tile of a sum whose lanes lie along an axis of this extent.
+RegisterTile register_tile(const Dim& lanes);
+
+/// `tile q 64, tile k 64`
+std::string print(const Kernel& kernel, const TileSchedule& schedule);
+
+}  // namespace fovea::kernel

@@ -1,0 +1,166 @@
+// What kernels over tiles are made of: sums in register tiles, passes over the rows of a tile, and
+// tiles that are turned on their way in.
+//
+// A tile is an array [row, lane] whose rows are whole vectors. Every element of a sum has one
+// accumulator and adds step 0, 1, 2, ... in order, whichever register tile it falls into.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "contract.h"
+#include "math.h"
+#include "vector.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Where sums begin that are not given a start.
+struct FromZero {
+    FOVEA_INLINE floats operator()(i64, i64) const { return floats{}; }
+};
+inline constexpr FromZero from_zero{};
+
+/// Where maxima begin.
+struct FromLowest {
+    FOVEA_INLINE floats operator()(i64, i64) const { return splat(kLowest); }
+};
+inline constexpr FromLowest from_lowest{};
+
+/// The first position of the last tile; negative: there is none.
+FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) {
+    return (extent + tile - 1) / tile * tile - tile;
+}
+
+/// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
+/// added by term(sum, row, lane, step).
+template <int Rows, int Vectors, class Steps, class Start, class Term, class Finish>
+FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, const Term& term,
+                            const Finish& finish) {
+    floats sums[Rows][Vectors];
+    FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+        sums[i][v] = start(row + i, lane + kLanes * v);
+    for (i64 step = 0; step < steps; ++step)
+        FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+            sums[i][v] = term(sums[i][v], row + i, lane + kLanes * v, step);
+    FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+        finish(row + i, lane + kLanes * v, sums[i][v]);
+}
+
+/// Rows `row` to `rows` - 1 in blocks of Rows, the rest in blocks of fewer.
+template <int Rows, int Vectors, class Steps, class Start, class Term, class Finish>
+FOVEA_INLINE void sum_rows_of_blocks(i64 row, i64 rows, i64 lane, Steps steps, const Start& start,
+                                     const Term& term, const Finish& finish) {
+    for (; row + Rows <= rows; row += Rows)
+        sum_block<Rows, Vectors>(row, lane, steps, start, term, finish);
+    if constexpr (Rows > 1)
+        if (row < rows)
+            sum_rows_of_blocks<next_fewer(Rows), Vectors>(row, rows, lane, steps, start, term,
+                                                          finish);
+}
+
+/// All rows and lanes of a tile, in register tiles of Rows x Vectors. `lanes` and `steps` may be
+/// known sizes. Lanes past the end are computed, too, up to whole vectors.
+template <int Rows, int Vectors, class Width, class Steps, class Start, class Term, class Finish>
+FOVEA_INLINE void sum_tile(i64 rows, Width lanes, Steps steps, const Start& start, const Term& term,
+                           const Finish& finish) {
+#ifdef __AVX512F__
+    constexpr int kRows = Rows, kVectors = Vectors;
+#else  // sixteen registers of half the width
+    constexpr int kRows = Rows < 3 ? Rows : 3, kVectors = Vectors < 2 ? Vectors : 2;
+#endif
+    constexpr i64 kKnownVectors = (kKnown<Width> + kLanes - 1) / kLanes;
+    const i64 vectors = (i64(lanes) + kLanes - 1) / kLanes;
+    i64 vector = 0;
+    for (; vector + kVectors <= vectors; vector += kVectors)
+        sum_rows_of_blocks<kRows, kVectors>(0, rows, vector * kLanes, steps, start, term, finish);
+    if constexpr (kKnownVectors == 0 || kKnownVectors % kVectors != 0)
+        for (; vector < vectors; ++vector)
+            sum_rows_of_blocks<2 * kRows, 1>(0, rows, vector * kLanes, steps, start, term, finish);
+}
+
+/// Calls body(row) for all rows, four at a time.
+template <class Body>
+FOVEA_INLINE void for_rows(i64 rows, const Body& body) {
+    i64 row = 0;
+    for (; row + 4 <= rows; row += 4) FOVEA_UNROLL for (int i = 0; i < 4; ++i) body(row + i);
+    for (; row < rows; ++row) body(row);
+}
+
+/// combine over value(row): four parts, of the rows 0, 4, 8, ..., 1, 5, 9, ... and so on, so that
+/// no part depends on the number of rows but by the rows it has.
+template <class Value, class Combine>
+FOVEA_INLINE floats combine_rows(i64 rows, float start, const Value& value,
+                                 const Combine& combine) {
+    floats parts[4];
+    FOVEA_UNROLL for (floats& part : parts) part = splat(start);
+    i64 row = 0;
+    for (; row + 4 <= rows; row += 4)
+        FOVEA_UNROLL for (int i = 0; i < 4; ++i) parts[i] = combine(parts[i], value(row + i));
+    FOVEA_UNROLL for (int i = 0; i < 3; ++i) if (row + i < rows) parts[i] =
+        combine(parts[i], value(row + i));
+    return combine(combine(parts[0], parts[1]), combine(parts[2], parts[3]));
+}
+template <class Value>
+FOVEA_INLINE floats sum_rows(i64 rows, const Value& value) {
+    return combine_rows(rows, 0.F, value, [](floats a, floats b) { return a + b; });
+}
+template <class Value>
+FOVEA_INLINE floats max_rows(i64 rows, const Value& value) {
+    return combine_rows(rows, kLowest, value, [](floats a, floats b) { return maximum(a, b); });
+}
+
+/// The sum, or the maximum, of value(lane) over `lanes` lanes of one row.
+template <class Width, class Value>
+FOVEA_INLINE float sum_lanes(Width lanes, const Value& value) {
+    floats total{};
+    for (i64 lane = 0; lane < lanes; lane += kLanes)
+        total += keep(value(lane), lanes_at(lane, lanes));
+    return sum_across(total);
+}
+template <class Width, class Value>
+FOVEA_INLINE float max_lanes(Width lanes, const Value& value) {
+    floats largest = splat(kLowest);
+    for (i64 lane = 0; lane < lanes; lane += kLanes)
+        largest = maximum(largest, keep(value(lane), lanes_at(lane, lanes), kLowest));
+    return max_across(largest);
+}
+
+/// Fills `count` elements, up to whole vectors.
+FOVEA_INLINE void fill_tile(float* to, i64 count, float value) {
+    for (i64 i = 0; i < count; i += kLanes) store(to + i, splat(value));
+}
+
+/// Turns rows of memory into columns: body(column, row, x) gets the elements of 16 rows in a column
+/// at a time; rows past the end are 0. `stride` elements lie between rows.
+template <class Width, class Stride, class Body>
+FOVEA_INLINE void for_columns(i64 rows, Width columns, const float* from, Stride stride,
+                              const Body& body) {
+    for (i64 row = 0; row < rows; row += kLanes)
+        for (i64 column = 0; column < columns; column += kLanes) {
+            const Lanes lanes = lanes_at(column, columns);
+            floats square[kLanes];
+            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) square[i] =
+                row + i < rows ? load(from + (row + i) * stride + column, lanes) : floats{};
+            transpose(square);
+            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) if (i < lanes.count)
+                body(column + i, row, square[i]);
+        }
+}
+
+/// The smallest and the largest of bound(lane) over `lanes` lanes, at least 0 and at most `extent`.
+struct Bounds {
+    i64 smallest, largest;
+};
+template <class Bound>
+FOVEA_INLINE Bounds bounds_of(i64 lanes, i64 extent, const Bound& bound) {
+    ints smallest = splat(i32(extent)), largest = splat(0);
+    for (i64 lane = 0; lane < lanes; lane += kLanes) {
+        const ints value = bound(lane);
+        smallest = minimum(smallest, keep(value, lanes_at(lane, lanes), i32(extent)));
+        largest = maximum(largest, keep(value, lanes_at(lane, lanes)));
+    }
+    return {std::max(i64(-max_across(-smallest)), i64(0)),
+            std::min(i64(max_across(largest)), extent)};
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA

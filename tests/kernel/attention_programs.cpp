@@ -1,0 +1,312 @@
+#include "tests/kernel/attention_programs.h"
+
+#include <cmath>
+
+#include "codegen/kernel/builder.h"
+
+namespace fovea::test {
+
+using namespace kernel;
+using E = Elementwise;
+
+namespace {
+
+constexpr int kHeads = 2;
+constexpr double kLog2e = 1.4426950408889634;
+constexpr double kMasked = -1e30, kLowestMaximum = -1e29;
+
+/// What forward and backward share: axes, buffers, bounds and the score.
+class Program {
+  public:
+    Program(const AttentionVariant& variant, const std::string& suffix, const char* formula)
+        : variant_(variant),
+          it(variant.name + suffix, formula, {"attention.cpp:12"}),
+          batch(it.axis("b", "b")),
+          head(it.axis("h", kHeads)),
+          q(it.axis("q", "m")),
+          k(it.axis("k", "n")),
+          d(it.axis("d", variant.width)),
+          e(it.axis("e", variant.value_width)) {}
+
+    const AttentionVariant& variant_;
+    Builder it;
+    AxisId batch, head, q, k, d, e;
+    int queries = 0, keys = 0, values = 0, lengths = 0, slopes = 0, weights = 0, allowed = 0;
+
+    int tensor(const char* name, const Dim& length, const Dim& width, bool written) {
+        const std::vector<Dim> shape = variant_.heads_inside
+                                           ? std::vector<Dim>{"b", length, kHeads, width}
+                                           : std::vector<Dim>{"b", kHeads, length, width};
+        return it.buffer(name, DType::f32, shape, written);
+    }
+    Access tile(int buffer, AxisId row, AxisId column) {
+        return variant_.heads_inside ? it.at(buffer, {batch, row, head, column})
+                                     : it.at(buffer, {batch, head, row, column});
+    }
+
+    void add_inputs() {
+        queries = tensor("Q", "m", variant_.width, false);
+        keys = tensor("K", "n", variant_.width, false);
+        values = tensor("V", "n", variant_.value_width, false);
+    }
+    void add_variant_inputs() {
+        if (variant_.lengths == AttentionVariant::Lengths::sequences)
+            lengths = it.input("lens", {"b"}, i32);
+        if (variant_.lengths == AttentionVariant::Lengths::queries)
+            lengths = it.input("lens", {"b", "m"}, i32);
+        if (variant_.alibi) slopes = it.input("slopes", {kHeads});
+        if (variant_.additive) weights = it.input("w", {variant_.width});
+        if (variant_.allowed) allowed = it.input("allowed", {"b", "m", "n"}, DType::boolean);
+    }
+
+    /// The number of keys before the first that a query must not see.
+    Id keys_end() {
+        Id end = it.extent("n", i32);
+        if (variant_.lengths == AttentionVariant::Lengths::sequences)
+            end = it.map(E::minimum, {end, it.load(it.at(lengths, {batch}))});
+        if (variant_.lengths == AttentionVariant::Lengths::queries)
+            end = it.map(E::minimum, {end, it.load(it.at(lengths, {batch, q}))});
+        if (variant_.causal)
+            end = it.map(E::minimum, {end, it.add(it.index(q), it.constant(1, i32))});
+        return end;
+    }
+    Id keys_from() {
+        if (!variant_.window) return -1;
+        return it.sub(it.index(q), it.constant(variant_.window - 1, i32));
+    }
+
+    /// The score of (q, k), and what its derivative needs: the slope of the soft cap, tanh.
+    struct Score {
+        Id value = -1, distance = -1, capped = -1, tanh = -1;
+    };
+    Score score(Id query, Id key) {
+        Score result;
+        if (variant_.additive) {
+            result.tanh = it.map(E::tanh, {it.add(query, key)});
+            result.value = it.sum(it.mul(it.load(it.at(weights, {d})), result.tanh), {d});
+        } else {
+            const double scale = 1 / std::sqrt(double(variant_.width.value()));
+            result.value = it.mul(it.contract(query, key, {d}), it.constant(scale));
+        }
+        if (variant_.soft_cap) {
+            result.value = it.mul(result.value, it.constant(1 / variant_.soft_cap));
+            result.capped = it.named(it.map(E::tanh, {result.value}), "capped");
+            result.value = it.mul(result.capped, it.constant(variant_.soft_cap));
+        }
+        if (variant_.alibi) {
+            result.distance = it.mul(it.sub(it.index(k), it.index(q)), it.constant(1.0 / 16));
+            result.value =
+                it.add(result.value, it.mul(it.load(it.at(slopes, {head})), result.distance));
+        }
+        return result;
+    }
+    Id allow(Id value, Id otherwise) {
+        if (!variant_.allowed) return value;
+        return it.where(it.load(it.at(allowed, {batch, q, k})), value, otherwise);
+    }
+    /// Dropout's factor of the weight (q, k), or -1.
+    Id factor() {
+        if (!variant_.dropout) return -1;
+        return it.named(it.random(3, variant_.dropout,
+                                  {{batch, Dim("m") * kHeads}, {head, "m"}, {q, 1}}, {{k, 1}}),
+                        "factor");
+    }
+    Id times(Id value, Id factor) { return factor < 0 ? value : it.mul(value, factor); }
+};
+
+}  // namespace
+
+Kernel attention_forward(const AttentionVariant& variant) {
+    Program p(variant, "_forward", "O = softmax(score(Q, K)) V");
+    Builder& it = p.it;
+    p.add_inputs();
+    p.add_variant_inputs();
+    const int output = p.tensor("O", "m", variant.value_width, true);
+    const int logarithms = it.output("L", {"b", kHeads, "m"});
+    it.each({p.batch, p.head}, [&] {
+        it.par(p.q, [&] {
+            const Id query = it.named(it.load(p.tile(p.queries, p.q, p.d)), "query");
+            const Id from = p.keys_from(), end = p.keys_end();
+            const Id m = it.named(it.fill(kLowestMaximum, {p.q}), "m");
+            const Id l = it.named(it.fill(0, {p.q}), "l");
+            const Id o = it.named(it.fill(0, {p.q, p.e}), "o");
+            const auto result = it.tiles(p.k, {from, end}, {m, l, o}, [&](auto carried) {
+                const Id key = it.named(it.load(p.tile(p.keys, p.k, p.d)), "key");
+                const Id masked = it.constant(kMasked);
+                const Id score = p.score(query, key).value;
+                Id s = it.mul(p.allow(score, masked), it.constant(kLog2e));
+                s = it.named(it.where(it.valid(p.k), s, masked), "s");
+                const Id largest =
+                    it.named(it.map(E::maximum, {carried[0], it.max(s, {p.k})}), "largest");
+                const Id weight = it.named(it.map(E::exp2, {it.sub(s, largest)}), "p");
+                const Id alpha = it.named(it.map(E::exp2, {it.sub(carried[0], largest)}), "alpha");
+                const Id total =
+                    it.named(it.add(it.mul(carried[1], alpha), it.sum(weight, {p.k})), "total");
+                const Id value = it.named(it.load(p.tile(p.values, p.k, p.e)), "value");
+                const Id used = p.times(weight, p.factor());
+                const Id sum = it.add(it.mul(carried[2], alpha), it.contract(used, value, {p.k}));
+                return std::vector<Id>{largest, total, it.named(sum, "output")};
+            });
+            const Id zero = it.constant(0), one = it.constant(1);
+            const Id share =
+                it.named(it.where(it.lt(zero, result[1]), it.div(one, result[1]), zero), "share");
+            it.store(p.tile(output, p.q, p.e), it.mul(result[2], share));
+            it.store(it.at(logarithms, {p.batch, p.head, p.q}),
+                     it.add(result[0], it.map(E::log2, {result[1]})));
+        });
+    });
+    return it.finish();
+}
+
+namespace {
+
+/// The loop over queries inside of that over keys, and the stores after it.
+class Backward {
+  public:
+    explicit Backward(const AttentionVariant& variant)
+        : p(variant, "_backward", "dQ, dK, dV from dO, the scores computed again"),
+          it(p.it),
+          variant_(variant) {}
+
+    Kernel build() {
+        p.add_inputs();
+        output = p.tensor("O", "m", variant_.value_width, false);
+        logarithms = it.input("L", {"b", kHeads, "m"});
+        gradient = p.tensor("dO", "m", variant_.value_width, false);
+        p.add_variant_inputs();
+        dq = p.tensor("dQ", "m", variant_.width, true);
+        dk = p.tensor("dK", "n", variant_.width, true);
+        dv = p.tensor("dV", "n", variant_.value_width, true);
+        if (variant_.alibi) dslope = it.output("dslope", {"b", kHeads});
+        if (variant_.additive) dw = it.output("dw", {"b", kHeads, variant_.width});
+        it.each({p.batch, p.head}, [&] { task(); });
+        return it.finish();
+    }
+
+  private:
+    void task() {
+        it.tiles(p.q, {}, {}, [&](auto) {
+            it.store(p.tile(dq, p.q, p.d), it.fill(0, {p.q, p.d}));
+            return std::vector<Id>{};
+        });
+        std::vector<Id> initial;
+        if (variant_.alibi) initial.push_back(it.named(it.fill(0, {}), "slope_sum"));
+        if (variant_.additive) initial.push_back(it.named(it.fill(0, {p.d}), "w_sum"));
+        const std::vector<Id> sums =
+            it.tiles(p.k, {}, initial, [&](auto carried) { return keys(carried); });
+        if (variant_.alibi) it.store(it.at(dslope, {p.batch, p.head}), sums[0]);
+        if (variant_.additive) it.store(it.at(dw, {p.batch, p.head, p.d}), sums.back());
+    }
+
+    /// Of the queries that see a key: the first, and the end.
+    Builder::Bounds queries() {
+        const Id count = it.extent("m", i32);
+        Builder::Bounds bounds;
+        if (variant_.causal || variant_.window) bounds.lower = it.index(p.k);
+        Id end = count;
+        if (variant_.window)
+            end =
+                it.map(E::minimum, {end, it.add(it.index(p.k), it.constant(variant_.window, i32))});
+        if (variant_.lengths == AttentionVariant::Lengths::sequences)
+            end = it.where(it.lt(it.index(p.k), it.load(it.at(p.lengths, {p.batch}))), end,
+                           it.constant(0, i32));
+        bounds.upper = end;
+        return bounds;
+    }
+
+    std::vector<Id> keys(const std::vector<Id>& carried) {
+        const Id key = it.named(it.load(p.tile(p.keys, p.k, p.d)), "key");
+        const Id value = it.named(it.load(p.tile(p.values, p.k, p.e)), "value");
+        std::vector<Id> initial = {it.named(it.fill(0, {p.k, p.d}), "key_sum"),
+                                   it.named(it.fill(0, {p.k, p.e}), "value_sum")};
+        initial.insert(initial.end(), carried.begin(), carried.end());
+        std::vector<Id> sums =
+            it.tiles(p.q, queries(), initial, [&](auto inner) { return pair(key, value, inner); });
+        it.store(p.tile(dk, p.k, p.d), sums[0]);
+        it.store(p.tile(dv, p.k, p.e), sums[1]);
+        sums.erase(sums.begin(), sums.begin() + 2);
+        return sums;
+    }
+
+    /// One tile of queries and one of keys.
+    std::vector<Id> pair(Id key, Id value, const std::vector<Id>& carried) {
+        const Id zero = it.constant(0);
+        const Id query = it.named(it.load(p.tile(p.queries, p.q, p.d)), "query");
+        const Id go = it.named(it.load(p.tile(gradient, p.q, p.e)), "go");
+        const Id o = it.named(it.load(p.tile(output, p.q, p.e)), "o");
+        const Id delta = it.named(it.sum(it.mul(go, o), {p.e}), "delta");
+        const Id logarithm = it.load(it.at(logarithms, {p.batch, p.head, p.q}));
+        const Program::Score score = p.score(query, key);
+        Id weight = it.map(E::exp2, {it.sub(it.mul(score.value, it.constant(kLog2e)), logarithm)});
+        weight = p.allow(weight, zero);
+        if (variant_.lengths == AttentionVariant::Lengths::queries)
+            weight = it.where(it.lt(it.index(p.k), it.load(it.at(p.lengths, {p.batch, p.q}))),
+                              weight, zero);
+        const Id w = it.named(it.where(it.valid(p.q), weight, zero), "p");
+        const Id factor = p.factor();
+        const Id dp = p.times(it.contract(go, value, {p.e}), factor);
+        Id ds = it.named(it.mul(w, it.sub(dp, delta)), "ds");
+        std::vector<Id> next = {-1, it.add(carried[1], it.contract(p.times(w, factor), go, {p.q}))};
+        std::size_t more = 2;
+        if (variant_.alibi) {
+            const Id products = it.mul(ds, score.distance);
+            next.push_back(it.add(carried[more++], it.sum(products, {p.q, p.k})));
+        }
+        if (variant_.soft_cap)
+            ds = it.mul(ds, it.sub(it.constant(1), it.mul(score.capped, score.capped)));
+        if (variant_.additive) {
+            const Id t = score.tanh;
+            next.push_back(it.add(carried[more++], it.sum(it.mul(ds, t), {p.q, p.k})));
+            const Id slope = it.mul(it.mul(ds, it.load(it.at(p.weights, {p.d}))),
+                                    it.sub(it.constant(1), it.mul(t, t)));
+            next[0] = it.add(carried[0], it.sum(slope, {p.q}));
+            it.accumulate(p.tile(dq, p.q, p.d), it.sum(slope, {p.k}));
+        } else {
+            const double scale = 1 / std::sqrt(double(variant_.width.value()));
+            ds = it.named(it.mul(ds, it.constant(scale)), "ds_scaled");
+            next[0] = it.add(carried[0], it.contract(ds, query, {p.q}));
+            it.accumulate(p.tile(dq, p.q, p.d), it.contract(ds, key, {p.k}));
+        }
+        return next;
+    }
+
+    Program p;
+    Builder& it;
+    const AttentionVariant& variant_;
+    int output = 0, logarithms = 0, gradient = 0, dq = 0, dk = 0, dv = 0, dslope = 0, dw = 0;
+};
+
+}  // namespace
+
+Kernel attention_backward(const AttentionVariant& variant) { return Backward(variant).build(); }
+
+std::vector<AttentionVariant> attention_variants() {
+    using L = AttentionVariant::Lengths;
+    std::vector<AttentionVariant> all;
+    const auto add = [&](const char* name, const Dim& width, const Dim& value_width) {
+        all.emplace_back();
+        all.back().name = name, all.back().width = width, all.back().value_width = value_width;
+        return &all.back();
+    };
+    add("plain", 64, 64);
+    add("padded", 64, 64)->lengths = L::sequences;
+    auto it = add("causal_padded", 64, 64);
+    it->causal = true, it->lengths = L::sequences;
+    add("by_query", 20, 80)->lengths = L::queries;
+    it = add("heads_inside", 8, 8);
+    it->heads_inside = true, it->lengths = L::sequences;
+    it = add("window", 80, 20);
+    it->causal = true, it->window = 30;
+    add("wide", 128, 200)->causal = true;
+    add("soft_cap", 20, 20)->soft_cap = 5;
+    it = add("alibi", 64, 64);
+    it->alibi = true, it->causal = true;
+    it = add("additive", 20, 16);
+    it->additive = true, it->lengths = L::sequences;
+    add("allowed", 16, 16)->allowed = true;
+    it = add("dropout", 32, 32);
+    it->dropout = 0.25, it->lengths = L::sequences;
+    return all;
+}
+
+}  // namespace fovea::test
