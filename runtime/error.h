@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -21,9 +22,11 @@ class InternalError : public std::logic_error {
 };
 
 /// Calls `body()`, which returns an exit status, and reports what it throws on standard error as
-/// one line after `program: `. Returns 2 for a UserError and 3 for anything else.
+/// one line after `program: `, without the program's folder. Returns 2 for a UserError and 3 for
+/// anything else.
 template <class Body>
 int report_errors(const char* program, Body&& body) {
+    if (const char* slash = std::strrchr(program, '/')) program = slash + 1;
     try {
         return body();
     } catch (const UserError& error) {

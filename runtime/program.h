@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "call.h"
 #include "dtype.h"
 #include "extent.h"
 
@@ -41,16 +42,6 @@ struct BufferSpec {
     std::vector<Extent> shape;
     int first = 0, last = 0;
     bool prepared = false;
-};
-
-/// What one call of a program is given besides its tensors.
-struct Call {
-    const std::int64_t* dims = nullptr;  // values, in the order of Model::dims
-    void* const* tensors = nullptr;  // parameters, then inputs, outputs, buffers, in their orders
-    std::uint64_t seed = 0, step = 0;    // the key and the first counter word of dropout
-    /// Called after each kernel by one thread, when set (verification); `kernel` counts from 0.
-    void (*observe)(void* state, int kernel) = nullptr;
-    void* observe_state = nullptr;
 };
 
 /// One planned computation. Functions are called from one thread and open their own parallel
@@ -87,6 +78,7 @@ struct Model {
     std::vector<TensorSpec> parameters;
     std::vector<Program> programs;
     std::vector<Alias> aliases = {};
+    std::string isa = {};  // the instruction set of its kernels, see isa.h
 };
 
 }  // namespace fovea::runtime

@@ -43,6 +43,13 @@ struct Sum {
 template <class Extent, class StepA, class StepB>
 Sum(Extent, StepA, StepB) -> Sum<Extent, StepA, StepB>;
 
+/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where there is room
+/// for fewer, a tile is one vector wide, with the rows that fit beside b's columns and a's element.
+constexpr int tile_vectors(int vectors) { return kRegisterVectors < 32 ? 1 : vectors; }
+constexpr int tile_rows(int rows) {
+    return kRegisterVectors < 32 && rows > kRegisterVectors - 2 ? kRegisterVectors - 2 : rows;
+}
+
 /// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point.
 struct Panel {
     i64 point, row, rows, column, columns;
@@ -50,8 +57,10 @@ struct Panel {
 
 /// This thread's part of the tiles of `points` products: the rows of a panel come one after the
 /// other, so that a packed panel is used for all of them.
-template <int Rows, int Vectors>
+template <int RowsAsked, int VectorsAsked>
 class Panels {
+    static constexpr int Rows = tile_rows(RowsAsked), Vectors = tile_vectors(VectorsAsked);
+
   public:
     Panels(i64 points, i64 rows, i64 columns)
         : rows_(rows), columns_(columns), tiles_((rows + Rows - 1) / Rows),
@@ -277,12 +286,13 @@ template <int Rows, int Vectors, class Columns, class StrideA, class StrideB, cl
           class... Sums>
 FOVEA_INLINE void contract(const Panel& panel, Columns, Operand<StrideA> a, Operand<StrideB> b,
                            const Finish& finish, Sums... sums) {
+    constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
     constexpr i64 kColumns = kKnown<Columns>;
-    constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * Vectors) == 0;
-    if constexpr (Vectors > 1 && kColumns == 0)
+    constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
+    if constexpr (kVectors > 1 && kColumns == 0)
         if (panel.columns <= kLanes)
-            return contract_panel<Rows, 1, false>(panel, a, b, finish, sums...);
-    contract_panel<Rows, Vectors, kWhole>(panel, a, b, finish, sums...);
+            return contract_panel<kRows, 1, false>(panel, a, b, finish, sums...);
+    contract_panel<kRows, kVectors, kWhole>(panel, a, b, finish, sums...);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

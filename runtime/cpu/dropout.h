@@ -52,7 +52,8 @@ FOVEA_INLINE words dropout_words(const DropoutKey& key, int site, i64 row, i64 g
     }
     constexpr std::uint64_t kLower = 0xffffffffU;
     const four_words ab = (a & kLower) | (b << 32), cd = (c & kLower) | (d << 32);
-    return words(eight_words(__builtin_shufflevector(ab, cd, 0, 4, 1, 5, 2, 6, 3, 7)));
+    const eight_words drawn = __builtin_shufflevector(ab, cd, 0, 4, 1, 5, 2, 6, 3, 7);
+    return load_as<words>(reinterpret_cast<const std::uint32_t*>(&drawn));
 }
 
 /// The factors of 16 lanes, one by one, whatever their positions.

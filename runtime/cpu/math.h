@@ -37,7 +37,7 @@ FOVEA_INLINE floats exp(floats x) {
     p = floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
 #else
     // In two steps, so that results below 2^-126 and n = 128 come out right.
-    const ints whole = __builtin_convertvector(n, ints), half = whole >> 1;
+    const ints whole = convert<ints>(n), half = whole >> 1;
     p = p * power_of_two(half) * power_of_two(whole - half);
 #endif
     return select(x == x, p, x);
@@ -48,7 +48,7 @@ FOVEA_INLINE floats exp(floats x) {
 FOVEA_INLINE floats exp2(floats x) {
     const floats clamped = minimum(maximum(x, splat(-152.F)), splat(130.F));
 #ifdef __AVX512F__
-    const floats n = floats(_mm512_roundscale_ps(__m512(clamped), 8));
+    const floats n = floats(_mm512_maskz_roundscale_ps(0xffff, __m512(clamped), 8));
 #else
     const floats n = round_small(clamped);
 #endif
@@ -59,9 +59,9 @@ FOVEA_INLINE floats exp2(floats x) {
     p = p * f + 6.9314697760e-1F;
     p = p * f + 1.F;
 #ifdef __AVX512F__
-    p = floats(_mm512_scalef_ps(__m512(p), __m512(n)));
+    p = floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
 #else
-    const ints whole = __builtin_convertvector(n, ints), half = whole >> 1;
+    const ints whole = convert<ints>(n), half = whole >> 1;
     p = p * power_of_two(half) * power_of_two(whole - half);
 #endif
     return select(x == x, p, x);
@@ -88,7 +88,7 @@ FOVEA_INLINE floats log(floats x) {
     const ints n = (bits - 0x3f3504f3) >> 23;
     const floats f = as_floats(bits - (n << 23)) - 1.F;
     const floats exponent =
-        __builtin_convertvector(n, floats) - select(subnormal, splat(23.F), splat(0.F));
+        convert<floats>(n) - select(subnormal, splat(23.F), splat(0.F));
     const floats z = f * f;
     floats p = f * 7.0376836292e-2F + -1.1514610310e-1F;
     p = p * f + 1.1676998740e-1F;
@@ -112,6 +112,9 @@ FOVEA_INLINE floats log2(floats x) { return log(x) * 1.44269504088896341F; }
 FOVEA_INLINE floats sqrt(floats x) {
 #ifdef __AVX512F__
     return floats(_mm512_maskz_sqrt_ps(0xffff, __m512(x)));
+#elif defined(__AVX2__)
+    using Part = Register<float, 8>;
+    return {Part(_mm256_sqrt_ps(__m256(x.low))), Part(_mm256_sqrt_ps(__m256(x.high)))};
 #else
     FOVEA_UNROLL for (int lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_sqrtf(x[lane]);
     return x;

@@ -4,10 +4,7 @@
 
 #include <omp.h>
 
-#include <cstdint>
-#include <memory>
-#include <new>
-
+#include "../scratch.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -29,19 +26,6 @@ inline Range my_lanes(i64 extent) {
     return {vectors.begin * kLanes, end < extent ? end : extent};
 }
 
-/// Memory of this thread, 64-byte aligned, that lasts until the next call.
-inline float* scratch(i64 count) {
-    struct Free {
-        void operator()(float* memory) const { ::operator delete[](memory, std::align_val_t(64)); }
-    };
-    static thread_local std::unique_ptr<float[], Free> memory;
-    static thread_local i64 capacity = 0;
-    if (count > capacity) {
-        memory.reset();
-        memory.reset(new (std::align_val_t(64)) float[std::size_t(count)]);
-        capacity = count;
-    }
-    return memory.get();
-}
+using runtime::scratch;
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

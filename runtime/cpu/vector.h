@@ -2,49 +2,22 @@
 // (element k of a row is in lane k % 16) on every instruction set, so results have the same shape.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-
-// Vectors wider than the machine's are passed to inlined functions only, so their ABI is no matter.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-// One namespace per instruction set, so that a program can hold the same kernel for several.
-#if defined(__AVX512F__)
-#define FOVEA_ISA avx512
-#elif defined(__AVX2__)
-#define FOVEA_ISA avx2
-#else
-#define FOVEA_ISA baseline
-#endif
-
-#define FOVEA_INLINE inline __attribute__((always_inline))
-#define FOVEA_UNROLL _Pragma("GCC unroll 32")
-#define FOVEA_LAMBDA __attribute__((always_inline))
+#include "registers.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-using i64 = std::int64_t;
-using i32 = std::int32_t;
-
-inline constexpr i64 kLanes = 16;
-
-using floats = float __attribute__((vector_size(64)));
-using ints = i32 __attribute__((vector_size(64)));  // also masks: -1 true, 0 false
-using words = std::uint32_t __attribute__((vector_size(64)));
-using bytes = std::uint8_t __attribute__((vector_size(16)));
-using halves = std::uint16_t __attribute__((vector_size(32)));
-
-FOVEA_INLINE floats splat(float value) { return floats{} + value; }
-FOVEA_INLINE ints splat(i32 value) { return ints{} + value; }
-FOVEA_INLINE ints iota() { return ints{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}; }
+FOVEA_INLINE floats splat(float value) { return splat_as<floats>(value); }
+FOVEA_INLINE ints splat(i32 value) { return splat_as<ints>(value); }
+FOVEA_INLINE ints iota() {
+    constexpr i32 kNumbers[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    return load_as<ints>(kNumbers);
+}
 FOVEA_INLINE ints iota(i64 first) { return iota() + i32(first); }
 
-FOVEA_INLINE floats select(ints mask, floats a, floats b) { return mask ? a : b; }
-FOVEA_INLINE ints select(ints mask, ints a, ints b) { return mask ? a : b; }
+FOVEA_INLINE floats select(ints mask, floats a, floats b) { return blend(mask, a, b); }
+FOVEA_INLINE ints select(ints mask, ints a, ints b) { return blend(mask, a, b); }
 FOVEA_INLINE floats select(bool condition, floats a, floats b) { return condition ? a : b; }
 FOVEA_INLINE ints select(bool condition, ints a, ints b) { return condition ? a : b; }
 FOVEA_INLINE float select(bool condition, float a, float b) { return condition ? a : b; }
@@ -67,18 +40,10 @@ FOVEA_INLINE Lanes lanes_at(i64 k, i64 extent) {
 }
 
 /// 16 elements from memory; lanes that take no part are 0 and their memory is not touched.
-FOVEA_INLINE floats load(const float* from) {
-    floats result;
-    std::memcpy(&result, from, sizeof result);
-    return result;
-}
-FOVEA_INLINE ints load(const i32* from) {
-    ints result;
-    std::memcpy(&result, from, sizeof result);
-    return result;
-}
-FOVEA_INLINE void store(float* to, floats value) { std::memcpy(to, &value, sizeof value); }
-FOVEA_INLINE void store(i32* to, ints value) { std::memcpy(to, &value, sizeof value); }
+FOVEA_INLINE floats load(const float* from) { return load_as<floats>(from); }
+FOVEA_INLINE ints load(const i32* from) { return load_as<ints>(from); }
+FOVEA_INLINE void store(float* to, floats value) { store_as(to, value); }
+FOVEA_INLINE void store(i32* to, ints value) { store_as(to, value); }
 
 #ifdef __AVX512F__
 FOVEA_INLINE floats load(const float* from, Lanes lanes) {
@@ -93,26 +58,54 @@ FOVEA_INLINE void store(float* to, floats value, Lanes lanes) {
 FOVEA_INLINE void store(i32* to, ints value, Lanes lanes) {
     _mm512_mask_storeu_epi32(to, lanes.bits(), __m512i(value));
 }
-#else
+#elif defined(__AVX2__)
 FOVEA_INLINE floats load(const float* from, Lanes lanes) {
-    if (lanes.all()) return load(from);
-    floats result{};
-    for (i64 lane = 0; lane < lanes.count; ++lane) result[lane] = from[lane];
-    return result;
+    const ints mask = lanes.mask();
+    return {Register<float, 8>(_mm256_maskload_ps(from, __m256i(mask.low))),
+            Register<float, 8>(_mm256_maskload_ps(from + 8, __m256i(mask.high)))};
 }
 FOVEA_INLINE ints load(const i32* from, Lanes lanes) {
-    if (lanes.all()) return load(from);
-    ints result{};
-    for (i64 lane = 0; lane < lanes.count; ++lane) result[lane] = from[lane];
-    return result;
+    const ints mask = lanes.mask();
+    return {Register<i32, 8>(_mm256_maskload_epi32(from, __m256i(mask.low))),
+            Register<i32, 8>(_mm256_maskload_epi32(from + 8, __m256i(mask.high)))};
 }
 FOVEA_INLINE void store(float* to, floats value, Lanes lanes) {
-    if (lanes.all()) return store(to, value);
-    for (i64 lane = 0; lane < lanes.count; ++lane) to[lane] = value[lane];
+    const ints mask = lanes.mask();
+    _mm256_maskstore_ps(to, __m256i(mask.low), __m256(value.low));
+    _mm256_maskstore_ps(to + 8, __m256i(mask.high), __m256(value.high));
 }
 FOVEA_INLINE void store(i32* to, ints value, Lanes lanes) {
-    if (lanes.all()) return store(to, value);
-    for (i64 lane = 0; lane < lanes.count; ++lane) to[lane] = value[lane];
+    const ints mask = lanes.mask();
+    _mm256_maskstore_epi32(to, __m256i(mask.low), __m256i(value.low));
+    _mm256_maskstore_epi32(to + 8, __m256i(mask.high), __m256i(value.high));
+}
+#else
+/// Through memory of 16 elements, for fewer: one copy of the code serves every kernel.
+template <class V, class T>
+__attribute__((noinline)) V load_some(const T* from, i64 count) {
+    T some[kLanes]{};
+    for (i64 lane = 0; lane < count; ++lane) some[lane] = from[lane];
+    return load_as<V>(some);
+}
+template <class V, class T>
+__attribute__((noinline)) void store_some(T* to, V value, i64 count) {
+    T some[kLanes];
+    store_as(some, value);
+    for (i64 lane = 0; lane < count; ++lane) to[lane] = some[lane];
+}
+FOVEA_INLINE floats load(const float* from, Lanes lanes) {
+    return lanes.all() ? load(from) : load_some<floats>(from, lanes.count);
+}
+FOVEA_INLINE ints load(const i32* from, Lanes lanes) {
+    return lanes.all() ? load(from) : load_some<ints>(from, lanes.count);
+}
+FOVEA_INLINE void store(float* to, floats value, Lanes lanes) {
+    if (lanes.all()) store(to, value);
+    else store_some(to, value, lanes.count);
+}
+FOVEA_INLINE void store(i32* to, ints value, Lanes lanes) {
+    if (lanes.all()) store(to, value);
+    else store_some(to, value, lanes.count);
 }
 #endif
 
@@ -121,10 +114,10 @@ FOVEA_INLINE ints load(const bool* from, Lanes lanes) {
     bytes packed{};
     if (lanes.all()) std::memcpy(&packed, from, sizeof packed);
     else std::memcpy(&packed, from, std::size_t(lanes.count));
-    return __builtin_convertvector(packed, ints) != 0;
+    return convert<ints>(packed) != 0;
 }
 FOVEA_INLINE void store(bool* to, ints mask, Lanes lanes) {
-    const bytes packed = __builtin_convertvector(mask & 1, bytes);
+    const bytes packed = convert<bytes>(mask & 1);
     if (lanes.all()) std::memcpy(to, &packed, sizeof packed);
     else std::memcpy(to, &packed, std::size_t(lanes.count));
 }
@@ -137,13 +130,13 @@ struct bf16 {
     std::uint16_t bits;
 };
 FOVEA_INLINE floats widen(halves bits) {
-    return floats(__builtin_convertvector(bits, words) << 16);
+    return floats(convert<words>(bits) << 16);
 }
 FOVEA_INLINE halves narrow(floats value) {
     const words bits = words(value);
     const words rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
     const words nan = (bits >> 16) | 0x40U;
-    return __builtin_convertvector(value == value ? rounded : nan, halves);
+    return convert<halves>(blend(value == value, rounded, nan));
 }
 FOVEA_INLINE floats load(const bf16* from, Lanes lanes) {
     halves packed{};
@@ -158,7 +151,7 @@ FOVEA_INLINE void store(bf16* to, floats value, Lanes lanes) {
 }
 FOVEA_INLINE floats load(const bf16* from) { return load(from, Lanes{}); }
 FOVEA_INLINE void store(bf16* to, floats value) { store(to, value, Lanes{}); }
-FOVEA_INLINE float to_float(bf16 value) { return widen(halves{} + value.bits)[0]; }
+FOVEA_INLINE float to_float(bf16 value) { return widen(splat_as<halves>(value.bits))[0]; }
 FOVEA_INLINE bf16 to_bf16(float value) { return {narrow(splat(value))[0]}; }
 
 /// Elements `stride` apart.
@@ -196,22 +189,26 @@ FOVEA_INLINE void store_rows(T* to, ints rows, i64 row_stride, i64 stride, Vecto
 FOVEA_INLINE floats multiply_add(floats a, floats b, floats c) {
 #ifdef __AVX512F__
     return floats(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(c)));
+#elif defined(__AVX2__) && defined(__FMA__)
+    using Part = Register<float, 8>;
+    return {Part(_mm256_fmadd_ps(__m256(a.low), __m256(b.low), __m256(c.low))),
+            Part(_mm256_fmadd_ps(__m256(a.high), __m256(b.high), __m256(c.high)))};
 #else
     return a * b + c;
 #endif
 }
 
 FOVEA_INLINE floats to_floats(floats value) { return value; }
-FOVEA_INLINE floats to_floats(ints value) { return __builtin_convertvector(value, floats); }
+FOVEA_INLINE floats to_floats(ints value) { return convert<floats>(value); }
 /// A mask as 0 and 1.
 FOVEA_INLINE floats mask_to_floats(ints mask) { return select(mask, splat(1.F), splat(0.F)); }
 FOVEA_INLINE ints mask_to_ints(ints mask) { return mask & 1; }
 FOVEA_INLINE ints splat_mask(bool value) { return splat(value ? -1 : 0); }
 
-FOVEA_INLINE floats maximum(floats a, floats b) { return a > b ? a : b; }
-FOVEA_INLINE floats minimum(floats a, floats b) { return a < b ? a : b; }
-FOVEA_INLINE ints maximum(ints a, ints b) { return a > b ? a : b; }
-FOVEA_INLINE ints minimum(ints a, ints b) { return a < b ? a : b; }
+FOVEA_INLINE floats maximum(floats a, floats b) { return larger(a, b); }
+FOVEA_INLINE floats minimum(floats a, floats b) { return smaller(a, b); }
+FOVEA_INLINE ints maximum(ints a, ints b) { return larger(a, b); }
+FOVEA_INLINE ints minimum(ints a, ints b) { return smaller(a, b); }
 FOVEA_INLINE float maximum(float a, float b) { return a > b ? a : b; }
 FOVEA_INLINE float minimum(float a, float b) { return a < b ? a : b; }
 FOVEA_INLINE i32 maximum(i32 a, i32 b) { return a > b ? a : b; }
@@ -236,53 +233,27 @@ FOVEA_INLINE ints keep(ints value, Lanes lanes, i32 other = 0) {
 FOVEA_INLINE i64 whole_lanes(i64 count) { return (count + kLanes - 1) / kLanes * kLanes; }
 
 /// Sum and maximum of 16 lanes, always in the same order: halves, quarters, pairs.
-template <class Vector, class Combine>
-FOVEA_INLINE auto across(Vector value, Combine combine) {
-    value = combine(value, __builtin_shufflevector(value, value, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1,
-                                                   2, 3, 4, 5, 6, 7));
-    value = combine(value, __builtin_shufflevector(value, value, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14,
-                                                   15, 8, 9, 10, 11));
-    value = combine(value, __builtin_shufflevector(value, value, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8,
-                                                   9, 14, 15, 12, 13));
-    value = combine(value, __builtin_shufflevector(value, value, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11,
-                                                   10, 13, 12, 15, 14));
-    return value[0];
+template <class V>
+FOVEA_INLINE auto sum_across(V value) {
+    return across(value, [](auto a, auto b) FOVEA_LAMBDA { return a + b; });
 }
-template <class Vector>
-FOVEA_INLINE auto sum_across(Vector value) {
-    return across(value, [](Vector a, Vector b) { return a + b; });
-}
-template <class Vector>
-FOVEA_INLINE auto max_across(Vector value) {
-    return across(value, [](Vector a, Vector b) { return maximum(a, b); });
+template <class V>
+FOVEA_INLINE auto max_across(V value) {
+    return across(value, [](auto a, auto b) FOVEA_LAMBDA { return larger(a, b); });
 }
 
 /// Rows to columns: lane j of vector i becomes lane i of vector j.
 FOVEA_INLINE void transpose(floats (&rows)[16]) {
     floats other[16];
-    FOVEA_UNROLL for (int i = 0; i < 8; ++i) {
-        other[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4,
-                                               20, 5, 21, 6, 22, 7, 23);
-        other[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11,
-                                                   27, 12, 28, 13, 29, 14, 30, 15, 31);
-    }
-    FOVEA_UNROLL for (int i = 0; i < 8; ++i) {
-        rows[2 * i] = __builtin_shufflevector(other[i], other[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4,
-                                              20, 5, 21, 6, 22, 7, 23);
-        rows[2 * i + 1] = __builtin_shufflevector(other[i], other[i + 8], 8, 24, 9, 25, 10, 26, 11,
-                                                  27, 12, 28, 13, 29, 14, 30, 15, 31);
-    }
-    FOVEA_UNROLL for (int i = 0; i < 8; ++i) {
-        other[2 * i] = __builtin_shufflevector(rows[i], rows[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4,
-                                               20, 5, 21, 6, 22, 7, 23);
-        other[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 8], 8, 24, 9, 25, 10, 26, 11,
-                                                   27, 12, 28, 13, 29, 14, 30, 15, 31);
-    }
-    FOVEA_UNROLL for (int i = 0; i < 8; ++i) {
-        rows[2 * i] = __builtin_shufflevector(other[i], other[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4,
-                                              20, 5, 21, 6, 22, 7, 23);
-        rows[2 * i + 1] = __builtin_shufflevector(other[i], other[i + 8], 8, 24, 9, 25, 10, 26, 11,
-                                                  27, 12, 28, 13, 29, 14, 30, 15, 31);
+    FOVEA_UNROLL for (int round = 0; round < 2; ++round) {
+        FOVEA_UNROLL for (int i = 0; i < 8; ++i) {
+            other[2 * i] = interleave_lower(rows[i], rows[i + 8]);
+            other[2 * i + 1] = interleave_upper(rows[i], rows[i + 8]);
+        }
+        FOVEA_UNROLL for (int i = 0; i < 8; ++i) {
+            rows[2 * i] = interleave_lower(other[i], other[i + 8]);
+            rows[2 * i + 1] = interleave_upper(other[i], other[i + 8]);
+        }
     }
 }
 

@@ -54,6 +54,7 @@ std::string describe(const Model& model) {
     for (const Setting& setting : model.settings) {
         text += "  " + setting.name + "=" + setting.value + "\n";
     }
+    if (!model.isa.empty()) text += "\ninstruction set " + model.isa + "\n";
     text += "\ndims";
     for (const std::string& dim : model.dims) text += " " + dim;
     text += "\n\nparameters: " + parameter_count(model).text(model.dims) + " values in " +
@@ -80,7 +81,7 @@ Json describe_json(const Model& model) {
     }
     const Extent count = parameter_count(model);
     Json json;
-    json.set("model", model.name).set("settings", std::move(settings));
+    json.set("model", model.name).set("isa", model.isa).set("settings", std::move(settings));
     json.set("dims", Json::Array(model.dims.begin(), model.dims.end()));
     json.set("parameter_count",
              count.is_constant() ? Json(count.value({})) : Json(count.text(model.dims)));

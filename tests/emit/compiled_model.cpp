@@ -14,6 +14,7 @@
 
 #include "codegen/emit/emitter.h"
 #include "codegen/kernel/print.h"
+#include "runtime/isa.h"
 #include "runtime/philox.h"
 
 namespace fovea::test {
@@ -46,28 +47,38 @@ plan::Model model_of_kernels(const std::string& name, const std::vector<Kernel>&
     return model;
 }
 
-const runtime::Model& compile_and_load(const plan::Model& model) {
+std::vector<std::string> isas_here() {
+    std::vector<std::string> result;
+    for (std::string_view isa : runtime::isa_names())
+        if (runtime::machine_has(isa)) result.emplace_back(isa);
+        else MESSAGE("not run: this machine has no ", std::string(isa));
+    return result;
+}
+
+const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa) {
     namespace fs = std::filesystem;
-    const fs::path folder =
-        fs::temp_directory_path() / ("fovea_emit_test_" + std::to_string(getpid()) + model.name);
+    const std::string unique = std::to_string(getpid()) + model.name + isa;
+    const fs::path folder = fs::temp_directory_path() / ("fovea_emit_test_" + unique);
     fs::create_directories(folder);
     fs::create_symlink(fs::path(FOVEA_SOURCE_DIR) / "runtime", folder / "fovea");
-    for (const emit::File& file : emit::make_cpp_emitter()->emit_model(model))
+    for (const emit::File& file : emit::make_cpp_emitter({isa})->emit_model(model))
         std::ofstream(folder / file.name) << file.text;
     const char* compiler = std::getenv("CXX");
+    const std::string machine = isa == "avx512" ? "-v4" : isa == "avx2" ? "-v3" : "";
     const std::string object = (folder / "model.so").string();
     const std::string log = (folder / "log").string();
     const std::string command =
         std::string(compiler ? compiler : "c++") +
-        " -std=c++20 -O2 -ffp-contract=fast -fno-math-errno -march=native -fopenmp -fPIC -shared"
+        " -std=c++20 -O2 -ffp-contract=fast -fno-math-errno -march=x86-64" + machine +
+        " -fopenmp -fPIC -shared"
         " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" +
         folder.string() + " " + (folder / (model.name + ".cpp")).string() +
-        " " FOVEA_SOURCE_DIR "/runtime/extent.cpp " FOVEA_SOURCE_DIR "/runtime/tables.cpp -o " +
-        object + " > " + log + " 2>&1";
+        " " FOVEA_BINARY_DIR "/libfovea_runtime.a -o " + object + " > " + log + " 2>&1";
     const int status = std::system(command.c_str());
     std::ifstream printed(log);
     const std::string text{std::istreambuf_iterator<char>(printed), {}};
     REQUIRE_MESSAGE(status == 0, command, "\n", text.substr(0, 4000));
+    setenv("FOVEA_ISA", isa.c_str(), 1);
     void* library = dlopen(object.c_str(), RTLD_NOW);
     REQUIRE_MESSAGE(library != nullptr, dlerror());
     if (!std::getenv("FOVEA_KEEP_EMITTED")) fs::remove_all(folder);
@@ -76,7 +87,9 @@ const runtime::Model& compile_and_load(const plan::Model& model) {
     void* symbol =
         dlsym(library, ("_Z" + std::to_string(function.size()) + function + "v").c_str());
     REQUIRE(symbol != nullptr);
-    return reinterpret_cast<const runtime::Model& (*)()>(symbol)();
+    const auto& loaded = reinterpret_cast<const runtime::Model& (*)()>(symbol)();
+    unsetenv("FOVEA_ISA");
+    return loaded;
 }
 
 namespace {

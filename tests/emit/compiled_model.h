@@ -15,9 +15,12 @@ namespace fovea::test {
 /// A model with one program per kernel; its tensors are the kernel's buffers, read ones as inputs.
 plan::Model model_of_kernels(const std::string& name, const std::vector<kernel::Kernel>& kernels);
 
-/// Writes the model's files, compiles them and opens the result. Fails the test when the compiler
-/// prints anything.
-const runtime::Model& compile_and_load(const plan::Model& model);
+/// The instruction sets that this machine has; a line for each that it lacks.
+std::vector<std::string> isas_here();
+
+/// Writes the model's files, compiles them for an instruction set and opens the result. Fails the
+/// test when the compiler prints anything.
+const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa);
 
 /// The memory of one run of a kernel: an array per buffer, as the generated code sees it and as
 /// the evaluator does.

@@ -28,8 +28,10 @@ const std::vector<DimValues>& sizes() {
     return all;
 }
 
-void check_all(const std::string& name, const std::vector<Kernel>& kernels, double tolerance) {
-    const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels));
+void check_all(const std::string& name, const std::vector<Kernel>& kernels, double tolerance,
+               const std::string& isa) {
+    CAPTURE(isa);
+    const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels), isa);
     REQUIRE(model.programs.size() == kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes()) {
@@ -86,17 +88,21 @@ TEST_CASE("a row's bits do not depend on the rows beside it") {
             if (kernel.name == name) kernels.push_back(kernel);
     for (const Kernel& kernel : sample_row_kernels())
         if (kernel.name == "layer_norm") kernels.push_back(kernel);
-    const runtime::Model& model = compile_and_load(model_of_kernels("alone", kernels));
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-        const DimValues dims{{"m", 41}, {"n", 33}, {"k", 70}, {"b", 1}};
-        Arrays all(kernels[i], dims, 7, 5);
-        check_rows_alone(model, int(i), kernels[i], all, dims);
+    for (const std::string& isa : isas_here()) {
+        CAPTURE(isa);
+        const runtime::Model& model = compile_and_load(model_of_kernels("alone", kernels), isa);
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            const DimValues dims{{"m", 41}, {"n", 33}, {"k", 70}, {"b", 1}};
+            Arrays all(kernels[i], dims, 7, 5);
+            check_rows_alone(model, int(i), kernels[i], all, dims);
+        }
     }
 }
 
 TEST_CASE("a row's bits do not depend on how far it is padded") {
     const Kernel softmax = sample_row_kernels()[0];
-    const runtime::Model& model = compile_and_load(model_of_kernels("padded", {softmax}));
+    const std::string isa = isas_here().front();
+    const runtime::Model& model = compile_and_load(model_of_kernels("padded", {softmax}), isa);
     std::vector<float> shortest;
     for (std::int64_t keys : {21, 32, 33, 100, 257}) {
         CAPTURE(keys);
@@ -112,12 +118,16 @@ TEST_CASE("a row's bits do not depend on how far it is padded") {
     }
 }
 
-TEST_CASE("row kernels agree with the evaluator") { check_all("rows", sample_row_kernels(), 3e-6); }
+TEST_CASE("row kernels agree with the evaluator") {
+    for (const std::string& isa : isas_here()) check_all("rows", sample_row_kernels(), 3e-6, isa);
+}
 
 TEST_CASE("column kernels agree with the evaluator") {
-    check_all("columns", sample_column_kernels(), 3e-6);
+    for (const std::string& isa : isas_here())
+        check_all("columns", sample_column_kernels(), 3e-6, isa);
 }
 
 TEST_CASE("contractions agree with the evaluator") {
-    check_all("contractions", sample_contractions(), 2e-6);
+    for (const std::string& isa : isas_here())
+        check_all("contractions", sample_contractions(), 2e-6, isa);
 }

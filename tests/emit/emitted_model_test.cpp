@@ -114,8 +114,9 @@ TEST_CASE("the files of a model") {
 }
 
 TEST_CASE("a model prepares, runs, is observed, and checks its inputs") {
-    const runtime::Model& model = compile_and_load(lesson());
+    const runtime::Model& model = compile_and_load(lesson(), "baseline");
     CHECK(model.name == "lesson");
+    CHECK(model.isa == "baseline");
     CHECK(model.parameters.size() == 2);
     REQUIRE(model.programs.size() == 1);
     const runtime::Program& forward = model.programs[0];

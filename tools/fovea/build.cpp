@@ -10,6 +10,7 @@
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
 
@@ -21,34 +22,39 @@ namespace fs = std::filesystem;
 
 std::string main_text(const std::string& name, Driver driver) {
     bool translator = driver == Driver::translator;
-    return fmt::format(R"(#include "fovea/{1}.h"
+    return fmt::format(R"(#include "fovea/error.h"
+#include "fovea/{1}.h"
 #include "{0}.h"
 
-int main(int argc, char** argv) {{ return fovea::runtime::{2}(argc, argv, {0}_model()); }}
+int main(int argc, char** argv) {{
+    return fovea::runtime::report_errors(argc > 0 ? argv[0] : "{0}", [&] {{
+        return fovea::runtime::{2}(argc, argv, {0}_model());
+    }});
+}}
 )",
                        name, translator ? "translator/translator" : "runner/runner_main",
                        translator ? "translator_main" : "runner_main");
 }
 
-std::string compiled_program(const plan::Model& plan, Driver driver, const std::string& isa) {
+std::string compiled_program(const plan::Model& plan, Driver driver,
+                             const std::vector<std::string>& isas) {
     const Home home = find_home();
     TemporaryFolder folder;
-    write_generated(plan, folder.path());
+    write_generated(plan, folder.path(), isas);
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
-    const std::string name = generated_name(plan);
-    std::ofstream(folder.path() / "main.cpp") << main_text(name, driver);
-    std::vector<std::string> command = find_compiler();
-    for (const std::string& flag : generated_code_flags(isa)) command.push_back(flag);
+    std::ofstream(folder.path() / "main.cpp") << main_text(generated_name(plan), driver);
+    std::vector<std::string> flags;
 #if defined(__SANITIZE_ADDRESS__)
-    command.push_back("-fsanitize=address,undefined");
+    flags.push_back("-fsanitize=address,undefined");
 #endif
     const fs::path program = folder.path() / "program";
-    for (const std::string& argument :
-         {"-I" + folder.path().string(), std::string("-o"), program.string(),
-          (folder.path() / "main.cpp").string(), (folder.path() / (name + ".cpp")).string(),
-          home.runtime_archive.string()})
-        command.push_back(argument);
-    compile_generated(command);
+    std::vector<std::string> link = find_compiler();
+    link.insert(link.end(), flags.begin(), flags.end());
+    link.insert(link.end(), {"-fopenmp", "-o", program.string()});
+    for (std::string& object : compile_objects(plan, folder.path(), isas, flags, {"main.cpp"}))
+        link.push_back(std::move(object));
+    link.push_back(home.runtime_archive.string());
+    compile_generated(link);
     const std::vector<std::byte> bytes = runtime::read_file(program.string());
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -71,8 +77,7 @@ int build_command(const std::vector<std::string>& arguments) {
     add("output,o", po::value<std::string>()->value_name("FILE"),
         "the program to write (required)");
     add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
-    add("isa", po::value<std::string>()->value_name("native|avx512|avx2|baseline"),
-        "instruction set; native, this machine's, by default");
+    add_isa_option(options);
     add_settings_option(options);
     Arguments given(
         {"build", "MODEL",
@@ -80,7 +85,7 @@ int build_command(const std::vector<std::string>& arguments) {
          "runner of tensor files. It needs the C++ and OpenMP libraries alone."},
         options, arguments);
     if (given.help()) return 0;
-    const std::string isa = given.choice("isa", {"native", "avx512", "avx2", "baseline"});
+    const std::vector<std::string> isas = wanted_isas(given);
     const bool fusion = given.on("fusion");
     const std::string& output = given.text("output");
     if (fs::is_directory(output))
@@ -91,7 +96,7 @@ int build_command(const std::vector<std::string>& arguments) {
     CompiledModel compiled =
         compile(model, driver == Driver::translator ? translator_programs(model, fusion)
                                                     : runner_programs(model, fusion));
-    write_program(output, compiled_program(compiled.plan, driver, isa));
+    write_program(output, compiled_program(compiled.plan, driver, isas));
     return 0;
 }
 

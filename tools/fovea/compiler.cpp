@@ -3,8 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <future>
 #include <sstream>
+#include <thread>
 
 #include "codegen/base/error.h"
 #include "tools/fovea/arguments.h"
@@ -82,15 +86,12 @@ Home find_home() {
     return {home, home / "build/libfovea_runtime.a"};
 }
 
-std::string machine_of(const std::string& isa) {
-    if (isa == "avx512") return "x86-64-v4";
-    if (isa == "avx2") return "x86-64-v3";
-    return isa == "baseline" ? "x86-64" : "native";
-}
-
 std::vector<std::string> generated_code_flags(const std::string& isa) {
-    return {"-std=c++20", "-O3",        "-ffp-contract=fast",       "-fno-math-errno",
-            "-fopenmp",   "-Wno-psabi", "-march=" + machine_of(isa)};
+    std::vector<std::string> flags = {"-std=c++20",      "-O3",      "-ffp-contract=fast",
+                                      "-fno-math-errno", "-fopenmp", "-Wno-psabi"};
+    if (isa == "avx512") flags.push_back("-march=x86-64-v4");
+    if (isa == "avx2") flags.push_back("-march=x86-64-v3");
+    return flags;
 }
 
 std::vector<std::string> because_messages(const std::string& output) {
@@ -119,6 +120,19 @@ void compile_generated(const std::vector<std::string>& command) {
     if (result.status == 0) return;
     throw InternalError(fmt::format("{} could not compile generated code: {}", command[0],
                                     first_error(result.output)));
+}
+
+void compile_generated(const std::vector<std::vector<std::string>>& commands) {
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i; (i = next++) < commands.size();) compile_generated(commands[i]);
+    };
+    std::vector<std::future<void>> workers;
+    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+    while (workers.size() < std::min(processors, commands.size()))
+        workers.push_back(std::async(std::launch::async, work));
+    for (std::future<void>& worker : workers) worker.wait();
+    for (std::future<void>& worker : workers) worker.get();
 }
 
 }  // namespace fovea::tool

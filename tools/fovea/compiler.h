@@ -18,10 +18,7 @@ struct Home {
 };
 Home find_home();
 
-/// What -march takes for an instruction set: native, x86-64-v4, x86-64-v3, x86-64.
-std::string machine_of(const std::string& isa);
-
-/// Flags for generated code; `isa` is native, avx512, avx2 or baseline.
+/// Flags for generated code; `isa` is avx512, avx2 or baseline.
 std::vector<std::string> generated_code_flags(const std::string& isa);
 
 /// The messages in a compiler's output that say why a model is ill-formed; empty when the output is
@@ -33,5 +30,7 @@ std::string first_error(const std::string& compiler_output);
 
 /// Runs `command`; InternalError with its first error when it fails: generated code compiles.
 void compile_generated(const std::vector<std::string>& command);
+/// The same for several, as many at once as there are processors.
+void compile_generated(const std::vector<std::vector<std::string>>& commands);
 
 }  // namespace fovea::tool

@@ -7,6 +7,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {
@@ -38,8 +39,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     add("training", "with the programs that give gradients");
     add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
     add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
-    add("isa", po::value<std::string>()->value_name("native|avx512|avx2|baseline"),
-        "instruction set that DIR/CMakeLists.txt compiles for; native by default");
+    add_isa_option(options);
     add_settings_option(options);
     Arguments given({"generate", "MODEL",
                      "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/CMakeLists.txt and DIR/fovea, a\n"
@@ -48,7 +48,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "ptx"}) == "ptx")
         throw UserError("this build of fovea has no PTX target; --target cpu is the one it has");
-    const std::string isa = given.choice("isa", {"native", "avx512", "avx2", "baseline"});
+    const std::vector<std::string> isas = wanted_isas(given);
     const bool fusion = given.on("fusion");
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings());
@@ -58,7 +58,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (error)
         throw UserError(
             fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
-    write_generated(compiled.plan, folder, isa);
+    write_generated(compiled.plan, folder, isas);
     copy_runtime(folder);
     return 0;
 }

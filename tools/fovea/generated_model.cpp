@@ -51,12 +51,14 @@ std::vector<fs::path> runtime_files(const fs::path& runtime) {
     return files;
 }
 
-std::string hash_of(const plan::Model& model, const std::vector<std::string>& command,
-                    const Home& home) {
+std::string hash_of(const plan::Model& model, const std::string& isa, const Home& home) {
     Hash hash;
-    for (const emit::File& file : emit::make_cpp_emitter()->emit_model(model)) hash.add(file.text);
-    for (const std::string& part : command) hash.add(part);
-    hash.add(stamp(find_program(command[0])));
+    for (const emit::File& file : emit::make_cpp_emitter({isa})->emit_model(model))
+        hash.add(file.text);
+    const std::vector<std::string> compiler = find_compiler();
+    for (const std::string& part : compiler) hash.add(part);
+    for (const std::string& flag : generated_code_flags(isa)) hash.add(flag);
+    hash.add(stamp(find_program(compiler[0])));
     for (const fs::path& file : runtime_files(home.sources / "runtime"))
         if (file.extension() == ".h") hash.add(stamp(file));
     return hash.text();
@@ -77,18 +79,18 @@ fs::path cache_folder() {
 
 /// Compiles into `library`, through a file beside it, so that other processes see all of it or
 /// none.
-void compile_library(const plan::Model& model, std::vector<std::string> command, const Home& home,
+void compile_library(const plan::Model& model, const std::string& isa, const Home& home,
                      const fs::path& library) {
     TemporaryFolder folder;
-    write_generated(model, folder.path());
+    write_generated(model, folder.path(), {isa});
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     fs::path part = library;
     part += fmt::format(".{}", getpid());
-    for (const std::string& argument :
-         {"-I" + folder.path().string(), std::string("-o"), part.string(),
-          (folder.path() / (generated_name(model) + ".cpp")).string()})
-        command.push_back(argument);
-    compile_generated(command);
+    std::vector<std::string> link = find_compiler();
+    link.insert(link.end(), {"-shared", "-fopenmp", "-o", part.string()});
+    for (std::string& object : compile_objects(model, folder.path(), {isa}, {"-fPIC"}))
+        link.push_back(std::move(object));
+    compile_generated(link);
     fs::rename(part, library);
 }
 
@@ -109,13 +111,37 @@ std::string generated_name(const plan::Model& model) {
     return header.substr(0, header.rfind('.'));
 }
 
-void write_generated(const plan::Model& model, const fs::path& folder, const std::string& isa) {
-    for (emit::File& file : emit::make_cpp_emitter()->emit_model(model)) {
-        const std::string machine = "FOVEA_MACHINE native";
-        if (std::size_t at = file.text.find(machine); at != std::string::npos)
-            file.text.replace(at, machine.size(), "FOVEA_MACHINE " + machine_of(isa));
+void write_generated(const plan::Model& model, const fs::path& folder,
+                     const std::vector<std::string>& isas) {
+    for (const emit::File& file : emit::make_cpp_emitter(isas)->emit_model(model))
         runtime::write_file_atomically((folder / file.name).string(), file.text);
-    }
+}
+
+std::vector<std::string> compile_objects(const plan::Model& model, const fs::path& folder,
+                                         const std::vector<std::string>& isas,
+                                         const std::vector<std::string>& flags,
+                                         const std::vector<std::string>& sources) {
+    std::vector<std::string> objects;
+    std::vector<std::vector<std::string>> commands;
+    const auto add = [&](const std::string& source, const std::string& object,
+                         const std::string& isa, const std::string& flag) {
+        std::vector<std::string> command = find_compiler();
+        for (const auto& more : {generated_code_flags(isa), flags})
+            command.insert(command.end(), more.begin(), more.end());
+        objects.push_back((folder / object).string());
+        command.insert(command.end(), {flag, "-I" + folder.string(), "-c", "-o", objects.back(),
+                                       (folder / source).string()});
+        commands.push_back(std::move(command));
+    };
+    const std::string source = generated_name(model) + ".cpp";
+    // The longest compilation first: the fewer lanes a register has, the more code there is.
+    for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa)
+        add(source, "kernels_" + *isa + ".o", *isa, "-DFOVEA_KERNELS");
+    // What shares names with other code of the program is compiled for any machine.
+    add(source, "description.o", "baseline", "-DFOVEA_DESCRIPTION");
+    for (const std::string& other : sources) add(other, other + ".o", "baseline", "-DNDEBUG");
+    compile_generated(commands);
+    return objects;
 }
 
 void copy_runtime(const fs::path& folder) {
@@ -129,18 +155,15 @@ void copy_runtime(const fs::path& folder) {
 
 const runtime::Model& load_generated(const plan::Model& model, const std::string& isa, Keep keep) {
     const Home home = find_home();
-    std::vector<std::string> command = find_compiler();
-    for (const std::string& flag : generated_code_flags(isa)) command.push_back(flag);
-    command.insert(command.end(), {"-fPIC", "-shared"});
     const std::string name = generated_name(model);
     const fs::path cache = keep == Keep::in_cache ? cache_folder() : fs::path();
     if (cache.empty()) {
         TemporaryFolder folder;
-        compile_library(model, command, home, folder.path() / "model.so");
+        compile_library(model, isa, home, folder.path() / "model.so");
         return load(folder.path() / "model.so", name);
     }
-    const fs::path library = cache / (hash_of(model, command, home) + ".so");
-    if (!fs::exists(library)) compile_library(model, command, home, library);
+    const fs::path library = cache / (hash_of(model, isa, home) + ".so");
+    if (!fs::exists(library)) compile_library(model, isa, home, library);
     return load(library, name);
 }
 

@@ -10,6 +10,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/run_reference.h"
 
@@ -58,7 +59,8 @@ void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, bo
     bool training = request.train && has_dropout(model.graph);
     CompiledModel compiled =
         compile(model, {runner_program(model, request.gradients, training, fusion)});
-    runtime::run_model(load_generated(compiled.plan, "native"), request, inputs, weights, output);
+    const runtime::Model& generated = load_generated(compiled.plan, isa_of_this_machine());
+    runtime::run_model(generated, request, inputs, weights, output);
 }
 
 }  // namespace

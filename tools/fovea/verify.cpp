@@ -8,6 +8,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify_kernels.h"
 
@@ -35,7 +36,7 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& targe
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests);
     const runtime::Model* generated =
-        target == "cpu" ? &load_generated(compiled.plan, "native") : nullptr;
+        target == "cpu" ? &load_generated(compiled.plan, isa_of_this_machine()) : nullptr;
     std::vector<VerifyRow> rows;
     const std::vector<Sample> samples = samples_for(compiled.plan);
     for (std::size_t p = 0; p < compiled.programs.size(); ++p) {

@@ -8,6 +8,7 @@ namespace {
 
 class CppEmitter final : public Emitter {
   public:
+    explicit CppEmitter(std::vector<std::string> isas) : isas_(std::move(isas)) {}
     std::string target() const override { return "cpp"; }
     std::string emit_kernel(const kernel::Kernel& kernel) const override {
         return cpp_kernel(kernel);
@@ -15,13 +16,18 @@ class CppEmitter final : public Emitter {
     std::vector<File> emit_model(const plan::Model& model) const override {
         const std::string name = model_identifier(model);
         return {{name + ".h", cpp_header(model)},
-                {name + ".cpp", cpp_source(model)},
-                {"CMakeLists.txt", cmake_text(model)}};
+                {name + ".cpp", cpp_source(model, isas_)},
+                {"CMakeLists.txt", cmake_text(model, isas_)}};
     }
+
+  private:
+    std::vector<std::string> isas_;
 };
 
 }  // namespace
 
-std::unique_ptr<Emitter> make_cpp_emitter() { return std::make_unique<CppEmitter>(); }
+std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas) {
+    return std::make_unique<CppEmitter>(std::move(isas));
+}
 
 }  // namespace fovea::emit

@@ -22,7 +22,7 @@ constexpr const char* kInitials[] = {"zeros", "ones", "xavier_uniform", "normal"
 /// the generated file defines itself or uses.
 Model with_distinct_names(const Model& model) {
     Model result = model;
-    std::set<std::string> taken = {"observe", "tensor", "check_ids", "check_lengths", "contract"};
+    std::set<std::string> taken = {"observe", "tensor", "contract", "runtime"};
     for (kernel::Kernel& kernel : result.kernels) {
         const std::string wanted = identifier(kernel.name);
         kernel.name = wanted;
@@ -57,27 +57,101 @@ void write_parameters(const Model& model, Writer& writer) {
     writer.blank();
 }
 
-void write_model_function(const Model& model, Writer& writer) {
-    writer.open("const fovea::runtime::Model& " + model_identifier(model) + "_model()");
-    writer.line("using namespace fovea::cpu::" + model_identifier(model) + ";");
-    writer.line("static const fovea::runtime::Model model = {");
+/// Kernels, programs, and the table of programs that the description binds.
+std::string kernels_text(const Model& model) {
+    const std::string name = model_identifier(model);
+    Writer head;
+    for (const char* header : {"contract", "dropout", "math", "run", "threads", "vector"})
+        head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
+        head.line("#include \"fovea/cpu/tile.h\"");
+    head.blank();
+    head.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");
+    head.blank();
+    std::string text = head.text();
+    for (const kernel::Kernel& kernel : model.kernels) text += cpp_kernel(kernel) + "\n";
+    Writer programs;
+    for (const plan::Program& program : model.programs)
+        write_program_code(model, program, programs);
+    programs.line("}  // namespace fovea::cpu::inline FOVEA_ISA::" + name);
+    programs.blank();
+    programs.line("namespace fovea::generated::FOVEA_ISA {");
+    const std::string table = "const runtime::ProgramCode " + name + "_programs[]";
+    programs.line("extern " + table + ";");
+    programs.line(table + " = {");
+    programs.indent();
+    for (const plan::Program& program : model.programs) {
+        const std::string function = identifier(program.name);
+        const std::string prepare =
+            program.prepare.empty() ? "nullptr" : "cpu::" + name + "::prepare_" + function;
+        programs.line("{cpu::" + name + "::run_" + function + ", " + prepare + "},");
+    }
+    programs.unindent();
+    programs.line("};");
+    programs.line("}  // namespace fovea::generated::FOVEA_ISA");
+    return text + programs.text();
+}
+
+void write_model_function(const Model& model, const std::vector<std::string>& isas,
+                          Writer& writer) {
+    const std::string name = model_identifier(model);
+    writer.open("const fovea::runtime::Model& " + name + "_model()");
+    writer.line("using namespace fovea::generated;");
+    writer.line("using namespace fovea::generated::" + name + "_description;");
+    writer.line("static constexpr IsaPart parts[] = {");
+    writer.indent();
+    for (const std::string& isa : isas)
+        writer.line("{" + quoted(isa) + ", " + isa + "::" + name + "_programs},");
+    writer.unindent();
+    writer.line("};");
+    writer.line("static const IsaPart& part = choose_isa(parts);");
+    writer.line("static const Model model = {");
     writer.indent();
     writer.line(quoted(model.name) + ",");
     std::string settings, programs;
     for (const plan::Setting& setting : model.settings)
         settings += std::string(settings.empty() ? "" : ", ") + "{" + quoted(setting.name) + ", " +
                     quoted(setting.value) + "}";
-    for (const plan::Program& program : model.programs)
-        programs +=
-            (programs.empty() ? "" : ", ") + ("describe_" + identifier(program.name)) + "()";
+    for (std::size_t i = 0; i < model.programs.size(); ++i)
+        programs += (i ? ", describe_" : "describe_") + identifier(model.programs[i].name) +
+                    "(part.programs[" + std::to_string(i) + "])";
     writer.line("dim_names(),");
     writer.line("{" + settings + "},");
     writer.line("describe_parameters(),");
     writer.line("{" + programs + "},");
+    writer.line("{},");
+    writer.line("part.isa,");
     writer.unindent();
     writer.line("};");
     writer.line("return model;");
     writer.close();
+}
+
+std::string description_text(const Model& model, const std::vector<std::string>& isas) {
+    const std::string name = model_identifier(model);
+    Writer writer;
+    for (const char* header : {"check_inputs", "isa", "tables"})
+        writer.line(std::string("#include \"fovea/") + header + ".h\"");
+    writer.blank();
+    for (const std::string& isa : isas)
+        writer.line("namespace fovea::generated::" + isa + " { extern const runtime::ProgramCode " +
+                    name + "_programs[]; }");
+    writer.blank();
+    writer.line("namespace fovea::generated::" + name + "_description {");
+    writer.line("namespace {");
+    writer.blank();
+    writer.line("using namespace fovea::runtime;");
+    writer.line("using i64 = std::int64_t;");
+    writer.blank();
+    write_dims(model, writer);
+    for (const plan::Program& program : model.programs)
+        write_program_description(model, program, writer);
+    write_parameters(model, writer);
+    writer.line("}  // namespace");
+    writer.line("}  // namespace fovea::generated::" + name + "_description");
+    writer.blank();
+    write_model_function(model, isas, writer);
+    return writer.text();
 }
 
 }  // namespace
@@ -102,38 +176,24 @@ std::string cpp_header(const Model& model) {
     return writer.text();
 }
 
-std::string cpp_source(const Model& given) {
+std::string cpp_source(const Model& given, const std::vector<std::string>& isas) {
     const Model model = with_distinct_names(given);
     const std::string name = model_identifier(model);
-    Writer writer;
-    writer.line("// The model " + name + ", generated by fovea" +
-                (model.source.empty() ? "" : " from " + model.source) +
-                ": its kernels, then its programs.");
-    writer.line("#include \"" + name + ".h\"");
-    writer.blank();
-    for (const char* header : {"contract", "dropout", "math", "run", "threads", "vector"})
-        writer.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
-    if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
-        writer.line("#include \"fovea/cpu/tile.h\"");
-    writer.line("#include \"fovea/tables.h\"");
-    writer.blank();
-    writer.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");
-    writer.blank();
-    std::string text = writer.text();
-    for (const kernel::Kernel& kernel : model.kernels) text += cpp_kernel(kernel) + "\n";
-    Writer programs;
-    programs.line("using namespace fovea::runtime;");
-    programs.blank();
-    write_dims(model, programs);
-    for (const plan::Program& program : model.programs) write_program(model, program, programs);
-    write_parameters(model, programs);
-    programs.line("}  // namespace fovea::cpu::inline FOVEA_ISA::" + name);
-    programs.blank();
-    write_model_function(model, programs);
-    return text + programs.text();
+    Writer head;
+    head.line("// The model " + name + ", generated by fovea" +
+              (model.source.empty() ? "" : " from " + model.source) + ".");
+    head.line("// Compiled with FOVEA_KERNELS for each instruction set: kernels and programs.");
+    head.line("// Compiled with FOVEA_DESCRIPTION for any machine: what it says about itself.");
+    head.line("#include \"" + name + ".h\"");
+    head.blank();
+    head.line("#ifndef FOVEA_DESCRIPTION");
+    head.blank();
+    return head.text() + kernels_text(model) + "\n#endif  // FOVEA_DESCRIPTION\n" +
+           "#ifndef FOVEA_KERNELS\n\n" + description_text(model, isas) +
+           "\n#endif  // FOVEA_KERNELS\n";
 }
 
-std::string cmake_text(const Model& model) {
+std::string cmake_text(const Model& model, const std::vector<std::string>& isas) {
     return fmt::format(
         R"(# Builds the model {0}, generated by fovea: the library `{0}` and the program `run_{0}`.
 # The folder fovea/ beside this file is a copy of the runtime; nothing else is needed.
@@ -143,28 +203,46 @@ project({0} LANGUAGES CXX)
 if(NOT CMAKE_BUILD_TYPE)
     set(CMAKE_BUILD_TYPE Release)
 endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
 find_package(OpenMP REQUIRED)
-set(FOVEA_MACHINE native CACHE STRING "The machine to compile for, as -march takes it")
+include_directories(${{CMAKE_CURRENT_SOURCE_DIR}})
+set(flags -O3 -ffp-contract=fast -fno-math-errno -Wno-psabi ${{OpenMP_CXX_FLAGS}})
 
+# The kernels once for each instruction set; the program takes the best that its machine has.
+set(machine_avx512 -march=x86-64-v4)
+set(machine_avx2 -march=x86-64-v3)
+set(machine_baseline)
+foreach(isa {1})
+    add_library({0}_${{isa}} OBJECT {0}.cpp)
+    target_compile_options({0}_${{isa}} PRIVATE ${{flags}} ${{machine_${{isa}}}})
+    target_compile_definitions({0}_${{isa}} PRIVATE FOVEA_KERNELS)
+    list(APPEND kernels $<TARGET_OBJECTS:{0}_${{isa}}>)
+endforeach()
+
+# Everything else for any machine.
 file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/fovea/*.cpp)
-add_library({0} STATIC {0}.cpp ${{runtime}})
-target_compile_features({0} PUBLIC cxx_std_20)
+add_library({0} STATIC {0}.cpp ${{runtime}} ${{kernels}})
 target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
-target_compile_options({0} PRIVATE
-    -O3 -ffp-contract=fast -fno-math-errno -march=${{FOVEA_MACHINE}} -Wno-psabi)
+target_compile_features({0} PUBLIC cxx_std_20)
+target_compile_options({0} PRIVATE ${{flags}})
+target_compile_definitions({0} PRIVATE FOVEA_DESCRIPTION)
 target_link_libraries({0} PUBLIC OpenMP::OpenMP_CXX)
 
 file(WRITE ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp [[
+#include "fovea/error.h"
 #include "fovea/runner/runner_main.h"
 #include "{0}.h"
 int main(int argc, char** argv) {{
-    return fovea::runtime::runner_main(argc, argv, {0}_model());
+    return fovea::runtime::report_errors(argc > 0 ? argv[0] : "run_{0}", [&] {{
+        return fovea::runtime::runner_main(argc, argv, {0}_model());
+    }});
 }}
 ]])
 add_executable(run_{0} ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp)
 target_link_libraries(run_{0} PRIVATE {0})
 )",
-        model_identifier(model));
+        model_identifier(model), fmt::join(isas, " "));
 }
 
 }  // namespace fovea::emit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "codegen/plan/plan.h"
 
@@ -9,10 +10,12 @@ namespace fovea::emit {
 
 /// `<model>.h`: declares the one function of the generated code.
 std::string cpp_header(const plan::Model& model);
-/// `<model>.cpp`: kernels, programs, and the model's description of itself.
-std::string cpp_source(const plan::Model& model);
+/// `<model>.cpp`: kernels and programs, compiled for each of `isas` with FOVEA_KERNELS defined;
+/// and the model's description of itself, compiled once with FOVEA_DESCRIPTION, which chooses among
+/// them. Compiled with neither, the file holds both, for the one instruction set of `isas`.
+std::string cpp_source(const plan::Model& model, const std::vector<std::string>& isas);
 /// `CMakeLists.txt`: builds the model beside a copy of the runtime in `fovea/`.
-std::string cmake_text(const plan::Model& model);
+std::string cmake_text(const plan::Model& model, const std::vector<std::string>& isas);
 
 /// The C++ name of a model: `attention_is_all_you_need`.
 std::string model_identifier(const plan::Model& model);

@@ -33,11 +33,16 @@ class ProgramText {
         }
     }
 
-    void run() {
+    void write_code() {
         const std::string name = identifier(program_.name);
         writer_.line("// Program " + program_.name + ".");
         write_steps("run_" + name, program_.steps, true);
         if (!program_.prepare.empty()) write_steps("prepare_" + name, program_.prepare, false);
+    }
+
+    void write_description() {
+        const std::string name = identifier(program_.name);
+        writer_.line("// Program " + program_.name + ".");
         const bool checks = write_checks("check_" + name);
         write_description(name, checks);
     }
@@ -54,11 +59,11 @@ class ProgramText {
             used.insert(steps[i].arguments.begin(), steps[i].arguments.end());
         }
         if (steps.empty()) {
-            writer_.line("void " + function + "(const Call&) {}");
+            writer_.line("void " + function + "(const runtime::Call&) {}");
             writer_.blank();
             return;
         }
-        writer_.open("void " + function + "(const Call& call)");
+        writer_.open("void " + function + "(const runtime::Call& call)");
         define_dims(body.text());
         for (int tensor : used) define_tensor(tensor);
         if (mentions(body.text(), "key"))
@@ -107,8 +112,8 @@ class ProgramText {
                 shape += (shape.empty() ? "" : ", ") + spell(dim).text;
             body.line(
                 std::string(tensor.holds == plan::Holds::ids ? "check_ids(" : "check_lengths(") +
-                quoted(tensor.name) + ", tensor<const i32>(call, " + std::to_string(i) + "), {" +
-                shape + "}, " + spell(tensor.limit).text + ");");
+                quoted(tensor.name) + ", static_cast<const std::int32_t*>(call.tensors[" +
+                std::to_string(i) + "]), {" + shape + "}, " + spell(tensor.limit).text + ");");
         }
         if (body.text().empty()) return false;
         writer_.open("void " + function + "(const Call& call)");
@@ -124,7 +129,7 @@ class ProgramText {
         const std::string outputs = write_table(name, "outputs", Role::output);
         const std::string buffers = write_buffers(name);
         const std::string kernels = write_kernels(name);
-        writer_.open("Program describe_" + name + "()");
+        writer_.open("Program describe_" + name + "(const ProgramCode& code)");
         writer_.line("const std::vector<std::string> dims = dim_names();");
         writer_.line("Program program;");
         writer_.line("program.name = " + quoted(program_.name) + ";");
@@ -137,8 +142,8 @@ class ProgramText {
         if (!kernels.empty())
             writer_.line("program.kernels.assign(std::begin(" + kernels + "), std::end(" + kernels +
                          "));");
-        writer_.line("program.run = run_" + name + ";");
-        if (!program_.prepare.empty()) writer_.line("program.prepare = prepare_" + name + ";");
+        writer_.line("program.run = code.run;");
+        writer_.line("program.prepare = code.prepare;");
         if (checks) writer_.line("program.check_inputs = check_" + name + ";");
         writer_.line("return program;");
         writer_.close();
@@ -201,8 +206,12 @@ class ProgramText {
 
 }  // namespace
 
-void write_program(const Model& model, const Program& program, Writer& writer) {
-    ProgramText(model, program, writer).run();
+void write_program_code(const Model& model, const Program& program, Writer& writer) {
+    ProgramText(model, program, writer).write_code();
+}
+
+void write_program_description(const Model& model, const Program& program, Writer& writer) {
+    ProgramText(model, program, writer).write_description();
 }
 
 std::string tensor_row(const Tensor& tensor) {

@@ -1,4 +1,5 @@
-// One program of a generated model: the functions that run, prepare and check, and its description.
+// One program of a generated model: the functions that run and prepare, which are compiled for each
+// instruction set, and its checks and description, which are compiled once.
 #pragma once
 
 #include "codegen/emit/cpp/writer.h"
@@ -6,8 +7,11 @@
 
 namespace fovea::emit {
 
-/// Kernels have their final, distinct names in `model`.
-void write_program(const plan::Model& model, const plan::Program& program, Writer& writer);
+/// `run_…` and `prepare_…`. Kernels have their final, distinct names in `model`.
+void write_program_code(const plan::Model& model, const plan::Program& program, Writer& writer);
+/// `check_…` and `describe_…`.
+void write_program_description(const plan::Model& model, const plan::Program& program,
+                               Writer& writer);
 
 /// `"src", DType::i32, "[batch, src_len]"`: the start of a tensor's row in a table.
 std::string tensor_row(const plan::Tensor& tensor);

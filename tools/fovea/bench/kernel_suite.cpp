@@ -10,6 +10,7 @@
 #include "tools/fovea/bench/backward_steps.h"
 #include "tools/fovea/bench/count_flops.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
 
 namespace fovea::tool {
 
@@ -61,7 +62,7 @@ BenchRow KernelSuite::measure(Bench& bench, const KernelCase& kernel_case) const
 
 std::vector<BenchRow> KernelSuite::run(Bench& bench) {
     compiled_ = compile_model("bench_" + name_, "tools/fovea/bench", {}, requests_);
-    generated_ = &load_generated(compiled_.plan, "native", Keep::nowhere);
+    generated_ = &load_generated(compiled_.plan, isa_of_this_machine(), Keep::nowhere);
     std::vector<BenchRow> rows;
     for (const KernelCase& kernel_case : cases_) rows.push_back(measure(bench, kernel_case));
     return rows;

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 
 #include "codegen/base/error.h"
 #include "runtime/arena.h"
 #include "runtime/threads.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {
@@ -26,11 +28,13 @@ void* compile_probe() {
     TemporaryFolder folder;
     const std::string library = folder.path() / "machine_probe.so";
     std::vector<std::string> command = find_compiler();
-    command.insert(
-        command.end(),
-        {"-std=c++20", "-O3", "-ffp-contract=fast", "-fno-math-errno", "-fopenmp", "-Wno-psabi",
-         "-march=native", "-fPIC", "-shared", "-I" + home.sources.string(), "-o", library,
-         (home.sources / "tools/fovea/bench/probe/machine_probe.cpp").string()});
+    for (const std::string& flag : generated_code_flags(isa_of_this_machine()))
+        command.push_back(flag);
+    // What the machine has beyond the instruction sets of kernels: dot products of bfloat16.
+    if (!std::getenv("FOVEA_ISA")) command.push_back("-march=native");
+    command.insert(command.end(),
+                   {"-fPIC", "-shared", "-I" + home.sources.string(), "-o", library,
+                    (home.sources / "tools/fovea/bench/probe/machine_probe.cpp").string()});
     compile_generated(command);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) throw InternalError(fmt::format("cannot load the probe: {}", dlerror()));

@@ -15,6 +15,7 @@
 #include "tools/fovea/bench/count_flops.h"
 #include "tools/fovea/bench/suites.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {
@@ -52,7 +53,7 @@ class BenchedModel {
         requests.push_back(
             {.name = "encoder_forward", .graph = builder_of<encoder_forward>()(sizes.settings)});
         compiled_ = compile(model, requests);
-        generated_ = &load_generated(compiled_.plan, "native", Keep::nowhere);
+        generated_ = &load_generated(compiled_.plan, isa_of_this_machine(), Keep::nowhere);
         parameters_ = std::make_unique<runtime::Parameters>(*generated_, sizes.training);
         parameters_->initialize(1);
     }

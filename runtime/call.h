@@ -1,0 +1,25 @@
+// What generated code is called with, and what of it is compiled once per instruction set. Plain C
+// types: whatever else a header defines, a linker could take from a part for a newer machine.
+#pragma once
+
+#include <cstdint>
+
+namespace fovea::runtime {
+
+/// What one call of a program is given besides its tensors.
+struct Call {
+    const std::int64_t* dims = nullptr;  // values, in the order of Model::dims
+    void* const* tensors = nullptr;  // parameters, then inputs, outputs, buffers, in their orders
+    std::uint64_t seed = 0, step = 0;  // the key and the first counter word of dropout
+    /// Called after each kernel by one thread, when set (verification); `kernel` counts from 0.
+    void (*observe)(void* state, int kernel) = nullptr;
+    void* observe_state = nullptr;
+};
+
+/// The functions of a program for one instruction set; `prepare` is null where nothing is prepared.
+struct ProgramCode {
+    void (*run)(const Call&);
+    void (*prepare)(const Call&);
+};
+
+}  // namespace fovea::runtime

@@ -1,0 +1,50 @@
+// Ids and lengths, element by element.
+#include "check_inputs.h"
+
+#include <string>
+#include <vector>
+
+#include "error.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+/// `[2, 5]`, the position of element `index` in an array of this shape.
+std::string position_text(std::int64_t index, std::initializer_list<std::int64_t> shape) {
+    std::string text;
+    const std::vector<std::int64_t> extents(shape);
+    for (std::size_t axis = extents.size(); axis-- > 0; index /= extents[axis])
+        text = std::to_string(index % extents[axis]) + (text.empty() ? "" : ", ") + text;
+    return "[" + text + "]";
+}
+
+std::int64_t count_of(std::initializer_list<std::int64_t> shape) {
+    std::int64_t count = 1;
+    for (std::int64_t extent : shape) count *= extent;
+    return count;
+}
+
+}  // namespace
+
+void check_ids(const char* name, const std::int32_t* values,
+               std::initializer_list<std::int64_t> shape, std::int64_t limit) {
+    const std::int64_t count = count_of(shape);
+    for (std::int64_t i = 0; i < count; ++i)
+        if (values[i] < 0 || values[i] >= limit)
+            throw UserError("input " + std::string(name) + position_text(i, shape) + " is the id " +
+                            std::to_string(values[i]) + "; ids are from 0 to " +
+                            std::to_string(limit - 1));
+}
+
+void check_lengths(const char* name, const std::int32_t* values,
+                   std::initializer_list<std::int64_t> shape, std::int64_t limit) {
+    const std::int64_t count = count_of(shape);
+    for (std::int64_t i = 0; i < count; ++i)
+        if (values[i] < 0 || values[i] > limit)
+            throw UserError("input " + std::string(name) + position_text(i, shape) +
+                            " is the length " + std::to_string(values[i]) +
+                            "; lengths are from 0 to " + std::to_string(limit));
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,78 @@
+// The choice of an instruction set when a program starts.
+#include "isa.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "error.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+constexpr std::string_view kNames[] = {"avx512", "avx2", "baseline"};
+
+bool has_avx2() {
+#if defined(__x86_64__)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#else
+    return false;
+#endif
+}
+
+bool has_avx512() {
+#if defined(__x86_64__)
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#else
+    return false;
+#endif
+}
+
+/// Those of `parts` that this machine has (or all): `avx2, baseline`.
+std::string list_of(std::span<const std::string_view> parts, bool all) {
+    std::string text;
+    for (std::string_view name : parts)
+        if (all || machine_has(name)) text += (text.empty() ? "" : ", ") + std::string(name);
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+std::span<const std::string_view> isa_names() { return kNames; }
+
+bool machine_has(std::string_view isa) {
+    if (isa == "avx512") return has_avx512();
+    if (isa == "avx2") return has_avx2();
+    return isa == "baseline";
+}
+
+std::size_t choose_isa(std::span<const std::string_view> parts) {
+    const auto at = [&](std::string_view name) {
+        return static_cast<std::size_t>(std::ranges::find(parts, name) - parts.begin());
+    };
+    if (const char* wanted = std::getenv("FOVEA_ISA"); wanted && *wanted) {
+        const std::string is = "FOVEA_ISA is '" + std::string(wanted) + "', which ";
+        if (at(wanted) == parts.size())
+            throw UserError(is + "this program does not have; on this machine it runs " +
+                            list_of(parts, false));
+        if (!machine_has(wanted))
+            throw UserError(is + "this machine does not have; on it this program runs " +
+                            list_of(parts, false));
+        return at(wanted);
+    }
+    for (std::string_view name : kNames)
+        if (at(name) < parts.size() && machine_has(name)) return at(name);
+    throw UserError("this program is for the instruction sets " + list_of(parts, true) +
+                    ", and this machine has none of them");
+}
+
+const IsaPart& choose_isa(std::span<const IsaPart> parts) {
+    std::vector<std::string_view> names;
+    for (const IsaPart& part : parts) names.push_back(part.isa);
+    return parts[choose_isa(names)];
+}
+
+}  // namespace fovea::runtime

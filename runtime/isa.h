@@ -1,0 +1,30 @@
+// Instruction sets: which a machine has, and which of a program's it runs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "call.h"
+
+namespace fovea::runtime {
+
+/// The kernels of a model for one instruction set: a ProgramCode per program.
+struct IsaPart {
+    const char* isa;
+    const ProgramCode* programs;
+};
+
+/// `avx512`, `avx2`, `baseline`: the best first. They are x86-64-v4, -v3 and any x86-64.
+std::span<const std::string_view> isa_names();
+
+/// Whether this machine runs kernels for `isa`, one of `isa_names`.
+bool machine_has(std::string_view isa);
+
+/// The number of the part to run: the one that the environment variable FOVEA_ISA names, else the
+/// best that this machine has. UserError when there is none such, with those that there are.
+std::size_t choose_isa(std::span<const std::string_view> parts);
+const IsaPart& choose_isa(std::span<const IsaPart> parts);
+
+}  // namespace fovea::runtime

@@ -1,0 +1,80 @@
+// The choice of an instruction set, and what is said when there is none.
+#include "runtime/isa.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "runtime/error.h"
+
+using namespace fovea::runtime;
+
+namespace {
+
+/// The environment variable FOVEA_ISA for as long as this lives.
+struct Wanted {
+    explicit Wanted(const char* isa) { setenv("FOVEA_ISA", isa, 1); }
+    ~Wanted() { unsetenv("FOVEA_ISA"); }
+};
+
+std::string mistake(std::span<const IsaPart> parts) {
+    try {
+        choose_isa(parts);
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string names_here() {
+    std::string text;
+    for (std::string_view isa : isa_names())
+        if (machine_has(isa)) text += (text.empty() ? "" : ", ") + std::string(isa);
+    return text;
+}
+
+constexpr IsaPart kAll[] = {{"avx512", nullptr}, {"avx2", nullptr}, {"baseline", nullptr}};
+
+}  // namespace
+
+TEST_CASE("the best instruction set of the machine runs") {
+    CHECK(machine_has("baseline"));
+    CHECK(!machine_has("sse9"));
+    CHECK(choose_isa(kAll).isa == names_here().substr(0, names_here().find(',')));
+}
+
+TEST_CASE("FOVEA_ISA chooses") {
+    for (const IsaPart& part : kAll) {
+        Wanted wanted(part.isa);
+        if (machine_has(part.isa)) CHECK(choose_isa(kAll).isa == part.isa);
+        else
+            CHECK(mistake(kAll) == "FOVEA_ISA is '" + std::string(part.isa) +
+                                       "', which this machine does not have; on it this program "
+                                       "runs " +
+                                       names_here());
+    }
+    Wanted none("");
+    CHECK(choose_isa(kAll).isa == names_here().substr(0, names_here().find(',')));
+}
+
+TEST_CASE("FOVEA_ISA names what the program has not") {
+    constexpr IsaPart baseline[] = {{"baseline", nullptr}};
+    {
+        Wanted wanted("sse9");
+        CHECK(mistake(kAll) ==
+              "FOVEA_ISA is 'sse9', which this program does not have; on this "
+              "machine it runs " +
+                  names_here());
+    }
+    Wanted wanted("avx2");
+    CHECK(
+        mistake(baseline) ==
+        "FOVEA_ISA is 'avx2', which this program does not have; on this machine it runs baseline");
+}
+
+TEST_CASE("a program without kernels for this machine") {
+    constexpr IsaPart other[] = {{"neon", nullptr}};
+    CHECK(mistake(other) ==
+          "this program is for the instruction sets neon, and this machine has none of them");
+}

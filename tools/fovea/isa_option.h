@@ -1,0 +1,22 @@
+// Which instruction sets generated code is compiled for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/fovea/arguments.h"
+
+namespace fovea::tool {
+
+/// Adds `--isa`.
+void add_isa_option(po::options_description& options);
+
+/// The value of `--isa`, the best first: `avx512`, `avx2`, `baseline`, all when it was not given;
+/// `native` is the best that this machine has. UserError for other names.
+std::vector<std::string> wanted_isas(const Arguments& given);
+
+/// What code that runs in this process is compiled for: that of the environment variable FOVEA_ISA,
+/// else the best that this machine has.
+std::string isa_of_this_machine();
+
+}  // namespace fovea::tool
