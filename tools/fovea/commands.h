@@ -12,6 +12,7 @@ int generate_command(const std::vector<std::string>& arguments);
 int build_command(const std::vector<std::string>& arguments);
 int run_command(const std::vector<std::string>& arguments);
 int verify_command(const std::vector<std::string>& arguments);
+int compare_command(const std::vector<std::string>& arguments);
 int bench_command(const std::vector<std::string>& arguments);
 
 }  // namespace fovea::tool

@@ -30,6 +30,7 @@ constexpr Subcommand kSubcommands[] = {
     {"build", build_command, "write a model's program"},
     {"run", run_command, "run a model on tensors from a file"},
     {"verify", verify_command, "check kernels and gradients against the reference"},
+    {"compare", compare_command, "fusion off beside fusion on: values, time, memory"},
     {"bench", bench_command, "measure kernels and models against the machine"},
 };
 

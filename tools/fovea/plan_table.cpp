@@ -66,6 +66,13 @@ std::string dims_text(const SampleDims& dims) {
     return fmt::format("{}", fmt::join(parts, " "));
 }
 
+std::string unknown_dim(const std::string& name, const std::vector<std::string>& dims) {
+    if (dims.empty()) return fmt::format("unknown dim '{}'; the model has none", name);
+    const std::string nearest = did_you_mean(name, dims);
+    return fmt::format("unknown dim '{}'{} dims: {}", name, nearest.empty() ? ";" : nearest,
+                       comma_list(dims));
+}
+
 std::size_t used_kernels(const plan::Program& program) {
     std::set<int> kernels;
     for (const auto* steps : {&program.prepare, &program.steps})
@@ -87,8 +94,7 @@ SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>&
         auto size = runtime::parse_integer(
             std::string_view(text).substr(std::min(equals + 1, text.size())));
         if (!dims.count(name))
-            throw UserError(fmt::format("unknown dim '{}'{} dims: {}", name,
-                                        did_you_mean(name, model.dims), comma_list(model.dims)));
+            throw UserError(unknown_dim(name, model.dims));
         if (!size || *size < 1) throw UserError(fmt::format("--size takes DIM=N, not '{}'", text));
         dims[name] = *size;
     }

@@ -1,0 +1,128 @@
+// `fovea compare`: both forms agree, and what is written adds up.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "codegen/kernel/builder.h"
+#include "tests/tools/run_fovea.h"
+#include "tools/fovea/compare/compare_forms.h"
+#include "tools/fovea/compare/count_bytes.h"
+
+using fovea::test::run_fovea;
+using namespace fovea::tool;
+using Json = nlohmann::json;
+
+namespace {
+
+const std::string kScores = FOVEA_SOURCE_DIR "/models/lessons/scores.cpp";
+
+void check_row(const Json& row) {
+    CAPTURE(row.dump());
+    CHECK(row["max_error"]["values"] < 1e-5);
+    CHECK(row["max_error"]["gradients"] < 1e-5);
+    for (const char* form : {"off", "on"}) {
+        CHECK(row[form]["ms"] > 0);
+        CHECK(row[form]["peak_bytes"] > 0);
+        CHECK(row[form]["kernels"] > 0);
+    }
+    CHECK(row["on"]["kernels"] < row["off"]["kernels"]);
+    CHECK(row["on"]["bytes"] < row["off"]["bytes"]);
+    CHECK((row["chosen"] == "on" || row["chosen"] == "off"));
+}
+
+/// What `fovea compare` with these arguments writes as JSON.
+Json compare(std::vector<std::string> arguments, const TemporaryFolder& folder) {
+    const std::string json = folder.path() / "compare.json";
+    arguments.insert(arguments.begin(), "compare");
+    arguments.insert(arguments.end(), {"--json", json, "--threads", "1"});
+    auto result = run_fovea(arguments);
+    CAPTURE(result.output);
+    REQUIRE(result.status == 0);
+    return Json::parse(fovea::test::read_text(json));
+}
+
+CompareRow row_at(std::int64_t size, double off, double on) {
+    CompareRow row;
+    row.dims["len"] = size;
+    row.off.ms = off;
+    row.on.ms = on;
+    return row;
+}
+
+}  // namespace
+
+TEST_CASE("a user's scores are compared over a sweep, with dropout") {
+    TemporaryFolder folder;
+    const std::string svg = folder.path() / "compare.svg";
+    const Json rows = compare({kScores + ":alibi_soft_cap", "--set", "dropout=0.2", "--size",
+                               "batch=2", "--sweep", "len=17,5", "--svg", svg},
+                              folder);
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0]["model"] == "alibi_soft_cap");
+    CHECK(rows[0]["dims"] == Json{{"batch", 2}, {"len", 5}});
+    CHECK(rows[1]["dims"]["len"] == 17);
+    for (const Json& row : rows) check_row(row);
+    CHECK(rows[0]["crossover"] == rows[1]["crossover"]);
+    const std::string picture = fovea::test::read_text(svg);
+    CHECK(picture.find("alibi_soft_cap: fusion off and on") != std::string::npos);
+    CHECK(picture.find("gradient_train") != std::string::npos);
+    CHECK(picture.ends_with("</svg>\n"));
+}
+
+TEST_CASE("a built-in model is compared at one size") {
+    TemporaryFolder folder;
+    const std::string svg = folder.path() / "compare.svg";
+    const Json rows = compare({"transformer_encoder", "--set", "hidden=24", "--set", "ffn=40",
+                               "--set", "heads=3", "--size", "batch=3,src_len=7", "--svg", svg},
+                              folder);
+    REQUIRE(rows.size() == 1);
+    check_row(rows[0]);
+    CHECK(rows[0]["dims"] == Json{{"batch", 3}, {"src_len", 7}, {"src_vocab", 200}});
+    CHECK(rows[0]["crossover"].is_null());
+    CHECK(fovea::test::read_text(svg).find("fusion off") != std::string::npos);
+}
+
+TEST_CASE("fusion pays from where it stays the faster") {
+    std::vector<CompareRow> rows = {row_at(8, 2, 1), row_at(16, 2, 3), row_at(32, 5, 4),
+                                    row_at(64, 9, 4)};
+    CHECK(crossover(rows, "len") == 32);
+    rows.push_back(row_at(128, 4, 9));
+    CHECK(!crossover(rows, "len"));
+    CHECK(crossover({row_at(8, 2, 1)}, "len") == 8);
+}
+
+TEST_CASE("bytes moved count the rows of a table that are looked up, and sums twice") {
+    using namespace fovea;
+    kernel::Builder it("lookup");
+    const kernel::AxisId row = it.axis("row", "n"), column = it.axis("column", 8);
+    const int table = it.input("table", {100, 8}), ids = it.input("ids", {"n"}, DType::i32);
+    const int y = it.output("y", {"n", 8}), total = it.output("total", {8});
+    it.each(row, [&] {
+        const kernel::Id id = it.load(it.at(ids, {row}));
+        const kernel::Id value = it.load(it.at_row(table, id, {column}));
+        it.store(it.at(y, {row, column}), value);
+        it.accumulate(it.at(total, {column}), value);
+    });
+    plan::Model model;
+    model.kernels.push_back(it.finish());
+    plan::Program program;
+    program.steps.push_back({.kernel = 0, .name = "lookup", .arguments = {0, 1, 2, 3}});
+    const double bytes = 5 * 4 + 5 * 8 * 4 + 5 * 8 * 4 + 2 * 8 * 4;
+    CHECK(bytes_moved(model, program, {{"n", 5}}) == bytes);
+    const double all_rows = 500 * 4 + 100 * 8 * 4 + 500 * 8 * 4 + 2 * 8 * 4;
+    CHECK(bytes_moved(model, program, {{"n", 500}}) == all_rows);
+}
+
+TEST_CASE("compare says what it does not take") {
+    auto check = [](std::vector<std::string> arguments, const std::string& text) {
+        arguments.insert(arguments.begin(), {"compare", "transformer_encoder", "--set", "hidden=24",
+                                             "--set", "heads=3", "--set", "ffn=40"});
+        auto result = run_fovea(arguments);
+        CHECK(result.output == "fovea: " + text + "\n");
+        CHECK(result.status == 2);
+    };
+    check({"--sweep", "src_len"}, "--sweep takes DIM=N,N,…, not 'src_len'");
+    check({"--sweep", "src_len=8,x"}, "--sweep takes DIM=N,N,…, not 'src_len=8,x'");
+    check({"--sweep", "len=3"}, "unknown dim 'len'; dims: src_vocab, batch, src_len");
+    check({"--size", "batch=0"}, "--size takes DIM=N, not 'batch=0'");
+}

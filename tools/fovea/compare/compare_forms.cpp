@@ -1,0 +1,171 @@
+#include "tools/fovea/compare/compare_forms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/base/error.h"
+#include "runtime/instance.h"
+#include "tools/fovea/bench/stopwatch.h"
+#include "tools/fovea/compare/count_bytes.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
+#include "tools/fovea/programs.h"
+#include "tools/fovea/sample_inputs.h"
+#include "tools/fovea/verify_kernels.h"
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr std::uint64_t kSeed = 7, kStep = 1;  // of dropout, the same on both sides
+
+bool is_gradient(const std::string& output) { return output.ends_with(".grad"); }
+
+std::size_t elements(const std::vector<std::int64_t>& shape) {
+    std::size_t count = 1;
+    for (std::int64_t size : shape) count *= std::size_t(size);
+    return count;
+}
+
+template <class T>
+void copy_to(void* memory, const std::vector<double>& values) {
+    std::transform(values.begin(), values.end(), static_cast<T*>(memory),
+                   [](double value) { return T(value); });
+}
+
+/// One form, bound to dims.
+class Form {
+  public:
+    Form(const runtime::Model& model, const std::string& program, const SampleDims& dims)
+        : parameters_(model, dims), instance_(model, program, parameters_) {
+        instance_.bind(dims);
+    }
+
+    void fill(const Values& values) {
+        for (std::size_t i = 0; i < parameters_.count(); ++i)
+            copy_to<float>(parameters_.values(i).data(),
+                           values.at(parameters_.model().parameters[i].name).values);
+        instance_.parameters_changed();
+        for (const runtime::TensorSpec& spec : instance_.program().inputs) {
+            const std::vector<double>& from = values.at(spec.name).values;
+            void* memory = instance_.input<void>(spec.name);
+            if (spec.dtype == runtime::DType::i32) copy_to<std::int32_t>(memory, from);
+            else if (spec.dtype == runtime::DType::boolean) copy_to<std::uint8_t>(memory, from);
+            else if (spec.dtype == runtime::DType::f32) copy_to<float>(memory, from);
+            else throw UserError("fovea compare takes models with float32 inputs");
+        }
+    }
+    double run() {
+        return milliseconds_of([&] { instance_.run(kSeed, kStep); });
+    }
+    std::vector<double> output(const runtime::TensorSpec& spec) {
+        const auto* values = instance_.output<float>(spec.name);
+        return {values, values + elements(instance_.shape_of(spec))};
+    }
+    const std::vector<runtime::TensorSpec>& outputs() const { return instance_.program().outputs; }
+    /// Workspace, prepared buffers, inputs and outputs.
+    double peak_bytes() const {
+        double bytes = double(instance_.workspace_bytes() + instance_.prepared_bytes());
+        for (const auto* specs : {&instance_.program().inputs, &instance_.program().outputs})
+            for (const runtime::TensorSpec& spec : *specs)
+                bytes += double(elements(instance_.shape_of(spec)) * runtime::size_of(spec.dtype));
+        return bytes;
+    }
+
+  private:
+    runtime::Parameters parameters_;
+    runtime::Instance instance_;
+};
+
+double largest(const std::vector<double>& values) {
+    double result = 0;
+    for (double value : values) result = std::max(result, std::abs(value));
+    return result;
+}
+
+/// Errors of `on`, each by the largest value of its tensor; of gradients that vanish (a bias before
+/// a softmax), by a hundredth of the largest gradient.
+void compare_outputs(Form& off, Form& on, CompareRow& row) {
+    double largest_gradient = 0;
+    for (const runtime::TensorSpec& spec : off.outputs())
+        if (is_gradient(spec.name))
+            largest_gradient = std::max(largest_gradient, largest(off.output(spec)));
+    for (const runtime::TensorSpec& spec : off.outputs()) {
+        const bool gradient = is_gradient(spec.name);
+        const double floor = gradient ? largest_gradient / 100 : 1e-30;
+        double& error = gradient ? row.gradient_error : row.value_error;
+        error = std::max(error, relative_error(on.output(spec), off.output(spec), floor));
+    }
+}
+
+/// Runs of both forms in turns, which share what disturbs the machine.
+void time_in_turns(Form& off, Form& on, CompareRow& row) {
+    constexpr std::size_t kLeastRuns = 5, kMostRuns = 200;
+    constexpr double kMilliseconds = 600;
+    std::vector<double> times_off, times_on;
+    double sum = 0;
+    while (times_off.size() < kLeastRuns || (sum < kMilliseconds && times_off.size() < kMostRuns)) {
+        times_off.push_back(off.run());
+        times_on.push_back(on.run());
+        sum += times_off.back() + times_on.back();
+    }
+    const Milliseconds of_off = milliseconds_of(times_off), of_on = milliseconds_of(times_on);
+    row.off.ms = of_off.median;
+    row.off.best_ms = of_off.best;
+    row.on.ms = of_on.median;
+    row.on.best_ms = of_on.best;
+}
+
+}  // namespace
+
+FormComparison::FormComparison(const LoadedModel& model) {
+    const bool gradient = has_gradient(model.graph), training = has_dropout(model.graph);
+    for (bool fusion : {false, true}) {
+        requests_.push_back(runner_program(model, gradient, training, fusion));
+        compiled_.push_back(compile(model, {requests_.back()}));
+        generated_.push_back(&load_generated(compiled_.back().plan, isa_of_this_machine()));
+    }
+}
+
+SampleDims FormComparison::dims(const std::vector<std::string>& given) const {
+    return sample_dims(compiled_[0].plan, given);
+}
+
+CompareRow FormComparison::measure(const SampleDims& dims) const {
+    CompareRow row;
+    row.dims = dims;
+    Form off(*generated_[0], program(), dims), on(*generated_[1], program(), dims);
+    for (auto lengths : {Sample::Lengths::any, Sample::Lengths::full}) {
+        const Values values =
+            draw_values(compiled_[0].programs[0].plan, {.dims = dims, .lengths = lengths});
+        off.fill(values);
+        on.fill(values);
+        off.run();
+        on.run();
+        compare_outputs(off, on, row);
+    }
+    time_in_turns(off, on, row);
+    FormCost* costs[] = {&row.off, &row.on};
+    Form* forms[] = {&off, &on};
+    for (int i = 0; i < 2; ++i) {
+        const CompiledProgram& program = compiled_[std::size_t(i)].programs[0];
+        costs[i]->bytes = bytes_moved(compiled_[std::size_t(i)].plan, program.plan, dims);
+        costs[i]->peak_bytes = forms[i]->peak_bytes();
+        costs[i]->kernels = int(program.plan.steps.size());
+    }
+    row.chosen = chosen_form(row.off, row.on);
+    return row;
+}
+
+std::string chosen_form(const FormCost&, const FormCost&) {
+    return ProgramRequest{}.fusion ? "on" : "off";
+}
+
+std::optional<std::int64_t> crossover(const std::vector<CompareRow>& rows, const std::string& dim) {
+    std::optional<std::int64_t> from;
+    for (auto row = rows.rbegin(); row != rows.rend() && row->on.ms < row->off.ms; ++row)
+        from = row->dims.at(dim);
+    return from;
+}
+
+}  // namespace fovea::tool

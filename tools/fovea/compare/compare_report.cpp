@@ -1,0 +1,83 @@
+// The table and the JSON of `fovea compare`.
+#include "tools/fovea/compare/compare_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr double kMega = 1e6;
+
+nlohmann::ordered_json json_of(const FormCost& cost) {
+    return {{"ms", cost.ms},
+            {"best_ms", cost.best_ms},
+            {"bytes", cost.bytes},
+            {"peak_bytes", cost.peak_bytes},
+            {"kernels", cost.kernels}};
+}
+
+/// A number JSON can hold: errors that are infinite stand as 1e300.
+double number(double error) { return std::min(error, 1e300); }
+
+std::string pair_text(double off, double on) { return fmt::format("{:>9.4g} {:>9.4g}", off, on); }
+
+}  // namespace
+
+std::string Comparison::fixed_dims() const {
+    std::vector<std::string> parts;
+    for (const auto& [name, size] : rows.front().dims)
+        if (name != swept) parts.push_back(fmt::format("{}={}", name, size));
+    return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::string compare_table(const Comparison& comparison) {
+    std::string text = fmt::format("{}, program {}, {} threads, {}\n\n", comparison.model,
+                                   comparison.program, comparison.threads, comparison.fixed_dims());
+    text += fmt::format("{:>10} {:>19} {:>11} {:>19} {:>19} {:>9} {:>17}\n", "", "ms",
+                        "times faster", "MB moved", "peak MB", "kernels", "error");
+    text += fmt::format(
+        "{:>10} {:>9} {:>9} {:>6} {:>5} {:>9} {:>9} {:>9} {:>9} {:>4} {:>4} {:>7} {:>9}  {}\n",
+        comparison.swept, "off", "on", "median", "best", "off", "on", "off", "on", "off", "on",
+        "values", "gradients", "chosen");
+    for (const CompareRow& row : comparison.rows) {
+        const std::string size =
+            comparison.swept.empty() ? "" : std::to_string(row.dims.at(comparison.swept));
+        text += fmt::format("{:>10} {} {:>6.2f} {:>5.2f} {} {} {:>4} {:>4} {:>7.1e} {:>9.1e}  {}\n",
+                            size, pair_text(row.off.ms, row.on.ms), row.off.ms / row.on.ms,
+                            row.off.best_ms / row.on.best_ms,
+                            pair_text(row.off.bytes / kMega, row.on.bytes / kMega),
+                            pair_text(row.off.peak_bytes / kMega, row.on.peak_bytes / kMega),
+                            row.off.kernels, row.on.kernels, row.value_error, row.gradient_error,
+                            row.chosen);
+    }
+    if (comparison.swept.empty()) return text;
+    if (!comparison.crossover)
+        return text +
+               fmt::format("\nfusion is not the faster form at the largest {}\n", comparison.swept);
+    return text + fmt::format("\nfusion is the faster form from {}={} on\n", comparison.swept,
+                              *comparison.crossover);
+}
+
+nlohmann::ordered_json compare_json(const Comparison& comparison) {
+    using Json = nlohmann::ordered_json;
+    Json list = Json::array();
+    for (const CompareRow& row : comparison.rows) {
+        Json crossover = nullptr;
+        if (comparison.crossover) crossover = *comparison.crossover;
+        list.push_back(
+            {{"model", comparison.model},
+             {"dims", row.dims},
+             {"max_error",
+              {{"values", number(row.value_error)}, {"gradients", number(row.gradient_error)}}},
+             {"off", json_of(row.off)},
+             {"on", json_of(row.on)},
+             {"crossover", crossover},
+             {"chosen", row.chosen}});
+    }
+    return list;
+}
+
+}  // namespace fovea::tool
