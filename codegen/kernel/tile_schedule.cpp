@@ -3,11 +3,31 @@
 
 namespace fovea::kernel {
 
+namespace {
+
+bool has_tiles_inside(const Kernel& kernel, const std::vector<Id>& block) {
+    for (Id id : block)
+        if (auto loop = as<Loop>(kernel, id); loop && loop->kind == LoopKind::tiles) return true;
+    return false;
+}
+
+}  // namespace
+
 TileSchedule tile_schedule(const Kernel& kernel) {
+    constexpr int kTile = 64, kLongTile = 128;
     TileSchedule schedule;
+    bool has_par = false;
     for (const Node& node : kernel.nodes)
-        if (auto loop = std::get_if<Loop>(&node.operation))
-            if (!leaves_types(loop->kind)) schedule.tiles[loop->axis] = 64;
+        if (auto loop = std::get_if<Loop>(&node.operation)) has_par |= loop->kind == LoopKind::par;
+    for (const Node& node : kernel.nodes) {
+        auto loop = std::get_if<Loop>(&node.operation);
+        if (!loop || leaves_types(loop->kind)) continue;
+        // What a loop carries is read and written once per tile: longer ones are better, until
+        // two loops over tiles keep several tiles at once.
+        const bool alone =
+            has_par && loop->kind == LoopKind::tiles && !has_tiles_inside(kernel, loop->body);
+        schedule.tiles[loop->axis] = alone ? kLongTile : kTile;
+    }
     return schedule;
 }
 

@@ -21,10 +21,10 @@ class Program {
     Program(const AttentionVariant& variant, const std::string& suffix, const char* formula)
         : variant_(variant),
           it(variant.name + suffix, formula, {"attention.cpp:12"}),
-          batch(it.axis("b", "b")),
+          batch(it.axis("b", variant.batch)),
           head(it.axis("h", kHeads)),
-          q(it.axis("q", "m")),
-          k(it.axis("k", "n")),
+          q(it.axis("q", variant.queries)),
+          k(it.axis("k", variant.keys)),
           d(it.axis("d", variant.width)),
           e(it.axis("e", variant.value_width)) {}
 
@@ -34,9 +34,9 @@ class Program {
     int queries = 0, keys = 0, values = 0, lengths = 0, slopes = 0, weights = 0, allowed = 0;
 
     int tensor(const char* name, const Dim& length, const Dim& width, bool written) {
-        const std::vector<Dim> shape = variant_.heads_inside
-                                           ? std::vector<Dim>{"b", length, kHeads, width}
-                                           : std::vector<Dim>{"b", kHeads, length, width};
+        const std::vector<Dim> shape =
+            variant_.heads_inside ? std::vector<Dim>{variant_.batch, length, kHeads, width}
+                                  : std::vector<Dim>{variant_.batch, kHeads, length, width};
         return it.buffer(name, DType::f32, shape, written);
     }
     Access tile(int buffer, AxisId row, AxisId column) {
@@ -45,29 +45,32 @@ class Program {
     }
 
     void add_inputs() {
-        queries = tensor("Q", "m", variant_.width, false);
-        keys = tensor("K", "n", variant_.width, false);
-        values = tensor("V", "n", variant_.value_width, false);
+        queries = tensor("Q", variant_.queries, variant_.width, false);
+        keys = tensor("K", variant_.keys, variant_.width, false);
+        values = tensor("V", variant_.keys, variant_.value_width, false);
     }
     void add_variant_inputs() {
         if (variant_.lengths == AttentionVariant::Lengths::sequences)
-            lengths = it.input("lens", {"b"}, i32);
+            lengths = it.input("lens", {variant_.batch}, i32);
         if (variant_.lengths == AttentionVariant::Lengths::queries)
-            lengths = it.input("lens", {"b", "m"}, i32);
+            lengths = it.input("lens", {variant_.batch, variant_.queries}, i32);
         if (variant_.alibi) slopes = it.input("slopes", {kHeads});
         if (variant_.additive) weights = it.input("w", {variant_.width});
-        if (variant_.allowed) allowed = it.input("allowed", {"b", "m", "n"}, DType::boolean);
+        if (variant_.allowed)
+            allowed = it.input("allowed", {variant_.batch, variant_.queries, variant_.keys},
+                               DType::boolean);
     }
 
     /// The number of keys before the first that a query must not see.
     Id keys_end() {
-        Id end = it.extent("n", i32);
+        Id end = it.extent(variant_.keys, i32);
         if (variant_.lengths == AttentionVariant::Lengths::sequences)
-            end = it.map(E::minimum, {end, it.load(it.at(lengths, {batch}))});
+            end = it.named(it.map(E::minimum, {end, it.load(it.at(lengths, {batch}))}), "length");
         if (variant_.lengths == AttentionVariant::Lengths::queries)
             end = it.map(E::minimum, {end, it.load(it.at(lengths, {batch, q}))});
         if (variant_.causal)
-            end = it.map(E::minimum, {end, it.add(it.index(q), it.constant(1, i32))});
+            end = it.map(E::minimum,
+                         {end, it.named(it.add(it.index(q), it.constant(1, i32)), "seen")});
         return end;
     }
     Id keys_from() {
@@ -86,7 +89,8 @@ class Program {
             result.value = it.sum(it.mul(it.load(it.at(weights, {d})), result.tanh), {d});
         } else {
             const double scale = 1 / std::sqrt(double(variant_.width.value()));
-            result.value = it.mul(it.contract(query, key, {d}), it.constant(scale));
+            result.value =
+                it.mul(it.named(it.contract(query, key, {d}), "score"), it.constant(scale));
         }
         if (variant_.soft_cap) {
             result.value = it.mul(result.value, it.constant(1 / variant_.soft_cap));
@@ -107,9 +111,11 @@ class Program {
     /// Dropout's factor of the weight (q, k), or -1.
     Id factor() {
         if (!variant_.dropout) return -1;
-        return it.named(it.random(3, variant_.dropout,
-                                  {{batch, Dim("m") * kHeads}, {head, "m"}, {q, 1}}, {{k, 1}}),
-                        "factor");
+        return it.named(
+            it.random(3, variant_.dropout,
+                      {{batch, variant_.queries * kHeads}, {head, variant_.queries}, {q, 1}},
+                      {{k, 1}}),
+            "factor");
     }
     Id times(Id value, Id factor) { return factor < 0 ? value : it.mul(value, factor); }
 };
@@ -121,31 +127,34 @@ Kernel attention_forward(const AttentionVariant& variant) {
     Builder& it = p.it;
     p.add_inputs();
     p.add_variant_inputs();
-    const int output = p.tensor("O", "m", variant.value_width, true);
-    const int logarithms = it.output("L", {"b", kHeads, "m"});
+    const int output = p.tensor("O", variant.queries, variant.value_width, true);
+    const int logarithms = it.output("L", {p.variant_.batch, kHeads, p.variant_.queries});
     it.each({p.batch, p.head}, [&] {
         it.par(p.q, [&] {
             const Id query = it.named(it.load(p.tile(p.queries, p.q, p.d)), "query");
             const Id from = p.keys_from(), end = p.keys_end();
-            const Id m = it.named(it.fill(kLowestMaximum, {p.q}), "m");
-            const Id l = it.named(it.fill(0, {p.q}), "l");
-            const Id o = it.named(it.fill(0, {p.q, p.e}), "o");
+            const Id m = it.named(it.fill(kLowestMaximum, {p.q}), "largest");
+            const Id l = it.named(it.fill(0, {p.q}), "total");
+            const Id o = it.named(it.fill(0, {p.q, p.e}), "output");
             const auto result = it.tiles(p.k, {from, end}, {m, l, o}, [&](auto carried) {
                 const Id key = it.named(it.load(p.tile(p.keys, p.k, p.d)), "key");
                 const Id masked = it.constant(kMasked);
                 const Id score = p.score(query, key).value;
                 Id s = it.mul(p.allow(score, masked), it.constant(kLog2e));
                 s = it.named(it.where(it.valid(p.k), s, masked), "s");
+                const Id tile_largest = it.named(it.max(s, {p.k}), "tile_largest");
                 const Id largest =
-                    it.named(it.map(E::maximum, {carried[0], it.max(s, {p.k})}), "largest");
+                    it.named(it.map(E::maximum, {carried[0], tile_largest}), "new_largest");
                 const Id weight = it.named(it.map(E::exp2, {it.sub(s, largest)}), "p");
                 const Id alpha = it.named(it.map(E::exp2, {it.sub(carried[0], largest)}), "alpha");
+                const Id tile_total = it.named(it.sum(weight, {p.k}), "tile_total");
                 const Id total =
-                    it.named(it.add(it.mul(carried[1], alpha), it.sum(weight, {p.k})), "total");
+                    it.named(it.add(it.mul(carried[1], alpha), tile_total), "new_total");
                 const Id value = it.named(it.load(p.tile(p.values, p.k, p.e)), "value");
-                const Id used = p.times(weight, p.factor());
+                const Id used =
+                    it.named(p.times(weight, p.factor()), variant.dropout ? "kept" : "p");
                 const Id sum = it.add(it.mul(carried[2], alpha), it.contract(used, value, {p.k}));
-                return std::vector<Id>{largest, total, it.named(sum, "output")};
+                return std::vector<Id>{largest, total, it.named(sum, "new_output")};
             });
             const Id zero = it.constant(0), one = it.constant(1);
             const Id share =
@@ -170,15 +179,15 @@ class Backward {
 
     Kernel build() {
         p.add_inputs();
-        output = p.tensor("O", "m", variant_.value_width, false);
-        logarithms = it.input("L", {"b", kHeads, "m"});
-        gradient = p.tensor("dO", "m", variant_.value_width, false);
+        output = p.tensor("O", variant_.queries, variant_.value_width, false);
+        logarithms = it.input("L", {p.variant_.batch, kHeads, p.variant_.queries});
+        gradient = p.tensor("dO", variant_.queries, variant_.value_width, false);
         p.add_variant_inputs();
-        dq = p.tensor("dQ", "m", variant_.width, true);
-        dk = p.tensor("dK", "n", variant_.width, true);
-        dv = p.tensor("dV", "n", variant_.value_width, true);
-        if (variant_.alibi) dslope = it.output("dslope", {"b", kHeads});
-        if (variant_.additive) dw = it.output("dw", {"b", kHeads, variant_.width});
+        dq = p.tensor("dQ", variant_.queries, variant_.width, true);
+        dk = p.tensor("dK", variant_.keys, variant_.width, true);
+        dv = p.tensor("dV", variant_.keys, variant_.value_width, true);
+        if (variant_.alibi) dslope = it.output("dslope", {variant_.batch, kHeads});
+        if (variant_.additive) dw = it.output("dw", {variant_.batch, kHeads, variant_.width});
         it.each({p.batch, p.head}, [&] { task(); });
         return it.finish();
     }
@@ -200,7 +209,7 @@ class Backward {
 
     /// Of the queries that see a key: the first, and the end.
     Builder::Bounds queries() {
-        const Id count = it.extent("m", i32);
+        const Id count = it.extent(variant_.queries, i32);
         Builder::Bounds bounds;
         if (variant_.causal || variant_.window) bounds.lower = it.index(p.k);
         Id end = count;
@@ -238,15 +247,17 @@ class Backward {
         const Id logarithm = it.load(it.at(logarithms, {p.batch, p.head, p.q}));
         const Program::Score score = p.score(query, key);
         Id weight = it.map(E::exp2, {it.sub(it.mul(score.value, it.constant(kLog2e)), logarithm)});
-        weight = p.allow(weight, zero);
+        weight = p.allow(it.named(weight, "weight"), zero);
         if (variant_.lengths == AttentionVariant::Lengths::queries)
             weight = it.where(it.lt(it.index(p.k), it.load(it.at(p.lengths, {p.batch, p.q}))),
                               weight, zero);
         const Id w = it.named(it.where(it.valid(p.q), weight, zero), "p");
         const Id factor = p.factor();
-        const Id dp = p.times(it.contract(go, value, {p.e}), factor);
+        const Id dp = p.times(it.named(it.contract(go, value, {p.e}), "dp"), factor);
         Id ds = it.named(it.mul(w, it.sub(dp, delta)), "ds");
-        std::vector<Id> next = {-1, it.add(carried[1], it.contract(p.times(w, factor), go, {p.q}))};
+        const Id kept = factor < 0 ? w : it.named(it.mul(w, factor), "kept");
+        std::vector<Id> next = {-1,
+                                it.named(it.add(carried[1], it.contract(kept, go, {p.q})), "dv")};
         std::size_t more = 2;
         if (variant_.alibi) {
             const Id products = it.mul(ds, score.distance);
@@ -264,8 +275,8 @@ class Backward {
         } else {
             const double scale = 1 / std::sqrt(double(variant_.width.value()));
             ds = it.named(it.mul(ds, it.constant(scale)), "ds_scaled");
-            next[0] = it.add(carried[0], it.contract(ds, query, {p.q}));
-            it.accumulate(p.tile(dq, p.q, p.d), it.contract(ds, key, {p.k}));
+            next[0] = it.named(it.add(carried[0], it.contract(ds, query, {p.q})), "dk");
+            it.accumulate(p.tile(dq, p.q, p.d), it.named(it.contract(ds, key, {p.k}), "dq"));
         }
         return next;
     }
@@ -279,6 +290,14 @@ class Backward {
 }  // namespace
 
 Kernel attention_backward(const AttentionVariant& variant) { return Backward(variant).build(); }
+
+AttentionVariant readable_attention() {
+    AttentionVariant variant;
+    variant.name = "decoder_attention";
+    variant.batch = "batch", variant.queries = "queries", variant.keys = "keys";
+    variant.causal = true, variant.lengths = AttentionVariant::Lengths::sequences;
+    return variant;
+}
 
 std::vector<AttentionVariant> attention_variants() {
     using L = AttentionVariant::Lengths;

@@ -11,7 +11,7 @@ namespace fovea::test {
 
 struct AttentionVariant {
     std::string name = "attention";
-    Dim width = 64, value_width = 64;
+    Dim batch = "b", queries = "m", keys = "n", width = 64, value_width = 64;
     bool heads_inside = false;  // tensors are [batch, length, heads, width]
     enum class Lengths { none, sequences, queries } lengths = Lengths::none;
     bool causal = false;
@@ -23,14 +23,17 @@ struct AttentionVariant {
     double dropout = 0;
 };
 
-/// Sizes: batch "b", 2 heads, queries "m", keys "n". Buffers Q, K, V, then those of the variant in
-/// the order length, slope, w, allowed, then the written O [.., value_width] and L [b, head, m],
+/// There are 2 heads. Buffers Q, K, V, then those of the variant in
+/// the order length, slope, w, allowed, then the written O [.., value_width] and L [batch, head, queries],
 /// the logarithm to base 2 of the sum of the exponentials. A row without keys is 0.
 kernel::Kernel attention_forward(const AttentionVariant& variant);
 
 /// Buffers Q, K, V, O, L, dO, those of the variant, then the written dQ, dK, dV, and dslope
-/// [b, head] or dw [b, head, width].
+/// [batch, head] or dw [batch, head, width].
 kernel::Kernel attention_backward(const AttentionVariant& variant);
+
+/// Causal attention with valid lengths, its sizes named in full: what golden texts show.
+AttentionVariant readable_attention();
 
 /// The variants that tests go through.
 std::vector<AttentionVariant> attention_variants();

@@ -72,6 +72,21 @@ std::string TileStatements::lambda(
     return "[&](" + text + ") FOVEA_LAMBDA";
 }
 
+/// `before lambda { return value; }after`, in three lines where one is too short.
+void TileStatements::write_returning(const std::string& before,
+                                     const std::vector<std::pair<std::string, std::string>>& names,
+                                     const std::string& value, const std::string& after) {
+    constexpr std::size_t kColumns = 100;
+    const std::string head = before + lambda(names, value) + " {", body = "return " + value + ";";
+    if (4 * std::size_t(writer_.depth()) + head.size() + body.size() + after.size() + 3 <= kColumns)
+        return writer_.line(head + " " + body + " }" + after);
+    writer_.line(head);
+    writer_.indent();
+    writer_.line(body);
+    writer_.unindent();
+    writer_.line("}" + after);
+}
+
 // ---- statements
 
 void TileStatements::write_fill(const Statement& statement) {
@@ -134,14 +149,18 @@ void TileStatements::write_lanes(const Statement& statement) {
 void TileStatements::write_rows(const Statement& statement) {
     writer_.line(row_head(statement.place.row));
     writer_.indent();
-    writer_.open(lane_head(statement.place.lane));
+    const bool single = statement.roots.size() == 1 && as<Store>(kernel_, statement.roots[0]);
+    if (single) writer_.line(lane_head(statement.place.lane)), writer_.indent();
+    else writer_.open(lane_head(statement.place.lane));
     for (Id id : statement.roots) write_root(id, nullptr);
-    writer_.close();
+    if (single) writer_.unindent();
+    else writer_.close();
     writer_.unindent();
 }
 
 /// Vectors of lanes, and within each the passes over the rows that its reductions need.
 void TileStatements::write_strip(const Statement& statement) {
+    writer_.line("// " + strip_title(statement));
     writer_.open(lane_head(statement.place.lane));
     std::vector<std::string> late;
     for (const StripStep& step : strip_steps(plan_, statement)) {
@@ -170,7 +189,7 @@ void TileStatements::write_reduce(Id id, const Place2& place, const std::vector<
     const std::string row = text_.local(place.row);
     if (rows.empty()) {
         const std::string value = text_.value(reduce.operand, DType::f32, true).text;
-        writer_.line(head + lambda({{"i64", row}}, value) + " { return " + value + "; });");
+        write_returning(head, {{"i64", row}}, value, ");");
     } else {
         writer_.open(head + "[&](i64 " + row + ") FOVEA_LAMBDA");
         for (Id value : rows) write_root(value, nullptr);
@@ -182,6 +201,21 @@ void TileStatements::write_reduce(Id id, const Place2& place, const std::vector<
         writer_.line("store(" +
                      text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
                      ", " + name + ");");
+}
+
+/// `alpha[q], p[k, q]`: what a strip makes.
+std::string TileStatements::strip_title(const Statement& statement) const {
+    std::string text;
+    for (Id id : statement.roots) {
+        const auto store = as<Store>(kernel_, id);
+        if (!store && !is_array(id)) continue;
+        const std::string name =
+            store ? kernel_.buffers[std::size_t(store->access.buffer)].name : signature_.value(id);
+        Place2 place = {-1, statement.place.lane};
+        if (is_in_rows(plan_, statement, id)) place.row = statement.place.row;
+        text += (text.empty() ? "" : ", ") + name + text_.shape_comment(place).substr(3);
+    }
+    return text;
 }
 
 std::string TileStatements::sum_formula(const Statement& statement) {
@@ -199,21 +233,22 @@ std::string TileStatements::sum_formula(const Statement& statement) {
     return text + (adds ? "sum over " : "maximum over ") + letter(statement.step);
 }
 
-std::string TileStatements::sum_start(const Statement& statement) {
+void TileStatements::write_start(const Statement& statement) {
     if (statement.start < 0) {
         auto reduce = as<Reduce>(kernel_, statement.source);
-        return reduce && reduce->reduction == Reduction::max ? "from_lowest" : "from_zero";
+        const bool is_max = reduce && reduce->reduction == Reduction::max;
+        writer_.line(is_max ? "from_lowest," : "from_zero,");
+        return;
     }
     const auto store = as<Store>(kernel_, statement.start);
     const std::string value =
         store ? text_.stored(*store).text : text_.value(statement.start, DType::f32, true).text;
     const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
-    return lambda({{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value) +
-           " { return " + value + "; }";
+    write_returning("", {{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value, ",");
 }
 
 /// The lambda that adds one step to a vector of the sum.
-std::string TileStatements::sum_term(const Statement& statement) {
+void TileStatements::write_term(const Statement& statement) {
     std::string value;
     if (auto contract = as<Contract>(kernel_, statement.source)) {
         Id a = contract->a, b = contract->b;
@@ -227,12 +262,12 @@ std::string TileStatements::sum_term(const Statement& statement) {
                                                    : "maximum(sum, " + term.text + ")";
     }
     const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
-    return lambda({{"floats", "sum"},
-                   {"i64", row},
-                   {"i64", text_.local(statement.place.lane)},
-                   {"i64", text_.local(statement.step)}},
-                  value) +
-           " { return " + value + "; }";
+    write_returning("",
+                    {{"floats", "sum"},
+                     {"i64", row},
+                     {"i64", text_.local(statement.place.lane)},
+                     {"i64", text_.local(statement.step)}},
+                    value, ",");
 }
 
 void TileStatements::write_sum(const Statement& statement) {
@@ -246,8 +281,8 @@ void TileStatements::write_sum(const Statement& statement) {
                              text_.count_argument(statement.step) + ",";
     writer_.line(head);
     writer_.indent();
-    writer_.line(sum_start(statement) + ",");
-    writer_.line(sum_term(statement) + ",");
+    write_start(statement);
+    write_term(statement);
     Writer body(writer_.depth() + 1);
     std::swap(body, writer_);
     const std::string& sum = signature_.value(statement.value);
@@ -285,17 +320,17 @@ void TileStatements::write_across(const Statement& statement) {
     const std::string value = text_.value(reduce.operand, DType::f32, true).text;
     const std::string call =
         std::string(reduce.reduction == Reduction::sum ? "sum_lanes(" : "max_lanes(") +
-        text_.count_argument(place.lane) + ", " +
-        lambda({{"i64", text_.local(place.lane)}}, value) + " { return " + value + "; });";
-    if (place.row < 0) {
-        writer_.line((owner(id) != id ? "" : "const float ") + text_.name(owner(id)) + " = " +
-                     call);
-        return;
+        text_.count_argument(place.lane) + ", ";
+    const std::string& name = text_.name(owner(id));
+    if (place.row >= 0) {
+        writer_.line(row_head(place.row));
+        writer_.indent();
     }
-    writer_.line(row_head(place.row));
-    writer_.indent();
-    writer_.line(text_.name(owner(id)) + "[" + text_.local(place.row) + "] = " + call);
-    writer_.unindent();
+    const std::string to = place.row >= 0    ? name + "[" + text_.local(place.row) + "] = "
+                           : owner(id) != id ? name + " = "
+                                             : "const float " + name + " = ";
+    write_returning(to + call, {{"i64", text_.local(place.lane)}}, value, ");");
+    if (place.row >= 0) writer_.unindent();
 }
 
 void TileStatements::write_turn(const Statement& statement) {

@@ -39,8 +39,9 @@ class TileStatements {
     /// The lines that compute and keep roots; returns those that must wait (`late`: of lanes).
     void write_root(kernel::Id id, std::vector<std::string>* late);
     void write_reduce(kernel::Id id, const Place2& place, const std::vector<kernel::Id>& rows);
-    std::string sum_start(const Statement& statement);
-    std::string sum_term(const Statement& statement);
+    void write_start(const Statement& statement);
+    void write_term(const Statement& statement);
+    std::string strip_title(const Statement& statement) const;
     std::string sum_formula(const Statement& statement);
     void declare(const Statement& statement);
     void declare(const std::string& name, const Place2& place);
@@ -51,6 +52,10 @@ class TileStatements {
     /// `[&](i64 k, i64 q) FOVEA_LAMBDA`, the parameters that `body` does not mention without names.
     static std::string lambda(const std::vector<std::pair<std::string, std::string>>& parameters,
                               const std::string& body);
+
+    void write_returning(const std::string& before,
+                         const std::vector<std::pair<std::string, std::string>>& names,
+                         const std::string& value, const std::string& after);
 
     const TilePlan& plan_;
     const kernel::Kernel& kernel_;

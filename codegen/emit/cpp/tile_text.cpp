@@ -238,8 +238,7 @@ void TileText::define_leaves(Id id, std::vector<Id>& defined) {
         return;
     }
     if (as<Constant>(kernel_, id) || as<Extent>(kernel_, id)) return;
-    const Expression text = leaf(id);
-    values_.define_as(id, text.in(Binding::primary));
+    values_.define_as(id, leaf(id));
     defined.push_back(id);
 }
 

@@ -42,6 +42,7 @@ class Values {
     void define(kernel::Id id);
     /// From here on, the node's value is `text`.
     void define_as(kernel::Id id, std::string text) { known_[id] = {std::move(text)}; }
+    void define_as(kernel::Id id, const Expression& expression) { known_[id] = expression; }
     void forget(kernel::Id id) { known_.erase(id); }
     bool is_known(kernel::Id id) const { return known_.contains(id); }
 

@@ -1,0 +1,91 @@
+// Emitted attention as text: made for reading, so short, and without numbered names.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/kernel/builder.h"
+#include "tests/golden.h"
+#include "tests/kernel/attention_programs.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using namespace fovea::kernel;
+
+namespace {
+
+void check_readable(const std::string& golden, const Kernel& kernel) {
+    CAPTURE(golden);
+    REQUIRE(!emit::why_not_tile_kernel(kernel));
+    const std::string text = emit::cpp_kernel(kernel);
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 150);
+    CHECK(text.find(kernel.name + "(") != std::string::npos);
+    CHECK(text.find(kernel.sources[0]) != std::string::npos);
+    static const std::regex numbered("\\b[A-Za-z_]+_[0-9]+(_[A-Za-z_]+)?\\b|\\bt[0-9]+\\b");
+    std::smatch found;
+    CHECK_MESSAGE(!std::regex_search(text, found, numbered), found.str());
+    check_golden(golden, text);
+}
+
+/// A kernel that has no place, and why.
+struct Refused {
+    const char* says;
+    Kernel (*build)();
+};
+
+Kernel with_wide_axis() {
+    Builder b("wide");
+    const AxisId k = b.axis("k", "n"), d = b.axis("d", 4096);
+    const int x = b.input("x", {"n", 4096}), y = b.output("y", {4096});
+    const auto sums = b.tiles(k, {}, {b.fill(0, {d})}, [&](auto carried) {
+        return std::vector<Id>{b.add(carried[0], b.sum(b.load(b.at(x, {k, d})), {k}))};
+    });
+    b.store(b.at(y, {d}), sums[0]);
+    return b.finish();
+}
+
+Kernel with_unlooped_axis() {
+    Builder b("unlooped");
+    const AxisId k = b.axis("k", "n"), d = b.axis("d", "m");
+    const int x = b.input("x", {"n", "m"}), y = b.output("y", {"n"});
+    b.tiles(k, {}, {}, [&](auto) {
+        b.store(b.at(y, {k}), b.sum(b.load(b.at(x, {k, d})), {d}));
+        return std::vector<Id>{};
+    });
+    return b.finish();
+}
+
+Kernel with_gather() {
+    Builder b("gather");
+    const AxisId k = b.axis("k", "n"), d = b.axis("d", 8);
+    const int ids = b.input("ids", {"n"}, i32), x = b.input("x", {"m", 8});
+    const int y = b.output("y", {"n", 8});
+    b.tiles(k, {}, {}, [&](auto) {
+        b.store(b.at(y, {k, d}), b.load(b.at_row(x, b.load(b.at(ids, {k})), {d})));
+        return std::vector<Id>{};
+    });
+    return b.finish();
+}
+
+const Refused kRefused[] = {
+    {"it has the axis d of 4096 elements, more than 512", with_wide_axis},
+    {"it has the axis d, which has neither a loop nor a static size", with_unlooped_axis},
+    {"it has a row that is picked by a number (gather or scatter)", with_gather},
+};
+
+}  // namespace
+
+TEST_CASE("attention reads well") {
+    check_readable("emit/attention_forward.cpp", attention_forward(readable_attention()));
+    check_readable("emit/attention_backward.cpp", attention_backward(readable_attention()));
+}
+
+TEST_CASE("kernels that have no place in tiles are refused with a reason") {
+    for (const Refused& refused : kRefused) {
+        const Kernel kernel = refused.build();
+        CHECK(emit::loops_over_tiles(kernel));
+        CHECK(emit::why_not_tile_kernel(kernel) == refused.says);
+        CHECK_THROWS(emit::cpp_kernel(kernel));
+    }
+}
