@@ -43,11 +43,13 @@ struct Sum {
 template <class Extent, class StepA, class StepB>
 Sum(Extent, StepA, StepB) -> Sum<Extent, StepA, StepB>;
 
-/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where there is room
-/// for fewer, a tile is one vector wide, with the rows that fit beside b's columns and a's element.
+/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where 16 registers
+/// hold less, a tile is one vector wide and takes 12 of them: 6 rows of two, or 3 rows of four
+/// registers (of which b's columns are read again for each row).
 constexpr int tile_vectors(int vectors) { return kRegisterVectors < 32 ? 1 : vectors; }
 constexpr int tile_rows(int rows) {
-    return kRegisterVectors < 32 && rows > kRegisterVectors - 2 ? kRegisterVectors - 2 : rows;
+    constexpr int kMost = 12 * kRegisterLanes / int(kLanes);
+    return kRegisterVectors < 32 && rows > kMost ? kMost : rows;
 }
 
 /// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point.
@@ -168,7 +170,7 @@ FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vec
     for (; rows >= Rows; i += Rows, rows -= Rows, a += Rows * row)
         contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish, sums...);
     if (rows == 0) return;
-    floats rest[(Rows - 1) * Vectors];
+    floats rest[(Rows - 1) * Vectors] = {};
     product_rows<next_fewer(Rows), Vectors>(rest, rows, a, i64(row), b,
                                             Sum{i64(sums.extent), i64(sums.a), i64(sums.b)}...);
 #pragma GCC unroll 1

@@ -231,6 +231,9 @@ FOVEA_INLINE auto across(V value, Combine combine) {
     }
 }
 
+template <class V>
+inline constexpr int kLanesOf = int(sizeof(V) / sizeof(V{}[0]));
+
 /// The lower half of the lanes of a and b in turn: a0, b0, a1, b1, …; and the upper half.
 template <class V>
 FOVEA_INLINE V interleave_upper(V a, V b);
@@ -238,23 +241,25 @@ template <class V>
 FOVEA_INLINE V interleave_lower(V a, V b) {
     if constexpr (kIsTwice<V>)
         return {interleave_lower(a.low, b.low), interleave_upper(a.low, b.low)};
-    else if constexpr (kRegisterLanes == 16)
+    else if constexpr (kLanesOf<V> == 16)
         return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7,
                                        23);
-    else if constexpr (kRegisterLanes == 8)
+    else if constexpr (kLanesOf<V> == 8)
         return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
-    else return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    else if constexpr (kLanesOf<V> == 4) return __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    else return __builtin_shufflevector(a, b, 0, 2);
 }
 template <class V>
 FOVEA_INLINE V interleave_upper(V a, V b) {
     if constexpr (kIsTwice<V>)
         return {interleave_lower(a.high, b.high), interleave_upper(a.high, b.high)};
-    else if constexpr (kRegisterLanes == 16)
+    else if constexpr (kLanesOf<V> == 16)
         return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30,
                                        15, 31);
-    else if constexpr (kRegisterLanes == 8)
+    else if constexpr (kLanesOf<V> == 8)
         return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
-    else return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    else if constexpr (kLanesOf<V> == 4) return __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    else return __builtin_shufflevector(a, b, 1, 3);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -122,3 +122,27 @@ TEST_CASE("vectors of dropout are its numbers") {
         }
     }
 }
+
+TEST_CASE("dropout is the decisions of its definition") {
+    const DropoutKey key{0x123456789abcdefU, 0xa00000029U};
+    const auto exact = [](i64 row, i64 column) {
+        const bool kept = fovea::runtime::dropout_keep(0x123456789abcdefU, 0xa00000029U, 3,
+                                                       std::uint32_t(row), std::uint32_t(column),
+                                                       0.25);
+        return kept ? 1.F / 0.75F : 0.F;
+    };
+    int kept = 0;
+    for (i64 row = 0; row < 40; row += 5)
+        for (i64 column = 0; column < 100; column += 4) {
+            floats rows[4];
+            dropout_rows(key, 3, 0.25F, row, column, rows);
+            for (int i = 0; i < 4; ++i) {
+                CHECK(dropout(key, 3, 0.25F, row, column + i) == exact(row, column + i));
+                for (int lane = 0; lane < 16; ++lane)
+                    CHECK(rows[i][lane] == exact(row + lane, column + i));
+            }
+            kept += dropout(key, 3, 0.25F, row, column) > 0;
+        }
+    CHECK(kept > 100);
+    CHECK(kept < 200);
+}
