@@ -51,6 +51,8 @@ TEST_CASE("bench measures every suite") {
     CHECK(machine["threads"] == 1);
     CHECK(machine["peak_gflops"] > 1);
     CHECK(machine["read_gb_s"] > 0.1);
+    CHECK(machine["quiet"] > 0);
+    CHECK(machine["quiet"] <= 1);
     CHECK((machine["bf16_peak_gflops"].is_null() || machine["bf16_peak_gflops"] > 1));
     for (const Json& row : results) check_row(row, machine["peak_gflops"]);
 

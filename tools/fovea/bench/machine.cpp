@@ -74,15 +74,19 @@ MachineProbe::MachineProbe() {
     find(handle, "probe_read_gb_s", read_gb_s_);
 }
 
-double MachineProbe::peak_gflops() const {
-    double best = 0;
-    for (int i = 0; i < kBursts; ++i) best = std::max(best, gflops_(kBurstSeconds));
-    return best;
+MachineProbe::Bursts MachineProbe::bursts() const {
+    Bursts bursts;
+    for (int i = 0; i < kBursts; ++i) {
+        const double gflops = gflops_(kBurstSeconds);
+        bursts.best = std::max(bursts.best, gflops);
+        bursts.mean += gflops / kBursts;
+    }
+    return bursts;
 }
 
 Machine MachineProbe::measure() const {
     Machine machine{.cpu = cpu_name(), .isa = isa_(), .threads = runtime::thread_count()};
-    machine.peak_gflops = peak_gflops();
+    machine.peak_gflops = bursts().best;
     for (int i = 0; i < kBursts; ++i)
         machine.bf16_peak_gflops = std::max(machine.bf16_peak_gflops, bf16_gflops_(kBurstSeconds));
     const std::size_t count = uncached_floats();

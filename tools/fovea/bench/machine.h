@@ -12,6 +12,8 @@ struct Machine {
     double peak_gflops = 0;       // float32 multiply-adds, one counting twice
     double bf16_peak_gflops = 0;  // dot products of bfloat16 pairs; 0: the machine has none
     double read_gb_s = 0;         // from memory, 1e9 bytes a second
+    /// How much of its peak the machine gave on average: 1 when nobody else uses it.
+    double quiet = 1;
 };
 
 /// Measures this machine with the threads that `runtime::set_threads` chose. The probe is a small
@@ -21,8 +23,11 @@ class MachineProbe {
     /// UserError without a C++ compiler.
     MachineProbe();
 
-    /// GFLOP/s in float32: the best of some bursts of 3 ms.
-    double peak_gflops() const;
+    /// GFLOP/s in float32 of some bursts of 3 ms.
+    struct Bursts {
+        double best = 0, mean = 0;
+    };
+    Bursts bursts() const;
     /// Everything; reads an array well beyond the last cache.
     Machine measure() const;
 

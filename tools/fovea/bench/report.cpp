@@ -7,6 +7,8 @@ namespace fovea::tool {
 
 namespace {
 
+constexpr double kQuiet = 0.9;  // below it, the table says so
+
 std::string dims_text(const Work& work) {
     std::vector<std::string> parts;
     for (const auto& [name, size] : work.dims) parts.push_back(fmt::format("{}={}", name, size));
@@ -31,6 +33,11 @@ std::string bench_table(const Machine& machine, const std::vector<BenchRow>& row
     std::string text =
         fmt::format("{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s\n", machine.cpu,
                     machine.isa, machine.threads, machine.peak_gflops, bf16, machine.read_gb_s);
+    if (machine.quiet < kQuiet)
+        text += fmt::format(
+            "others use this machine: it gave {:.0f}% of its peak on average; `best` says more "
+            "than the median\n",
+            100 * machine.quiet);
     std::string suite;
     for (const BenchRow& row : rows) {
         if (row.work.suite != suite) {
@@ -87,7 +94,8 @@ nlohmann::ordered_json bench_json(const Machine& machine, const std::vector<Benc
               {"threads", machine.threads},
               {"peak_gflops", machine.peak_gflops},
               {"bf16_peak_gflops", bf16},
-              {"read_gb_s", machine.read_gb_s}}},
+              {"read_gb_s", machine.read_gb_s},
+              {"quiet", machine.quiet}}},
             {"results", results}};
 }
 

@@ -45,11 +45,15 @@ Bench::Bench(bool quick) : quick_(quick), machine_(probe_.measure()) {}
 
 BenchRow Bench::measure(const Work& work, const std::function<double()>& sample) {
     BenchRow row{.work = work, .threads = machine_.threads, .ms = {}, .floor_ms = {}};
-    const double before = probe_.peak_gflops();
+    const MachineProbe::Bursts before = probe_.bursts();
     const Effort few{.least_runs = 3, .most_runs = 3, .seconds = 0};
     row.ms = repeat(quick_ ? few : Effort{}, sample);
-    row.peak_gflops = std::max(before, probe_.peak_gflops());
+    const MachineProbe::Bursts after = probe_.bursts();
+    row.peak_gflops = std::max(before.best, after.best);
     machine_.peak_gflops = std::max(machine_.peak_gflops, row.peak_gflops);
+    sum_of_means_ += before.mean + after.mean;
+    measured_ += 2;
+    machine_.quiet = sum_of_means_ / measured_ / machine_.peak_gflops;
     if (work.floor_flops + work.floor_bytes > 0)
         row.floor_ms =
             work.floor_flops / row.peak_gflops / 1e6 + work.floor_bytes / machine_.read_gb_s / 1e6;

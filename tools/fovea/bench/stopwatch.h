@@ -41,6 +41,8 @@ class Bench {
     bool quick_;
     MachineProbe probe_;
     Machine machine_;  // the peak is the largest seen
+    double sum_of_means_ = 0;
+    int measured_ = 0;
 };
 
 }  // namespace fovea::tool

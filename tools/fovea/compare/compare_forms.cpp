@@ -59,8 +59,14 @@ class Form {
         return milliseconds_of([&] { instance_.run(kSeed, kStep); });
     }
     std::vector<double> output(const runtime::TensorSpec& spec) {
-        const auto* values = instance_.output<float>(spec.name);
-        return {values, values + elements(instance_.shape_of(spec))};
+        const std::size_t count = elements(instance_.shape_of(spec));
+        switch (spec.dtype) {
+            case runtime::DType::i32: return copy_from<std::int32_t>(spec.name, count);
+            case runtime::DType::boolean: return copy_from<std::uint8_t>(spec.name, count);
+            case runtime::DType::f32: return copy_from<float>(spec.name, count);
+            case runtime::DType::bf16: break;
+        }
+        throw UserError("fovea compare takes models with float32 outputs");
     }
     const std::vector<runtime::TensorSpec>& outputs() const { return instance_.program().outputs; }
     /// Workspace, prepared buffers, inputs and outputs.
@@ -73,6 +79,12 @@ class Form {
     }
 
   private:
+    template <class T>
+    std::vector<double> copy_from(const std::string& name, std::size_t count) {
+        const T* values = instance_.output<T>(name);
+        return {values, values + count};
+    }
+
     runtime::Parameters parameters_;
     runtime::Instance instance_;
 };
