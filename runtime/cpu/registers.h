@@ -181,6 +181,23 @@ FOVEA_INLINE V smaller(V a, V b) {
     else return a < b ? a : b;
 }
 
+/// Whether a mask is true in some lane.
+template <class Mask>
+FOVEA_INLINE bool any_lane(Mask mask) {
+    if constexpr (kIsTwice<Mask>) return any_lane(mask.low | mask.high);
+#if defined(__AVX512F__)
+    else if constexpr (sizeof(Mask) == 64)
+        return _mm512_test_epi32_mask(__m512i(mask), __m512i(mask)) != 0;
+#endif
+#if defined(__AVX2__)
+    else if constexpr (sizeof(Mask) == 32) return !_mm256_testz_si256(__m256i(mask), __m256i(mask));
+#endif
+#if defined(__SSE2__)
+    else if constexpr (sizeof(Mask) == 16) return _mm_movemask_epi8(__m128i(mask)) != 0;
+#endif
+    else return across(mask, [](auto a, auto b) { return a | b; }) != 0;
+}
+
 /// The lanes as numbers of another type.
 template <class To, class From>
 FOVEA_INLINE To convert(From from) {

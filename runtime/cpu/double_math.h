@@ -1,0 +1,151 @@
+// Functions of 16 lanes that need more than 24 bits on their way: sin, cos and pow, in lanes of
+// double precision, rounded once at the end.
+#pragma once
+
+#include "vector.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Sixteen lanes of 64 bits, in the order of the lanes of `floats`.
+template <class T, int Lanes>
+struct WideOf {
+    using type = Twice<typename WideOf<T, Lanes / 2>::type>;
+};
+template <class T>
+struct WideOf<T, kRegisterLanes / 2> : RegisterOf<T, kRegisterLanes / 2> {};
+using doubles = typename WideOf<double, int(kLanes)>::type;
+using longs = typename WideOf<i64, int(kLanes)>::type;  // also masks: -1 true, 0 false
+
+template <class V>
+FOVEA_INLINE auto to_doubles(V x) {
+    if constexpr (kIsTwice<V>) {
+        const auto low = to_doubles(x.low), high = to_doubles(x.high);
+        return Twice<std::remove_const_t<decltype(low)>>{low, high};
+    } else {
+        using Part = Register<float, kRegisterLanes / 2>;
+        const Part low = load_as<Part>(reinterpret_cast<const float*>(&x));
+        const Part high = load_as<Part>(reinterpret_cast<const float*>(&x) + kRegisterLanes / 2);
+        using Half = Register<double, kRegisterLanes / 2>;
+        return Twice<Half>{convert<Half>(low), convert<Half>(high)};
+    }
+}
+template <class To, class V>
+FOVEA_INLINE To round_to(V x) {
+    if constexpr (kIsTwice<To>) {
+        return {round_to<decltype(To::low)>(x.low), round_to<decltype(To::high)>(x.high)};
+    } else {
+        using Part = Register<float, kRegisterLanes / 2>;
+        Part parts[2] = {convert<Part>(x.low), convert<Part>(x.high)};
+        return load_as<To>(reinterpret_cast<const float*>(parts));
+    }
+}
+FOVEA_INLINE floats to_floats(doubles x) { return round_to<floats>(x); }
+
+/// Adding it leaves no room for a fraction: the whole number is in the lower bits.
+inline constexpr double kNoFraction = 0x1.8p52;
+
+/// sin x for quadrant 0, cos x for 1, and so on. The reduction, good for |x| <= 2^27, and the
+/// polynomials are those of FreeBSD's sinf and cosf (Kargl and Evans).
+FOVEA_INLINE floats sine_of_quadrant(floats lanes, i64 quadrant) {
+    constexpr double kTwoOverPi = 6.36619772367581382433e-01;
+    constexpr double kHalfPiHigh = 1.57079631090164184570e+00;  // 25 bits
+    constexpr double kHalfPiLow = 1.58932547735281966916e-08;
+    const doubles x = to_doubles(lanes);
+    const doubles shifted = x * kTwoOverPi + kNoFraction;
+    const doubles n = shifted - kNoFraction;
+    const doubles y = (x - n * kHalfPiHigh) - n * kHalfPiLow;
+    const doubles z = y * y, w = z * z, s = z * y;
+    const doubles sine = (y + s * (z * 0.0083333293858894631756 - 0.166666666416265235595)) +
+                         s * w * (z * 0.0000027183114939898219064 - 0.000198393348360966317347);
+    const doubles cosine = ((z * -0.499999997251031003120 + 1.0) + w * 0.0416666233237390631894) +
+                           (w * z) * (z * 0.0000243904487962774090654 - 0.00138867637746099294692);
+    const longs bits = longs(shifted) + quadrant;
+    const doubles size = blend((bits & 1) == 0, sine, cosine);
+    return to_floats(doubles(longs(size) ^ ((bits & 2) << 62)));
+}
+
+/// Lane by lane, for what is too large to be reduced above, and for what is no number.
+__attribute__((noinline)) inline floats sine_of_large(floats x, bool cosine) {
+    for (i64 lane = 0; lane < kLanes; ++lane)
+        x[lane] = cosine ? __builtin_cosf(x[lane]) : __builtin_sinf(x[lane]);
+    return x;
+}
+
+/// Sine and cosine, in any range.
+FOVEA_INLINE floats sin(floats x) {
+    const ints small = (x < 0x1p27F) & (x > -0x1p27F);
+    if (any_lane(~small)) return sine_of_large(x, false);
+    // The sign of a zero is lost in the reduction.
+    return blend(x == 0.F, x, sine_of_quadrant(x, 0));
+}
+FOVEA_INLINE floats cos(floats x) {
+    const ints small = (x < 0x1p27F) & (x > -0x1p27F);
+    if (any_lane(~small)) return sine_of_large(x, true);
+    return sine_of_quadrant(x, 1);
+}
+
+/// log2 of finite x > 0, within 2^-43 of its size or of 1: the series of the inverse hyperbolic
+/// tangent of (m - 1) / (m + 1), for x = 2^n m with m in [sqrt(1/2), sqrt(2)).
+FOVEA_INLINE doubles log2_positive(doubles x) {
+    constexpr i64 kHalfRoot = 0x3fe6a09e667f3bcd, kExponents = i64(0x7ff) << 52;
+    constexpr i64 kOne = i64(1023) << 52;  // the bits of 1
+    // n + 1023 is positive: its bits beside those of 2^52 are a number.
+    const longs exponent = (longs(x) - kHalfRoot + kOne) & kExponents;
+    const doubles n =
+        doubles((exponent >> 52) | longs(splat_as<doubles>(0x1p52))) - (0x1p52 + 1023);
+    const doubles m = doubles(longs(x) - exponent + kOne);
+    const doubles t = (m - 1.0) / (m + 1.0), z = t * t;
+    doubles p = z * (1.0 / 17) + (1.0 / 15);
+    p = p * z + (1.0 / 13);
+    p = p * z + (1.0 / 11);
+    p = p * z + (1.0 / 9);
+    p = p * z + (1.0 / 7);
+    p = p * z + (1.0 / 5);
+    p = p * z + (1.0 / 3);
+    p = p * z + 1.0;
+    constexpr double kTwoOverLn2 = 2.8853900817779268147;
+    return p * t * kTwoOverLn2 + n;
+}
+
+/// 2^x for |x| <= 1000: a Taylor polynomial within 2^-36 of its size.
+FOVEA_INLINE doubles exp2_small(doubles x) {
+    const doubles shifted = x + kNoFraction;
+    const doubles f = (x - (shifted - kNoFraction)) * 0.69314718055994530942;
+    doubles p = f * (1.0 / 3628800) + (1.0 / 362880);
+    p = p * f + (1.0 / 40320);
+    p = p * f + (1.0 / 5040);
+    p = p * f + (1.0 / 720);
+    p = p * f + (1.0 / 120);
+    p = p * f + (1.0 / 24);
+    p = p * f + (1.0 / 6);
+    p = p * f + 0.5;
+    p = p * f + 1.0;
+    p = p * f + 1.0;
+    return doubles(longs(p) + (longs(shifted) << 52));
+}
+
+/// x^y, with all special values as in C.
+FOVEA_INLINE floats pow(floats base, floats exponent) {
+    constexpr double kInfinity = __builtin_inf();
+    constexpr i64 kSign = i64(std::uint64_t(1) << 63);
+    const doubles x = to_doubles(base), y = to_doubles(exponent);
+    const doubles size = doubles(longs(x) & ~kSign);
+    doubles log = log2_positive(size);
+    log = blend(size == 0.0, splat_as<doubles>(-kInfinity), log);
+    log = blend(size == kInfinity, splat_as<doubles>(kInfinity), log);
+    doubles z = y * log;
+    z = blend((size == 1.0) | (y == 0.0), doubles{}, z);
+    z = blend(z > -300.0, z, splat_as<doubles>(-300.0));
+    z = blend(z < 300.0, z, splat_as<doubles>(300.0));
+    const auto is_whole = [](doubles v) FOVEA_LAMBDA {
+        const doubles capped = blend(doubles(longs(v) & ~kSign) < 0x1p32, v, doubles{});
+        return (capped + kNoFraction) - kNoFraction == capped;
+    };
+    const longs whole = is_whole(y), odd = whole & ~is_whole(y * 0.5);
+    const doubles power = doubles(longs(exp2_small(z)) ^ (longs(x) & odd & kSign));
+    const longs outside = ((x < 0.0) & (x > -kInfinity) & ~whole & (y == y)) |
+                          ((x != x) & (y != 0.0)) | ((y != y) & (x != 1.0));
+    return to_floats(blend(outside, splat_as<doubles>(__builtin_nan("")), power));
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA

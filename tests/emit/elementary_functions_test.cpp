@@ -1,0 +1,142 @@
+// Elementary functions on every instruction set of this machine against double precision: errors in
+// units in the last place over wide ranges, and special values.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tests/emit/compiled_model.h"
+#include "tools/fovea/compiler.h"
+#include "tools/fovea/process.h"
+
+using namespace fovea;
+
+namespace {
+
+using Apply = void(const char*, const float*, const float*, float*, long);
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+Apply* functions_of(const std::string& isa) {
+    static std::map<std::string, Apply*> compiled;
+    if (compiled[isa]) return compiled[isa];
+    tool::TemporaryFolder folder;
+    const std::string library = folder.path() / "functions.so";
+    std::vector<std::string> command = tool::find_compiler();
+    for (const std::string& flag : tool::generated_code_flags(isa)) command.push_back(flag);
+    for (const char* part : {"-fPIC", "-shared", "-I" FOVEA_SOURCE_DIR, "-o"})
+        command.emplace_back(part);
+    command.push_back(library);
+    command.emplace_back(FOVEA_SOURCE_DIR "/tests/emit/elementary_functions.cpp");
+    tool::compile_generated(command);
+    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(handle != nullptr, dlerror());
+    compiled[isa] = reinterpret_cast<Apply*>(dlsym(handle, "fovea_apply"));
+    const bool found = compiled[isa] != nullptr;
+    REQUIRE(found);
+    return compiled[isa];
+}
+
+/// |own - exact| in units in the last place of the rounded exact value.
+double ulps(float own, double exact) {
+    const float rounded = float(exact);
+    if (std::isinf(rounded) || std::isnan(rounded))
+        return own == rounded || (std::isnan(own) && std::isnan(rounded)) ? 0 : 1e9;
+    const double size = std::fabs(double(rounded));
+    const double unit = double(std::nextafter(std::fabs(rounded), kInfinity)) - size;
+    return std::fabs(double(own) - exact) / unit;
+}
+
+struct Range {
+    const char* name;
+    double (*exact)(double);
+    double low, high, most;  // the largest error, in units in the last place
+};
+
+double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double exact_rsqrt(double x) { return 1 / std::sqrt(x); }
+
+const Range kRanges[] = {
+    {"exp", std::exp, -110, 89, 2},       {"exp", std::exp, -1, 1, 2},
+    {"exp2", std::exp2, -152, 129, 2.5},  {"exp2", std::exp2, -1, 1, 2.5},
+    {"log", std::log, 1e-44, 1e-37, 2},   {"log", std::log, 0.5, 2, 2},
+    {"log", std::log, 1, 1e6, 2},         {"log2", std::log2, 0.5, 2, 3},
+    {"log2", std::log2, 1, 1e6, 2},       {"tanh", std::tanh, -12, 12, 3},
+    {"tanh", std::tanh, -1e-3, 1e-3, 2},  {"sigmoid", exact_sigmoid, -80, 40, 4},
+    {"rsqrt", exact_rsqrt, 1e-6, 100, 2}, {"erf", std::erf, -6, 6, 2},
+    {"erf", std::erf, 0.9, 0.95, 2},      {"erf", std::erf, -1e-3, 1e-3, 2},
+    {"erf", std::erf, 1e-45, 1e-38, 2},   {"sin", std::sin, -10, 10, 1},
+    {"sin", std::sin, -1e5, 1e5, 1},      {"sin", std::sin, -1.3e8, 1.3e8, 1},
+    {"sin", std::sin, -1e15, 1e15, 1},    {"sin", std::sin, -1e-38, 1e-38, 1},
+    {"cos", std::cos, -10, 10, 1},        {"cos", std::cos, -1e5, 1e5, 1},
+    {"cos", std::cos, -1.3e8, 1.3e8, 1},  {"cos", std::cos, -1e15, 1e15, 1}};
+
+constexpr float kSpecial[] = {0.F,   -0.F,   1.F,        -1.F,      2.F,        -2.F,
+                              3.F,   -3.F,   0.5F,       -0.5F,     1.5F,       -1.5F,
+                              1e30F, -1e30F, 1e-40F,     -1e-40F,   16777217.F, 33554432.F,
+                              4e9F,  -4e9F,  0.9999999F, kInfinity, -kInfinity, NAN};
+
+void check_special(const char* name, float own, double exact, float x, float y) {
+    CAPTURE(name);
+    CAPTURE(x);
+    CAPTURE(y);
+    CAPTURE(own);
+    CHECK(ulps(own, exact) <= 2);
+    if (!std::isnan(exact)) CHECK(std::signbit(own) == std::signbit(exact));
+}
+
+}  // namespace
+
+TEST_CASE("elementary functions are within a few units in the last place") {
+    constexpr int kPoints = 100003;
+    std::vector<float> from(kPoints), to(kPoints);
+    for (const std::string& isa : test::isas_here())
+        for (const Range& range : kRanges) {
+            for (int i = 0; i < kPoints; ++i)
+                from[std::size_t(i)] = float(range.low + (range.high - range.low) * i / kPoints);
+            functions_of(isa)(range.name, from.data(), from.data(), to.data(), kPoints);
+            double worst = 0;
+            for (std::size_t i = 0; i < from.size(); ++i)
+                worst = std::max(worst, ulps(to[i], range.exact(double(from[i]))));
+            CHECK_MESSAGE(worst <= range.most, isa, " ", std::string(range.name), " from ",
+                          range.low, " to ", range.high, ": ", worst);
+        }
+}
+
+TEST_CASE("powers") {
+    constexpr int kPoints = 200000;
+    std::vector<float> x(kPoints), y(kPoints), to(kPoints);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double first = double(i * 7919 % 100003) / 100003 - 0.5;
+        const double second = double(i * 104729 % 99991) / 99991 - 0.5;
+        x[i] = float(std::exp(first * (i % 2 ? 10 : 170)));
+        y[i] = float(second * (i % 3 ? 20 : 2));
+    }
+    for (const std::string& isa : test::isas_here()) {
+        functions_of(isa)("pow", x.data(), y.data(), to.data(), kPoints);
+        double worst = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            worst = std::max(worst, ulps(to[i], std::pow(double(x[i]), double(y[i]))));
+        CHECK_MESSAGE(worst <= 0.51, isa, ": ", worst);
+    }
+}
+
+TEST_CASE("special values") {
+    for (const std::string& isa : test::isas_here()) {
+        CAPTURE(isa);
+        const auto one = [&](const char* name, float x, float y) {
+            float to = 0;
+            functions_of(isa)(name, &x, &y, &to, 1);
+            return to;
+        };
+        for (float x : kSpecial) {
+            check_special("sin", one("sin", x, 0), std::sin(double(x)), x, 0);
+            check_special("cos", one("cos", x, 0), std::cos(double(x)), x, 0);
+            check_special("erf", one("erf", x, 0), std::erf(double(x)), x, 0);
+            for (float y : kSpecial)
+                check_special("pow", one("pow", x, y), std::pow(double(x), double(y)), x, y);
+        }
+    }
+}
