@@ -16,9 +16,10 @@ bool is_subset(const std::vector<AxisId>& some, const std::vector<AxisId>& all) 
     return std::includes(all.begin(), all.end(), some.begin(), some.end());
 }
 
-/// A factor around a contraction, and the operand that can take it.
+/// A factor around a contraction, the operand that can take it, and the product: `inner`, of the
+/// contraction and factors before this one, times `factor`.
 struct Factor {
-    Id product = -1, contract = -1, factor = -1, operand = -1;
+    Id product = -1, inner = -1, contract = -1, factor = -1, operand = -1;
 };
 
 bool is_scalar_number(const Kernel& kernel, Id id) {
@@ -47,14 +48,17 @@ Factor find_factor(const Kernel& kernel) {
     const std::vector<Position> positions = positions_of(kernel);
     const std::vector<std::vector<Id>> users = users_of(kernel);
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {
-        if (!as<Contract>(kernel, id) || users[std::size_t(id)].size() != 1) continue;
-        const Id product = users[std::size_t(id)][0];
-        const Map* map = as<Map>(kernel, product);
-        if (!map || map->function != Elementwise::mul) continue;
-        const Id factor = map->operands[map->operands[0] == id ? 1 : 0];
-        if (node_of(kernel, factor).dtype != DType::f32) continue;
-        if (const Id operand = operand_for(kernel, positions, id, factor); operand >= 0)
-            return {product, id, factor, operand};
+        if (!as<Contract>(kernel, id)) continue;
+        for (Id inner = id; users[std::size_t(inner)].size() == 1;) {
+            const Id product = users[std::size_t(inner)][0];
+            const Map* map = as<Map>(kernel, product);
+            if (!map || map->function != Elementwise::mul) break;
+            const Id factor = map->operands[map->operands[0] == inner ? 1 : 0];
+            if (node_of(kernel, factor).dtype == DType::f32)
+                if (const Id operand = operand_for(kernel, positions, id, factor); operand >= 0)
+                    return {product, inner, id, factor, operand};
+            inner = product;
+        }
     }
     return {};
 }
@@ -87,9 +91,9 @@ void hoist(Kernel& kernel, Factor it) {
     Contract& contract = *as<Contract>(kernel, it.contract);
     (contract.a == it.operand ? contract.a : contract.b) = scaled;
     if (is_scaled) kernel.nodes[std::size_t(it.operand)].name.clear();
-    if (node_of(kernel, it.contract).name.empty())
-        kernel.nodes[std::size_t(it.contract)].name = node_of(kernel, it.product).name;
-    replace_uses(kernel, it.product, it.contract);
+    if (node_of(kernel, it.inner).name.empty())
+        kernel.nodes[std::size_t(it.inner)].name = node_of(kernel, it.product).name;
+    replace_uses(kernel, it.product, it.inner);
     drop_node(kernel, it.product);
     renumber(kernel);
 }

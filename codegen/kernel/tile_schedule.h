@@ -21,8 +21,10 @@ struct TileSchedule {
 /// For a kernel in which `par` loops and loops over tiles cut axes into tiles.
 TileSchedule tile_schedule(const Kernel& kernel);
 
-/// The register tile of a sum whose lanes lie along an axis of this extent.
+/// The register tile of a sum of products whose lanes lie along an axis of this extent.
 RegisterTile register_tile(const Dim& lanes);
+/// That of a sum of anything else, whose terms take many instructions.
+constexpr RegisterTile kTileOfTerms{2, 2};
 
 /// `tile q 64, tile k 64`
 std::string print(const Kernel& kernel, const TileSchedule& schedule);

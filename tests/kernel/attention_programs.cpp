@@ -82,7 +82,8 @@ class Program {
     struct Score {
         Id value = -1, distance = -1, capped = -1, tanh = -1;
     };
-    Score score(Id query, Id key) {
+    /// `live` is 1 or 0 for rows of which the scores count, or -1.
+    Score score(Id query, Id key, Id live) {
         Score result;
         if (variant_.additive) {
             result.tanh = it.map(E::tanh, {it.add(query, key)});
@@ -92,6 +93,7 @@ class Program {
             result.value =
                 it.mul(it.named(it.contract(query, key, {d}), "score"), it.constant(scale));
         }
+        result.value = times(result.value, live);
         if (variant_.soft_cap) {
             result.value = it.mul(result.value, it.constant(1 / variant_.soft_cap));
             result.capped = it.named(it.map(E::tanh, {result.value}), "capped");
@@ -103,6 +105,17 @@ class Program {
                 it.add(result.value, it.mul(it.load(it.at(slopes, {head})), result.distance));
         }
         return result;
+    }
+    struct Rows {
+        Id end = -1, live = -1;
+    };
+    /// With the uniform policy, rows without keys go over all keys, with a score of 0.
+    Rows rows() {
+        const Id end = keys_end();
+        if (!variant_.uniform) return {end, -1};
+        const Id sees = it.lt(it.constant(0, i32), end);
+        const Id live = it.where(sees, it.constant(1), it.constant(0));
+        return {it.where(sees, end, it.extent(variant_.keys, i32)), it.named(live, "live")};
     }
     Id allow(Id value, Id otherwise) {
         if (!variant_.allowed) return value;
@@ -132,14 +145,16 @@ Kernel attention_forward(const AttentionVariant& variant) {
     it.each({p.batch, p.head}, [&] {
         it.par(p.q, [&] {
             const Id query = it.named(it.load(p.tile(p.queries, p.q, p.d)), "query");
-            const Id from = p.keys_from(), end = p.keys_end();
+            const Id from = p.keys_from();
+            const auto [end, live] = p.rows();
             const Id m = it.named(it.fill(kLowestMaximum, {p.q}), "largest");
             const Id l = it.named(it.fill(0, {p.q}), "total");
             const Id o = it.named(it.fill(0, {p.q, p.e}), "output");
-            const auto result = it.tiles(p.k, {from, end}, {m, l, o}, [&](auto carried) {
+            const Builder::Bounds bounds{from, end};
+            const auto body = [&, live = live](auto carried) {
                 const Id key = it.named(it.load(p.tile(p.keys, p.k, p.d)), "key");
                 const Id masked = it.constant(kMasked);
-                const Id score = p.score(query, key).value;
+                const Id score = p.score(query, key, live).value;
                 Id s = it.mul(p.allow(score, masked), it.constant(kLog2e));
                 s = it.named(it.where(it.valid(p.k), s, masked), "s");
                 const Id tile_largest = it.named(it.max(s, {p.k}), "tile_largest");
@@ -155,7 +170,8 @@ Kernel attention_forward(const AttentionVariant& variant) {
                     it.named(p.times(weight, p.factor()), variant.dropout ? "kept" : "p");
                 const Id sum = it.add(it.mul(carried[2], alpha), it.contract(used, value, {p.k}));
                 return std::vector<Id>{largest, total, it.named(sum, "new_output")};
-            });
+            };
+            const std::vector<Id> result = it.tiles(p.k, bounds, {m, l, o}, body);
             const Id zero = it.constant(0), one = it.constant(1);
             const Id share =
                 it.named(it.where(it.lt(zero, result[1]), it.div(one, result[1]), zero), "share");
@@ -212,13 +228,20 @@ class Backward {
         const Id count = it.extent(variant_.queries, i32);
         Builder::Bounds bounds;
         if (variant_.causal || variant_.window) bounds.lower = it.index(p.k);
+        if (variant_.causal && variant_.uniform)  // rows without keys see those behind them, too
+            bounds.lower =
+                it.where(it.le(it.load(it.at(p.lengths, {p.batch})), it.constant(0, i32)),
+                         it.constant(0, i32), bounds.lower);
         Id end = count;
         if (variant_.window)
             end =
                 it.map(E::minimum, {end, it.add(it.index(p.k), it.constant(variant_.window, i32))});
-        if (variant_.lengths == AttentionVariant::Lengths::sequences)
-            end = it.where(it.lt(it.index(p.k), it.load(it.at(p.lengths, {p.batch}))), end,
-                           it.constant(0, i32));
+        if (variant_.lengths == AttentionVariant::Lengths::sequences) {
+            const Id length = it.load(it.at(p.lengths, {p.batch})), zero = it.constant(0, i32);
+            Id seen = it.lt(it.index(p.k), length);
+            if (variant_.uniform) seen = it.map(E::logical_or, {seen, it.le(length, zero)});
+            end = it.where(seen, end, zero);
+        }
         bounds.upper = end;
         return bounds;
     }
@@ -245,12 +268,12 @@ class Backward {
         const Id o = it.named(it.load(p.tile(output, p.q, p.e)), "o");
         const Id delta = it.named(it.sum(it.mul(go, o), {p.e}), "delta");
         const Id logarithm = it.load(it.at(logarithms, {p.batch, p.head, p.q}));
-        const Program::Score score = p.score(query, key);
+        const bool by_query = variant_.lengths == AttentionVariant::Lengths::queries;
+        const auto [keys_end, live] = by_query || variant_.uniform ? p.rows() : Program::Rows{};
+        const Program::Score score = p.score(query, key, live);
         Id weight = it.map(E::exp2, {it.sub(it.mul(score.value, it.constant(kLog2e)), logarithm)});
         weight = p.allow(it.named(weight, "weight"), zero);
-        if (variant_.lengths == AttentionVariant::Lengths::queries)
-            weight = it.where(it.lt(it.index(p.k), it.load(it.at(p.lengths, {p.batch, p.q}))),
-                              weight, zero);
+        if (by_query) weight = it.where(it.lt(it.index(p.k), keys_end), weight, zero);
         const Id w = it.named(it.where(it.valid(p.q), weight, zero), "p");
         const Id factor = p.factor();
         const Id dp = p.times(it.named(it.contract(go, value, {p.e}), "dp"), factor);
@@ -259,6 +282,7 @@ class Backward {
         std::vector<Id> next = {-1,
                                 it.named(it.add(carried[1], it.contract(kept, go, {p.q})), "dv")};
         std::size_t more = 2;
+        ds = p.times(ds, live);
         if (variant_.alibi) {
             const Id products = it.mul(ds, score.distance);
             next.push_back(it.add(carried[more++], it.sum(products, {p.q, p.k})));
@@ -312,6 +336,10 @@ std::vector<AttentionVariant> attention_variants() {
     auto it = add("causal_padded", 64, 64);
     it->causal = true, it->lengths = L::sequences;
     add("by_query", 20, 80)->lengths = L::queries;
+    it = add("uniform_by_query", 20, 20);
+    it->uniform = true, it->lengths = L::queries;
+    it = add("uniform", 32, 32);
+    it->uniform = true, it->causal = true, it->lengths = L::sequences;
     it = add("heads_inside", 8, 8);
     it->heads_inside = true, it->lengths = L::sequences;
     it = add("window", 80, 20);

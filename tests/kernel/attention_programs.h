@@ -14,6 +14,7 @@ struct AttentionVariant {
     Dim batch = "b", queries = "m", keys = "n", width = 64, value_width = 64;
     bool heads_inside = false;  // tensors are [batch, length, heads, width]
     enum class Lengths { none, sequences, queries } lengths = Lengths::none;
+    bool uniform = false;  // a row that sees no key takes all of them alike, instead of being 0
     bool causal = false;
     int window = 0;         // only the last so many keys up to a query's own; 0: all
     double soft_cap = 0;    // c * tanh(s / c); 0: none
@@ -25,7 +26,7 @@ struct AttentionVariant {
 
 /// There are 2 heads. Buffers Q, K, V, then those of the variant in
 /// the order length, slope, w, allowed, then the written O [.., value_width] and L [batch, head, queries],
-/// the logarithm to base 2 of the sum of the exponentials. A row without keys is 0.
+/// the logarithm to base 2 of the sum of the exponentials.
 kernel::Kernel attention_forward(const AttentionVariant& variant);
 
 /// Buffers Q, K, V, O, L, dO, those of the variant, then the written dQ, dK, dV, and dslope

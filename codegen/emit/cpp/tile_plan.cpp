@@ -48,9 +48,12 @@ class Planner {
 
     void plan_block(Id loop, const std::vector<Id>& block) {
         plan_.blocks[loop];
+        const auto is_draw = [&](Id id) { return as<Random>(kernel_, id) && roots_.is_root(id); };
+        for (Id id : block)
+            if (is_draw(id)) plan_root(loop, id);
         for (Id id : block) {
             if (as<Loop>(kernel_, id)) plan_loop(loop, id);
-            else if (roots_.is_root(id)) plan_root(loop, id);
+            else if (roots_.is_root(id) && !is_draw(id)) plan_root(loop, id);
         }
         check_order(loop);
     }
@@ -141,6 +144,7 @@ class Planner {
 
     bool can_join(const Statement& statement, Id loop, Id id) const {
         if (roots_.is_sum(id) || roots_.is_mask(id) || is_across(loop, id)) return false;
+        if (as<Random>(kernel_, id)) return false;
         const Place2 place = place_of_root(loop, id);
         if (place.lane < 0) return false;
         if (statement.kind == Kind::sum)
@@ -160,6 +164,8 @@ class Planner {
             plan_.storage[as<Map>(kernel_, id)->operands[1]] = storage_of(id);
         } else if (is_across(loop, id)) {
             statement.kind = Kind::across;
+        } else if (as<Random>(kernel_, id)) {
+            statement.kind = Kind::draw;
         } else if (statement.place.lane < 0) {
             statement.kind = Kind::scalar;
         } else if (const Id load = turned_source(loop, id); load >= 0) {
@@ -319,7 +325,8 @@ class Planner {
             if (plan_.arrays.contains(owner)) continue;
             const bool in_rows = statement.kind != Kind::lanes || axes(id).size() > 1;
             const bool kept = statement.kind == Kind::turn || statement.kind == Kind::mask ||
-                              statement.kind == Kind::across || is_read_elsewhere(id, id, in_rows);
+                              statement.kind == Kind::across || statement.kind == Kind::draw ||
+                              is_read_elsewhere(id, id, in_rows);
             if (!kept) continue;
             Place2 place = statement.place;
             if (statement.kind != Kind::turn) place = axes_.place(axes(id), loop);

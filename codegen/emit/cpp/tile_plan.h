@@ -28,6 +28,7 @@ struct Statement {
         turn,    // what is made of a tile of memory with its columns in the lanes
         mask,    // a tile in place, where a tile of the loop is not valid whole
         fill,    // what a carried value starts with
+        draw,    // dropout's factors
         loop,
     };
     Kind kind = Kind::scalar;

@@ -33,6 +33,7 @@ bool TileRoots::is_mask(Id id) const {
 
 bool TileRoots::needs_statement(Id id) const {
     if (as<Contract>(kernel_, id) || as<Reduce>(kernel_, id) || as<Store>(kernel_, id)) return true;
+    if (as<Random>(kernel_, id)) return axes(id).size() == 2 && !users(id).empty();
     if (!as<Map>(kernel_, id) || axes(id).size() > 2) return false;  // three axes: in sums only
     const bool is_float = kernel_.nodes[std::size_t(id)].dtype == DType::f32;
     bool needed = false;

@@ -24,6 +24,7 @@ void TileStatements::write(const Statement& statement) {
         case Kind::turn: write_turn(statement); break;
         case Kind::mask: write_mask(statement); break;
         case Kind::fill: write_fill(statement); break;
+        case Kind::draw: write_draw(statement); break;
         case Kind::loop: throw InternalError("a loop is no statement of tiles");
     }
     text_.clear_registers();
@@ -102,6 +103,14 @@ void TileStatements::write_fill(const Statement& statement) {
                                                       : text_.count(statement.place.row) + " * " +
                                                             text_.width(statement.place.lane);
     writer_.line("fill_tile(" + name + ", " + count + ", " + value + ");");
+}
+
+void TileStatements::write_draw(const Statement& statement) {
+    const Id id = statement.roots[0];
+    const auto [row, lane] = statement.place;
+    const std::string to = text_.name(owner(id)) + ", " + text_.width(lane) + ", " +
+                           text_.count(row) + ", " + text_.count(lane) + ", ";
+    writer_.line(text_.draw(id, to, statement.place));
 }
 
 void TileStatements::write_scalar(const Statement& statement) {
@@ -216,101 +225,6 @@ std::string TileStatements::strip_title(const Statement& statement) const {
         text += (text.empty() ? "" : ", ") + name + text_.shape_comment(place).substr(3);
     }
     return text;
-}
-
-std::string TileStatements::sum_formula(const Statement& statement) {
-    const Node& node = kernel_.nodes[std::size_t(statement.source)];
-    const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
-    std::string text = signature_.value(statement.value) + "[";
-    if (statement.place.row >= 0) text += letter(statement.place.row) + ", ";
-    text += letter(statement.place.lane) + "] ";
-    if (statement.start >= 0) text += "+";
-    text += "= ";
-    if (auto contract = std::get_if<Contract>(&node.operation))
-        return text + "sum over " + letter(statement.step) + " of " +
-               signature_.value(contract->a) + " * " + signature_.value(contract->b);
-    const bool adds = as<Reduce>(kernel_, statement.source)->reduction == Reduction::sum;
-    return text + (adds ? "sum over " : "maximum over ") + letter(statement.step);
-}
-
-void TileStatements::write_start(const Statement& statement) {
-    if (statement.start < 0) {
-        auto reduce = as<Reduce>(kernel_, statement.source);
-        const bool is_max = reduce && reduce->reduction == Reduction::max;
-        writer_.line(is_max ? "from_lowest," : "from_zero,");
-        return;
-    }
-    const auto store = as<Store>(kernel_, statement.start);
-    const std::string value =
-        store ? text_.stored(*store).text : text_.value(statement.start, DType::f32, true).text;
-    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
-    write_returning("", {{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value, ",");
-}
-
-/// The lambda that adds one step to a vector of the sum.
-void TileStatements::write_term(const Statement& statement) {
-    std::string value;
-    if (auto contract = as<Contract>(kernel_, statement.source)) {
-        Id a = contract->a, b = contract->b;
-        if (text_.is_vector(a) && !text_.is_vector(b)) std::swap(a, b);
-        value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
-                text_.value(b, DType::f32, true).text + ", sum)";
-    } else {
-        const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
-        const Expression term = text_.value(reduce.operand, DType::f32, true);
-        value = reduce.reduction == Reduction::sum ? "sum + " + term.in(Binding::product)
-                                                   : "maximum(sum, " + term.text + ")";
-    }
-    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
-    write_returning("",
-                    {{"floats", "sum"},
-                     {"i64", row},
-                     {"i64", text_.local(statement.place.lane)},
-                     {"i64", text_.local(statement.step)}},
-                    value, ",");
-}
-
-void TileStatements::write_sum(const Statement& statement) {
-    const Place2& place = statement.place;
-    const RegisterTile tile = register_tile(
-        plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent);
-    writer_.line("// " + sum_formula(statement));
-    const std::string head = "sum_tile<" + std::to_string(tile.rows) + ", " +
-                             std::to_string(tile.vectors) + ">(" + text_.count(place.row) + ", " +
-                             text_.count_argument(place.lane) + ", " +
-                             text_.count_argument(statement.step) + ",";
-    writer_.line(head);
-    writer_.indent();
-    write_start(statement);
-    write_term(statement);
-    Writer body(writer_.depth() + 1);
-    std::swap(body, writer_);
-    const std::string& sum = signature_.value(statement.value);
-    text_.set_register(statement.value, sum);
-    for (Id id : statement.roots) {
-        auto store = as<Store>(kernel_, id);
-        if (store && statement.start == id) {
-            Store plain = *store;
-            plain.accumulate = false;
-            writer_.line(text_.store(plain));
-        } else if (id == statement.value || (id == statement.source && !store)) {
-            if (is_array(id) && id == statement.value)
-                writer_.line(
-                    "store(" +
-                    text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
-                    ", " + sum + ");");
-        } else {
-            write_root(id, nullptr);
-        }
-    }
-    std::swap(body, writer_);
-    const std::string row = place.row < 0 ? "" : text_.local(place.row);
-    writer_.line(
-        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {"floats", sum}}, body.text()) +
-        " {");
-    writer_.append(body);
-    writer_.line("});");
-    writer_.unindent();
 }
 
 void TileStatements::write_across(const Statement& statement) {

@@ -27,6 +27,7 @@ class TileStatements {
 
   private:
     void write_fill(const Statement& statement);
+    void write_draw(const Statement& statement);
     void write_scalar(const Statement& statement);
     void write_lanes(const Statement& statement);
     void write_strip(const Statement& statement);

@@ -273,26 +273,54 @@ Expression TileText::valid(const Valid& valid) {
     return {"(" + above + (vector ? ") & (" : ") && (") + below + ")", Binding::logic};
 }
 
-Expression TileText::random(Id id, const Random& random) const {
+namespace {
+
+Dim step_along(const std::vector<Stride>& strides, AxisId axis) {
+    for (const Stride& stride : strides)
+        if (stride.axis == axis) return stride.stride;
+    return 0;
+}
+
+}  // namespace
+
+/// `key, 3, 0.1F, row, column`: the draw at a position, without the axes of `tile`.
+std::string TileText::draw_arguments(const Random& random, const std::vector<AxisId>& tile) const {
     const auto sum = [&](const std::vector<Stride>& strides) {
         Expression result{"0"};
         for (const Stride& stride : strides) {
-            const Expression at = position(stride.axis);
+            const bool inside = std::find(tile.begin(), tile.end(), stride.axis) != tile.end();
+            const Expression at = !inside                       ? position(stride.axis)
+                                  : plan_.is_tiled(stride.axis) ? Expression{this->at(stride.axis)}
+                                                                : Expression{"0"};
             result = result + Expression{at.in(Binding::product)} * spell(stride.stride);
         }
         return result.text;
     };
-    const auto step = [&](const std::vector<Stride>& strides) {
-        for (const Stride& stride : strides)
-            if (stride.axis == lane) return spell(stride.stride).text;
-        return std::string("0");
-    };
-    const std::string arguments = "key, " + std::to_string(random.site) + ", " +
-                                  spell_float(random.probability).text + ", " + sum(random.row) +
-                                  ", " + sum(random.column);
+    return "key, " + std::to_string(random.site) + ", " + spell_float(random.probability).text +
+           ", " + sum(random.row) + ", " + sum(random.column);
+}
+
+Expression TileText::random(Id id, const Random& random) const {
+    const std::string arguments = draw_arguments(random, {});
     if (!is_vector(id)) return {"dropout(" + arguments + ")"};
-    return {"dropout_lanes(" + arguments + ", " + step(random.row) + ", " + step(random.column) +
-            ")"};
+    return {"dropout_lanes(" + arguments + ", " + spell(step_along(random.row, lane)).text + ", " +
+            spell(step_along(random.column, lane)).text + ")"};
+}
+
+std::string TileText::draw(Id id, const std::string& to, const Place2& place) const {
+    const auto [row, lanes] = place;
+    const Random& random = *as<Random>(kernel_, id);
+    const std::string arguments = to + draw_arguments(random, {row, lanes});
+    const Dim row_step = step_along(random.row, row), lane_step = step_along(random.row, lanes);
+    const Dim row_column = step_along(random.column, row);
+    const Dim lane_column = step_along(random.column, lanes);
+    const bool starts_whole = plan_.is_tiled(row) && random.column.size() == 1;
+    if (starts_whole && row_step == Dim(0) && lane_step.is_one() && row_column.is_one() &&
+        lane_column == Dim(0))
+        return "dropout_columns(" + arguments + ");";
+    return "dropout_tile(" + arguments + ", " + spell(row_step).text + ", " +
+           spell(row_column).text + ", " + spell(lane_step).text + ", " + spell(lane_column).text +
+           ");";
 }
 
 }  // namespace fovea::emit

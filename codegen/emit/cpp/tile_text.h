@@ -67,6 +67,8 @@ class TileText {
     /// `lanes_at(e, 20)`, or nothing where vectors are whole.
     std::string mask() const;
     std::string lanes() const;  // the same or `Lanes{}`
+    /// The statement that draws a tile of dropout's factors; `to`: its first arguments.
+    std::string draw(kernel::Id id, const std::string& to, const Place2& place) const;
     /// The statement that stores.
     std::string store(const kernel::Store& store);
     bool is_vector(kernel::Id id) const { return values_.has_axis(id, lane); }
@@ -84,6 +86,8 @@ class TileText {
     Expression kept(kernel::Id id, const std::string& array, const Place2& place);
     Expression valid(const kernel::Valid& valid);
     Expression random(kernel::Id id, const kernel::Random& random) const;
+    std::string draw_arguments(const kernel::Random& random,
+                               const std::vector<kernel::AxisId>& tile) const;
     std::string key(const kernel::Access& access) const;
     kernel::Id storage_of(kernel::Id id) const;
 

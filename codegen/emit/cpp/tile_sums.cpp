@@ -1,0 +1,105 @@
+// Sums over a step, in register tiles: where they begin, what a step adds, what is made of them.
+#include "codegen/emit/cpp/tile_statements.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+std::string TileStatements::sum_formula(const Statement& statement) {
+    const Node& node = kernel_.nodes[std::size_t(statement.source)];
+    const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
+    std::string text = signature_.value(statement.value) + "[";
+    if (statement.place.row >= 0) text += letter(statement.place.row) + ", ";
+    text += letter(statement.place.lane) + "] ";
+    if (statement.start >= 0) text += "+";
+    text += "= ";
+    if (auto contract = std::get_if<Contract>(&node.operation))
+        return text + "sum over " + letter(statement.step) + " of " +
+               signature_.value(contract->a) + " * " + signature_.value(contract->b);
+    const bool adds = as<Reduce>(kernel_, statement.source)->reduction == Reduction::sum;
+    return text + (adds ? "sum over " : "maximum over ") + letter(statement.step);
+}
+
+void TileStatements::write_start(const Statement& statement) {
+    if (statement.start < 0) {
+        auto reduce = as<Reduce>(kernel_, statement.source);
+        const bool is_max = reduce && reduce->reduction == Reduction::max;
+        writer_.line(is_max ? "from_lowest," : "from_zero,");
+        return;
+    }
+    const auto store = as<Store>(kernel_, statement.start);
+    const std::string value =
+        store ? text_.stored(*store).text : text_.value(statement.start, DType::f32, true).text;
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    write_returning("", {{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value, ",");
+}
+
+/// The lambda that adds one step to a vector of the sum.
+void TileStatements::write_term(const Statement& statement) {
+    std::string value;
+    if (auto contract = as<Contract>(kernel_, statement.source)) {
+        Id a = contract->a, b = contract->b;
+        if (text_.is_vector(a) && !text_.is_vector(b)) std::swap(a, b);
+        value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
+                text_.value(b, DType::f32, true).text + ", sum)";
+    } else {
+        const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
+        const Expression term = text_.value(reduce.operand, DType::f32, true);
+        value = reduce.reduction == Reduction::sum ? "sum + " + term.in(Binding::product)
+                                                   : "maximum(sum, " + term.text + ")";
+    }
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    write_returning("",
+                    {{"floats", "sum"},
+                     {"i64", row},
+                     {"i64", text_.local(statement.place.lane)},
+                     {"i64", text_.local(statement.step)}},
+                    value, ",");
+}
+
+void TileStatements::write_sum(const Statement& statement) {
+    const Place2& place = statement.place;
+    const Dim lanes =
+        plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent;
+    const RegisterTile tile =
+        as<Contract>(kernel_, statement.source) ? register_tile(lanes) : kTileOfTerms;
+    writer_.line("// " + sum_formula(statement));
+    const std::string head = "sum_tile<" + std::to_string(tile.rows) + ", " +
+                             std::to_string(tile.vectors) + ">(" + text_.count(place.row) + ", " +
+                             text_.count_argument(place.lane) + ", " +
+                             text_.count_argument(statement.step) + ",";
+    writer_.line(head);
+    writer_.indent();
+    write_start(statement);
+    write_term(statement);
+    Writer body(writer_.depth() + 1);
+    std::swap(body, writer_);
+    const std::string& sum = signature_.value(statement.value);
+    text_.set_register(statement.value, sum);
+    for (Id id : statement.roots) {
+        auto store = as<Store>(kernel_, id);
+        if (store && statement.start == id) {
+            Store plain = *store;
+            plain.accumulate = false;
+            writer_.line(text_.store(plain));
+        } else if (id == statement.value || (id == statement.source && !store)) {
+            if (is_array(id) && id == statement.value)
+                writer_.line(
+                    "store(" +
+                    text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
+                    ", " + sum + ");");
+        } else {
+            write_root(id, nullptr);
+        }
+    }
+    std::swap(body, writer_);
+    const std::string row = place.row < 0 ? "" : text_.local(place.row);
+    writer_.line(
+        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {"floats", sum}}, body.text()) +
+        " {");
+    writer_.append(body);
+    writer_.line("});");
+    writer_.unindent();
+}
+
+}  // namespace fovea::emit
