@@ -63,17 +63,17 @@ FOVEA_INLINE void sum_rows_of_blocks(i64 row, i64 rows, i64 lane, Steps steps, c
 template <int Rows, int Vectors, class Width, class Steps, class Start, class Term, class Finish>
 FOVEA_INLINE void sum_tile(i64 rows, Width lanes, Steps steps, const Start& start, const Term& term,
                            const Finish& finish) {
-#ifdef __AVX512F__
-    constexpr int kRows = Rows, kVectors = Vectors;
-#else  // sixteen registers of half the width
-    constexpr int kRows = Rows < 3 ? Rows : 3, kVectors = Vectors < 2 ? Vectors : 2;
-#endif
+    // With fewer registers, as many rows of one vector as leave room for the step's.
+    constexpr bool kRoomy = kRegisterVectors >= 32;
+    constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
+    constexpr int kRows = kRoomy || Rows < kMostRows ? Rows : kMostRows;
+    constexpr int kVectors = kRoomy ? Vectors : 1;
     constexpr i64 kKnownVectors = (kKnown<Width> + kLanes - 1) / kLanes;
     const i64 vectors = (i64(lanes) + kLanes - 1) / kLanes;
     i64 vector = 0;
     for (; vector + kVectors <= vectors; vector += kVectors)
         sum_rows_of_blocks<kRows, kVectors>(0, rows, vector * kLanes, steps, start, term, finish);
-    if constexpr (kKnownVectors == 0 || kKnownVectors % kVectors != 0)
+    if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
         for (; vector < vectors; ++vector)
             sum_rows_of_blocks<2 * kRows, 1>(0, rows, vector * kLanes, steps, start, term, finish);
 }
@@ -131,16 +131,21 @@ FOVEA_INLINE void fill_tile(float* to, i64 count, float value) {
 }
 
 /// Turns rows of memory into columns: body(column, row, x) gets the elements of 16 rows in a column
-/// at a time; rows past the end are 0. `stride` elements lie between rows.
-template <class Width, class Stride, class Body>
-FOVEA_INLINE void for_columns(i64 rows, Width columns, const float* from, Stride stride,
+/// at a time, booleans as 0 and 1; rows past the end are 0. `stride` elements lie between rows.
+template <class Width, class T, class Stride, class Body>
+FOVEA_INLINE void for_columns(i64 rows, Width columns, const T* from, Stride stride,
                               const Body& body) {
+    const auto load_row = [&](i64 row, i64 column, Lanes lanes) FOVEA_LAMBDA {
+        const auto values = load(from + row * stride + column, lanes);
+        if constexpr (std::is_same_v<T, bool>) return mask_to_floats(values);
+        else return values;
+    };
     for (i64 row = 0; row < rows; row += kLanes)
         for (i64 column = 0; column < columns; column += kLanes) {
             const Lanes lanes = lanes_at(column, columns);
             floats square[kLanes];
             FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) square[i] =
-                row + i < rows ? load(from + (row + i) * stride + column, lanes) : floats{};
+                row + i < rows ? load_row(row + i, column, lanes) : floats{};
             transpose(square);
             FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) if (i < lanes.count)
                 body(column + i, row, square[i]);

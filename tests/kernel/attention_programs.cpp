@@ -31,7 +31,8 @@ class Program {
     const AttentionVariant& variant_;
     Builder it;
     AxisId batch, head, q, k, d, e;
-    int queries = 0, keys = 0, values = 0, lengths = 0, slopes = 0, weights = 0, allowed = 0;
+    int queries = 0, keys = 0, values = 0, lengths = 0, slopes = 0, weights = 0, allowed = 0,
+        biases = 0;
 
     int tensor(const char* name, const Dim& length, const Dim& width, bool written) {
         const std::vector<Dim> shape =
@@ -55,6 +56,8 @@ class Program {
         if (variant_.lengths == AttentionVariant::Lengths::queries)
             lengths = it.input("lens", {variant_.batch, variant_.queries}, i32);
         if (variant_.alibi) slopes = it.input("slopes", {kHeads});
+        if (variant_.bias)
+            biases = it.input("bias", {variant_.batch, kHeads, variant_.queries, variant_.keys});
         if (variant_.additive) weights = it.input("w", {variant_.width});
         if (variant_.allowed)
             allowed = it.input("allowed", {variant_.batch, variant_.queries, variant_.keys},
@@ -104,6 +107,8 @@ class Program {
             result.value =
                 it.add(result.value, it.mul(it.load(it.at(slopes, {head})), result.distance));
         }
+        if (variant_.bias)
+            result.value = it.add(result.value, it.load(it.at(biases, {batch, head, q, k})));
         return result;
     }
     struct Rows {
@@ -202,6 +207,8 @@ class Backward {
         dq = p.tensor("dQ", variant_.queries, variant_.width, true);
         dk = p.tensor("dK", variant_.keys, variant_.width, true);
         dv = p.tensor("dV", variant_.keys, variant_.value_width, true);
+        if (variant_.bias)
+            dbias = it.output("dbias", {variant_.batch, kHeads, variant_.queries, variant_.keys});
         if (variant_.alibi) dslope = it.output("dslope", {variant_.batch, kHeads});
         if (variant_.additive) dw = it.output("dw", {variant_.batch, kHeads, variant_.width});
         it.each({p.batch, p.head}, [&] { task(); });
@@ -282,6 +289,7 @@ class Backward {
         std::vector<Id> next = {-1,
                                 it.named(it.add(carried[1], it.contract(kept, go, {p.q})), "dv")};
         std::size_t more = 2;
+        if (variant_.bias) it.store(it.at(dbias, {p.batch, p.head, p.q, p.k}), ds);
         ds = p.times(ds, live);
         if (variant_.alibi) {
             const Id products = it.mul(ds, score.distance);
@@ -308,7 +316,8 @@ class Backward {
     Program p;
     Builder& it;
     const AttentionVariant& variant_;
-    int output = 0, logarithms = 0, gradient = 0, dq = 0, dk = 0, dv = 0, dslope = 0, dw = 0;
+    int output = 0, logarithms = 0, gradient = 0, dq = 0, dk = 0, dv = 0, dbias = 0, dslope = 0,
+        dw = 0;
 };
 
 }  // namespace
@@ -351,6 +360,7 @@ std::vector<AttentionVariant> attention_variants() {
     it = add("additive", 20, 16);
     it->additive = true, it->lengths = L::sequences;
     add("allowed", 16, 16)->allowed = true;
+    add("bias", 16, 16)->bias = true;
     it = add("dropout", 32, 32);
     it->dropout = 0.25, it->lengths = L::sequences;
     return all;

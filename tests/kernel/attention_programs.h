@@ -19,17 +19,18 @@ struct AttentionVariant {
     int window = 0;         // only the last so many keys up to a query's own; 0: all
     double soft_cap = 0;    // c * tanh(s / c); 0: none
     bool alibi = false;     // + slope[head] * (key - query) / 16
+    bool bias = false;      // + bias[batch, head, query, key]
     bool additive = false;  // sum of w * tanh(q + k) instead of the scaled dot product
     bool allowed = false;   // a tensor of booleans [batch, queries, keys]
     double dropout = 0;
 };
 
 /// There are 2 heads. Buffers Q, K, V, then those of the variant in
-/// the order length, slope, w, allowed, then the written O [.., value_width] and L [batch, head, queries],
+/// the order length, slope, bias, w, allowed, then the written O [.., value_width] and L [batch, head, queries],
 /// the logarithm to base 2 of the sum of the exponentials.
 kernel::Kernel attention_forward(const AttentionVariant& variant);
 
-/// Buffers Q, K, V, O, L, dO, those of the variant, then the written dQ, dK, dV, and dslope
+/// Buffers Q, K, V, O, L, dO, those of the variant, then the written dQ, dK, dV, dbias, and dslope
 /// [batch, head] or dw [batch, head, width].
 kernel::Kernel attention_backward(const AttentionVariant& variant);
 

@@ -120,6 +120,8 @@ class PlainAttention {
         }
         if (!it_.additive) s /= std::sqrt(double(width));
         if (it_.soft_cap) s = it_.soft_cap * std::tanh(s / it_.soft_cap);
+        if (it_.bias)
+            s += arrays_.at("bias")[std::size_t(((b_ * kHeads + h_) * kQueries + q) * kKeys + k)];
         if (it_.alibi) s += arrays_.at("slopes")[std::size_t(h_)] * (k - q) / 16.0;
         return s;
     }
@@ -179,7 +181,7 @@ TEST_CASE("the gradient of attention agrees with finite differences") {
             for (std::size_t i = 0; i < weights.size(); ++i) total += weights[i] * inputs["O"][i];
             return total;
         };
-        for (const char* name : {"Q", "K", "V", "slopes", "w"}) {
+        for (const char* name : {"Q", "K", "V", "slopes", "w", "bias"}) {
             const auto sums = arrays.find(name[0] == 's' ? "dslope" : std::string("d") + name);
             if (!arrays.contains(name) || sums == arrays.end()) continue;
             CAPTURE(std::string(name));

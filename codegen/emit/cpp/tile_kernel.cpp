@@ -139,7 +139,8 @@ class TileKernel {
 
     /// Writes the smallest and the largest bound of a tile, or the bound that all have.
     std::string define_bound(const Loop& loop, Id bound, const std::string& suffix) {
-        const std::string name = signature_.fresh(signature_.axis(loop.axis) + suffix);
+        const std::string name =
+            signature_.fresh(identifier(kernel_.axes[std::size_t(loop.axis)].name) + suffix);
         const std::string& extent = signature_.extent(loop.axis).text;
         const auto& axes = kernel_.nodes[std::size_t(bound)].axes;
         if (axes.empty()) {

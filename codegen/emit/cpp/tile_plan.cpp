@@ -51,6 +51,7 @@ class Planner {
         const auto is_draw = [&](Id id) { return as<Random>(kernel_, id) && roots_.is_root(id); };
         for (Id id : block)
             if (is_draw(id)) plan_root(loop, id);
+            else if (roots_.is_root(id)) turn_leaves(loop, id);
         for (Id id : block) {
             if (as<Loop>(kernel_, id)) plan_loop(loop, id);
             else if (roots_.is_root(id) && !is_draw(id)) plan_root(loop, id);
@@ -206,7 +207,7 @@ class Planner {
         if (!axes_.has(operand, lane)) return;
         if (as<Load>(kernel_, operand)) {
             if (!axes_.is_contiguous(operand, lane)) turn(operand, lane);
-        } else if (as<Map>(kernel_, operand) && !plan_.roots.contains(operand)) {
+        } else if (as<Map>(kernel_, operand) && !roots_.is_root(operand)) {
             for (Id inner : as<Map>(kernel_, operand)->operands) need_lanes(inner, lane);
         }
     }
@@ -217,7 +218,8 @@ class Planner {
         AxisId row = -1;
         for (AxisId axis : axes(load))
             if (axis != lane) row = axis;
-        if (row < 0 || axes(load).size() != 2 || !axes_.is_contiguous(load, row) || !is_float(load))
+        if (row < 0 || axes(load).size() != 2 || !axes_.is_contiguous(load, row) ||
+            kernel_.nodes[std::size_t(load)].dtype == DType::i32)
             return;  // lanes are then loaded one by one
         const Id home = plan_.home[load];
         Statement statement;
@@ -226,6 +228,15 @@ class Planner {
         statement.source = load;
         plan_.blocks[home].push_back(statement);
         plan_.turned[load] = {{row, lane}, home};
+    }
+
+    /// Tiles of memory that an elementwise root reads across its lanes are turned, too.
+    void turn_leaves(Id loop, Id root) {
+        const Place2 place = place_of_root(loop, root);
+        if (place.row < 0 || !plan_.is_tiled(place.row) || !plan_.is_tiled(place.lane)) return;
+        if (roots_.is_sum(root)) return;
+        for (Id operand : operands_of(kernel_, root))
+            if (!roots_.is_root(operand)) need_lanes(operand, place.lane);
     }
 
     /// For a value that only sums read, all with the axis in the lanes that lies in the rows of

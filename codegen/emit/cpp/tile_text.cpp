@@ -34,9 +34,9 @@ TileText::TileText(const TilePlan& plan, Signature& signature)
       signature_(signature),
       values_(plan.kernel, signature, unused_) {
     for (const auto& [axis, size] : plan.schedule.tiles) {
-        const std::string& name = signature.axis(axis);
+        const std::string name = identifier(plan.kernel.axes[std::size_t(axis)].name);
         names_[axis] = {signature.fresh(name + "_at"), signature.fresh(name + "_n"),
-                        signature.fresh(name + "_tile")};
+                        signature.fresh(name + "_step")};
     }
 }
 
@@ -162,8 +162,11 @@ Expression TileText::load(Id id, const Load& load) {
     const Expression from = address(load.access);
     if (!is_vector(id)) return element_at(from);
     if (auto turned = plan_.turned.find(id);
-        turned != plan_.turned.end() && turned->second.place.lane == lane)
-        return kept(id, turned_name(id), turned->second.place);
+        turned != plan_.turned.end() && turned->second.place.lane == lane) {
+        const Expression copy = kept(id, turned_name(id), turned->second.place);
+        if (kernel_.nodes[std::size_t(id)].dtype != DType::boolean) return copy;
+        return {copy.text + " != 0.0F", Binding::comparison};
+    }
     return load_from(load.access, from);
 }
 

@@ -20,7 +20,7 @@ class TileText {
     kernel::AxisId lane = -1;
 
     // Names of an axis: `q` within a tile, `q_at` of the tile's first, `q_n` of its positions,
-    // `q_tile` of a whole tile's.
+    // `q_step` of a whole tile's.
     const std::string& local(kernel::AxisId axis) const { return signature_.axis(axis); }
     const std::string& at(kernel::AxisId axis) const { return names_.at(axis).at; }
     const std::string& count_name(kernel::AxisId axis) const { return names_.at(axis).count; }
@@ -29,7 +29,7 @@ class TileText {
     std::string count(kernel::AxisId axis) const;
     /// The same as an argument: `q_n`, or `fixed<64>`.
     std::string count_argument(kernel::AxisId axis) const;
-    /// The lanes of a row of an array, and its rows: `q_tile`, `64`.
+    /// The lanes of a row of an array, and its rows: `q_step`, `64`.
     std::string width(kernel::AxisId axis) const;
     std::string height(kernel::AxisId axis) const;
     /// The position along the whole axis: `q_at + q`.
@@ -38,7 +38,7 @@ class TileText {
     /// The name of the array, or of the variable, that keeps a value.
     const std::string& name(kernel::Id owner);
     const std::string& turned_name(kernel::Id load);
-    /// `s_tile[k_tile * q_tile]`, and `// [k, q]`.
+    /// `s_tile[k_step * q_step]`, and `// [k, q]`.
     std::string array_size(const Place2& place) const;
     std::string shape_comment(const Place2& place) const;
     /// The address of an array's element or vector at the current place.
