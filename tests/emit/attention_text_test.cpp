@@ -68,7 +68,19 @@ Kernel with_gather() {
     return b.finish();
 }
 
+Kernel with_counts() {
+    Builder b("counts");
+    const AxisId k = b.axis("k", "n"), d = b.axis("d", 8);
+    const int x = b.input("x", {"n", 8}, i32), y = b.output("y", {8}, i32);
+    const auto sums = b.tiles(k, {}, {b.fill(0, {d}, i32)}, [&](auto carried) {
+        return std::vector<Id>{b.add(carried[0], b.sum(b.load(b.at(x, {k, d})), {k}))};
+    });
+    b.store(b.at(y, {d}), sums[0]);
+    return b.finish();
+}
+
 const Refused kRefused[] = {
+    {"it has a reduced or carried tile of i32", with_counts},
     {"it has the axis d of 4096 elements, more than 512", with_wide_axis},
     {"it has the axis d, which has neither a loop nor a static size", with_unlooped_axis},
     {"it has a row that is picked by a number (gather or scatter)", with_gather},

@@ -25,9 +25,9 @@ struct AttentionVariant {
     double dropout = 0;
 };
 
-/// There are 2 heads. Buffers Q, K, V, then those of the variant in
-/// the order length, slope, bias, w, allowed, then the written O [.., value_width] and L [batch, head, queries],
-/// the logarithm to base 2 of the sum of the exponentials.
+/// There are 2 heads. Buffers Q, K, V, then those of the variant in the order length, slope, bias,
+/// w, allowed, then the written O [.., value_width] and L [batch, head, queries], the logarithm to
+/// base 2 of the sum of the exponentials.
 kernel::Kernel attention_forward(const AttentionVariant& variant);
 
 /// Buffers Q, K, V, O, L, dO, those of the variant, then the written dQ, dK, dV, dbias, and dslope

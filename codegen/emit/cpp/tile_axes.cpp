@@ -97,6 +97,9 @@ void TileAxes::check(Id id) const {
         axes = of(*access);
         if (axes.size() > 2) refuse("a loaded or stored tile of more than two axes");
     }
+    const bool kept = as<Reduce>(kernel_, id) || (as<Carried>(kernel_, id) && !node.axes.empty());
+    if (kept && node.dtype != DType::f32)
+        refuse("a reduced or carried tile of " + std::string(name_of(node.dtype)));
     for (AxisId axis : axes) {
         if (plan_.is_tiled(axis)) continue;
         const kernel::Axis& whole = kernel_.axes[std::size_t(axis)];
