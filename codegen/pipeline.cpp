@@ -10,7 +10,10 @@
 #include "codegen/base/error.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
+#include "codegen/group/fuse_attention.h"
+#include "codegen/group/raise_attention.h"
 #include "codegen/group/raise_contraction.h"
+
 #include "codegen/group/raise_softmax.h"
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"
@@ -45,18 +48,26 @@ struct Passage {
     Graph graph;
 };
 
+/// The passes on the score of one pair, a graph of a few nodes.
+Graph simplify_score(const Graph& score) {
+    return dead_code(common_subexpressions(fold(expand_composites(score))));
+}
+Graph differentiate_score(const Graph& score) {
+    return add_gradients(score, {.from_loss = false, .of_inputs = true});
+}
+
 struct Pass {
     const char* name;
     const char* reason;  // why it stands where it stands
     Graph (*run)(const Passage&);
-    Graph CompiledProgram::*stage = nullptr;  // where its result is kept for `fovea show`
+    Graph CompiledProgram::* stage = nullptr;  // where its result is kept for `fovea show`
 };
 
 Graph differentiate(const Passage& at) {
     if (at.request.gradients == Gradients::none) return at.graph;
-    return add_gradients(at.graph, {.from_loss = has_loss(at.graph),
-                                    .of_inputs = at.request.gradients ==
-                                                 Gradients::of_parameters_and_inputs});
+    return add_gradients(
+        at.graph, {.from_loss = has_loss(at.graph),
+                   .of_inputs = at.request.gradients == Gradients::of_parameters_and_inputs});
 }
 
 constexpr Pass kPasses[] = {
@@ -70,8 +81,15 @@ constexpr Pass kPasses[] = {
     {"raise_contraction", "a spelled-out product is an einsum before softmax is looked for",
      [](const Passage& at) { return raise_contraction(at.graph); }},
     {"raise_softmax", "composites are recognised before the gradient, whose rules they carry",
-     [](const Passage& at) { return at.request.fusion ? raise_softmax(at.graph) : at.graph; },
+     [](const Passage& at) { return at.request.fusion ? raise_softmax(at.graph) : at.graph; }},
+    {"raise_attention", "its softmax is a composite by now",
+     [](const Passage& at) { return at.request.fusion ? raise_attention(at.graph) : at.graph; },
      &CompiledProgram::grouped},
+    {"fuse_attention", "before the gradient, since one kernel has another than its parts",
+     [](const Passage& at) {
+         if (!at.request.fusion) return at.graph;
+         return fuse_attention(at.graph, simplify_score, differentiate_score, at.program.notes);
+     }},
     {"add_gradients", "on composites, so that their own rules are used", differentiate,
      &CompiledProgram::gradient},
     {"expand_composites", "what is left is primitives, which the kernels are made of",
@@ -165,8 +183,13 @@ CompiledModel compile_model(std::string name, std::string source,
                             std::vector<plan::Setting> settings,
                             std::vector<ProgramRequest> requests) {
     CompiledModel model;
-    model.plan = {.name = std::move(name), .source = std::move(source), .dims = {},
-                  .settings = std::move(settings), .parameters = {}, .kernels = {}, .programs = {}};
+    model.plan = {.name = std::move(name),
+                  .source = std::move(source),
+                  .dims = {},
+                  .settings = std::move(settings),
+                  .parameters = {},
+                  .kernels = {},
+                  .programs = {}};
     if (requests.empty()) throw InternalError("compile_model: no program was asked for");
     model.plan.parameters = parameters_of(requests[0].graph);
     plan::KernelPool pool;
@@ -185,10 +208,9 @@ CompiledModel compile_model(std::string name, std::string source,
 std::string print(const std::vector<PassRecord>& passes) {
     std::string text;
     for (const PassRecord& pass : passes)
-        text +=
-            fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {:<6} {:<10} {}\n", pass.name,
-                        pass.milliseconds, pass.before, pass.after,
-                        pass.before == pass.after ? "unchanged" : "", pass.reason);
+        text += fmt::format("{:<24}{:>9.2f} ms  {:>6} -> {:<6} {:<10} {}\n", pass.name,
+                            pass.milliseconds, pass.before, pass.after,
+                            pass.before == pass.after ? "unchanged" : "", pass.reason);
     return text;
 }
 

@@ -37,6 +37,7 @@ struct CompiledProgram {
     fuse::FusedGraph fused;  // over `optimized`
     plan::Program plan;      // its steps refer to the kernels of the whole model
     std::vector<PassRecord> passes;
+    std::vector<std::string> notes;  // what stayed unfused as a whole, where, and why
 };
 
 struct CompiledModel {

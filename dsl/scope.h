@@ -62,7 +62,7 @@ struct Scope {
             return;
         }
         make(*graph, {.op = Op::output, .dtype = value.dtype(), .shape = value.shape(),
-                      .inputs = {value.id, -1, -1, -1, -1}, .scope = id, .location = location,
+                      .inputs = inputs_of({value.id}), .scope = id, .location = location,
                       .name = name});
     }
 

@@ -101,7 +101,7 @@ class Backward : public GradientSink {
         make(graph_, {.op = Op::output,
                       .dtype = node.dtype,
                       .shape = node.shape,
-                      .inputs = {gradient.id, -1, -1, -1, -1},
+                      .inputs = inputs_of({gradient.id}),
                       .name = intern(name + ".grad")});
     }
 

@@ -8,6 +8,8 @@ std::string_view name_of(Form form) {
         case Form::columns: return "columns";
         case Form::contract: return "contract";
         case Form::scatter: return "scatter";
+        case Form::attention: return "attention";
+        case Form::attention_gradient: return "attention gradient";
         case Form::copy: return "copy";
     }
     return "?";

@@ -16,6 +16,8 @@ enum class Form {
     columns,   // a reduction over other axes, and the elementwise ops before it
     contract,  // an einsum with an elementwise epilogue
     scatter,   // a scatter-add
+    attention, // a fused attention's output and statistics
+    attention_gradient,  // the gradients of a fused attention
     copy,      // a rearrangement, concatenation or output that no other kernel can store
 };
 

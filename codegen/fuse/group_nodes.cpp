@@ -44,6 +44,7 @@ class Grouping {
     }
 
     void place(int id) {
+        if (graph_[id].op == Op::fused_attention) return place_attention(id);
         std::vector<int> readers;
         collect_readers(id, readers);
         for (int reader : readers) {
@@ -54,6 +55,31 @@ class Grouping {
             if (enabled_) fused_.refusals.push_back({id, reader, *reason});
         }
         start_group(id);
+    }
+
+    /// Results of the same attention are of one kernel: the output with the statistics, and the
+    /// gradients with each other.
+    void place_attention(int id) {
+        for (std::size_t g = 0; g < fused_.groups.size(); ++g) {
+            Group& group = fused_.groups[g];
+            bool attends = group.form == Form::attention || group.form == Form::attention_gradient;
+            if (!attends || !is_same_attention(graph_, id, group.anchor)) continue;
+            group.nodes.push_back(id);
+            group.anchor = id;
+            fused_.group_of[std::size_t(id)] = int(g);
+            return;
+        }
+        start_group(id);
+    }
+    static bool is_same_attention(const Graph& graph, int a, int b) {
+        const Node &x = graph[a], &y = graph[b];
+        return x.inputs == y.inputs && is_forward(x) == is_forward(y) &&
+               graph.attentions[std::size_t(x.attribute)].function ==
+                   graph.attentions[std::size_t(y.attribute)].function;
+    }
+    static bool is_forward(const Node& attention) {
+        return attention.result == AttentionResult::output ||
+               attention.result == AttentionResult::statistics;
     }
 
     /// The nodes that read `id`, seen through inlined ones, earliest first.
@@ -70,7 +96,8 @@ class Grouping {
         const Node& node = graph_[id];
         const Group& group = fused_.groups[std::size_t(target)];
         if (!enabled_) return "fusion is off";
-        if (group.form == Form::scatter || group.form == Form::copy)
+        if (group.form != Form::rows && group.form != Form::columns && group.form != Form::contract)
+
             return "its reader takes it from memory";
         for (int reader : readers)
             if (fused_.group_of[std::size_t(reader)] == target && reads_memory(id, reader))
@@ -85,8 +112,11 @@ class Grouping {
 
     bool reads_memory(int id, int reader) const {
         const Node& node = graph_[reader];
-        if (node.op == Op::einsum || node.op == Op::scatter_add || node.op == Op::concat)
+        OpClass op_class = row_of(node.op).op_class;
+        if (op_class == OpClass::contraction || op_class == OpClass::scatter ||
+            op_class == OpClass::copy || op_class == OpClass::attention)
             return true;
+
         return node.op == Op::gather && (node.inputs[0] == id || node.inputs[1] == id);
     }
 
@@ -173,6 +203,9 @@ class Grouping {
         if (op_class == OpClass::contraction) group.form = Form::contract;
         if (op_class == OpClass::scatter) group.form = Form::scatter;
         if (op_class == OpClass::copy) group.form = Form::copy;
+        if (op_class == OpClass::attention)
+            group.form = is_forward(node) ? Form::attention : Form::attention_gradient;
+
         if (op_class == OpClass::reduction) {
             group.domain = graph_[node.inputs[0]].shape;
             group.reduces = reduces_last(node);

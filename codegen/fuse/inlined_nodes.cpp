@@ -38,8 +38,8 @@ bool is_inlined(const Graph& graph, int id, const std::vector<bool>& inlined) {
         case Op::stop_gradient: return true;
         case Op::elementwise: {
             bool scalar = node.shape.rank() == 0;
-            bool alias = node.function == Elementwise::identity &&
-                         node.dtype == graph[node.inputs[0]].dtype;
+            bool alias =
+                node.function == Elementwise::identity && node.dtype == graph[node.inputs[0]].dtype;
             if (alias || node.dtype == DType::boolean || node.dtype == DType::i32) return true;
             bool cheap = scalar || !is_transcendental(node.function);
             return cheap && depends_on_inlined_only(graph, id, inlined);
@@ -73,8 +73,8 @@ std::vector<std::vector<int>> readers_of(const Graph& graph) {
     std::vector<std::vector<int>> readers(graph.nodes.size());
     for (int id = 1; id < int(graph.nodes.size()); ++id)
         for (int input : graph[id].inputs)
-            if (input > 0 && (readers[std::size_t(input)].empty() ||
-                              readers[std::size_t(input)].back() != id))
+            if (input > 0 &&
+                (readers[std::size_t(input)].empty() || readers[std::size_t(input)].back() != id))
                 readers[std::size_t(input)].push_back(id);
     return readers;
 }

@@ -65,8 +65,7 @@ std::optional<Layout> rearranged(const Layout& input, const RearrangeAxes& axes)
     for (int g = 0; g < groups_of(axes.output_group); ++g) {
         std::vector<Factor> dim;
         for (int i = 0; i < axes.output_group[std::size_t(g)]; ++i) {
-            const Factor& factor =
-                elementary[std::size_t(axes.order[std::size_t(used++)])];
+            const Factor& factor = elementary[std::size_t(axes.order[std::size_t(used++)])];
             if (!factor.extent.is_one()) dim.push_back(factor);
         }
         result.dims.push_back(dim);

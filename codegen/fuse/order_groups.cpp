@@ -50,22 +50,27 @@ std::string underscored(std::string path) {
 
 /// `encoder_block0_attention_masked_softmax`, `decoder_dense_weight_gradient`.
 std::string name_group(const Graph& graph, const FusedGraph& fused, const Group& group) {
-    int id = group.anchor >= 0 ? group.anchor : group.stored.empty() ? group.nodes.back()
-                                                                      : group.stored.back();
+    int id = group.anchor >= 0      ? group.anchor
+             : group.stored.empty() ? group.nodes.back()
+                                    : group.stored.back();
     const Node& node = graph[id];
     int output =
         group.stored.empty()
             ? -1
             : fused.output_of[std::size_t(fused.layouts[std::size_t(group.stored[0])].base)];
-    if (output >= 0 && node.backward) {
+    bool attends = node.op == Op::fused_attention;
+    if (output >= 0 && node.backward && !attends) {
         std::string name(graph[output].name);
         if (name.ends_with(".grad")) name = name.substr(0, name.size() - 5) + ".gradient";
         return underscored(name);
     }
     std::string name = underscored(graph.path(graph.scope_of(id)));
     bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
-    if (!linear || name.empty()) name += (name.empty() ? "" : "_") + what_it_computes(graph, id);
-    return node.backward ? name + "_gradient" : name;
+    bool says_so = attends && name.find("attention", name.find_last_of('_') + 1) != name.npos;
+    if (!(linear || says_so) || name.empty())
+        name += (name.empty() ? "" : "_") + what_it_computes(graph, id);
+    bool gradient = attends ? group.form == Form::attention_gradient : node.backward;
+    return gradient ? name + "_gradient" : name;
 }
 
 }  // namespace

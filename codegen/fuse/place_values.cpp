@@ -43,16 +43,30 @@ class Placement {
         Group& group = fused_.groups[std::size_t(group_of(id))];
         group.stored.push_back(id);
         layout(id) = row_major(id, graph_[id].shape);
-        const std::vector<int>& readers = readers_[std::size_t(id)];
-        bool movable = group.form == Form::rows || group.form == Form::columns ||
-                       group.form == Form::contract;
-        if (!movable || readers.size() != 1 || graph_[readers[0]].op != Op::rearrange) return;
-        const Node& view = graph_[readers[0]];
+        if (group.form == Form::scatter || group.form == Form::copy) return;
+        int reader = only_rearrangement(id);
+        if (!reader) return;
+        const Node& view = graph_[reader];
         const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
         auto read_in_place = rearranged(layout(id), axes);
         if (read_in_place && is_strided(*read_in_place)) return;
-        Layout moved = stored_rearranged(readers[0], view.shape, axes);
+        Layout moved = stored_rearranged(reader, view.shape, axes);
         if (is_strided(moved)) layout(id) = moved;
+    }
+
+    /// The one view among the readers of a value, a rearrangement; 0 where there is none or another
+    /// view or output beside it. Kernels read a value wherever it lies.
+    int only_rearrangement(int id) const {
+        int found = 0;
+        for (int reader : readers_[std::size_t(id)]) {
+            OpClass op_class = row_of(graph_[reader].op).op_class;
+            bool moves = op_class == OpClass::view || op_class == OpClass::output ||
+                         op_class == OpClass::copy || op_class == OpClass::scatter;
+            if (!moves) continue;
+            if (found || graph_[reader].op != Op::rearrange) return 0;
+            found = reader;
+        }
+        return found;
     }
 
     void place_view(int id) {
@@ -92,8 +106,12 @@ class Placement {
     void add_copy(int id) {
         layout(id) = row_major(id, graph_[id].shape);
         fused_.group_of[std::size_t(id)] = int(fused_.groups.size());
-        fused_.groups.push_back({.form = Form::copy, .nodes = {id}, .stored = {id}, .anchor = id,
-                                 .domain = graph_[id].shape, .name = {}});
+        fused_.groups.push_back({.form = Form::copy,
+                                 .nodes = {id},
+                                 .stored = {id},
+                                 .anchor = id,
+                                 .domain = graph_[id].shape,
+                                 .name = {}});
     }
 
     const Graph& graph_;

@@ -11,6 +11,7 @@ std::string what_it_computes(const Graph& graph, int id) {
                           axes.b.label[std::size_t(axes.b.count - 1)];
         return over_width ? "scores" : "weighted_sum";
     }
+    if (node.op == Op::fused_attention) return "attention";
     if (node.composite != Op::poison) return std::string(row_of(node.composite).name);
     if (node.op == Op::elementwise) return std::string(row_of(node.function).name);
     if (node.op == Op::einsum) return "product";

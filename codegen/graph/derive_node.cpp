@@ -68,7 +68,7 @@ std::optional<std::string> why_not_broadcast(const Shape& from, const Shape& to)
 class Derivation {
   public:
     Derivation(const Graph& source, const Node& node) : source_(source), node_(node) {
-        for (std::size_t i = 0; i < 5; ++i) {
+        for (std::size_t i = 0; i < kMaxInputs; ++i) {
             if (node.inputs[i] <= 0) continue;
             const Node& input = source[node.inputs[i]];
             x_[i] = make(graph_, {.op = Op::input, .dtype = input.dtype, .shape = input.shape});
@@ -91,7 +91,9 @@ class Derivation {
             case Op::masked_softmax: return masked_softmax(x_[0], mask());
             case Op::layer_norm: return layer_norm(x_[0], x_[1], x_[2], node_.value);
             case Op::cross_entropy: return cross_entropy(x_[0], x_[1], x_[2]);
-            case Op::attention: return attention(x_[0], x_[1], x_[2], dot_product, mask());
+            case Op::attention:
+                if (!x_[2]) return attention_weights(x_[0], x_[1], dot_product, mask());
+                return attention(x_[0], x_[1], x_[2], dot_product, mask());
             case Op::sinusoids: return derive_sinusoids();
             default: return make(graph_, plain());
         }
@@ -104,7 +106,7 @@ class Derivation {
     }
     Node plain() const {
         Node copy = node_;
-        for (std::size_t i = 0; i < 5; ++i) copy.inputs[i] = x_[i] ? x_[i].id : -1;
+        for (std::size_t i = 0; i < kMaxInputs; ++i) copy.inputs[i] = x_[i] ? x_[i].id : -1;
         copy.attribute = -1;
         return copy;
     }
@@ -134,7 +136,7 @@ class Derivation {
     const Graph& source_;
     const Node& node_;
     Graph graph_;
-    std::array<Tensor, 5> x_{};
+    std::array<Tensor, kMaxInputs> x_{};
 };
 
 }  // namespace
@@ -157,7 +159,8 @@ std::pair<int, int> input_count(const Node& node) {
         case Op::layer_norm:
         case Op::cross_entropy: return {3, 3};
         case Op::masked_softmax: return {1, 5};
-        case Op::attention: return {3, 5};
+        case Op::attention: return {2, 5};
+        case Op::fused_attention: return {3, int(kMaxInputs)};
         case Op::sinusoids: return {0, 1};
         default: return {0, 0};
     }
@@ -191,6 +194,7 @@ std::optional<std::string> why_not_derivable(const Graph& graph, int id) {
             if (node.site < 0 || node.site >= graph.sites) return "its site does not exist";
             return {};
         case Op::masked_softmax:
+        case Op::fused_attention:
         case Op::attention: {
             const AttentionAttributes& a = graph.attentions[std::size_t(node.attribute)];
             if (a.has_lens != (node.inputs[3] > 0) || a.has_allowed != (node.inputs[4] > 0))

@@ -18,14 +18,14 @@ Tensor expand(Rewrite& rewrite, int id) {
     const OpDef& def = op_def(node.op);
     if (!def.expand)
         throw InternalError("composite " + std::string(row_of(node.op).name) + " has no body");
-    std::array<Tensor, 5> inputs{};
+    std::array<Tensor, kMaxInputs> inputs{};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] >= 0) inputs[i] = rewrite.mapped(node.inputs[i]);
     return def.expand({rewrite.source(), id, rewrite.target(), inputs, captured, &rewrite});
 }
 
 bool is_wanted(const Node& node, bool (*wanted)(const Node& node)) {
-    return row_of(node.op).op_class == OpClass::composite && node.region == 0 && wanted(node);
+    return op_def(node.op).expand && node.region == 0 && wanted(node);
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ Graph expand_composites(const Graph& graph, bool (*wanted)(const Node& node)) {
 }
 
 Graph expand_composites(const Graph& graph) {
-    return expand_composites(graph, [](const Node&) { return true; });
+    return expand_composites(
+        graph, [](const Node& node) { return row_of(node.op).op_class == OpClass::composite; });
 }
 
 }  // namespace fovea

@@ -60,7 +60,10 @@ class Graph {
     constexpr int add(const Node& node) {
         nodes.push_back(node);
         Node& added = nodes.back();
-        added.region = region;
+        // A leaf made inside a score is one of the model's, which the score captures.
+        bool leaf = node.op == Op::parameter || node.op == Op::input;
+        added.region = leaf ? 0 : region;
+        
         if (origin_.active) {
             added.location = origin_.location;
             added.scope = origin_.scope;

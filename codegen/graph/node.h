@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "codegen/base/dtype.h"
@@ -52,6 +53,8 @@ struct RearrangeAxes {
     std::string_view pattern{};
 };
 
+struct ScoreFunction;
+
 /// What attention adds: the score region and the mask.
 struct AttentionAttributes {
     int score = 0;   // node of the region that is the score of a pair
@@ -60,17 +63,32 @@ struct AttentionAttributes {
     bool has_lens = false, has_allowed = false;  // inputs 3 and 4
     double dropout = 0;
     int site = 0;    // of its dropout
+    const ScoreFunction* function = nullptr;  // of a fused attention, instead of the region
 };
 
 /// Which value of a pair a node of Op::pair is: the query's vector, the key's vector, or an index.
 enum class PairPart : unsigned char { query, key, batch, head, query_index, key_index };
+
+/// What a fused attention gives: its output, the statistics of its rows that the backward pass
+/// recomputes the weights from, or one of its gradients.
+enum class AttentionResult : unsigned char { output, statistics, query, key, value, capture };
+
+inline constexpr std::size_t kMaxInputs = 12;
+using Inputs = std::array<int, kMaxInputs>;
+constexpr Inputs inputs_of(std::initializer_list<int> ids) {
+    Inputs inputs{};
+    inputs.fill(-1);
+    std::size_t count = 0;
+    for (int id : ids) inputs[count++] = id;
+    return inputs;
+}
 
 struct Node {
     Op op = Op::poison;
     Elementwise function = Elementwise::identity;  // elementwise
     DType dtype = DType::f32;
     Shape shape{};
-    std::array<int, 5> inputs{-1, -1, -1, -1, -1};
+    Inputs inputs = inputs_of({});
     int scope = 0;          // of the module that made it
     int region = 0;         // 0: the graph itself; others: a score region
     Location location{};
@@ -84,6 +102,7 @@ struct Node {
     Reduction reduction = Reduction::sum;       // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
     PairPart part = PairPart::query;            // pair
+    AttentionResult result = AttentionResult::output;  // fused_attention
     Op composite = Op::poison;  // the composite that this node comes from, poison for none
     bool backward = false;      // made by add_gradients
 };

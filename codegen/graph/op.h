@@ -14,13 +14,15 @@ enum class Op : unsigned char {
     stop_gradient,
     // composites
     dropout, softmax, masked_softmax, layer_norm, cross_entropy, attention, sinusoids,
+    // kernels of their own
+    fused_attention,
     // results
     output,
 };
 
 /// How an op takes part in fusion and lowering.
 enum class OpClass : unsigned char { leaf, elementwise, contraction, reduction, view, copy, scatter,
-                                     composite, output };
+                                     composite, attention, output };
 
 struct OpRow {
     Op op;
@@ -54,6 +56,7 @@ inline constexpr OpRow kOps[] = {
     {Op::cross_entropy, "cross_entropy", OpClass::composite},
     {Op::attention, "attention", OpClass::composite},
     {Op::sinusoids, "sinusoids", OpClass::composite},
+    {Op::fused_attention, "fused_attention", OpClass::attention},
     {Op::output, "output", OpClass::output},
 };
 

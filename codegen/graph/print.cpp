@@ -65,6 +65,8 @@ std::string mask_text(const Graph& graph, const Node& node) {
 
 std::string attributes_text(const Graph& graph, const Node& node) {
     constexpr std::string_view parts[]{"query", "key", "batch", "head", "query_index", "key_index"};
+    constexpr std::string_view results[]{"output",       "statistics",     "query gradient",
+                                         "key gradient", "value gradient", "capture gradient"};
     switch (node.op) {
         case Op::input:
         case Op::output: return fmt::format(" {}", node.name);
@@ -81,6 +83,8 @@ std::string attributes_text(const Graph& graph, const Node& node) {
         case Op::layer_norm:
             return fmt::format(" axis={} eps={}", node.axis, number_text(node.value));
         case Op::scatter_add: return " rows=" + text_of(node.dim);
+        case Op::fused_attention:
+            return fmt::format(" {}", results[std::size_t(node.result)]) + mask_text(graph, node);
         case Op::masked_softmax:
         case Op::attention: return mask_text(graph, node);
         case Op::einsum: return " '" + print_axes(graph.einsums[std::size_t(node.attribute)]) + "'";

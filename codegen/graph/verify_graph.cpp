@@ -45,6 +45,7 @@ class Verifier {
             case Op::einsum: return int(graph_.einsums.size());
             case Op::rearrange: return int(graph_.rearranges.size());
             case Op::masked_softmax:
+            case Op::fused_attention:
             case Op::attention: return int(graph_.attentions.size());
             default: return 0;
         }
@@ -74,7 +75,7 @@ class Verifier {
         auto [least, most] = input_count(node());
         int count = 0;
         for (int i = 0; i < most; ++i) count += node().inputs[std::size_t(i)] > 0;
-        for (std::size_t i = std::size_t(most); i < 5; ++i)
+        for (std::size_t i = std::size_t(most); i < kMaxInputs; ++i)
             if (node().inputs[i] != -1) refuse("it has too many inputs");
         if (count < least) refuse("it has too few inputs");
     }

@@ -33,10 +33,19 @@ bool contains(const std::vector<AxisId>& axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
+/// Whether a node tells positions along the axis apart, or goes over them tile by tile.
+bool needs_axis(const Node& node, AxisId axis) {
+    if (auto index = std::get_if<Index>(&node.operation)) return index->axis == axis;
+    if (auto constant = std::get_if<Constant>(&node.operation))
+        return contains(constant->axes, axis);
+    auto loop = std::get_if<Loop>(&node.operation);
+    return loop && loop->kind == LoopKind::tiles && loop->axis == axis;
+}
+
 bool lies_as_one(const Kernel& kernel, Pair pair) {
     for (const Node& node : kernel.nodes)
-        if (auto index = std::get_if<Index>(&node.operation))
-            if (index->axis == pair.outer || index->axis == pair.inner) return false;
+        if (needs_axis(node, pair.outer) || needs_axis(node, pair.inner)) return false;
+
     bool fits = true;
     try {
         const Dim extent = kernel.axes[std::size_t(pair.inner)].extent;
@@ -161,10 +170,19 @@ void drop_unplaced_nodes(Kernel& kernel) {
             renumber(contract->a), renumber(contract->b);
         if (auto store = std::get_if<Store>(&node.operation))
             renumber(store->value), renumber(store->access.row);
-        if (auto loop = std::get_if<Loop>(&node.operation))
+        if (auto valid = std::get_if<Valid>(&node.operation))
+            renumber(valid->lower), renumber(valid->upper);
+        if (auto carried = std::get_if<Carried>(&node.operation)) renumber(carried->initial);
+        if (auto result = std::get_if<Result>(&node.operation)) renumber(result->loop);
+        if (auto loop = std::get_if<Loop>(&node.operation)) {
             for (Id& id : loop->body) renumber(id);
+            renumber(loop->lower), renumber(loop->upper);
+            for (Carry& carry : loop->carries)
+                renumber(carry.initial), renumber(carry.argument), renumber(carry.next);
+        }
     }
 }
+
 
 /// Takes `gone` out of every list of axes and of the kernel; larger numbers move down.
 void erase_axis(Kernel& kernel, AxisId gone) {
@@ -180,6 +198,8 @@ void erase_axis(Kernel& kernel, AxisId gone) {
     for (Node& node : kernel.nodes) {
         clean(node.axes);
         if (auto index = std::get_if<Index>(&node.operation)) renumber(index->axis);
+        if (auto valid = std::get_if<Valid>(&node.operation)) renumber(valid->axis);
+        if (auto constant = std::get_if<Constant>(&node.operation)) clean(constant->axes);
         if (auto reduce = std::get_if<Reduce>(&node.operation)) clean(reduce->axes);
         if (auto contract = std::get_if<Contract>(&node.operation)) clean(contract->axes);
         if (auto loop = std::get_if<Loop>(&node.operation)) renumber(loop->axis);

@@ -14,6 +14,9 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
         case fuse::Form::columns: return {lower_columns(graph, fused, group, memories)};
         case fuse::Form::contract: return {lower_contraction(graph, fused, group, memories)};
         case fuse::Form::scatter: return lower_scatter(graph, fused, group, memories);
+        case fuse::Form::attention: return {lower_attention(graph, fused, group, memories)};
+        case fuse::Form::attention_gradient:
+            return {lower_attention_gradient(graph, fused, group, memories)};
         case fuse::Form::copy: return lower_copy(graph, fused, group, memories);
     }
     return {};

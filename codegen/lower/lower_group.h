@@ -19,6 +19,12 @@ LoweredKernel lower_contraction(const Graph& graph, const fuse::FusedGraph& fuse
 /// A table of zeros, then rows added to it in the order of the ids.
 std::vector<LoweredKernel> lower_scatter(const Graph& graph, const fuse::FusedGraph& fused,
                                          const fuse::Group& group, Memories& memories);
+/// A fused attention: its output and the statistics of its rows.
+LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
+                              const fuse::Group& group, Memories& memories);
+/// The gradients of a fused attention.
+LoweredKernel lower_attention_gradient(const Graph& graph, const fuse::FusedGraph& fused,
+                                       const fuse::Group& group, Memories& memories);
 /// A rearrangement, slice or output by itself; one kernel for each part of a concatenation.
 std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph& fused,
                                       const fuse::Group& group, Memories& memories);

@@ -4,7 +4,8 @@
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/dropout.h"
-#include "codegen/ops/score_region.h"
+#include "codegen/ops/over_pairs.h"
+#include "codegen/ops/score_function.h"
 
 namespace fovea::ops {
 
@@ -23,13 +24,19 @@ Tensor weighted_sum(Tensor weights, Tensor v) {
 
 Tensor attention_expand(const Expansion& e) {
     const AttentionAttributes& attributes = e.source.attentions[std::size_t(e.node().attribute)];
-    Tensor scores = ScoreRegion(e).scores();
+    ExtractedScore score = extract_score(e.source, e.id);
+    PairLeaves leaves{.query = e.inputs[0], .key = e.inputs[1]};
+    for (int id : score.captured) leaves.captures.push_back(e.value_of(id));
+    OverPairs over(score.graph, e.target, leaves);
+    Shape pairs = over.pairs();
+    Tensor scores = broadcast(over.output("score"), pairs);
     Mask mask{.is_causal = attributes.causal,
               .lens = e.inputs[3],
               .allowed = e.inputs[4],
               .masked_rows = e.node().masked_rows};
     bool masked = mask.is_causal || mask.lens || mask.allowed;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
+    if (!e.inputs[2]) return weights;
     if (attributes.dropout > 0) {
         Shape shape = weights.shape();
         Tensor factors = random(e.target, shape, attributes.dropout, attributes.site);

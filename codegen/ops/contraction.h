@@ -27,7 +27,7 @@ constexpr Tensor einsum(Tensor a, Tensor b, const EinsumAxes& axes, Location loc
     }
     a.graph->einsums.push_back(axes);
     return make(*a.graph, {.op = Op::einsum, .dtype = a.dtype(), .shape = shape,
-                           .inputs = {a.id, b.id, -1, -1, -1}, .location = location,
+                           .inputs = inputs_of({a.id, b.id}), .location = location,
                            .attribute = int(a.graph->einsums.size()) - 1});
 }
 

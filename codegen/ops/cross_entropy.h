@@ -26,7 +26,7 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
         return fail(*logits.graph, location, logits.graph->scope_of(logits.id), text);
     }
     return make(*logits.graph, {.op = Op::cross_entropy, .dtype = f32, .shape = {x[0]},
-                                .inputs = {logits.id, labels.id, lens.id, -1, -1},
+                                .inputs = inputs_of({logits.id, labels.id, lens.id}),
                                 .location = location});
 }
 

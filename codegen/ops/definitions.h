@@ -27,6 +27,7 @@ OpDef layer_norm_def();
 OpDef cross_entropy_def();
 OpDef attention_def();
 OpDef sinusoids_def();
+OpDef fused_attention_def();
 OpDef output_def();
 
 }  // namespace fovea::ops

@@ -23,7 +23,7 @@ constexpr Tensor dropout(Tensor x, double p, Location location = Location::here(
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     return make(*x.graph, {.op = Op::dropout, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location, .value = p,
+                           .inputs = inputs_of({x.id}), .location = location, .value = p,
                            .site = x.graph->sites++});
 }
 

@@ -23,7 +23,7 @@ constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
                                .dim = operand.dim.without_label()});
     if (operand.kind == Operand::Kind::size) return size;
     return make(graph, {.op = Op::elementwise, .function = Elementwise::sqrt, .dtype = type,
-                        .inputs = {size.id, -1, -1, -1, -1}, .location = operand.location});
+                        .inputs = inputs_of({size.id}), .location = operand.location});
 }
 
 /// What two shapes broadcast to; writes why not into `why` and returns false when they do not.
@@ -87,7 +87,7 @@ constexpr Tensor unary(Elementwise function, Tensor x, Location location = Locat
                                    "ids become vectors with embedding, numbers with cast",
                                    location);
     return make(*x.graph, {.op = Op::elementwise, .function = function, .dtype = x.dtype(),
-                           .shape = x.shape(), .inputs = {x.id, -1, -1, -1, -1},
+                           .shape = x.shape(), .inputs = inputs_of({x.id}),
                            .location = location});
 }
 
@@ -118,7 +118,7 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
                         .function = function,
                         .dtype = row_of(function).gives_boolean ? DType::boolean : x.dtype(),
                         .shape = shape,
-                        .inputs = {x.id, y.id, -1, -1, -1},
+                        .inputs = inputs_of({x.id, y.id}),
                         .location = a.location});
 }
 
@@ -222,7 +222,7 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
         return detail::mismatch(graph, Elementwise::where, condition,
                                 x.rank() == values.rank() ? x : y, why, a.location);
     return make(graph, {.op = Op::elementwise, .function = Elementwise::where, .dtype = type,
-                        .shape = shape, .inputs = {condition.id, x.id, y.id, -1, -1},
+                        .shape = shape, .inputs = inputs_of({condition.id, x.id, y.id}),
                         .location = a.location});
 }
 
@@ -230,7 +230,7 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
 constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
     if (x.is_poison() || x.dtype() == type) return x;
     return make(*x.graph, {.op = Op::elementwise, .function = Elementwise::identity, .dtype = type,
-                           .shape = x.shape(), .inputs = {x.id, -1, -1, -1, -1},
+                           .shape = x.shape(), .inputs = inputs_of({x.id}),
                            .location = location});
 }
 
@@ -238,7 +238,7 @@ constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()
 constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
     if (x.is_poison()) return x;
     return make(*x.graph, {.op = Op::stop_gradient, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location});
+                           .inputs = inputs_of({x.id}), .location = location});
 }
 
 /// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.

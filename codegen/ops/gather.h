@@ -16,7 +16,7 @@ constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::
     Shape shape = ids.shape();
     for (int i = 1; i < table.rank(); ++i) shape.push(table.shape()[i]);
     return make(*table.graph, {.op = Op::gather, .dtype = table.dtype(), .shape = shape,
-                               .inputs = {table.id, ids.id, -1, -1, -1}, .location = location,
+                               .inputs = inputs_of({table.id, ids.id}), .location = location,
                                .dim = table.shape()[0].without_label()});
 }
 
@@ -29,7 +29,7 @@ constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
     shape.push(rows);
     for (int i = ids.rank(); i < values.rank(); ++i) shape.push(values.shape()[i]);
     return make(*values.graph, {.op = Op::scatter_add, .dtype = values.dtype(), .shape = shape,
-                                .inputs = {values.id, ids.id, -1, -1, -1}, .location = location,
+                                .inputs = inputs_of({values.id, ids.id}), .location = location,
                                 .dim = rows.without_label()});
 }
 

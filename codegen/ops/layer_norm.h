@@ -22,7 +22,7 @@ constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1
         return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
     }
     return make(*x.graph, {.op = Op::layer_norm, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = {x.id, weight.id, bias.id, -1, -1}, .location = location,
+                           .inputs = inputs_of({x.id, weight.id, bias.id}), .location = location,
                            .value = eps, .axis = first});
 }
 

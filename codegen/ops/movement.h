@@ -34,7 +34,7 @@ constexpr Tensor rearrange(Tensor x, const RearrangeAxes& axes, Location locatio
     }
     x.graph->rearranges.push_back(axes);
     return make(*x.graph, {.op = Op::rearrange, .dtype = x.dtype(), .shape = shape,
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location,
+                           .inputs = inputs_of({x.id}), .location = location,
                            .attribute = int(x.graph->rearranges.size()) - 1});
 }
 
@@ -214,7 +214,7 @@ constexpr Tensor place_axes(Tensor x, int rank, std::initializer_list<int> posit
 constexpr Tensor broadcast(Tensor x, const Shape& shape, Location location = Location::here()) {
     if (x.is_poison() || x.shape() == shape) return x;
     return make(*x.graph, {.op = Op::broadcast, .dtype = x.dtype(), .shape = shape,
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location});
+                           .inputs = inputs_of({x.id}), .location = location});
 }
 
 /// `size` positions of axis `axis`, from `first` on.
@@ -236,7 +236,7 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
     Shape shape = x.shape();
     shape[i] = size;
     return make(*x.graph, {.op = Op::slice, .dtype = x.dtype(), .shape = shape,
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location,
+                           .inputs = inputs_of({x.id}), .location = location,
                            .dim = first.without_label(), .axis = i});
 }
 
@@ -260,7 +260,7 @@ constexpr Tensor concat(Tensor a, Tensor b, int axis, Location location = Locati
     }
     shape[k] = shape[k] + b.shape()[k];
     return make(graph, {.op = Op::concat, .dtype = a.dtype(), .shape = shape,
-                        .inputs = {a.id, b.id, -1, -1, -1}, .location = location, .axis = k});
+                        .inputs = inputs_of({a.id, b.id}), .location = location, .axis = k});
 }
 
 }  // namespace fovea

@@ -14,7 +14,7 @@ constexpr Tensor reduce(Reduction reduction, Tensor x, int axes,
     for (int i = 0; i < shape.rank(); ++i)
         if (axes >> i & 1) shape[i] = Dim(1);
     return make(*x.graph, {.op = Op::reduce, .dtype = x.dtype(), .shape = shape,
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location, .axis = axes,
+                           .inputs = inputs_of({x.id}), .location = location, .axis = axes,
                            .reduction = reduction});
 }
 

@@ -25,7 +25,7 @@ constexpr Tensor sinusoids_at(Tensor positions, const Dim& width,
     Shape shape = positions.shape();
     shape.push(width);
     return make(*positions.graph, {.op = Op::sinusoids, .dtype = f32, .shape = shape,
-                                   .inputs = {positions.id, -1, -1, -1, -1}, .location = location});
+                                   .inputs = inputs_of({positions.id}), .location = location});
 }
 
 }  // namespace fovea

@@ -16,7 +16,7 @@ constexpr Tensor softmax(Tensor x, int axis = -1, Location location = Location::
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     return make(*x.graph, {.op = Op::softmax, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = {x.id, -1, -1, -1, -1}, .location = location, .axis = i});
+                           .inputs = inputs_of({x.id}), .location = location, .axis = i});
 }
 
 namespace detail {
@@ -67,8 +67,8 @@ constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
     graph.attentions.push_back({.causal = mask.is_causal, .has_lens = bool(mask.lens),
                                 .has_allowed = bool(mask.allowed)});
     return make(graph, {.op = Op::masked_softmax, .dtype = scores.dtype(), .shape = scores.shape(),
-                        .inputs = {scores.id, -1, -1, mask.lens ? mask.lens.id : -1,
-                                   mask.allowed ? mask.allowed.id : -1},
+                        .inputs = inputs_of({scores.id, -1, -1, mask.lens ? mask.lens.id : -1,
+                                             mask.allowed ? mask.allowed.id : -1}),
                         .location = location, .axis = scores.rank() - 1,
                         .attribute = int(graph.attentions.size()) - 1,
                         .masked_rows = mask.masked_rows});

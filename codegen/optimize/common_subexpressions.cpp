@@ -24,8 +24,8 @@ bool commutes(const Node& node) {
 }
 
 /// The node's inputs in the target; sorted where their order means nothing.
-std::array<int, 5> mapped_inputs(Rewrite& rewrite, const Node& node) {
-    std::array<int, 5> inputs = node.inputs;
+Inputs mapped_inputs(Rewrite& rewrite, const Node& node) {
+    Inputs inputs = node.inputs;
     for (int& input : inputs)
         if (input >= 0) input = rewrite.mapped(input).id;
     if (commutes(node) && inputs[0] > inputs[1]) std::swap(inputs[0], inputs[1]);
@@ -34,7 +34,7 @@ std::array<int, 5> mapped_inputs(Rewrite& rewrite, const Node& node) {
 
 struct Kept {
     int source_id, target_id;
-    std::array<int, 5> inputs;
+    Inputs inputs;
 };
 
 }  // namespace
@@ -42,7 +42,7 @@ struct Kept {
 Graph common_subexpressions(const Graph& graph) {
     std::unordered_multimap<std::uint64_t, Kept> kept;
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
-        std::array<int, 5> inputs = mapped_inputs(rewrite, graph[id]);
+        Inputs inputs = mapped_inputs(rewrite, graph[id]);
         std::uint64_t hash = hash_of_function(graph, id);
         for (int input : inputs) hash = (hash ^ std::uint64_t(input)) * 1099511628211u;
         auto [first, last] = kept.equal_range(hash);

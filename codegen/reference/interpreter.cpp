@@ -2,6 +2,8 @@
 #include "codegen/reference/interpreter.h"
 
 #include "codegen/graph/expand_composites.h"
+#include "codegen/graph/rewrite.h"
+
 
 namespace fovea {
 
@@ -103,7 +105,7 @@ const Array& Interpreter::value(int id) {
         int top = stack.back();
         std::size_t before = stack.size();
         if (!values_[std::size_t(top)])
-            for (std::size_t i = 5; i-- > 0;) {
+            for (std::size_t i = kMaxInputs; i-- > 0;) {
                 int input = graph_[top].inputs[i];
                 if (input > 0 && !values_[std::size_t(input)]) stack.push_back(input);
             }
@@ -129,20 +131,44 @@ void Interpreter::evaluate(int id) {
     }
     Array result{shape_of(node), {}};
     result.values.assign(std::size_t(result.size()), 0);
-    std::array<const Array*, 5> inputs{};
+    std::array<const Array*, kMaxInputs> inputs{};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
     if (node.op == Op::random && !options_.training) {
         result.values.assign(result.values.size(), 1);
     } else {
         const OpDef& def = op_def(node.op);
-        if (!def.reference)
-            throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
-        def.reference(
-            {graph_, id, inputs, result.shape, options_.seed, options_.step, size_of, &sizes_},
-            result);
+        if (def.reference)
+            def.reference(
+                {graph_, id, inputs, result.shape, options_.seed, options_.step, size_of, &sizes_},
+                result);
+        else if (def.expand) result = value_of_body(id);
+        else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
+    
     }
     values_[std::size_t(id)] = std::move(result);
+}
+
+Array Interpreter::value_of_body(int id) {
+    Graph body;
+    body.scopes = graph_.scopes;
+    body.sites = graph_.sites;
+    std::array<Tensor, kMaxInputs> inputs{};
+    const Node& node = graph_[id];
+    for (std::size_t i = 0; i < kMaxInputs; ++i) {
+        if (node.inputs[i] <= 0) continue;
+        const Node& input = graph_[node.inputs[i]];
+        inputs[i] = make(body, {.op = Op::input, .dtype = input.dtype, .shape = input.shape,
+                                .name = intern(std::to_string(i))});
+    }
+    Tensor result = op_def(node.op).expand({graph_, id, body, inputs, nullptr, nullptr});
+    make(body, {.op = Op::output, .dtype = node.dtype, .shape = node.shape,
+                .inputs = inputs_of({result.id}), .name = "result"});
+    Interpreter interpreter(body, options_);
+    interpreter.sizes_ = sizes_;
+    for (std::size_t i = 0; i < kMaxInputs; ++i)
+        if (inputs[i]) interpreter.set(std::to_string(i), *values_[std::size_t(node.inputs[i])]);
+    return interpreter.output("result");
 }
 
 const Array& Interpreter::output(std::string_view name) {

@@ -21,7 +21,8 @@ struct InterpreterOptions {
     std::uint64_t seed = 0, step = 0;
 };
 
-/// Evaluates nodes on demand. Composites are expanded first.
+/// Evaluates nodes on demand. Composites are expanded first; nodes that are kernels of their own
+/// are given the values of their bodies.
 class Interpreter {
   public:
     explicit Interpreter(const Graph& graph, InterpreterOptions options = {});
@@ -48,6 +49,8 @@ class Interpreter {
 
   private:
     void evaluate(int id);
+    /// The value of a node that is a kernel of its own, through its body in plain ops.
+    Array value_of_body(int id);
     std::vector<std::int64_t> shape_of(const Node& node) const;
     std::string name_of_leaf(const Node& node) const;
     void bind_shape(const std::string& name, const Shape& shape, const Array& value);

@@ -52,27 +52,39 @@ constexpr int tile_rows(int rows) {
     return kRegisterVectors < 32 && rows > kMost ? kMost : rows;
 }
 
-/// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point.
+/// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point. Its rows
+/// are of a block of rows, which is `fresh` at its first panel.
 struct Panel {
     i64 point, row, rows, column, columns;
+    i64 block_row, block_rows;
+    bool fresh;
 };
 
-/// This thread's part of the tiles of `points` products: the rows of a panel come one after the
-/// other, so that a packed panel is used for all of them.
-template <int RowsAsked, int VectorsAsked>
-class Panels {
-    static constexpr int Rows = tile_rows(RowsAsked), Vectors = tile_vectors(VectorsAsked);
+/// Floats of a that a block of packed rows holds: it is read in order, from any cache.
+inline constexpr i64 kBlockFloats = 1024 * 1024;
 
+/// This thread's part of the tiles of `points` products: the rows of a panel come one after the
+/// other, so that a packed panel is used for all of them. With `steps`, the length of the sums,
+/// rows are taken in blocks that stay in the caches when packed.
+template <int Rows, int Vectors>
+class Panels {
   public:
-    Panels(i64 points, i64 rows, i64 columns)
-        : rows_(rows), columns_(columns), tiles_((rows + Rows - 1) / Rows),
-          panels_((columns + kWidth - 1) / kWidth) {
-        const Range mine = my_share(points * panels_ * tiles_);
+    Panels(i64 points, i64 rows, i64 columns, i64 steps = 0)
+        : rows_(rows), columns_(columns), panels_((columns + kWidth - 1) / kWidth) {
+        const i64 tiles = (rows + kRows - 1) / kRows;
+        block_ = steps > 0 && panels_ > 1 ? kBlockFloats / (steps * kRows) : tiles;
+        if (block_ < kLeastTiles) block_ = kLeastTiles;
+        if (block_ > tiles) block_ = tiles;
+        tiles_ = tiles;
+        const Range mine = my_share(points * panels_ * tiles);
         left_ = mine.end - mine.begin;
         if (left_ == 0) return;
-        tile_ = mine.begin % tiles_;
-        panel_ = mine.begin / tiles_ % panels_;
-        point_ = mine.begin / tiles_ / panels_;
+        point_ = mine.begin / (panels_ * tiles);
+        const i64 inside = mine.begin % (panels_ * tiles);
+        first_ = inside / (panels_ * block_) * block_;
+        const i64 at = inside - first_ * panels_;
+        panel_ = at / block_tiles();
+        tile_ = at % block_tiles();
     }
 
     struct End {};
@@ -80,25 +92,44 @@ class Panels {
     End end() const { return {}; }
     bool operator!=(End) const { return left_ > 0; }
     Panel operator*() const {
-        const i64 row = tile_ * Rows, column = panel_ * kWidth;
-        const i64 last = (tile_ + count()) * Rows;
-        return {point_, row, (last < rows_ ? last : rows_) - row, column,
-                columns_ - column < kWidth ? columns_ - column : kWidth};
+        const i64 row = (first_ + tile_) * kRows, column = panel_ * kWidth;
+        const i64 last = (first_ + tile_ + count()) * kRows;
+        const i64 block_row = first_ * kRows, block_last = (first_ + block_tiles()) * kRows;
+        return {point_,
+                row,
+                (last < rows_ ? last : rows_) - row,
+                column,
+                columns_ - column < kWidth ? columns_ - column : kWidth,
+                block_row,
+                (block_last < rows_ ? block_last : rows_) - block_row,
+                fresh_};
     }
     void operator++() {
         left_ -= count();
         tile_ = 0;
+        fresh_ = false;
         if (++panel_ < panels_) return;
         panel_ = 0;
+        fresh_ = true;
+        first_ += block_tiles();
+        if (first_ < tiles_) return;
+        first_ = 0;
         ++point_;
     }
 
   private:
-    static constexpr i64 kWidth = kLanes * Vectors;
-    i64 count() const { return left_ < tiles_ - tile_ ? left_ : tiles_ - tile_; }
+    static constexpr int kRows = tile_rows(Rows);
+    static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
+    static constexpr i64 kLeastTiles = 8;
+    i64 block_tiles() const { return tiles_ - first_ < block_ ? tiles_ - first_ : block_; }
+    i64 count() const {
+        const i64 tiles = block_tiles() - tile_;
+        return left_ < tiles ? left_ : tiles;
+    }
 
-    i64 rows_, columns_, tiles_, panels_, left_ = 0;
-    i64 tile_ = 0, panel_ = 0, point_ = 0;
+    i64 rows_, columns_, panels_, tiles_, block_, left_ = 0;
+    i64 point_ = 0, first_ = 0, panel_ = 0, tile_ = 0;  // first_: the first tile of the block
+    bool fresh_ = true;
 };
 
 /// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest.
@@ -162,12 +193,13 @@ inline void product_rows(floats* to, i64 rows, const float* a, i64 row, const fl
         if (rows > 0) product_rows<next_fewer(Rows), Vectors>(to, rows, a, row, b, sums...);
 }
 
-/// All rows of a panel: whole tiles in registers, then the rest by way of memory.
+/// All rows of a panel: whole tiles in registers, `tile` elements of a apart, then the rest by way
+/// of memory.
 template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
 FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
-                                const float* a, Stride row, const float* b, const Finish& finish,
-                                Sums... sums) {
-    for (; rows >= Rows; i += Rows, rows -= Rows, a += Rows * row)
+                                const float* a, Stride row, i64 tile, const float* b,
+                                const Finish& finish, Sums... sums) {
+    for (; rows >= Rows; i += Rows, rows -= Rows, a += tile)
         contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish, sums...);
     if (rows == 0) return;
     floats rest[(Rows - 1) * Vectors] = {};
@@ -252,26 +284,74 @@ constexpr bool is_small() {
              kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> <= kSmallPanel) && ...);
 }
 
+/// Whether the rows of a lie side by side, and steps far apart: a tile of them, read as it lies,
+/// would take a page for each step.
+template <class StrideA, class... Sums>
+constexpr bool may_pack_rows() {
+    if constexpr (sizeof...(Sums) != 1) return false;
+    else return std::is_same_v<StrideA, Fixed<1>> && (kKnown<decltype(Sums::a)> + ...) != 1;
+}
+
+/// Copies a block of rows to [tile, step, Rows], the rows past the end as 0; some steps at a time,
+/// whose lines stay in the first cache from tile to tile.
+template <int Rows, class Sum>
+inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
+    constexpr i64 kSteps = 64;
+    for (i64 first = 0; first < sum.extent; first += kSteps) {
+        const i64 last = first + kSteps < sum.extent ? first + kSteps : i64(sum.extent);
+        for (i64 row = 0; row < rows; row += Rows) {
+            const Lanes lanes = lanes_at(row, rows < row + Rows ? rows : row + Rows);
+            float* tile = to + row * sum.extent;
+            for (i64 k = first; k < last; ++k)
+                store(tile + k * Rows, load(a + k * sum.a + row, lanes), Lanes{Rows});
+        }
+    }
+}
+
 template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB, class Finish,
           class... Sums>
 FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
                                  const Finish& finish, Sums... sums) {
     constexpr int kWidth = int(kLanes) * Vectors;
     constexpr bool kUnit = std::is_same_v<StrideB, Fixed<1>>;
-    const float* rows = a.data + panel.row * a.stride;
     const float* columns = b.data + panel.column * b.stride;
     Lanes lanes[Vectors];
     if constexpr (!Whole)
         FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
             lanes[v] = lanes_at(kLanes * v, panel.columns);
-    const auto run = [&](auto... steps) FOVEA_LAMBDA {
-        contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, a.stride,
+    const auto run_on = [&](const float* rows, auto row, i64 tile, auto... steps) FOVEA_LAMBDA {
+        contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, row, tile,
                                      columns, finish, steps...);
+    };
+    const auto run = [&](auto... steps) FOVEA_LAMBDA {
+        run_on(a.data + panel.row * a.stride, a.stride, Rows * a.stride, steps...);
     };
     if constexpr (kUnit && Whole && is_small<Sums...>()) {
         run(sums...);
-    } else if (kUnit && panel.columns == kWidth &&
-               (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
+        return;
+    }
+    if constexpr (may_pack_rows<StrideA, Sums...>()) {
+        const i64 steps = steps_of(sums...);
+        if (panel.block_rows >= kRowsToPack && (steps * (i64(sums.a) + ...) > kSmallPanel)) {
+            const i64 tiles = (panel.block_rows + Rows - 1) / Rows;
+            float* packed = scratch(tiles * Rows * steps + kWidth * steps);
+            float* end = packed + tiles * Rows * steps;
+            if (panel.fresh)
+                pack_rows<Rows>(packed, a.data + panel.block_row, panel.block_rows, sums...);
+            const float* rows = packed + (panel.row - panel.block_row) * steps;
+            if (!kUnit || panel.columns < kWidth || spreads_wide(sums...)) {
+                float* panel_end = end;
+                pack_panel<kWidth>(panel_end, columns, b.stride, panel.columns, sums...);
+                columns = end;
+                run_on(rows, fixed<1>, Rows * steps, Sum{steps, fixed<Rows>, fixed<kWidth>});
+            } else {
+                run_on(rows, fixed<1>, Rows * steps, Sum{steps, fixed<Rows>, i64(sums.b)}...);
+            }
+            return;
+        }
+    }
+    if (kUnit && panel.columns == kWidth &&
+        (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
         run(Sum{sums.extent, sums.a, i64(sums.b)}...);
     } else {
         float* packed = scratch(kWidth * steps_of(sums...));

@@ -19,10 +19,12 @@ class KernelCheck {
   public:
     KernelCheck(const Graph& graph, Gradients gradients, bool fusion,
                 std::map<std::string, std::int64_t> dims)
-        : model_(compile_model("m", "m.cpp", {},
-                               {{.name = "p", .graph = graph, .gradients = gradients,
-                                 .fusion = fusion}})),
-          program_(model_.programs[0]), dims_(std::move(dims)), reference_(program_.optimized) {
+        : model_(compile_model(
+              "m", "m.cpp", {},
+              {{.name = "p", .graph = graph, .gradients = gradients, .fusion = fusion}})),
+          program_(model_.programs[0]),
+          dims_(std::move(dims)),
+          reference_(program_.optimized) {
         for (const auto& [name, size] : dims_) reference_.bind(name, size);
         for (const plan::Tensor& tensor : program_.plan.tensors) memory_.push_back(filled(tensor));
     }
@@ -93,15 +95,19 @@ class KernelCheck {
 /// A transformer whose every size is 1.
 Graph smallest_transformer() {
     Graph graph;
-    models::transformer(Scope{&graph}, {.hidden = {"hidden", 1}, .ffn = {"ffn", 1}, .heads = 1,
-                                        .layers = 1});
+    models::transformer(Scope{&graph},
+                        {.hidden = {"hidden", 1}, .ffn = {"ffn", 1}, .heads = 1, .layers = 1});
     return graph;
 }
 
 Graph small_transformer(models::NormOver norm_over = models::NormOver::features) {
     Graph graph;
-    models::TransformerSettings settings{.hidden = {"hidden", 12}, .ffn = {"ffn", 7}, .heads = 3,
-                                         .layers = 1, .bias = true, .norm_over = norm_over};
+    models::TransformerSettings settings{.hidden = {"hidden", 12},
+                                         .ffn = {"ffn", 7},
+                                         .heads = 3,
+                                         .layers = 1,
+                                         .bias = true,
+                                         .norm_over = norm_over};
     if (norm_over == models::NormOver::tokens_and_features) settings.src_len = 5;
     models::transformer(Scope{&graph}, settings);
     return graph;

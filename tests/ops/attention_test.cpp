@@ -192,6 +192,28 @@ TEST_CASE("dropout of the weights, drawn again in the backward pass") {
     CHECK(difference(trained, run(b.graph, b.arrays)) > 1e-3);
 }
 
+TEST_CASE("the weights by themselves, of one head or all") {
+    Built b;
+    Tensor weights = attention_weights(b.q, b.k, dot_product, padding(b.lens));
+    CHECK(weights.shape() == Shape{kBatch, kHeads, kQueries, kKeys});
+    output("y", einsum("b h q k, b h k e -> b h q e", weights, b.v));
+    check_gradients(b.graph, b.arrays);
+    output("one", attention_weights(slice(b.q, 1, 2, 1), slice(b.k, 1, 2, 1), dot_product,
+                                    padding(b.lens)));
+    output("all", weights);
+    check_close(run(b.graph, b.arrays),
+                expected(
+                    b.arrays,
+                    [](const PairAt& p) { return product(p) / std::sqrt(double(kWidth)); }, false));
+    Array all = run(b.graph, b.arrays, "all"), one = run(b.graph, b.arrays, "one");
+    constexpr std::size_t kOne = kQueries * kKeys;
+    for (std::size_t i = 0; i < one.values.size(); ++i) {
+        std::size_t batch = i / kOne;
+        CHECK(one.values[i] ==
+              doctest::Approx(all.values[(batch * kHeads + 2) * kOne + i % kOne]).epsilon(1e-12));
+    }
+}
+
 TEST_CASE("a table that depends on the pair is refused") {
     Graph graph;
     Tensor q = input(graph, "q", {1, 2, 3});

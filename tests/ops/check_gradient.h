@@ -57,7 +57,7 @@ inline void output(const char* name, Tensor value) {
     make(*value.graph, {.op = Op::output,
                         .dtype = value.dtype(),
                         .shape = value.shape(),
-                        .inputs = {value.id, -1, -1, -1, -1},
+                        .inputs = inputs_of({value.id}),
                         .name = name});
 }
 

@@ -27,7 +27,8 @@ TEST_CASE("the list of definitions is in the order of the ops") {
 TEST_CASE("every op has a reference or a body, and a gradient unless none flows") {
     for (const OpDef& def : op_defs()) {
         INFO("op ", row_of(def.op).name);
-        bool composite = row_of(def.op).op_class == OpClass::composite;
+        OpClass op_class = row_of(def.op).op_class;
+        bool composite = op_class == OpClass::composite || op_class == OpClass::attention;
         CHECK((def.reference != nullptr) == (!composite && !is_given(def.op)));
         CHECK((def.expand != nullptr) == composite);
         bool gradient_of_body = composite;

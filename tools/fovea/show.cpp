@@ -99,7 +99,11 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     if (stage == "grouped") return graph_text(program.grouped, format);
     if (stage == "gradient") return graph_text(program.gradient, format);
     if (stage == "optimized") return graph_text(program.optimized, format);
-    if (stage == "fused") return fuse::print(program.optimized, program.fused);
+    if (stage == "fused") {
+        std::string text = fuse::print(program.optimized, program.fused);
+        for (const std::string& note : program.notes) text += "not fused: " + note + "\n";
+        return text;
+    }
     if (stage == "kernels") return kernels_text(compiled.plan);
     if (stage == "plan")
         return plan_table(compiled.plan, program.plan,

@@ -38,7 +38,8 @@ class ContractionKernel {
         write_epilogue();
         write_call(tile);
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
-                      extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text + "))");
+                      extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text +
+                      steps_of_blocks() + "))");
         define_points();
         outside_.append(writer_);
         outside_.close();
@@ -46,6 +47,14 @@ class ContractionKernel {
     }
 
   private:
+    /// Where the rows of a lie side by side, blocks of them are packed (see Panels).
+    std::string steps_of_blocks() const {
+        const bool packs = schedule_.rows >= 0 && contract_.axes.size() == 1 &&
+                           stride(schedule_.a, schedule_.rows).is_one() &&
+                           !stride(schedule_.a, contract_.axes[0]).is_one();
+        return packs ? ", " + signature_.extent(contract_.axes[0]).text : "";
+    }
+
     Expression extent(AxisId axis) const {
         return axis < 0 ? Expression{"1"} : signature_.extent(axis);
     }

@@ -1,5 +1,5 @@
-// Vectorises a score region over all (query, key) pairs.
-#include "codegen/ops/score_region.h"
+// Vectorises a function of one pair over all (query, key) pairs.
+#include "codegen/ops/over_pairs.h"
 
 #include <string>
 
@@ -8,33 +8,31 @@
 #include "codegen/ops/gather.h"
 #include "codegen/ops/movement.h"
 #include "codegen/ops/reduction.h"
+#include "codegen/ops/score_function.h"
 
 namespace fovea {
 
-ScoreRegion::ScoreRegion(const Expansion& expansion)
-    : expansion_(expansion),
-      attributes_(expansion.source.attentions[std::size_t(expansion.node().attribute)]),
-      target_(expansion.target),
-      values_(expansion.source.nodes.size()) {
-    pairs_ = expansion.inputs[0].shape();
-    pairs_[-1] = expansion.inputs[1].dim(-2);
+OverPairs::OverPairs(const Graph& function, Graph& target, PairLeaves leaves)
+    : function_(function),
+      target_(target),
+      leaves_(std::move(leaves)),
+      pairs_(leaves_.query.shape()),
+      values_(function.nodes.size()) {
+    pairs_[-1] = leaves_.key.dim(-2);
+    for (int id = 1; id < int(function.nodes.size()); ++id) {
+        const Node& node = function[id];
+        values_[std::size_t(id)] = node.op == Op::output ? value_of(node.inputs[0]) : build(id);
+    }
 }
 
-Tensor ScoreRegion::scores() {
-    const Graph& source = expansion_.source;
-    for (int id = 1; id < expansion_.id; ++id)
-        if (source[id].region == attributes_.region) values_[std::size_t(id)] = build(id);
-    Value score = value_of(attributes_.score);
-    Tensor all = score.paired ? score.tensor : place_axes(score.tensor, pairs_.rank(), {});
-    return broadcast(all, pairs_);
+Tensor OverPairs::output(std::string_view name) {
+    for (int id = 1; id < int(function_.nodes.size()); ++id)
+        if (function_[id].op == Op::output && function_[id].name == name)
+            return with_pairs(value_of(id));
+    throw InternalError("a score function has no output " + std::string(name));
 }
 
-ScoreRegion::Value ScoreRegion::value_of(int id) const {
-    if (values_[std::size_t(id)].tensor) return values_[std::size_t(id)];
-    return {expansion_.value_of(id), false};
-}
-
-void ScoreRegion::refuse(const Node& node, const char* why) const {
+void OverPairs::refuse(const Node& node, const char* why) const {
     Text text;
     text << "a score cannot use " << row_of(node.op).name << " here: " << why;
     Graph& graph = target_;
@@ -42,10 +40,10 @@ void ScoreRegion::refuse(const Node& node, const char* why) const {
     throw InternalError("a failed op did not throw");
 }
 
-ScoreRegion::Value ScoreRegion::build(int id) {
-    const Node& node = expansion_.source[id];
+OverPairs::Value OverPairs::build(int id) {
+    const Node& node = function_[id];
     switch (node.op) {
-        case Op::pair: return build_pair(node);
+        case Op::input: return build_leaf(node);
         case Op::elementwise: return build_elementwise(id);
         case Op::reduce: return build_reduce(id);
         case Op::rearrange: return build_rearrange(node);
@@ -55,15 +53,8 @@ ScoreRegion::Value ScoreRegion::build(int id) {
             Value x = value_of(node.inputs[0]);
             return {stop_gradient(x.tensor), x.paired};
         }
-        case Op::broadcast: {
-            Value x = value_of(node.inputs[0]);
-            int rank = node.shape.rank(), own = expansion_.source[node.inputs[0]].shape.rank();
-            if (!x.paired) return {broadcast(x.tensor, node.shape), false};
-            Tensor y = aligned(x, own, rank);
-            Shape shape = y.shape();
-            for (int i = 0; i < rank; ++i) shape[pairs_.rank() + i] = node.shape[i];
-            return {broadcast(y, shape), true};
-        }
+        case Op::scatter_add: return build_scatter_add(node);
+        case Op::broadcast: return build_broadcast(node);
         case Op::slice:
         case Op::concat:
         case Op::softmax: return build_along_axis(node);
@@ -72,42 +63,60 @@ ScoreRegion::Value ScoreRegion::build(int id) {
 }
 
 /// A query's vector [batch, (heads,) queries, 1, width], a key's [batch, (heads,) 1, keys, width],
-/// or a position along one of the axes.
-ScoreRegion::Value ScoreRegion::build_pair(const Node& node) {
+/// a position along one of the axes, the cotangent, or a captured value.
+OverPairs::Value OverPairs::build_leaf(const Node& node) {
     int rank = pairs_.rank();
-    if (node.part == PairPart::query) return {unsqueeze(expansion_.inputs[0], rank - 1), true};
-    if (node.part == PairPart::key) return {unsqueeze(expansion_.inputs[1], rank - 2), true};
-    int axis = 0;
-    if (node.part == PairPart::head) axis = 1;
-    if (node.part == PairPart::query_index) axis = rank - 2;
-    if (node.part == PairPart::key_index) axis = rank - 1;
+    if (node.name == "query") return {unsqueeze(leaves_.query, rank - 1), true};
+    if (node.name == "key") return {unsqueeze(leaves_.key, rank - 2), true};
+    if (node.name == "score.grad") return {leaves_.cotangent, true};
+    if (node.name == "batch") return build_index(0);
+    if (node.name == "head") return build_index(rank == 3 ? -1 : 1);
+    if (node.name == "query_index") return build_index(rank - 2);
+    if (node.name == "key_index") return build_index(rank - 1);
+    int number = capture_number(node.name);
+    if (number < 0 || number >= int(leaves_.captures.size()))
+        throw InternalError("a score function has an unknown input " + std::string(node.name));
+    return {leaves_.captures[std::size_t(number)], false};
+}
+
+/// Positions along an axis of the pairs; -1: an axis that is not there, whose one position is 0.
+OverPairs::Value OverPairs::build_index(int axis) {
     Shape shape;
-    bool no_heads = node.part == PairPart::head && rank == 3;  // the one head is number 0
-    for (int i = 0; i < rank; ++i) shape.push(i == axis && !no_heads ? pairs_[i] : Dim(1));
-    return {iota(target_, shape, axis), true};
+    for (int i = 0; i < pairs_.rank(); ++i) shape.push(i == axis ? pairs_[i] : Dim(1));
+    return {iota(target_, shape, axis < 0 ? 0 : axis), true};
+}
+
+OverPairs::Value OverPairs::build_broadcast(const Node& node) {
+    Value x = value_of(node.inputs[0]);
+    int rank = node.shape.rank(), own = function_[node.inputs[0]].shape.rank();
+    if (!x.paired) return {broadcast(x.tensor, node.shape), false};
+    Tensor y = aligned(x, own, rank);
+    Shape shape = y.shape();
+    for (int i = 0; i < rank; ++i) shape[pairs_.rank() + i] = node.shape[i];
+    return {broadcast(y, shape), true};
 }
 
 /// The value with `rank` axes of its own: axes of size 1 go between the pairs' and its own.
-Tensor ScoreRegion::aligned(const Value& value, int own_rank, int rank) const {
+Tensor OverPairs::aligned(const Value& value, int own_rank, int rank) const {
     Tensor x = value.tensor;
     if (!value.paired) return x;
     for (int i = own_rank; i < rank; ++i) x = unsqueeze(x, pairs_.rank());
     return x;
 }
 
-Tensor ScoreRegion::with_pairs(const Value& value) const {
+Tensor OverPairs::with_pairs(const Value& value) const {
     Tensor x = value.tensor;
     for (int i = 0; !value.paired && i < pairs_.rank(); ++i) x = unsqueeze(x, 0);
     return x;
 }
 
-ScoreRegion::Value ScoreRegion::build_elementwise(int id) {
-    const Node& node = expansion_.source[id];
+OverPairs::Value OverPairs::build_elementwise(int id) {
+    const Node& node = function_[id];
     std::array<Tensor, 3> operands{};
     bool paired = false;
     for (std::size_t i = 0; i < std::size_t(row_of(node.function).arity); ++i) {
         Value value = value_of(node.inputs[i]);
-        int own = expansion_.source[node.inputs[i]].shape.rank();
+        int own = function_[node.inputs[i]].shape.rank();
         operands[i] = aligned(value, own, node.shape.rank());
         paired = paired || value.paired;
     }
@@ -123,19 +132,19 @@ ScoreRegion::Value ScoreRegion::build_elementwise(int id) {
 
 /// A sum of a product of two values of the pairs is contracted at once: the product of all pairs'
 /// vectors is never formed.
-ScoreRegion::Value ScoreRegion::build_reduce(int id) {
-    const Node& node = expansion_.source[id];
-    const Node& product = expansion_.source[node.inputs[0]];
+OverPairs::Value OverPairs::build_reduce(int id) {
+    const Node& node = function_[id];
+    const Node& product = function_[node.inputs[0]];
     Value x = value_of(node.inputs[0]);
     if (!x.paired) return {reduce(node.reduction, x.tensor, node.axis), false};
     int axes = node.axis << pairs_.rank();
-    bool is_product = node.reduction == Reduction::sum && product.region == attributes_.region &&
-                      product.op == Op::elementwise && product.function == Elementwise::mul;
+    bool is_product = node.reduction == Reduction::sum && product.op == Op::elementwise &&
+                      product.function == Elementwise::mul;
     if (is_product) {
         int rank = product.shape.rank();
         std::vector<Tensor> factors;
-        for (int id_of_factor : factors_of(expansion_.source, node.inputs[0])) {
-            int own = expansion_.source[id_of_factor].shape.rank();
+        for (int id_of_factor : factors_of(function_, node.inputs[0])) {
+            int own = function_[id_of_factor].shape.rank();
             factors.push_back(aligned(value_of(id_of_factor), own, rank));
         }
         auto contracted = contract_product(factors, pairs_.rank() + rank, axes);
@@ -144,9 +153,9 @@ ScoreRegion::Value ScoreRegion::build_reduce(int id) {
     return {reduce(node.reduction, x.tensor, axes), true};
 }
 
-ScoreRegion::Value ScoreRegion::build_rearrange(const Node& node) {
+OverPairs::Value OverPairs::build_rearrange(const Node& node) {
     Value x = value_of(node.inputs[0]);
-    RearrangeAxes own = expansion_.source.rearranges[std::size_t(node.attribute)];
+    RearrangeAxes own = function_.rearranges[std::size_t(node.attribute)];
     if (!x.paired) return {rearrange(x.tensor, own, node.location), false};
     int pairs = pairs_.rank();
     RearrangeAxes axes;
@@ -171,8 +180,8 @@ ScoreRegion::Value ScoreRegion::build_rearrange(const Node& node) {
 }
 
 /// The pairs' axes become labels of the operands that depend on them.
-ScoreRegion::Value ScoreRegion::build_einsum(const Node& node) {
-    const EinsumAxes& own = expansion_.source.einsums[std::size_t(node.attribute)];
+OverPairs::Value OverPairs::build_einsum(const Node& node) {
+    const EinsumAxes& own = function_.einsums[std::size_t(node.attribute)];
     Value a = value_of(node.inputs[0]), b = value_of(node.inputs[1]);
     if (!a.paired && !b.paired) return {einsum(a.tensor, b.tensor, own, node.location), false};
     int pairs = pairs_.rank(), kept = 0;
@@ -202,19 +211,34 @@ ScoreRegion::Value ScoreRegion::build_einsum(const Node& node) {
     return {result, true};
 }
 
-ScoreRegion::Value ScoreRegion::build_gather(const Node& node) {
+OverPairs::Value OverPairs::build_gather(const Node& node) {
     Value table = value_of(node.inputs[0]), ids = value_of(node.inputs[1]);
     if (table.paired) refuse(node, "its table would be another one for every pair");
     return {gather(table.tensor, ids.tensor, node.location), ids.paired};
 }
 
-ScoreRegion::Value ScoreRegion::build_along_axis(const Node& node) {
+/// Rows of zeros but for the one that every pair's value goes to: compared, since each pair has a
+/// table of its own.
+OverPairs::Value OverPairs::build_scatter_add(const Node& node) {
+    Value values = value_of(node.inputs[0]), ids = value_of(node.inputs[1]);
+    int own = function_[node.inputs[0]].shape.rank();
+    if (function_[node.inputs[1]].shape.rank() != 0) refuse(node, "it adds more than one row");
+    int pairs = pairs_.rank();
+    Shape rows;
+    for (int i = 0; i < pairs + 1 + own; ++i) rows.push(i == pairs ? node.shape[0] : Dim(1));
+    Tensor id = with_pairs(ids), value = with_pairs(values);
+    for (int i = 0; i < own + 1; ++i) id = unsqueeze(id, pairs);
+    value = unsqueeze(value, pairs);
+    return {where(binary(Elementwise::eq, iota(target_, rows, pairs), id), value, 0.0), true};
+}
+
+OverPairs::Value OverPairs::build_along_axis(const Node& node) {
     Value x = value_of(node.inputs[0]);
     int axis = node.axis + (x.paired ? pairs_.rank() : 0);
     if (node.op == Op::softmax) {
         Node copy = node;
         copy.shape = x.tensor.shape();
-        copy.inputs = {x.tensor.id, -1, -1, -1, -1};
+        copy.inputs = inputs_of({x.tensor.id});
         copy.axis = axis;
         return {make(target_, copy), x.paired};
     }
@@ -232,8 +256,8 @@ ScoreRegion::Value ScoreRegion::build_along_axis(const Node& node) {
     return {concat(a, b, node.axis + pairs, node.location), true};
 }
 
-/// Leaves, and any op that reads nothing of the pairs.
-ScoreRegion::Value ScoreRegion::build_plain(const Node& node) {
+/// Any op that reads nothing of the pairs.
+OverPairs::Value OverPairs::build_plain(const Node& node) {
     Node copy = node;
     for (int& input : copy.inputs) {
         if (input < 0) continue;
@@ -242,11 +266,6 @@ ScoreRegion::Value ScoreRegion::build_plain(const Node& node) {
         input = value.tensor.id;
     }
     if (copy.attribute >= 0) refuse(node, "it is not an op of single pairs");
-    if (node.op == Op::parameter || node.op == Op::input) {
-        target_.nodes.push_back(copy);
-        target_.nodes.back().region = 0;
-        return {{&target_, int(target_.nodes.size()) - 1}, false};
-    }
     return {make(target_, copy), false};
 }
 

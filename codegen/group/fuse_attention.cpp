@@ -1,0 +1,44 @@
+// Takes each score out of its graph, differentiates it for one pair, and seals both in one node.
+#include "codegen/group/fuse_attention.h"
+
+#include "codegen/graph/rewrite.h"
+#include "codegen/ops/fused_attention.h"
+
+namespace fovea {
+
+namespace {
+
+/// `encoder.block0.attention (transformer.cpp:21)`
+std::string place_of(const Graph& graph, const Node& node) {
+    std::string path = graph.path(node.scope);
+    if (path.empty()) path = "attention";
+    if (!node.location.line) return path;
+    return path + " (" + std::string(node.location.file_name()) + ":" +
+           std::to_string(node.location.line) + ")";
+}
+
+}  // namespace
+
+Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
+                     Graph (*differentiate)(const Graph&), Notes& notes) {
+    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+        const Node& node = graph[id];
+        if (node.op != Op::attention || node.inputs[2] < 0) return {};  // weights are stored
+        ExtractedScore score = extract_score(graph, id);
+        ScoreFunction function{simplify(score.graph), simplify(differentiate(score.graph))};
+        if (auto why = why_not_fused_attention(graph, id, function)) {
+            notes.push_back(place_of(graph, node) + ": attention is not one kernel: " + *why);
+            return {};
+        }
+        auto input = [&](int i) {
+            int from = node.inputs[std::size_t(i)];
+            return from >= 0 ? rewrite.mapped(from) : Tensor();
+        };
+        std::vector<Tensor> captures;
+        for (int captured : score.captured) captures.push_back(rewrite.mapped(captured));
+        return fused_attention(graph, id, input(0), input(1), input(2), input(3), input(4),
+                               captures, keep(std::move(function)));
+    });
+}
+
+}  // namespace fovea

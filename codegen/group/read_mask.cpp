@@ -1,0 +1,56 @@
+// Takes a conjunction apart and looks at each condition by itself.
+#include "codegen/group/read_mask.h"
+
+#include <optional>
+
+#include "codegen/ops/movement.h"
+
+namespace fovea {
+
+namespace {
+
+int behind_broadcast(const Graph& graph, int id) {
+    while (graph[id].op == Op::broadcast) id = graph[id].inputs[0];
+    return id;
+}
+
+/// Whether a value is the position along axis `axis` of scores of rank `rank`.
+bool is_position(const Graph& graph, int id, int axis, int rank) {
+    const Node& node = graph[behind_broadcast(graph, id)];
+    return node.op == Op::iota && rank - node.shape.rank() + node.axis == axis;
+}
+
+/// A length for each sequence, or for each query of it, as [batch] or [batch, queries]; an empty
+/// Tensor for anything else.
+Tensor lengths(Tensor x, int rank) {
+    const Shape& shape = x.shape();
+    if (x.dtype() != i32 || shape.rank() != rank || !shape[-1].is_one()) return {};
+    if (rank == 4 && !shape[1].is_one()) return {};
+    bool by_query = !shape[-2].is_one();
+    x = squeeze(x, rank - 1);
+    if (!by_query) x = squeeze(x, rank - 2);
+    return rank == 4 ? squeeze(x, 1) : x;
+}
+
+Mask read(Tensor keep, const Shape& scores) {
+    Graph& graph = *keep.graph;
+    int id = behind_broadcast(graph, keep.id), rank = scores.rank();
+    const Node node = graph[id];
+    if (node.op == Op::elementwise && node.function == Elementwise::logical_and)
+        return read({&graph, node.inputs[0]}, scores) & read({&graph, node.inputs[1]}, scores);
+    bool compares =
+        node.op == Op::elementwise && is_position(graph, node.inputs[0], rank - 1, rank);
+    if (compares && node.function == Elementwise::le &&
+        is_position(graph, node.inputs[1], rank - 2, rank))
+        return causal;
+    if (compares && node.function == Elementwise::lt)
+        if (Tensor lens = lengths({&graph, behind_broadcast(graph, node.inputs[1])}, rank))
+            return padding(lens);
+    return allowed(keep);
+}
+
+}  // namespace
+
+Mask read_mask(Tensor keep, const Shape& scores) { return read(keep, scores); }
+
+}  // namespace fovea

@@ -1,0 +1,12 @@
+// Reads a boolean tensor over scores as a mask.
+#pragma once
+
+#include "codegen/ops/mask.h"
+
+namespace fovea {
+
+/// The mask that `keep`, a boolean that broadcasts to scores [batch, (heads,) queries, keys], says:
+/// comparisons of positions become `causal` and `padding`, what else there is stays a tensor.
+Mask read_mask(Tensor keep, const Shape& scores);
+
+}  // namespace fovea

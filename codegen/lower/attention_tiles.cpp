@@ -1,0 +1,143 @@
+#include "codegen/lower/attention_tiles.h"
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+
+namespace fovea::lower {
+
+using kernel::Access;
+using kernel::AxisId;
+using kernel::Id;
+
+AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused,
+                               const fuse::Group& group, Memories& memories)
+    : graph_(graph),
+      group_(group),
+      node_(graph[group.anchor]),
+      attributes_(graph.attentions[std::size_t(node_.attribute)]),
+      build_(graph, fused, group, memories, group.name) {
+    const Shape& query = graph[input(AttentionInput::query)].shape;
+    const Shape& value = graph[input(AttentionInput::value)].shape;
+    b = axis("b", query[0]);
+    h = query.rank() == 4 ? axis("h", query[1]) : kNoAxis;
+    q = builder().axis("q", query[-2]);
+    k = builder().axis("k", value[-2]);
+    d = builder().axis("d", query[-1]);
+    e = builder().axis("e", value[-1]);
+    if (attributes_.has_lens) lens_rank_ = graph[input(AttentionInput::lens)].shape.rank();
+}
+
+AxisId AttentionTiles::axis(const std::string& name, const Dim& dim) {
+    return dim.is_one() ? kNoAxis : builder().axis(name, dim);
+}
+
+std::vector<AxisId> AttentionTiles::points() const {
+    std::vector<AxisId> points;
+    for (AxisId axis : {b, h})
+        if (axis != kNoAxis) points.push_back(axis);
+    return points;
+}
+
+std::vector<AxisId> AttentionTiles::axes(AxisId row, AxisId column) const {
+    std::vector<AxisId> all{b};
+    if (graph_[input(AttentionInput::query)].shape.rank() == 4) all.push_back(h);
+    all.push_back(row);
+    all.push_back(column);
+    return all;
+}
+
+Access AttentionTiles::access(int id, const std::vector<AxisId>& axes, bool written) {
+    Access access = build_.access(id, axes, written);
+    for (AxisId axis : axes) {
+        auto along = [&](const kernel::Stride& stride) { return stride.axis == axis; };
+        if (axis != kNoAxis && std::none_of(access.strides.begin(), access.strides.end(), along))
+            access.strides.push_back({axis, Dim(1)});
+    }
+    return access;
+}
+
+Id AttentionTiles::load(AttentionInput which, AxisId row, AxisId column) {
+    return builder().load(access(input(which), axes(row, column), false));
+}
+
+Id AttentionTiles::load_delta() {
+    std::vector<AxisId> rows = axes(q, kNoAxis);
+    rows.pop_back();
+    return builder().load(access(input(AttentionInput::delta), rows, false));
+}
+
+Id AttentionTiles::load_statistics(int which) {
+    return builder().load(statistics(input(AttentionInput::statistics), which, false));
+}
+
+Access AttentionTiles::statistics(int id, int which, bool written) {
+    std::vector<AxisId> rows = axes(q, kNoAxis);
+    rows.back() = rows[rows.size() - 2];
+    for (std::size_t i = rows.size() - 2; i > 0; --i) rows[i] = rows[i - 1];
+    rows[0] = kNoAxis;
+    Access result = access(id, rows, written);
+    if (which == 1) result.offset = result.offset + fuse::stride_of(build_.layout(id), 0);
+    return result;
+}
+
+Access AttentionTiles::result(int id, const std::vector<AxisId>& own) {
+    std::vector<AxisId> all = axes(kNoAxis, kNoAxis);
+    all.resize(all.size() - 2);
+    all.insert(all.end(), own.begin(), own.end());
+    return access(id, all, true);
+}
+
+int AttentionTiles::find(AttentionResult result, int number) const {
+    for (int id : group_.nodes)
+        if (graph_[id].result == result && graph_[id].axis == number) return id;
+    return -1;
+}
+
+Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
+    auto index = [&](AxisId axis) {
+        return axis == kNoAxis ? builder().constant(0, i32) : builder().index(axis);
+    };
+    if (leaf.name == "batch") return index(b);
+    if (leaf.name == "head") return index(h);
+    if (leaf.name == "query_index") return index(q);
+    if (leaf.name == "key_index") return index(k);
+    int number = capture_number(leaf.name);
+    if (number < 0) throw InternalError("lower: a score reads " + std::string(leaf.name));
+    int id = node_.inputs[std::size_t(int(AttentionInput::first_capture) + number)];
+    return builder().load(access(id, own, false));
+}
+
+Id AttentionTiles::dropout() {
+    std::vector<kernel::Stride> row{{q, Dim(1)}};
+    Dim stride = graph_[input(AttentionInput::query)].shape[-2].without_label();
+    if (h != kNoAxis) row.push_back({h, stride});
+    if (h != kNoAxis)
+        stride = stride * graph_[input(AttentionInput::query)].shape[1].without_label();
+    if (b != kNoAxis) row.push_back({b, stride});
+    return builder().named(
+        builder().random(attributes_.site, attributes_.dropout, row, {{k, Dim(1)}}), "dropped");
+}
+
+Id AttentionTiles::lens() {
+    std::vector<AxisId> own{b};
+    if (lens_by_query()) own.push_back(q);
+    return builder().named(builder().load(access(input(AttentionInput::lens), own, false)),
+                           "length");
+}
+
+Id AttentionTiles::allowed() {
+    int id = input(AttentionInput::allowed);
+    const Shape& shape = graph_[id].shape;
+    std::vector<AxisId> all = axes(q, k), own;
+    for (int i = 0; i < shape.rank(); ++i)
+        own.push_back(shape[i].is_one() ? kNoAxis
+                                        : all[all.size() - std::size_t(shape.rank() - i)]);
+    return builder().named(builder().load(access(id, own, false)), "allowed");
+}
+
+Id AttentionTiles::keys(DType dtype) {
+    return builder().extent(graph_[input(AttentionInput::key)].shape[-2].without_label(), dtype);
+}
+
+}  // namespace fovea::lower

@@ -1,0 +1,80 @@
+// What the kernels of a fused attention, forward and backward, have in common.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/lower/group_builder.h"
+#include "codegen/lower/pair_tiles.h"
+#include "codegen/ops/fused_attention.h"
+
+namespace fovea::lower {
+
+/// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
+inline constexpr double kSeesNone = 1e30;
+
+/// Axes, inputs and mask of one fused attention. Positions: b batch, h head, q query, k key, d in
+/// the vectors of queries and keys, e in those of values.
+class AttentionTiles {
+  public:
+    AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+                   Memories& memories);
+
+    kernel::Builder& builder() { return build_.builder(); }
+    GroupBuilder& group() { return build_; }
+    const Node& node() const { return node_; }
+    const AttentionAttributes& attributes() const { return attributes_; }
+    const ScoreFunction& function() const { return *attributes_.function; }
+
+    kernel::AxisId b, h, q, k, d, e;
+    /// b and h, those that are longer than 1.
+    std::vector<kernel::AxisId> points() const;
+    /// The axes of [batch, (heads,) rows, columns] without those of size 1; `row` and `column` may
+    /// be kNoAxis.
+    std::vector<kernel::AxisId> axes(kernel::AxisId row, kernel::AxisId column) const;
+    /// Input `which` at (b, h, row, column).
+    kernel::Id load(AttentionInput which, kernel::AxisId row, kernel::AxisId column);
+    /// Σ output · its gradient at (b, h, q).
+    kernel::Id load_delta();
+    /// Row `which` of the statistics at (b, h, q).
+    kernel::Id load_statistics(int which);
+    /// Where row `which` of the statistics lies, node `id`.
+    kernel::Access statistics(int id, int which, bool written);
+
+    /// Where a result of the group lies; `own` are the axes after batch and heads.
+    kernel::Access result(int id, const std::vector<kernel::AxisId>& own);
+    /// The result of this kind (and number), or -1.
+    int find(AttentionResult result, int number = 0) const;
+
+    /// The function's inputs, apart from query, key and cotangent.
+    kernel::Id leaf(const Node& input, const TileAxes& own);
+    /// The factor of dropout of the weights {q, k}.
+    kernel::Id dropout();
+
+    /// Whether every row that sees nothing is known from the lengths alone, in front of the loops.
+    bool has_lens() const { return lens_rank_ > 0; }
+    bool lens_by_query() const { return lens_rank_ == 2; }
+    bool has_allowed() const { return attributes_.has_allowed; }
+    bool uniform() const { return node_.masked_rows == MaskedRows::uniform; }
+    /// valid_lens at this sequence {} or query {q}.
+    kernel::Id lens();
+    /// The boolean tensor {q, k}.
+    kernel::Id allowed();
+    /// How many keys there are.
+    kernel::Id keys(DType dtype = i32);
+
+  private:
+    /// An access that moves along every one of `axes`: those of size 1 have no stride in a layout.
+    kernel::Access access(int id, const std::vector<kernel::AxisId>& axes, bool written);
+    int input(AttentionInput which) const { return node_.inputs[std::size_t(int(which))]; }
+    kernel::AxisId axis(const std::string& name, const Dim& dim);
+
+    const Graph& graph_;
+    const fuse::Group& group_;
+    const Node& node_;
+    const AttentionAttributes& attributes_;
+    GroupBuilder build_;
+    int lens_rank_ = 0;
+};
+
+}  // namespace fovea::lower

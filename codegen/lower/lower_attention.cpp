@@ -1,0 +1,141 @@
+// Fused attention, forward: running maxima and sums of the rows over tiles of keys.
+#include "codegen/lower/attention_tiles.h"
+#include "codegen/lower/lower_group.h"
+
+namespace fovea::lower {
+
+using kernel::AxisId;
+using kernel::Builder;
+using kernel::Id;
+
+namespace {
+
+constexpr double kLog2e = 1.4426950408889634;
+constexpr double kHidden = -1e30;  // below every score, and finite: differences of it are numbers
+
+class Forward {
+  public:
+    Forward(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+            Memories& memories)
+        : tiles_(graph, fused, group, memories), it_(tiles_.builder()) {}
+
+    LoweredKernel run() {
+        it_.each(tiles_.points(), [&] { it_.par(tiles_.q, [&] { rows(); }); });
+        return tiles_.group().finish("output = softmax(scores) · value, scores of every key tile");
+    }
+
+  private:
+    void rows() {
+        query_ = it_.named(tiles_.load(AttentionInput::query, tiles_.q, tiles_.d), "query");
+        find_bounds();
+        std::vector<Id> state{it_.named(it_.fill(kHidden, {tiles_.q}), "largest"),
+                              it_.named(it_.fill(0, {tiles_.q}), "total"),
+                              it_.named(it_.fill(0, {tiles_.q, tiles_.e}), "output")};
+        std::vector<Id> last =
+            it_.tiles(tiles_.k, {-1, upper_}, state,
+                      [&](const std::vector<Id>& carried) { return key_tile(carried); });
+        store(last[0], last[1], last[2]);
+    }
+
+    /// The keys that a row sees: `upper_`, and `live_`, 0 for a row that sees none, whose weights
+    /// are then those of equal scores.
+    void find_bounds() {
+        if (tiles_.attributes().causal) upper_ = it_.add(it_.index(tiles_.q), it_.constant(1, i32));
+        if (tiles_.has_lens()) {
+            Id length = tiles_.lens();
+            upper_ = upper_ < 0 ? length : it_.map(Elementwise::minimum, {upper_, length});
+            if (tiles_.uniform()) sees_none_ = it_.le(length, it_.constant(0, i32));
+        }
+        if (tiles_.has_allowed() && tiles_.uniform()) sees_none_ = sees_none_of_allowed();
+        if (sees_none_ < 0) return;
+        it_.named(sees_none_, "sees_none");
+        if (upper_ >= 0) upper_ = it_.where(sees_none_, tiles_.keys(), upper_);
+        live_ = it_.named(it_.where(sees_none_, it_.constant(0), it_.constant(1)), "live");
+    }
+
+    Id sees_none_of_allowed() {
+        std::vector<Id> seen =
+            it_.tiles(tiles_.k, {-1, upper_}, {it_.named(it_.fill(0, {tiles_.q}), "seen")},
+                      [&](const std::vector<Id>& carried) {
+                          Id one = it_.where(tiles_.allowed(), it_.constant(1), it_.constant(0));
+                          if (upper_ >= 0)
+                              one = it_.where(it_.valid(tiles_.k), one, it_.constant(0));
+                          Id any = it_.max(one, {tiles_.k});
+                          return std::vector<Id>{it_.map(Elementwise::maximum, {carried[0], any})};
+                      });
+        return it_.lt(seen[0], it_.constant(0.5));
+    }
+
+    std::vector<Id> key_tile(const std::vector<Id>& carried) {
+        Id scores = masked(score());
+        Id largest =
+            it_.named(it_.map(Elementwise::maximum, {carried[0], it_.max(scores, {tiles_.k})}),
+                      "new_largest");
+        Id weights = it_.named(it_.map(Elementwise::exp2, {it_.sub(scores, largest)}), "weights");
+        Id rescale =
+            it_.named(it_.map(Elementwise::exp2, {it_.sub(carried[0], largest)}), "rescale");
+        Id total = it_.add(it_.mul(carried[1], rescale), it_.sum(weights, {tiles_.k}));
+        if (tiles_.attributes().dropout > 0)
+            weights = it_.named(it_.mul(weights, tiles_.dropout()), "kept_weights");
+        Id value = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
+        Id output = it_.add(it_.mul(carried[2], rescale), it_.contract(weights, value, {tiles_.k}));
+        return {largest, total, output};
+    }
+
+    /// Base 2: exp2 is the exponential that machines have.
+    Id score() {
+        PairTiles pairs(tiles_.function().forward, it_,
+                        [&](const Node& leaf, const TileAxes& own) { return leaf_tile(leaf, own); },
+                        {tiles_.d});
+        return it_.named(pairs.output("score", {}, kLog2e, live_), "scores");
+    }
+    Id leaf_tile(const Node& leaf, const TileAxes& own) {
+        if (leaf.name == "query")
+            return own[0] == tiles_.d ? query_
+                                      : tiles_.load(AttentionInput::query, tiles_.q, own[0]);
+        if (leaf.name == "key")
+            return it_.named(tiles_.load(AttentionInput::key, tiles_.k, own[0]), "key");
+        return tiles_.leaf(leaf, own);
+    }
+
+    Id masked(Id scores) {
+        if (tiles_.has_allowed()) {
+            Id keep = tiles_.allowed();
+            if (sees_none_ >= 0) keep = it_.map(Elementwise::logical_or, {keep, sees_none_});
+            scores = it_.where(keep, scores, it_.constant(kHidden));
+        }
+        if (upper_ >= 0) scores = it_.where(it_.valid(tiles_.k), scores, it_.constant(kHidden));
+        return it_.named(scores, "seen_scores");
+    }
+
+    void store(Id largest, Id total, Id output) {
+        Id some = it_.lt(it_.constant(kHidden / 2), largest);
+        Id factor = it_.named(it_.where(some, it_.div(it_.constant(1), total), it_.constant(0)),
+                              "over_total");
+        if (int id = tiles_.find(AttentionResult::output); id >= 0)
+            it_.store(tiles_.result(id, {tiles_.q, tiles_.e}), it_.mul(output, factor));
+        if (int id = tiles_.find(AttentionResult::statistics); id >= 0)
+            store_statistics(id, largest, total);
+    }
+
+    /// Where a boolean tensor hides all keys of a row, they say so to the backward pass.
+    void store_statistics(int id, Id largest, Id total) {
+        if (tiles_.has_allowed() && tiles_.uniform())
+            largest = it_.where(sees_none_, it_.constant(kSeesNone), largest);
+        it_.store(tiles_.statistics(id, 0, true), largest);
+        it_.store(tiles_.statistics(id, 1, true), it_.map(Elementwise::log2, {total}));
+    }
+
+    AttentionTiles tiles_;
+    Builder& it_;
+    Id query_ = -1, upper_ = -1, sees_none_ = -1, live_ = -1;
+};
+
+}  // namespace
+
+LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
+                              const fuse::Group& group, Memories& memories) {
+    return Forward(graph, fused, group, memories).run();
+}
+
+}  // namespace fovea::lower

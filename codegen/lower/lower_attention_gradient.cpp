@@ -1,0 +1,238 @@
+// Fused attention, backward: for every tile of keys the tiles of queries that see it, the weights
+// computed again from the rows' statistics (Dao 2023, algorithm 2), in five contractions for a
+// dot-product score.
+#include "codegen/lower/attention_tiles.h"
+#include "codegen/lower/lower_group.h"
+
+namespace fovea::lower {
+
+using kernel::AxisId;
+using kernel::Builder;
+using kernel::Id;
+
+namespace {
+
+constexpr double kLog2e = 1.4426950408889634;
+
+class Backward {
+  public:
+    Backward(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+             Memories& memories)
+        : graph_(graph), tiles_(graph, fused, group, memories), it_(tiles_.builder()) {}
+
+    LoweredKernel run() {
+        it_.each(tiles_.points(), [&] { sequence(); });
+        return tiles_.group().finish("gradients of softmax(scores) · value");
+    }
+
+  private:
+    /// A gradient that the loop over queries carries: its axes, and its value's sum so far.
+    struct Carried {
+        int id = -1;
+        AttentionResult result;
+        int number = 0;
+        std::vector<AxisId> axes;  // of what is stored
+        bool over_keys = false;    // summed over the tiles of keys, too
+    };
+
+    void sequence() {
+        length_ = tiles_.has_lens() && !tiles_.lens_by_query() ? tiles_.lens() : -1;
+        if (length_ >= 0 && tiles_.uniform())
+            none_ = it_.named(it_.le(length_, it_.constant(0, i32)), "sees_none");
+        query_gradient_ = tiles_.find(AttentionResult::query);
+        if (query_gradient_ >= 0)
+            it_.tiles(tiles_.q, {}, {}, [&](const std::vector<Id>&) {
+                it_.store(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
+                          it_.fill(0, {tiles_.q, tiles_.d}));
+                return std::vector<Id>{};
+            });
+        find_carried();
+        std::vector<Id> state;
+        for (const Carried& carried : carried_)
+            if (carried.over_keys) state.push_back(zero(carried));
+        std::vector<Id> last = it_.tiles(
+            tiles_.k, {}, state, [&](const std::vector<Id>& outer) { return key_tile(outer); });
+        std::size_t at = 0;
+        for (const Carried& carried : carried_)
+            if (carried.over_keys) it_.store(tiles_.result(carried.id, carried.axes), last[at++]);
+    }
+
+    void find_carried() {
+        auto add = [&](AttentionResult result, int number, std::vector<AxisId> axes,
+                       bool over_keys) {
+            int id = tiles_.find(result, number);
+            if (id >= 0) carried_.push_back({id, result, number, std::move(axes), over_keys});
+        };
+        add(AttentionResult::key, 0, {tiles_.k, tiles_.d}, false);
+        add(AttentionResult::value, 0, {tiles_.k, tiles_.e}, false);
+        for (int n = 0; n < kMaxCaptures; ++n) {
+            if (tiles_.find(AttentionResult::capture, n) < 0) continue;
+            add(AttentionResult::capture, n, axes_of(capture_gradient(tiles_.function(), n).shape),
+                true);
+        }
+    }
+
+    /// Along the vectors' axis where that has the size, else along axes of their own.
+    std::vector<AxisId> axes_of(const Shape& shape) {
+        std::vector<AxisId> axes;
+        bool taken = false;
+        for (const Dim& dim : shape) {
+            bool same = it_.kernel().axes[std::size_t(tiles_.d)].extent == dim.without_label();
+            if (dim.is_one()) axes.push_back(kNoAxis);
+            else if (same && !taken) axes.push_back(tiles_.d);
+            else axes.push_back(it_.axis("c" + std::to_string(axes.size()), dim));
+            taken = taken || axes.back() == tiles_.d;
+        }
+        return axes;
+    }
+
+    std::vector<Id> key_tile(const std::vector<Id>& outer) {
+        key_ = it_.named(tiles_.load(AttentionInput::key, tiles_.k, tiles_.d), "key");
+        value_ = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
+        find_bounds();
+        std::vector<Id> state;
+        std::size_t at = 0;
+        for (const Carried& carried : carried_)
+            state.push_back(carried.over_keys ? outer[at++]
+                                              : it_.named(zero(carried), name(carried)));
+        std::vector<Id> last =
+            it_.tiles(tiles_.q, {lower_, upper_}, state,
+                      [&](const std::vector<Id>& inner) { return query_tile(inner); });
+        std::vector<Id> next;
+        for (std::size_t i = 0; i < carried_.size(); ++i) {
+            if (carried_[i].over_keys) next.push_back(last[i]);
+            else it_.store(tiles_.result(carried_[i].id, carried_[i].axes), last[i]);
+        }
+        return next;
+    }
+
+    Id zero(const Carried& carried) {
+        std::vector<AxisId> axes;
+        for (AxisId axis : carried.axes)
+            if (axis != kNoAxis) axes.push_back(axis);
+        return it_.fill(0, axes);
+    }
+    static const char* name(const Carried& carried) {
+        return carried.result == AttentionResult::key ? "key_gradient" : "value_gradient";
+    }
+
+    /// The queries that see a key: from itself on where the mask is causal, none past the length.
+    /// Rows that see nothing see every key with weight 1 / keys.
+    void find_bounds() {
+        lower_ = upper_ = -1;
+        bool by_row = (tiles_.lens_by_query() || tiles_.has_allowed()) && tiles_.uniform();
+        if (tiles_.attributes().causal && !by_row) {
+            lower_ = it_.index(tiles_.k);
+            if (none_ >= 0) lower_ = it_.where(none_, it_.constant(0, i32), lower_);
+        }
+        if (length_ < 0 || by_row) return;
+        Id queries = it_.extent(graph_[tiles_.node().inputs[0]].shape[-2].without_label(), i32);
+        Id sees = it_.lt(it_.index(tiles_.k), length_);
+        if (none_ >= 0) sees = it_.map(Elementwise::logical_or, {sees, none_});
+        upper_ = it_.where(sees, queries, it_.constant(0, i32));
+    }
+
+    std::vector<Id> query_tile(const std::vector<Id>& carried) {
+        query_ = it_.named(tiles_.load(AttentionInput::query, tiles_.q, tiles_.d), "query");
+        Id cotangent =
+            it_.named(tiles_.load(AttentionInput::cotangent, tiles_.q, tiles_.e), "cotangent");
+        Id delta = it_.named(tiles_.load_delta(), "delta");
+
+        Id weights = weights_again();
+        Id of_weights = it_.contract(cotangent, value_, {tiles_.e});
+        Id kept = weights;
+        if (tiles_.attributes().dropout > 0) {
+            Id dropout = tiles_.dropout();
+            of_weights = it_.mul(of_weights, dropout);
+            kept = it_.named(it_.mul(weights, dropout), "kept_weights");
+        }
+        score_gradient_ = it_.mul(weights, it_.sub(of_weights, delta));
+        if (live_ >= 0) score_gradient_ = it_.mul(score_gradient_, live_);
+        it_.named(score_gradient_, "score_gradient");
+        PairTiles pairs(tiles_.function().gradient, it_,
+                        [&](const Node& leaf, const TileAxes& own) { return leaf_tile(leaf, own); },
+                        {tiles_.d});
+        std::vector<Id> next;
+        for (std::size_t i = 0; i < carried_.size(); ++i)
+            next.push_back(it_.add(carried[i], part_of(carried_[i], pairs, kept, cotangent)));
+        if (query_gradient_ >= 0)
+            it_.accumulate(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
+                           pairs.sum_of_output("query.grad", {tiles_.d}, {tiles_.k}));
+        return next;
+    }
+
+    Id part_of(const Carried& carried, PairTiles& pairs, Id kept, Id cotangent) {
+        if (carried.result == AttentionResult::value)
+            return it_.contract(kept, cotangent, {tiles_.q});
+        if (carried.result == AttentionResult::key)
+            return pairs.sum_of_output("key.grad", {tiles_.d}, {tiles_.q});
+        return pairs.sum_of_output("capture" + std::to_string(carried.number) + ".grad",
+                                   carried.axes, {tiles_.q, tiles_.k});
+    }
+
+    /// exp2(scores - largest - log_total), 0 where a key is hidden.
+    Id weights_again() {
+        Id largest = it_.named(tiles_.load_statistics(0), "largest"),
+           log_total = it_.named(tiles_.load_statistics(1), "log_total");
+        Id keep = -1, none = none_;
+        auto also = [&](Id condition) {
+            keep = keep < 0 ? condition : it_.map(Elementwise::logical_and, {keep, condition});
+        };
+        if (tiles_.has_lens() &&
+            (tiles_.lens_by_query() || (tiles_.has_allowed() && tiles_.uniform()))) {
+            Id length = tiles_.lens_by_query() ? tiles_.lens() : length_;
+            if (tiles_.uniform()) none = it_.le(length, it_.constant(0, i32));
+            also(it_.lt(it_.index(tiles_.k), length));
+        }
+
+        if (tiles_.has_allowed()) {
+            also(tiles_.allowed());
+
+            if (tiles_.uniform()) none = it_.lt(it_.constant(kSeesNone / 2), largest);
+        }
+        bool by_row = keep >= 0 && tiles_.uniform();
+        if (by_row && tiles_.attributes().causal)
+            also(it_.le(it_.index(tiles_.k), it_.index(tiles_.q)));
+        if (by_row) keep = it_.map(Elementwise::logical_or, {keep, none});
+        live_ =
+            none < 0 ? -1 : it_.named(it_.where(none, it_.constant(0), it_.constant(1)), "live");
+        PairTiles pairs(tiles_.function().forward, it_,
+                        [&](const Node& leaf, const TileAxes& own) { return leaf_tile(leaf, own); },
+                        {tiles_.d});
+        Id scores = it_.named(pairs.output("score", {}, kLog2e, live_), "scores");
+        Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest), log_total)});
+        if (tiles_.has_allowed() && tiles_.uniform())
+            weights = it_.where(none, it_.div(it_.constant(1), tiles_.keys(f32)), weights);
+        if (keep >= 0) weights = it_.where(keep, weights, it_.constant(0));
+        if (lower_ >= 0 || upper_ >= 0)
+            weights = it_.where(it_.valid(tiles_.q), weights, it_.constant(0));
+        return it_.named(weights, "weights");
+    }
+
+    Id leaf_tile(const Node& leaf, const TileAxes& own) {
+        if (leaf.name == "score.grad") return score_gradient_;
+        if (leaf.name == "query")
+            return own[0] == tiles_.d ? query_
+                                      : tiles_.load(AttentionInput::query, tiles_.q, own[0]);
+        if (leaf.name == "key")
+            return own[0] == tiles_.d ? key_ : tiles_.load(AttentionInput::key, tiles_.k, own[0]);
+        return tiles_.leaf(leaf, own);
+    }
+
+    const Graph& graph_;
+    AttentionTiles tiles_;
+    Builder& it_;
+    std::vector<Carried> carried_;
+    int query_gradient_ = -1;
+    Id length_ = -1, none_ = -1, live_ = -1, lower_ = -1, upper_ = -1;
+    Id query_ = -1, key_ = -1, value_ = -1, score_gradient_ = -1;
+};
+
+}  // namespace
+
+LoweredKernel lower_attention_gradient(const Graph& graph, const fuse::FusedGraph& fused,
+                                       const fuse::Group& group, Memories& memories) {
+    return Backward(graph, fused, group, memories).run();
+}
+
+}  // namespace fovea::lower

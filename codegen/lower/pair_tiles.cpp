@@ -1,0 +1,293 @@
+// Top-down: who reads a value says which axes of the kernel its own axes are.
+#include "codegen/lower/pair_tiles.h"
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+
+namespace fovea::lower {
+
+using kernel::AxisId;
+using kernel::Id;
+
+PairTiles::PairTiles(const Graph& function, kernel::Builder& builder, LeafTile leaf,
+                     TileAxes widths)
+    : function_(function), builder_(builder), leaf_(std::move(leaf)), widths_(std::move(widths)) {}
+
+int PairTiles::output_value(const std::string& name) const {
+    for (int id = 1; id < int(function_.nodes.size()); ++id)
+        if (function_[id].op == Op::output && function_[id].name == name)
+            return function_[id].inputs[0];
+    throw InternalError("lower: a score function has no output " + name);
+}
+
+Id PairTiles::output(const std::string& name, const TileAxes& axes, double number, Id factor) {
+    Product scale{.number = number, .factors = {}, .over = {}};
+    if (factor >= 0) scale.factors.push_back({-1, {}, factor});
+    return scaled_sum(output_value(name), axes, scale);
+}
+
+Id PairTiles::sum_of_output(const std::string& name, const TileAxes& axes, const TileAxes& over) {
+    int node = output_value(name);
+    if (function_[node].op == Op::scatter_add)  // one row of it is this head's
+        node = function_[node].inputs[0];
+    return scaled_sum(node, axes, {.number = 1, .factors = {}, .over = over});
+}
+
+/// The axes of an operand whose axes are aligned with `axes` on the right.
+TileAxes PairTiles::operand_axes(int operand, const TileAxes& axes) const {
+    const Shape& shape = function_[operand].shape;
+    TileAxes own;
+    for (int i = 0; i < shape.rank(); ++i)
+        own.push_back(shape[i].is_one() ? -1 : axes[axes.size() - std::size_t(shape.rank() - i)]);
+    return own;
+}
+
+/// Sums are taken apart, so that each product in them is scaled, and added up, by itself.
+Id PairTiles::scaled_sum(int node, const TileAxes& axes, Product scale) {
+    const Node& what = function_[node];
+    bool plain = what.op == Op::broadcast || what.op == Op::stop_gradient;
+    if (plain) return scaled_sum(what.inputs[0], operand_axes(what.inputs[0], axes), scale);
+    bool adds = what.op == Op::elementwise &&
+                (what.function == Elementwise::add || what.function == Elementwise::sub);
+    bool scaled = scale.number != 1 || !scale.factors.empty() || !scale.over.empty();
+    if (adds && scaled) {
+        Id first = scaled_sum(what.inputs[0], operand_axes(what.inputs[0], axes), scale);
+        if (what.function == Elementwise::sub) scale.number = -scale.number;
+        Id second = scaled_sum(what.inputs[1], operand_axes(what.inputs[1], axes), scale);
+        return builder_.add(first, second);
+    }
+    take_apart(node, axes, scale);
+    return sum(scale);
+}
+
+void PairTiles::take_apart(int node, const TileAxes& axes, Product& product) {
+    const Node& what = function_[node];
+    auto operand = [&](int i) {
+        int input = what.inputs[std::size_t(i)];
+        take_apart(input, operand_axes(input, axes), product);
+    };
+    if (what.op == Op::constant) {
+        product.number *= what.value;
+        return;
+    }
+    if (what.op == Op::broadcast || what.op == Op::stop_gradient) return operand(0);
+    if (what.op == Op::elementwise && what.function == Elementwise::mul) {
+        operand(0);
+        return operand(1);
+    }
+    if (what.op == Op::elementwise && what.function == Elementwise::neg) {
+        product.number = -product.number;
+        return operand(0);
+    }
+    if (what.op == Op::elementwise && what.function == Elementwise::div &&
+        function_[what.inputs[1]].op == Op::constant) {
+        product.number /= function_[what.inputs[1]].value;
+        return operand(0);
+    }
+    bool vectors = what.shape.rank() > 0 && !product.over.empty();
+    if (vectors && what.op == Op::einsum) return take_apart_einsum(what, axes, product);
+    product.factors.push_back({node, axes, -1});
+}
+
+/// The einsum's operands become factors, its summed axes sums of the product.
+void PairTiles::take_apart_einsum(const Node& node, const TileAxes& axes, Product& product) {
+    const EinsumAxes& labels = function_.einsums[std::size_t(node.attribute)];
+    std::map<int, AxisId> of;
+    TileAxes used = axes;
+    used.insert(used.end(), product.over.begin(), product.over.end());
+    for (int i = 0; i < labels.out.count; ++i)
+        of[labels.out.label[std::size_t(i)]] = axes[std::size_t(i)];
+    for (bool second : {false, true}) {
+        const EinsumAxes::List& list = second ? labels.b : labels.a;
+        int input = node.inputs[second ? 1 : 0];
+        TileAxes own;
+        for (int i = 0; i < list.count; ++i) {
+            int label = list.label[std::size_t(i)];
+            const Dim& dim = function_[input].shape[i];
+            if (!of.contains(label)) {
+                of[label] = dim.is_one() ? -1 : free_axis(dim, used);
+                if (of[label] >= 0) product.over.push_back(of[label]), used.push_back(of[label]);
+            }
+            own.push_back(of[label]);
+        }
+        take_apart(input, own, product);
+    }
+}
+
+Id PairTiles::tile_of(const Factor& factor) {
+    return factor.node >= 0 ? value(factor.node, factor.axes) : factor.tile;
+}
+
+bool PairTiles::has_axis(Id tile, AxisId axis) const {
+    const std::vector<AxisId>& own = builder_.kernel().nodes[std::size_t(tile)].axes;
+    return std::find(own.begin(), own.end(), axis) != own.end();
+}
+
+Id PairTiles::multiply(const std::vector<Id>& tiles) {
+    if (tiles.empty()) return builder_.constant(1);
+    Id product = tiles[0];
+    for (std::size_t i = 1; i < tiles.size(); ++i)
+        product = once({product, tiles[i]}, [&] { return builder_.mul(product, tiles[i]); });
+    return product;
+}
+
+std::vector<AxisId> PairTiles::axes_of(Id tile) const {
+    return builder_.kernel().nodes[std::size_t(tile)].axes;
+}
+
+/// The sum of a product, over one axis after the other: first the one whose factors have the fewest
+/// axes among them. Numbers go with the first of them.
+Id PairTiles::sum(const Product& product) {
+    if (product.number == 0) return builder_.constant(0);
+    std::vector<Id> tiles, scalars;
+    for (const Factor& factor : product.factors) {
+        Id tile = tile_of(factor);
+        (axes_of(tile).empty() ? scalars : tiles).push_back(tile);
+    }
+    TileAxes over = product.over;
+    if (product.number != 1) scalars.push_back(builder_.constant(product.number));
+    while (!over.empty()) {
+        auto next = std::min_element(over.begin(), over.end(), [&](AxisId x, AxisId y) {
+            return axes_beside(tiles, x).size() < axes_beside(tiles, y).size();
+        });
+        AxisId axis = *next;
+        over.erase(next);
+        std::vector<Id> inside, rest;
+        for (Id tile : tiles) (has_axis(tile, axis) ? inside : rest).push_back(tile);
+        if (inside.empty()) throw InternalError("lower: a sum over what no factor moves along");
+        rest.push_back(sum_along(axis, inside, scalars));
+        scalars.clear();
+        tiles = rest;
+    }
+    tiles.insert(tiles.end(), scalars.begin(), scalars.end());
+    return multiply(tiles);
+}
+
+/// The axes of the tiles that have `axis`.
+TileAxes PairTiles::axes_beside(const std::vector<Id>& tiles, AxisId axis) const {
+    TileAxes all;
+    for (Id tile : tiles) {
+        if (!has_axis(tile, axis)) continue;
+        for (AxisId other : axes_of(tile))
+            if (std::find(all.begin(), all.end(), other) == all.end()) all.push_back(other);
+    }
+    return all;
+}
+
+/// A contraction where the factors fall into two sides that share no other axis.
+Id PairTiles::sum_along(AxisId axis, const std::vector<Id>& tiles, const std::vector<Id>& scalars) {
+    auto shares = [&](Id x, Id y) {
+        for (AxisId other : axes_of(x))
+            if (other != axis && has_axis(y, other)) return true;
+        return false;
+    };
+    // The first side grows by what it shares an axis with; vectors along `axis` alone go with it.
+    auto first =
+        std::find_if(tiles.begin(), tiles.end(), [&](Id tile) { return axes_of(tile).size() > 1; });
+    if (first == tiles.end()) first = tiles.begin();
+    std::vector<Id> a{*first}, b;
+    for (auto it = tiles.begin(); it != tiles.end(); ++it)
+        if (it != first) b.push_back(*it);
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (std::size_t i = 0; i < b.size() && !grown; ++i) {
+            bool joins = axes_of(b[i]).size() == 1 ||
+                         std::any_of(a.begin(), a.end(), [&](Id x) { return shares(x, b[i]); });
+            if (!joins) continue;
+            a.push_back(b[i]);
+            b.erase(b.begin() + std::ptrdiff_t(i));
+            grown = true;
+        }
+    }
+    a.insert(a.end(), scalars.begin(), scalars.end());
+    Id left = multiply(a);
+    if (b.empty()) return once({left, -1, axis}, [&] { return builder_.sum(left, {axis}); });
+    Id right = multiply(b);
+    return once({left, right, axis}, [&] { return builder_.contract(left, right, {axis}); });
+}
+
+Id PairTiles::value(int node, const TileAxes& axes) {
+    auto [at, fresh] = values_.try_emplace({node, axes}, -1);
+    if (!fresh) return at->second;
+    Id tile = compute(node, axes);
+    return values_[{node, axes}] = tile;
+}
+
+AxisId PairTiles::free_axis(const Dim& dim, const TileAxes& used) {
+    for (AxisId axis : widths_)
+        if (builder_.kernel().axes[std::size_t(axis)].extent == dim.without_label() &&
+            std::find(used.begin(), used.end(), axis) == used.end())
+            return axis;
+    widths_.push_back(builder_.axis("w" + std::to_string(widths_.size()), dim));
+    return widths_.back();
+}
+
+Id PairTiles::compute(int node, const TileAxes& axes) {
+    const Node& what = function_[node];
+    switch (what.op) {
+        case Op::input: return leaf_(what, axes);
+        case Op::constant: return builder_.constant(what.value, what.dtype);
+        case Op::extent: return builder_.extent(what.dim, what.dtype);
+        case Op::broadcast:
+        case Op::stop_gradient: return value(what.inputs[0], operand_axes(what.inputs[0], axes));
+        case Op::gather: return gather(what, axes);
+        case Op::rearrange: {  // of at most one axis longer than 1
+            AxisId along = -1;
+            for (AxisId axis : axes) along = axis >= 0 ? axis : along;
+            TileAxes own;
+            for (const Dim& dim : function_[what.inputs[0]].shape)
+                own.push_back(dim.is_one() ? -1 : along);
+            return value(what.inputs[0], own);
+        }
+        case Op::reduce: {
+            const Shape& shape = function_[what.inputs[0]].shape;
+            TileAxes own = axes, over;
+            for (int i = 0; i < shape.rank(); ++i) {
+                if (!(what.axis >> i & 1) || shape[i].is_one()) continue;
+                own[std::size_t(i)] = free_axis(shape[i], own);
+                over.push_back(own[std::size_t(i)]);
+            }
+            return scaled_sum(what.inputs[0], own, {.number = 1, .factors = {}, .over = over});
+        }
+        case Op::einsum: {
+            Product product;
+            take_apart_einsum(what, axes, product);
+            return sum(product);
+        }
+        case Op::elementwise: break;
+        default:
+            throw InternalError("lower: no tile of pairs for op " +
+                                std::string(row_of(what.op).name));
+    }
+    bool product = what.function == Elementwise::mul || what.function == Elementwise::div ||
+                   what.function == Elementwise::neg;
+    if (product) {
+        Product parts;
+        take_apart(node, axes, parts);
+        if (parts.factors.size() != 1 || parts.factors[0].node != node) return sum(parts);
+    }
+    std::vector<Id> operands;
+    for (int i = 0; i < row_of(what.function).arity; ++i) {
+        int input = what.inputs[std::size_t(i)];
+        operands.push_back(value(input, operand_axes(input, axes)));
+    }
+    if (what.function == Elementwise::identity) {
+        if (what.dtype == function_[what.inputs[0]].dtype) return operands[0];
+        return builder_.map(Elementwise::add, {operands[0], builder_.constant(0, what.dtype)});
+    }
+    return builder_.map(what.function, operands);
+}
+
+/// A row of a captured table picked by an index of the pair: the index is a position along an axis,
+/// which the table then lies along.
+Id PairTiles::gather(const Node& node, const TileAxes& axes) {
+    Id row = value(node.inputs[1], {});
+    auto index = kernel::as<kernel::Index>(builder_.kernel(), row);
+    TileAxes own = axes;
+    if (index) own.insert(own.begin(), index->axis);
+    else own.insert(own.begin(), -1);  // the only head or sequence there is
+    return value(node.inputs[0], own);
+}
+
+}  // namespace fovea::lower

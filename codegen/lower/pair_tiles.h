@@ -1,0 +1,78 @@
+// A function of one (query, key) pair as tiles over queries and keys.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/graph/graph.h"
+#include "codegen/kernel/builder.h"
+
+namespace fovea::lower {
+
+using TileAxes = std::vector<kernel::AxisId>;  // one for each axis of a value; -1: size 1
+
+/// Gives the tile of an input of the function, with its own axes along `axes`.
+using LeafTile = std::function<kernel::Id(const Node& leaf, const TileAxes& axes)>;
+
+/// Computes values of a score function (or of its gradient) in the kernel's current block.
+/// Products are taken apart, so that their numbers become one and sums of them contractions.
+class PairTiles {
+  public:
+    /// `widths`: axes that vectors of a pair lie along, to be used before new ones are made.
+    PairTiles(const Graph& function, kernel::Builder& builder, LeafTile leaf, TileAxes widths);
+
+    /// Output `name` times `number` and tile `factor` (-1: none).
+    kernel::Id output(const std::string& name, const TileAxes& axes, double number,
+                      kernel::Id factor);
+    /// Its sum over `over`, axes of the pairs.
+    kernel::Id sum_of_output(const std::string& name, const TileAxes& axes, const TileAxes& over);
+
+  private:
+    struct Factor {
+        int node = -1;  // of the function, with its axes; or -1 and a tile
+        TileAxes axes;
+        kernel::Id tile = -1;
+    };
+    struct Product {
+        double number = 1;
+        std::vector<Factor> factors;
+        TileAxes over;  // axes to sum over
+    };
+
+    /// The tile that was made of these operands before, or what `make` gives.
+    template <class Make>
+    kernel::Id once(const std::vector<kernel::Id>& operands, Make&& make) {
+        auto [at, fresh] = made_.try_emplace(operands, -1);
+        if (fresh) at->second = make();
+        return at->second;
+    }
+    kernel::Id value(int node, const TileAxes& axes);
+    kernel::Id compute(int node, const TileAxes& axes);
+    kernel::Id gather(const Node& node, const TileAxes& axes);
+    kernel::Id scaled_sum(int node, const TileAxes& axes, Product scale);
+    kernel::Id sum(const Product& product);
+    kernel::Id sum_along(kernel::AxisId axis, const std::vector<kernel::Id>& tiles,
+                         const std::vector<kernel::Id>& scalars);
+    TileAxes axes_beside(const std::vector<kernel::Id>& tiles, kernel::AxisId axis) const;
+    TileAxes axes_of(kernel::Id tile) const;
+    void take_apart_einsum(const Node& node, const TileAxes& axes, Product& product);
+    kernel::Id multiply(const std::vector<kernel::Id>& tiles);
+    void take_apart(int node, const TileAxes& axes, Product& product);
+    kernel::Id tile_of(const Factor& factor);
+    TileAxes operand_axes(int operand, const TileAxes& axes) const;
+    int output_value(const std::string& name) const;
+    kernel::AxisId free_axis(const Dim& dim, const TileAxes& used);
+    bool has_axis(kernel::Id tile, kernel::AxisId axis) const;
+
+    const Graph& function_;
+    kernel::Builder& builder_;
+    LeafTile leaf_;
+    TileAxes widths_;
+    std::map<std::pair<int, TileAxes>, kernel::Id> values_;
+    std::map<std::vector<kernel::Id>, kernel::Id> made_;  // products and sums, by their operands
+};
+
+}  // namespace fovea::lower

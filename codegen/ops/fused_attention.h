@@ -1,0 +1,54 @@
+// Attention as one kernel: its output, the statistics of its rows, its gradients.
+//
+// The method is that of FlashAttention-2 (Dao 2023): weights are computed tile by tile with a
+// running maximum and sum, and again in the backward pass, from the rows' logarithmic sums.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/graph/tensor.h"
+#include "codegen/ops/score_function.h"
+
+namespace fovea {
+
+/// Where the inputs of a fused attention stand in `Node::inputs`. The last three before the
+/// captures are of gradients only: the rows' statistics, Σ output · its gradient
+/// for each row [batch, (heads,) queries], and the output's gradient.
+///
+/// Statistics [2, batch, (heads,) queries], base 2: the largest score of each row, and the
+/// logarithm of the sum of the exponentials of its scores less the largest. Apart, since their sum
+/// would lose the logarithm's digits where scores are large.
+enum class AttentionInput {
+    query,
+    key,
+    value,
+    lens,
+    allowed,
+    statistics,
+    delta,
+    cotangent,
+    first_capture
+};
+inline constexpr int kMaxCaptures = int(kMaxInputs) - int(AttentionInput::first_capture);
+
+/// What attention node `id` gives, as one kernel with score `function`, reading `captures`.
+Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v, Tensor lens,
+                       Tensor allowed, const std::vector<Tensor>& captures,
+                       const ScoreFunction* function);
+
+/// Why attention node `id`, whose score `extract_score` gave with its gradient, is not one kernel.
+std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,
+                                                   const ScoreFunction& function);
+
+/// The gradient of a captured value as one (batch, head) gives it: rows of a table that is read by
+/// head are each one head's own.
+struct CaptureGradient {
+    int node = 0;  // in the function's gradient graph: what one pair gives
+    bool by_head = false;
+    Shape shape;  // of what one pair gives
+};
+CaptureGradient capture_gradient(const ScoreFunction& function, int number);
+
+}  // namespace fovea

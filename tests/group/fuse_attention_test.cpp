@@ -1,0 +1,107 @@
+// Attention as one kernel: its gradients against finite differences, and what is refused.
+#include "codegen/group/fuse_attention.h"
+
+#include <fovea.h>
+
+#include "codegen/optimize/common_subexpressions.h"
+#include "codegen/optimize/fold.h"
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+Graph simplify(const Graph& score) {
+    return dead_code(common_subexpressions(fold(expand_composites(score))));
+}
+Graph differentiate(const Graph& score) {
+    return add_gradients(score, {.from_loss = false, .of_inputs = true});
+}
+
+struct Fused {
+    Graph graph;
+    Notes notes;
+};
+Fused fused(const Graph& graph) {
+    Fused result;
+    result.graph = fuse_attention(graph, simplify, differentiate, result.notes);
+    return result;
+}
+
+Graph attends(const Mask& mask, Graph graph, double dropout = 0) {
+    Tensor q = input(graph, "q", {2, 3, 4, 5}), k = input(graph, "k", {2, 3, 6, 5}),
+           v = input(graph, "v", {2, 3, 6, 7}), w = input(graph, "w", {5}),
+           slopes = input(graph, "slopes", {3});
+    auto score = [&](Pair p) {
+        Tensor far = cast(p.i - p.j, f32);
+        return dot(w, tanh(p.q + p.k)) + dot_product(p) + gather(slopes, p.head) * far;
+    };
+    output("y", attention(q, k, v, score, mask, {.dropout = dropout}));
+    return graph;
+}
+
+Arrays arrays() {
+    return {{"q", random_array({2, 3, 4, 5}, 1)},
+            {"k", random_array({2, 3, 6, 5}, 2)},
+            {"v", random_array({2, 3, 6, 7}, 3)},
+            {"w", random_array({5}, 4)},
+            {"slopes", random_array({3}, 5)}};
+}
+
+/// Why the attention of a model with this score is not one kernel.
+template <class Score>
+std::string reason(Score&& score, DType dtype = f32) {
+    Graph graph;
+    Tensor q = make(graph, {.op = Op::input, .dtype = dtype, .shape = {2, 4, 5}, .name = "q"});
+    output("y", attention(q, q, q, [&](Pair p) { return score(graph, p); }));
+    Fused result = fused(graph);
+    CHECK(count(result.graph, Op::fused_attention) == 0);
+    REQUIRE(result.notes.size() == 1);
+    const std::string& note = result.notes[0];
+    return note.substr(note.rfind(": ") + 2);
+}
+
+}  // namespace
+
+TEST_CASE("gradients of queries, keys, values and what a score captures") {
+    for (bool is_causal : {false, true}) {
+        Graph graph = attends(is_causal ? causal : no_mask, {});
+        Fused result = fused(graph);
+        CHECK(count(result.graph, Op::fused_attention) == 1);
+        CHECK(result.notes.empty());
+        check_close(run(result.graph, arrays()), run(graph, arrays()));
+        check_gradients(result.graph, arrays());
+    }
+}
+
+TEST_CASE("lengths, with rows that see nothing") {
+    for (MaskedRows rows : {MaskedRows::uniform, MaskedRows::zero}) {
+        Graph graph;
+        Tensor lens = input(graph, "lens", {2}, i32);
+        graph = attends(padding(lens).with(rows), graph);
+        Arrays all = arrays();
+        all["lens"] = {{2}, {0, 4}};
+        Graph result = fused(graph).graph;
+        check_close(run(result, all), run(graph, all));
+        check_gradients(result, all);
+    }
+}
+
+TEST_CASE("dropout is drawn again in the backward pass") {
+    Graph graph = attends(causal, {}, 0.4);
+    check_gradients(fused(graph).graph, arrays(), {.training = true, .seed = 5, .step = 2});
+}
+
+TEST_CASE("what is not one kernel, and why") {
+    auto plain = [](Graph&, Pair p) { return dot(p.q, p.k); };
+    CHECK(reason(plain, DType::bf16) == "its values are not float32");
+    CHECK(reason([](Graph&, Pair p) { return amax(p.q * p.k, 0); }) ==
+          "its score uses reduce of a maximum");
+    CHECK(reason([](Graph&, Pair p) { return sum(concat(p.q, p.k, 0), 0); }) ==
+          "its score uses concat");
+    CHECK(reason([](Graph& graph, Pair p) {
+              Tensor table = input(graph, "table", {9});
+              return dot(p.q, p.k) + gather(table, p.i - p.j + 4);
+          }) == "its score uses gather by something other than an index of the pair");
+}

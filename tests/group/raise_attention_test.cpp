@@ -1,0 +1,124 @@
+// Attention spelled out in plain ops is raised; what is something else stays, with a reason.
+#include "codegen/group/raise_attention.h"
+
+#include <fovea.h>
+
+#include "codegen/group/raise_contraction.h"
+#include "codegen/group/raise_softmax.h"
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+struct Spelled {
+    Graph graph;
+    Tensor q, k, v, lens, slopes;
+
+    Spelled() {
+        q = input(graph, "q", {2, 3, 4, 5});
+        k = input(graph, "k", {2, 3, 6, 5});
+        v = input(graph, "v", {2, 3, 6, 7});
+        lens = make(graph, {.op = Op::input, .dtype = i32, .shape = {2}, .name = "lens"});
+        slopes = input(graph, "slopes", {3, 1, 1});
+    }
+    Tensor scores() { return einsum("b h q d, b h k d -> b h q k", q, k) / sqrt(q.dim(-1)); }
+    Arrays arrays() const {
+        return {{"q", random_array({2, 3, 4, 5}, 1)},
+                {"k", random_array({2, 3, 6, 5}, 2)},
+                {"v", random_array({2, 3, 6, 7}, 3)},
+                {"lens", {{2}, {4, 0}}},
+                {"slopes", random_array({3, 1, 1}, 4)}};
+    }
+};
+
+Graph raise(const Graph& graph) { return raise_attention(raise_softmax(raise_contraction(graph))); }
+
+/// What `f` builds is raised to one attention, whose values and gradients are the same.
+template <class F>
+Graph raised(F&& f) {
+    Spelled it;
+    output("y", f(it));
+    Graph result = dead_code(raise(it.graph));
+    verify_graph(result);
+    CHECK(count(result, Op::attention) == 1);
+    check_close(run(result, it.arrays()), run(it.graph, it.arrays()));
+    return result;
+}
+
+Tensor positions(Spelled& it, int axis) {
+    Shape shape{1, 1, 1, 1};
+    shape[axis] = axis == 2 ? Dim(4) : Dim(6);
+    return iota(it.graph, shape, axis);
+}
+
+std::string reason(const Graph& graph) {
+    Graph grouped = raise_softmax(raise_contraction(graph));
+    for (int id = int(grouped.nodes.size()) - 1; id > 0; --id)
+        if (grouped[id].op == Op::einsum) return why_not_attention(grouped, id).value_or("");
+    return "no einsum";
+}
+
+}  // namespace
+
+TEST_CASE("a weighted sum of values is attention") {
+    raised([](Spelled& it) {
+        return einsum("b h q k, b h k e -> b h q e", softmax(it.scores()), it.v);
+    });
+    raised([](Spelled& it) {
+        return einsum("b h k e, b h q k -> b q h e", it.v, softmax(it.scores()));
+    });
+}
+
+TEST_CASE("any function of products and positions is its score") {
+    raised([](Spelled& it) {
+        Tensor far = cast(positions(it, 3) - positions(it, 2), f32);
+        Tensor scores = tanh(it.scores() / 3.0) * 3.0 + it.slopes * far;
+        return einsum("b h q k, b h k e -> b h q e", softmax(scores), it.v);
+    });
+}
+
+TEST_CASE("conditions on positions are a mask") {
+    Graph graph = raised([](Spelled& it) {
+        Tensor seen = positions(it, 3) <= positions(it, 2);
+        Tensor inside = positions(it, 3) < place_axes(it.lens, 4, {0});
+        Tensor scores = where(logical_and(seen, inside), it.scores(), -1e6);
+        return einsum("b h q k, b h k e -> b h q e", softmax(scores), it.v);
+    });
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::attention) {
+            const AttentionAttributes& mask = graph.attentions[std::size_t(node.attribute)];
+            CHECK(mask.causal);
+            CHECK(mask.has_lens);
+            CHECK(!mask.has_allowed);
+        }
+}
+
+TEST_CASE("weights that are read elsewhere stay") {
+    Spelled it;
+    Tensor weights = softmax(it.scores());
+    output("weights", weights);
+    output("y", einsum("b h q k, b h k e -> b h q e", weights, it.v));
+    Graph result = dead_code(raise(it.graph));
+    CHECK(count(result, Op::attention) == 1);
+    CHECK(count(result, Op::softmax) == 1);
+}
+
+TEST_CASE("what is no attention stays, with a reason") {
+    Spelled it;
+    Tensor values = einsum("b h q k, b h k e -> b h q e", it.scores(), it.v);
+    output("y", values);
+    CHECK(reason(it.graph) == "neither operand is a softmax over the last axis");
+
+    Spelled biased;
+    Tensor bias = input(biased.graph, "bias", {2, 3, 4, 6});
+    Tensor weights = softmax(biased.scores() + bias);
+    output("y", einsum("b h q k, b h k e -> b h q e", weights, biased.v));
+    CHECK(reason(biased.graph) == "its scores take in a tensor of their own size");
+
+    Spelled learned;
+    Tensor scores = input(learned.graph, "scores", {2, 3, 4, 6});
+    output("y", einsum("b h q k, b h k e -> b h q e", softmax(scores), learned.v));
+    CHECK(reason(learned.graph) == "its scores take in a tensor of their own size");
+}

@@ -1,0 +1,24 @@
+// Attention with scores, masks, shapes and dropout of every kind, drawn at random.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "codegen/graph/graph.h"
+
+namespace fovea::test {
+
+using AttentionDims = std::map<std::string, std::int64_t>;  // batch, queries, keys
+
+struct AttentionCase {
+    Graph graph;            // output `y`; everything else is an input
+    std::string text;       // what was drawn
+    bool training = false;  // dropout is drawn
+};
+
+/// Case `number` of a fixed sequence, and the dims of one of its runs.
+AttentionCase attention_case(int number);
+AttentionDims attention_dims(int number, int run);
+
+}  // namespace fovea::test

@@ -1,0 +1,146 @@
+"""What a comparison consists of: equal results first, then the peer's fastest way, then runs of
+both sides in turn, and the ratio of each pair."""
+import ctypes
+import math
+import platform
+import re
+import statistics
+import time
+
+import torch
+
+TURN_MS, TUNING_MS = 60, 120  # how long one side runs at a time
+REST_S = 0.03  # between turns: threads that still wait for work go to sleep
+
+
+def quantiles(values):
+    """{median, p10, p90}"""
+    ordered = sorted(values)
+    last = len(ordered) - 1
+    return {"median": statistics.median(ordered), "p10": ordered[last // 10],
+            "p90": ordered[last - last // 10]}
+
+
+def timed(function):
+    """function as a side: given a number of runs, their milliseconds."""
+    def side(runs):
+        times = []
+        for _ in range(runs):
+            start = time.perf_counter()
+            function()
+            times.append(1000 * (time.perf_counter() - start))
+        return times
+    return side
+
+
+def runs_for(side, milliseconds, most=200):
+    """How many runs take about so long, at least two."""
+    side(1)
+    once = min(side(2))
+    return max(2, min(most, math.ceil(milliseconds / max(once, 1e-3))))
+
+
+def fastest(side, quick):
+    """Milliseconds of the fastest run, which others disturb least."""
+    return min(side(2 if quick else runs_for(side, TUNING_MS)))
+
+
+def alternate(ours, peer, pairs, quick):
+    """Turns of both sides, who begins alternates; a turn counts as its median run.
+
+    The ratio is peer / ours: above 1, fovea is faster."""
+    sides = {"ours": ours, "peer": peer}
+    runs = {name: 2 if quick else runs_for(side, TURN_MS) for name, side in sides.items()}
+    turns = {"ours": [], "peer": []}
+    for pair in range(pairs):
+        for name in ("ours", "peer") if pair % 2 == 0 else ("peer", "ours"):
+            time.sleep(REST_S)
+            sides[name](1)
+            turns[name].append(statistics.median(sides[name](runs[name])))
+    ratios = [peer / ours for ours, peer in zip(turns["ours"], turns["peer"])]
+    return {"pairs": pairs, "runs_a_turn": runs, "ours_ms": quantiles(turns["ours"]),
+            "peer_ms": quantiles(turns["peer"]), "ratio": quantiles(ratios)}
+
+
+def largest_error(got, expected):
+    """The largest difference over all tensors, each relative to its largest expected value."""
+    if not set(expected) <= set(got):
+        return math.inf
+    worst = 0.0
+    for name, tensor in expected.items():
+        if got[name].shape != tensor.shape:
+            return math.inf
+        scale = max(float(tensor.abs().max()), 1e-30)
+        error = float((got[name].detach() - tensor).abs().max()) / scale
+        worst = max(worst, math.inf if math.isnan(error) else error)
+    return worst
+
+
+def memory_of(pid, field):
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        return 1024 * int(re.search(rf"{field}:\s+(\d+)", file.read()).group(1))
+
+
+def peak_bytes(pid, run):
+    """By how much a run raises the process's resident memory: intermediates and outputs."""
+    ctypes.CDLL(None).malloc_trim(0)
+    with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")
+    before = memory_of(pid, "VmRSS")
+    run()
+    return memory_of(pid, "VmHWM") - before
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        found = re.search(r"model name\s*:\s*(.*)", file.read())
+    return found.group(1) if found else platform.machine()
+
+
+def describe_error(error):
+    """The first lines of what an exception says, as it says it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: " + " ".join(lines[:3])[:400]
+
+
+def set_up_torch(threads):
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(1)
+
+
+def machine(threads):
+    return {"cpu": processor(), "threads": threads, "torch": torch.__version__,
+            "cpu_capability": torch.backends.cpu.get_cpu_capability(),
+            "mkl": torch.backends.mkl.is_available(),
+            "onednn": torch.backends.mkldnn.is_available(), "flush_denormals": True,
+            "load_before": open("/proc/loadavg", encoding="ascii").read().split()[0]}
+
+
+def table(rows):
+    """Rows of a report as text."""
+    head = ("", "pass", "ours ms", "peer ms", "ratio", "p10", "p90", "error", "peer's best")
+    lines = [head]
+    for row in rows:
+        name = f"{row['suite']}: {row['name']}"
+        if "ratio" not in row:
+            lines.append((name, row["pass"], "", "", "", "", "", "", row["skipped"]))
+            continue
+        ms = [f"{row[side]['median']:.3f}" for side in ("ours_ms", "peer_ms")]
+        ratio = [f"{row['ratio'][key]:.2f}" for key in ("median", "p10", "p90")]
+        lines.append((name, row["pass"], *ms, *ratio, f"{row['max_error']:.1e}", row["variant"]))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    justify = [str.ljust, str.ljust, *[str.rjust] * 6, str.ljust]
+    return "\n".join("  ".join(put(cell, width) for put, cell, width in
+                               zip(justify, line, widths)).rstrip() for line in lines)
+
+
+def print_failures(rows):
+    said = {}
+    for row in rows:
+        for label, text in row.get("failed", {}).items():
+            said.setdefault(f"{label}, {row['pass']}: {text}", row["name"])
+        for label, error in row.get("unequal", {}).items():
+            print(f"not equal: {label}, {row['name']}, {row['pass']}: error {error:.1e}")
+    for text, name in said.items():
+        print(f"does not run here ({name}): {text}")

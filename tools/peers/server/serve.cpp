@@ -1,0 +1,199 @@
+// Runs one generated model on request, so that its runs can alternate with those of a peer: each
+// line of standard input is a command, each line of standard output its answer, a JSON object.
+//
+//     initialize SRC_VOCAB TGT_VOCAB    draws the parameters
+//     save FILE               writes them
+//     open PROGRAM FILE       binds to the file's tensors and copies them; nothing runs yet
+//     output FILE             runs once, and writes the outputs
+//     go N                    the milliseconds of N runs
+//     train N                 the same for steps: run, clip to norm 1, Adam at rate 0.0001
+//     decode STEPS N          the same for greedy decoding of sentences, per token
+//     greedy STEPS            the tokens of one such sentence
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fovea/adam.h"
+#include "fovea/error.h"
+#include "fovea/instance.h"
+#include "fovea/json.h"
+#include "fovea/load_parameters.h"
+#include "fovea/runner/bind_dims.h"
+#include "fovea/runner/run_model.h"
+#include "fovea/safetensors.h"
+#include "fovea/text/vocabulary.h"
+#include "fovea/threads.h"
+#include "fovea/translator/decoding.h"
+#include SERVED_HEADER
+
+namespace {
+
+using namespace fovea::runtime;
+
+template <class Run>
+Json milliseconds_of(std::int64_t runs, const Run& run) {
+    using Clock = std::chrono::steady_clock;
+    Json::Array times;
+    for (std::int64_t i = 0; i < runs; ++i) {
+        const Clock::time_point start = Clock::now();
+        run();
+        times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    }
+    return Json::Object{{"ms", std::move(times)}};
+}
+
+class Server {
+  public:
+    explicit Server(const Model& model) : model_(model) {}
+
+    Json answer(const std::string& line);
+
+  private:
+    Json initialize(std::int64_t src_vocab, std::int64_t tgt_vocab);
+    Json save(const std::string& path);
+    Json open(const std::string& name, const std::string& path);
+    Json write_outputs(const std::string& path);
+    Json train(std::int64_t steps);
+    Json decode(std::int64_t steps, std::int64_t sentences);
+    std::vector<std::int32_t> sentence(std::int64_t steps);
+
+    Instance& instance() {
+        if (!instance_) throw UserError("open a program first");
+        return *instance_;
+    }
+    Parameters& parameters() {
+        if (!parameters_) throw UserError("initialize comes first");
+        return *parameters_;
+    }
+
+    const Model& model_;
+    std::unique_ptr<Parameters> parameters_;
+    std::unique_ptr<Instance> instance_;
+    std::unique_ptr<Adam> adam_;
+    std::unique_ptr<Decoding> decoding_;
+    Arena gradients_;
+};
+
+Json Server::initialize(std::int64_t src_vocab, std::int64_t tgt_vocab) {
+    const DimValues dims{{"src_vocab", src_vocab}, {"tgt_vocab", tgt_vocab}};
+    parameters_ = std::make_unique<Parameters>(model_, dims);
+    parameters_->initialize(1);
+    return Json::Object{{"parameters", std::int64_t(parameters_->flat_size())}};
+}
+
+Json Server::save(const std::string& path) {
+    write_safetensors(path, parameter_tensors(parameters()));
+    return Json::Object{};
+}
+
+Json Server::open(const std::string& name, const std::string& path) {
+    if (!parameters_) parameters_ = std::make_unique<Parameters>(model_, DimValues{});
+    const SafetensorsFile inputs = read_safetensors(path);
+    instance_ = std::make_unique<Instance>(model_, name, parameters());
+    const Program& program = instance_->program();
+    DimValues dims = bind_dims(model_, program, inputs, nullptr);
+    dims.insert(parameters().dims().begin(), parameters().dims().end());
+    if (name == "training_step") {
+        gradients_.reserve(parameters().flat_size() * sizeof(float));
+        adam_ = std::make_unique<Adam>(parameters().flat_size());
+        for (std::size_t i = 0; i < parameters().count(); ++i)
+            instance_->place_output(model_.parameters[i].name + ".grad",
+                                    gradients_.as<float>() + parameters().offset(i));
+    }
+    instance_->bind(dims);
+    fill_inputs(*instance_, inputs, std::vector<bool>(program.outputs.size(), true));
+    Json::Array kernels(program.kernels.begin(), program.kernels.end());
+    return Json::Object{{"isa", model_.isa},
+                        {"threads", thread_count()},
+                        {"kernels", std::move(kernels)},
+                        {"workspace_bytes", std::int64_t(instance_->workspace_bytes())},
+                        {"prepared_bytes", std::int64_t(instance_->prepared_bytes())}};
+}
+
+Json Server::write_outputs(const std::string& path) {
+    instance().run(1, 0);
+    const std::vector<bool> all(instance().program().outputs.size(), true);
+    write_safetensors(path, output_tensors(instance(), all));
+    return Json::Object{};
+}
+
+Json Server::train(std::int64_t steps) {
+    if (!adam_) throw UserError("open training_step first");
+    const std::span<const float> flat(gradients_.as<float>(), parameters().flat_size());
+    return milliseconds_of(steps, [&] {
+        instance().run(1, adam_->step());
+        adam_->update(parameters().flat(), flat, 0.0001, clip_scale(gradient_norm(flat), 1));
+        instance().parameters_changed();
+    });
+}
+
+/// Tokens that follow a source of `steps` words: the likeliest after each, `<eos>` like any other.
+std::vector<std::int32_t> Server::sentence(std::int64_t steps) {
+    std::vector<std::int32_t> tokens;
+    std::int32_t token = kBegin;
+    for (std::int64_t position = 0; position < steps; ++position) {
+        const std::span<const float> logits = decoding_->step({&token, 1}, position);
+        token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
+        tokens.push_back(token);
+    }
+    return tokens;
+}
+
+/// The encoder's run is part of a sentence. Without sentences to time: the tokens.
+Json Server::decode(std::int64_t steps, std::int64_t sentences) {
+    if (!decoding_)
+        decoding_ = std::make_unique<Decoding>(model_, parameters(), parameters().dims());
+    std::vector<std::int32_t> source(std::size_t(steps), 0);
+    std::iota(source.begin(), source.end(), kEnd + 1);
+    const std::int32_t length = std::int32_t(steps);
+    Json::Array times, tokens;
+    auto translate = [&] {
+        decoding_->begin(source, {&length, 1}, steps);
+        return sentence(steps);
+    };
+    for (std::int64_t i = 0; i < sentences; ++i) {
+        const Json timed = milliseconds_of(1, translate);
+        times.push_back(timed.find("ms")->array().front().number() / double(steps));
+    }
+    if (sentences > 0) return Json::Object{{"ms", std::move(times)}};
+    for (std::int32_t token : translate()) tokens.push_back(token);
+    return Json::Object{{"tokens", std::move(tokens)}};
+}
+
+Json Server::answer(const std::string& line) {
+    std::istringstream words(line);
+    std::string command, first, second;
+    words >> command >> first >> second;
+    auto number = [](const std::string& text) -> std::int64_t { return std::stoll(text); };
+    if (command == "initialize") return initialize(number(first), number(second));
+    if (command == "save") return save(first);
+    if (command == "open") return open(first, second);
+    if (command == "output") return write_outputs(first);
+    if (command == "go") return milliseconds_of(number(first), [&] { instance().run(1, 0); });
+    if (command == "train") return train(number(first));
+    if (command == "decode") return decode(number(first), number(second));
+    if (command == "greedy") return decode(number(first), 0);
+    throw UserError("unknown command '" + command + "'");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    set_threads(argc > 1 ? std::stoi(argv[1]) : thread_count());
+    Server server(SERVED_MODEL());
+    for (std::string line; std::getline(std::cin, line);) {
+        Json reply;
+        try {
+            reply = server.answer(line);
+        } catch (const std::exception& error) {
+            reply = Json::Object{{"error", error.what()}};
+        }
+        std::cout << reply.text() << std::endl;
+    }
+    return 0;
+}
