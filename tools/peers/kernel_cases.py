@@ -223,13 +223,11 @@ def rowwise_cases(quick):
     scores = (2, 5, 24) if quick else (64, 512, 512)
     tokens = (2, 5, HIDDEN) if quick else (32, 512, HIDDEN)
     logits = (2, 5, 24) if quick else (16, 64, 8000)
-
-    def full(sizes):
-        return torch.full((sizes[0],), sizes[2] if sizes == scores else sizes[1]).int()
     norm = {"weight": normal(HIDDEN), "bias": normal(HIDDEN)}
     yield rowwise_case("softmax", {"x": normal(*scores)}, "y", eager=lambda x: F.softmax(x, -1))
-    yield rowwise_case("masked_softmax", {"x": normal(*scores), "lens": full(scores)}, "y",
-                       eager=masked_softmax)
+    yield rowwise_case("masked_softmax", {
+        "x": normal(*scores), "lens": torch.full((scores[0],), scores[2]).int()}, "y",
+        eager=masked_softmax)
     yield rowwise_case("layer_norm", {"x": normal(*tokens), **norm}, "y",
                        eager=lambda x, weight, bias: F.layer_norm(x, (HIDDEN,), weight, bias))
     yield rowwise_case(
@@ -237,7 +235,7 @@ def rowwise_cases(quick):
         eager=lambda x, residual, weight, bias: F.layer_norm(x + residual, (HIDDEN,), weight, bias))
     yield rowwise_case("cross_entropy", {
         "x": normal(*logits), "labels": torch.randint(logits[2], logits[:2]).int(),
-        "lens": full(logits)}, "loss", eager=cross_entropy)
+        "lens": torch.full((logits[0],), logits[1]).int()}, "loss", eager=cross_entropy)
 
 
 SUITES = {"contraction": contraction_cases, "attention": attention_cases,

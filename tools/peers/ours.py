@@ -48,7 +48,10 @@ def save_safetensors(path, tensors):
 
 def run_quietly(command):
     """Runs a command; its output is shown only when it fails."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    except FileNotFoundError:
+        raise SystemExit(f"there is no program {command[0]}; --fovea FILE names the built command")
     if done.returncode:
         raise SystemExit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
 
@@ -69,7 +72,7 @@ class Builder:
     """Builds servers below a folder, which may be kept: what did not change is not built again."""
 
     def __init__(self, fovea, work, threads):
-        self.fovea, self.work, self.threads = fovea, pathlib.Path(work), threads
+        self.fovea, self.work, self.threads = fovea, pathlib.Path(work).resolve(), threads
         self.runtime = self.work / "runtime" / "build" / RUNTIME_MODEL / f"lib{RUNTIME_MODEL}.a"
         self.generate("runtime", Source.of_file("contraction.cpp", RUNTIME_MODEL), True)
         self.compile("runtime", RUNTIME_MODEL)

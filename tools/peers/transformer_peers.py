@@ -3,6 +3,7 @@ training step, the encoder, greedy decoding. Each is a function that runs once."
 import math
 import pathlib
 import tempfile
+import warnings
 
 import torch
 from torch import nn
@@ -79,7 +80,8 @@ def onnx_encoder(encoder, ids, keep, threads):
 
         def forward(self, ids):
             return self.encoder(ids, keep)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the sizes are those of this input
         path = str(pathlib.Path(name) / "encoder.onnx")
         torch.onnx.export(Encoder().eval(), (ids,), path, input_names=["ids"],
                           output_names=["y"], dynamo=False, opset_version=17)
