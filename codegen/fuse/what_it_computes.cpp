@@ -12,6 +12,7 @@ std::string what_it_computes(const Graph& graph, int id) {
         return over_width ? "scores" : "weighted_sum";
     }
     if (node.op == Op::fused_attention) return "attention";
+    if (node.composite == Op::attention && node.op == Op::reduce) return "attention_delta";
     if (node.composite != Op::poison) return std::string(row_of(node.composite).name);
     if (node.op == Op::elementwise) return std::string(row_of(node.function).name);
     if (node.op == Op::einsum) return "product";

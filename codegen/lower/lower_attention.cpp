@@ -74,11 +74,14 @@ class Forward {
         Id weights = it_.named(it_.map(Elementwise::exp2, {it_.sub(scores, largest)}), "weights");
         Id rescale =
             it_.named(it_.map(Elementwise::exp2, {it_.sub(carried[0], largest)}), "rescale");
-        Id total = it_.add(it_.mul(carried[1], rescale), it_.sum(weights, {tiles_.k}));
+        Id total = it_.named(it_.add(it_.mul(carried[1], rescale), it_.sum(weights, {tiles_.k})),
+                             "new_total");
         if (tiles_.attributes().dropout > 0)
             weights = it_.named(it_.mul(weights, tiles_.dropout()), "kept_weights");
         Id value = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
-        Id output = it_.add(it_.mul(carried[2], rescale), it_.contract(weights, value, {tiles_.k}));
+        Id output = it_.named(
+            it_.add(it_.mul(carried[2], rescale), it_.contract(weights, value, {tiles_.k})),
+            "new_output");
         return {largest, total, output};
     }
 

@@ -49,7 +49,7 @@ class Backward {
         find_carried();
         std::vector<Id> state;
         for (const Carried& carried : carried_)
-            if (carried.over_keys) state.push_back(zero(carried));
+            if (carried.over_keys) state.push_back(it_.named(zero(carried), name(carried)));
         std::vector<Id> last = it_.tiles(
             tiles_.k, {}, state, [&](const std::vector<Id>& outer) { return key_tile(outer); });
         std::size_t at = 0;
@@ -113,6 +113,7 @@ class Backward {
         return it_.fill(0, axes);
     }
     static const char* name(const Carried& carried) {
+        if (carried.result == AttentionResult::capture) return "capture_gradient";
         return carried.result == AttentionResult::key ? "key_gradient" : "value_gradient";
     }
 
@@ -154,7 +155,9 @@ class Backward {
                         {tiles_.d});
         std::vector<Id> next;
         for (std::size_t i = 0; i < carried_.size(); ++i)
-            next.push_back(it_.add(carried[i], part_of(carried_[i], pairs, kept, cotangent)));
+            next.push_back(
+                it_.named(it_.add(carried[i], part_of(carried_[i], pairs, kept, cotangent)),
+                          std::string(name(carried_[i])) + "_so_far"));
         if (query_gradient_ >= 0)
             it_.accumulate(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
                            pairs.sum_of_output("query.grad", {tiles_.d}, {tiles_.k}));

@@ -31,6 +31,8 @@ class Results {
         Shape rows{2};
         for (int i = 0; i + 1 < y.rank(); ++i) rows.push(y.shape()[i]);
         statistics_ = make_result(AttentionResult::statistics, rows, node_.inputs, 0);
+        graph_[statistics_.id].backward = node.backward;  // the forward kernel gives them
+
         delta_ = sum(dy * y, -1);
     }
 
