@@ -146,7 +146,7 @@ class Comparison:
         gc.collect()
         self.row["peer_peak_bytes"] = pairs.peak_bytes(os.getpid(), peer.run)
         self.row.update(pairs.alternate(self.server.milliseconds, pairs.timed(peer.run),
-                                        self.args.pairs, self.args.quick))
+                                        self.args.pairs, self.args.quick, self.server.pid))
         return self.row
 
 

@@ -43,8 +43,8 @@ def i32(tensor):
 class Comparison:
     """One thing that a model does: tunes the peers, then measures pairs with the fastest."""
 
-    def __init__(self, args, sizes, name, threads_too=False):
-        self.args, self.threads_too = args, threads_too
+    def __init__(self, args, server, sizes, name, threads_too=False):
+        self.args, self.pid, self.threads_too = args, server.pid, threads_too
         self.row = {"suite": "models", "name": f"{name}, {sizes['name']}", "pass": "",
                     "sizes": sizes, "tried": {}, "failed": {}, "unequal": {}}
 
@@ -87,7 +87,7 @@ class Comparison:
 
         def peer(runs):
             return [ms / unit for ms in pairs.timed(run)(runs)]
-        self.row.update(pairs.alternate(ours, peer, self.args.pairs, self.args.quick))
+        self.row.update(pairs.alternate(ours, peer, self.args.pairs, self.args.quick, self.pid))
         return self.row
 
 
@@ -120,7 +120,7 @@ def training_rows(args, builder, programs, sizes):
             for how, options in COMPILED.items():
                 makers[f"{how}, {attention}, fused Adam"] = maker(sdpa, options, True)
         makers["compiled, plain, foreach Adam"] = maker(False, {}, False)
-        comparison = Comparison(args, sizes, "training step", threads_too=True)
+        comparison = Comparison(args, server, sizes, "training step", threads_too=True)
         comparison.row["ours"] = about
         yield comparison.measure(
             server.side("train"), makers,
@@ -174,7 +174,7 @@ def encoder_rows(args, builder, programs, sizes):
         makers = encoder_makers(sizes, weights, ids)
         others = {name: {name: makers.pop(name)} for name in ("ONNX Runtime", "CTranslate2")}
         for name, chosen in {"PyTorch": makers, **others}.items():
-            comparison = Comparison(args, sizes, f"encoder beside {name}")
+            comparison = Comparison(args, server, sizes, f"encoder beside {name}")
             comparison.row["ours"] = about
             yield comparison.measure(
                 server.milliseconds, chosen,
@@ -203,7 +203,7 @@ def decoding_rows(args, builder, programs, sizes):
             makers[how] = functools.partial(torch_decoder, False, options)
         groups = {"PyTorch": makers, "CTranslate2": {"CTranslate2": ctranslate2}}
         for name, chosen in groups.items():
-            comparison = Comparison(args, sizes, f"greedy decoding beside {name}, a token",
+            comparison = Comparison(args, server, sizes, f"greedy decoding beside {name}, a token",
                                     threads_too=True)
             yield comparison.measure(
                 server.side("decode", steps), chosen,

@@ -2,6 +2,7 @@
 both sides in turn, and the ratio of each pair."""
 import ctypes
 import math
+import os
 import platform
 import re
 import statistics
@@ -10,6 +11,7 @@ import time
 import torch
 
 TURN_MS, TUNING_MS = 60, 120  # how long one side runs at a time
+DISTURBED = 0.1  # processors that others may take before a row is called disturbed
 REST_S = 0.03  # between turns: threads that still wait for work go to sleep
 
 
@@ -45,21 +47,51 @@ def fastest(side, quick):
     return min(side(2 if quick else runs_for(side, TUNING_MS)))
 
 
-def alternate(ours, peer, pairs, quick):
+def busy_seconds(path):
+    """Processor time that /proc/stat, or a process's stat, has counted."""
+    with open(path, encoding="ascii") as file:
+        line = file.readline()
+    if path == "/proc/stat":
+        ticks = [int(word) for word in line.split()[1:9]]
+        used = sum(ticks) - ticks[3] - ticks[4]  # without idle and waiting for input
+    else:
+        used = sum(int(word) for word in line.rsplit(")", 1)[1].split()[11:13])
+    return used / os.sysconf("SC_CLK_TCK")
+
+
+class Others:
+    """The processors' time that goes to anything but this process and one other."""
+
+    def __init__(self, pid):
+        self.pid, self.start = pid, time.perf_counter()
+        self.begin = self.seconds()
+
+    def seconds(self):
+        mine = (busy_seconds(f"/proc/{pid}/stat") for pid in (os.getpid(), self.pid))
+        return busy_seconds("/proc/stat") - sum(mine)
+
+    def share(self):
+        """0: the machine was ours; 1: one processor was always busy with others."""
+        return max(0.0, (self.seconds() - self.begin) / (time.perf_counter() - self.start))
+
+
+def alternate(ours, peer, pairs, quick, pid):
     """Turns of both sides, who begins alternates; a turn counts as its median run.
 
+    pid is that of fovea's process.
     The ratio is peer / ours: above 1, fovea is faster."""
     sides = {"ours": ours, "peer": peer}
     runs = {name: 2 if quick else runs_for(side, TURN_MS) for name, side in sides.items()}
-    turns = {"ours": [], "peer": []}
+    turns, others = {"ours": [], "peer": []}, Others(pid)
     for pair in range(pairs):
         for name in ("ours", "peer") if pair % 2 == 0 else ("peer", "ours"):
             time.sleep(REST_S)
             sides[name](1)
             turns[name].append(statistics.median(sides[name](runs[name])))
     ratios = [peer / ours for ours, peer in zip(turns["ours"], turns["peer"])]
-    return {"pairs": pairs, "runs_a_turn": runs, "ours_ms": quantiles(turns["ours"]),
-            "peer_ms": quantiles(turns["peer"]), "ratio": quantiles(ratios)}
+    return {"pairs": pairs, "others": others.share(), "runs_a_turn": runs,
+            "ours_ms": quantiles(turns["ours"]), "peer_ms": quantiles(turns["peer"]),
+            "ratio": quantiles(ratios)}
 
 
 def largest_error(got, expected):
@@ -136,8 +168,12 @@ def table(rows):
 
 
 def print_failures(rows):
+    """What the table can't be trusted in, and what did not run, each reason once."""
     said = {}
     for row in rows:
+        if row.get("others", 0) > DISTURBED:
+            print(f"disturbed: {row['name']}, {row['pass'] or 'a run'}: other programs took "
+                  f"{row['others']:.2f} processors; a peer's threads wait for each other")
         for label, text in row.get("failed", {}).items():
             said.setdefault(f"{label}, {row['pass']}: {text}", row["name"])
         for label, error in row.get("unequal", {}).items():
