@@ -53,11 +53,11 @@ constexpr int tile_rows(int rows) {
 }
 
 /// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point. Its rows
-/// are of a block of rows, which is `fresh` at its first panel.
+/// are of a block of rows, which is `fresh` at its first panel, and `reused` at others.
 struct Panel {
     i64 point, row, rows, column, columns;
     i64 block_row, block_rows;
-    bool fresh;
+    bool fresh, reused;
 };
 
 /// Floats of a that a block of packed rows holds: it is read in order, from any cache.
@@ -102,7 +102,8 @@ class Panels {
                 columns_ - column < kWidth ? columns_ - column : kWidth,
                 block_row,
                 (block_last < rows_ ? block_last : rows_) - block_row,
-                fresh_};
+                fresh_,
+                panels_ > 1};
     }
     void operator++() {
         left_ -= count();
@@ -144,8 +145,8 @@ FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Strid
             FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) columns[v] = load(b + kLanes * v);
             FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
                 const floats value = splat(a[i * row]);
-                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-                    c[i][v] = multiply_add(value, columns[v], c[i][v]);
+                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) c[i][v] =
+                    multiply_add(value, columns[v], c[i][v]);
             }
         }
     }
@@ -156,12 +157,12 @@ template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
 FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], const float* a,
                                 Stride row, const float* b, const Finish& finish, Sums... sums) {
     floats c[Rows][Vectors];
-    FOVEA_UNROLL for (auto& vectors : c)
-        FOVEA_UNROLL for (floats& vector : vectors) vector = floats{};
+    FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
+        floats{};
     add_products(c, a, row, b, sums...);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
-        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-            if (v == 0 || lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], c[r][v]);
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) if (v == 0 || lanes[v].count > 0)
+            finish(i + r, j + kLanes * v, lanes[v], c[r][v]);
 }
 
 /// The largest power of two below `rows`.
@@ -176,11 +177,11 @@ template <int Rows, int Vectors, class... Sums>
 __attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row, const float* b,
                                             Sums... sums) {
     floats c[Rows][Vectors];
-    FOVEA_UNROLL for (auto& vectors : c)
-        FOVEA_UNROLL for (floats& vector : vectors) vector = floats{};
+    FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
+        floats{};
     add_products(c, a, row, b, sums...);
-    FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
-        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) to[r * Vectors + v] = c[r][v];
+    FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+        to[r * Vectors + v] = c[r][v];
 }
 
 /// `rows` < 2 * Rows rows: tiles of Rows, then of fewer.
@@ -209,8 +210,7 @@ FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vec
     for (i64 r = 0; r < rows; ++r)
 #pragma GCC unroll 1
         for (int v = 0; v < Vectors; ++v)
-            if (lanes[v].count > 0)
-                finish(i + r, j + kLanes * v, lanes[v], rest[r * Vectors + v]);
+            if (lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], rest[r * Vectors + v]);
 }
 
 /// Copies columns of b, which lies as [column, k], to [k, Width], in squares of 16 x 16.
@@ -220,11 +220,11 @@ inline void pack_transposed(float*& to, const float* b, Stride stride, i64 colum
         const Lanes steps = lanes_at(k, extent);
         for (i64 j = 0; j < Width; j += kLanes) {
             floats square[kLanes];
-            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
-                square[i] = j + i < columns ? load(b + (j + i) * stride, steps) : floats{};
+            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) square[i] =
+                j + i < columns ? load(b + (j + i) * stride, steps) : floats{};
             transpose(square);
-            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
-                if (i < steps.count) store(to + i * Width + j, square[i]);
+            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) if (i < steps.count)
+                store(to + i * Width + j, square[i]);
         }
         to += steps.count * Width;
     }
@@ -281,7 +281,8 @@ FOVEA_INLINE bool spreads_wide(const Sums&... sums) {
 template <class... Sums>
 constexpr bool is_small() {
     return ((kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> > 0 &&
-             kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> <= kSmallPanel) && ...);
+             kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> <= kSmallPanel) &&
+            ...);
 }
 
 /// Whether the rows of a lie side by side, and steps far apart: a tile of them, read as it lies,
@@ -317,8 +318,8 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     const float* columns = b.data + panel.column * b.stride;
     Lanes lanes[Vectors];
     if constexpr (!Whole)
-        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-            lanes[v] = lanes_at(kLanes * v, panel.columns);
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) lanes[v] =
+            lanes_at(kLanes * v, panel.columns);
     const auto run_on = [&](const float* rows, auto row, i64 tile, auto... steps) FOVEA_LAMBDA {
         contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, row, tile,
                                      columns, finish, steps...);
@@ -332,7 +333,8 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     }
     if constexpr (may_pack_rows<StrideA, Sums...>()) {
         const i64 steps = steps_of(sums...);
-        if (panel.block_rows >= kRowsToPack && (steps * (i64(sums.a) + ...) > kSmallPanel)) {
+        if (panel.reused && panel.block_rows >= kRowsToPack &&
+            (steps * (i64(sums.a) + ...) > kSmallPanel)) {
             const i64 tiles = (panel.block_rows + Rows - 1) / Rows;
             float* packed = scratch(tiles * Rows * steps + kWidth * steps);
             float* end = packed + tiles * Rows * steps;
@@ -350,8 +352,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
             return;
         }
     }
-    if (kUnit && panel.columns == kWidth &&
-        (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
+    if (kUnit && panel.columns == kWidth && (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
         run(Sum{sums.extent, sums.a, i64(sums.b)}...);
     } else {
         float* packed = scratch(kWidth * steps_of(sums...));
