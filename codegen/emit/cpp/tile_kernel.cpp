@@ -38,6 +38,15 @@ class TileKernel {
     }
 
   private:
+    /// `tasks_at_once(batch * 8, queries * keys)`: short sequences are taken several at a time.
+    std::string chunk() const {
+        Expression points{"1"}, pairs{"1"};
+        for (AxisId axis : plan_.each) points = points * signature_.extent(axis);
+        for (const auto& [axis, size] : plan_.schedule.tiles)
+            pairs = pairs * signature_.extent(axis);
+        return "tasks_at_once(" + points.text + ", " + pairs.text + ")";
+    }
+
     /// One loop per axis of points and one over the tiles of the `par` axis.
     int open_tasks() {
         std::vector<std::string> heads;
@@ -52,7 +61,7 @@ class TileKernel {
         }
         const std::string collapse =
             heads.size() > 1 ? " collapse(" + std::to_string(heads.size()) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(dynamic, 1)");
+        writer_.pragma("#pragma omp for" + collapse + " schedule(dynamic, " + chunk() + ")");
         for (std::size_t i = 0; i + 1 < heads.size(); ++i) {
             writer_.line(heads[i]);
             writer_.indent();
