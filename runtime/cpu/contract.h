@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-#include "threads.h"
+#include "panels.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -42,96 +42,6 @@ struct Sum {
 };
 template <class Extent, class StepA, class StepB>
 Sum(Extent, StepA, StepB) -> Sum<Extent, StepA, StepB>;
-
-/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where 16 registers
-/// hold less, a tile is one vector wide and takes 12 of them: 6 rows of two, or 3 rows of four
-/// registers (of which b's columns are read again for each row).
-constexpr int tile_vectors(int vectors) { return kRegisterVectors < 32 ? 1 : vectors; }
-constexpr int tile_rows(int rows) {
-    constexpr int kMost = 12 * kRegisterLanes / int(kLanes);
-    return kRegisterVectors < 32 && rows > kMost ? kMost : rows;
-}
-
-/// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point. Its rows
-/// are of a block of rows, which is `fresh` at its first panel, and `reused` at others.
-struct Panel {
-    i64 point, row, rows, column, columns;
-    i64 block_row, block_rows;
-    bool fresh, reused;
-};
-
-/// Floats of a that a block of packed rows holds: it is read in order, from any cache.
-inline constexpr i64 kBlockFloats = 1024 * 1024;
-
-/// This thread's part of the tiles of `points` products: the rows of a panel come one after the
-/// other, so that a packed panel is used for all of them. With `steps`, the length of the sums,
-/// rows are taken in blocks that stay in the caches when packed.
-template <int Rows, int Vectors>
-class Panels {
-  public:
-    Panels(i64 points, i64 rows, i64 columns, i64 steps = 0)
-        : rows_(rows), columns_(columns), panels_((columns + kWidth - 1) / kWidth) {
-        const i64 tiles = (rows + kRows - 1) / kRows;
-        block_ = steps > 0 && panels_ > 1 ? kBlockFloats / (steps * kRows) : tiles;
-        if (block_ < kLeastTiles) block_ = kLeastTiles;
-        if (block_ > tiles) block_ = tiles;
-        tiles_ = tiles;
-        const Range mine = my_share(points * panels_ * tiles);
-        left_ = mine.end - mine.begin;
-        if (left_ == 0) return;
-        point_ = mine.begin / (panels_ * tiles);
-        const i64 inside = mine.begin % (panels_ * tiles);
-        first_ = inside / (panels_ * block_) * block_;
-        const i64 at = inside - first_ * panels_;
-        panel_ = at / block_tiles();
-        tile_ = at % block_tiles();
-    }
-
-    struct End {};
-    Panels& begin() { return *this; }
-    End end() const { return {}; }
-    bool operator!=(End) const { return left_ > 0; }
-    Panel operator*() const {
-        const i64 row = (first_ + tile_) * kRows, column = panel_ * kWidth;
-        const i64 last = (first_ + tile_ + count()) * kRows;
-        const i64 block_row = first_ * kRows, block_last = (first_ + block_tiles()) * kRows;
-        return {point_,
-                row,
-                (last < rows_ ? last : rows_) - row,
-                column,
-                columns_ - column < kWidth ? columns_ - column : kWidth,
-                block_row,
-                (block_last < rows_ ? block_last : rows_) - block_row,
-                fresh_,
-                panels_ > 1};
-    }
-    void operator++() {
-        left_ -= count();
-        tile_ = 0;
-        fresh_ = false;
-        if (++panel_ < panels_) return;
-        panel_ = 0;
-        fresh_ = true;
-        first_ += block_tiles();
-        if (first_ < tiles_) return;
-        first_ = 0;
-        ++point_;
-    }
-
-  private:
-    static constexpr int kRows = tile_rows(Rows);
-    static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
-    static constexpr i64 kLeastTiles = 8;
-    i64 block_tiles() const { return tiles_ - first_ < block_ ? tiles_ - first_ : block_; }
-    i64 count() const {
-        const i64 tiles = block_tiles() - tile_;
-        return left_ < tiles ? left_ : tiles;
-    }
-
-    i64 rows_, columns_, panels_, tiles_, block_, left_ = 0;
-    i64 point_ = 0, first_ = 0, panel_ = 0, tile_ = 0;  // first_: the first tile of the block
-    bool fresh_ = true;
-};
 
 /// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest.
 template <int Rows, int Vectors, class Stride, class First, class... Rest>
@@ -363,6 +273,56 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     }
 }
 
+/// A panel of one row: its sums in memory, some steps at a time. Each sum still adds its steps in
+/// order.
+template <class StrideA, class Finish, class Sum>
+FOVEA_INLINE void contract_row(const Panel& panel, Operand<StrideA> a, const float* b,
+                               const Finish& finish, Sum sum) {
+    constexpr i64 kSteps = 4;
+    floats sums[kWidestRow / kLanes];
+    const i64 vectors = (panel.columns + kLanes - 1) / kLanes, whole = panel.columns / kLanes;
+    const Lanes rest = lanes_at(whole * kLanes, panel.columns);
+    for (i64 v = 0; v < vectors; ++v) sums[v] = floats{};
+    const float* values = a.data + panel.row * a.stride;
+    const auto add = [&](i64 first, auto steps) FOVEA_LAMBDA {
+        constexpr i64 kCount = decltype(steps)::value;
+        floats value[kCount];
+        FOVEA_UNROLL for (i64 s = 0; s < kCount; ++s) value[s] = splat(values[(first + s) * sum.a]);
+        const float* rows = b + first * sum.b;
+        for (i64 v = 0; v < whole; ++v) {
+            floats total = sums[v];
+            FOVEA_UNROLL for (i64 s = 0; s < kCount; ++s) total =
+                multiply_add(value[s], load(rows + s * sum.b + kLanes * v), total);
+            sums[v] = total;
+        }
+        if (whole < vectors)
+            FOVEA_UNROLL for (i64 s = 0; s < kCount; ++s) sums[whole] =
+                multiply_add(value[s], load(rows + s * sum.b + kLanes * whole, rest), sums[whole]);
+    };
+    const i64 whole_steps = sum.extent / kSteps * kSteps;
+    for (i64 k = 0; k < whole_steps; k += kSteps) add(k, fixed<kSteps>);
+    for (i64 k = whole_steps; k < sum.extent; ++k) add(k, fixed<1>);
+    for (i64 v = 0; v < vectors; ++v)
+        finish(panel.row, panel.column + kLanes * v, v < whole ? Lanes{} : rest, sums[v]);
+}
+
+/// A panel of one row that is wider than a register tile.
+template <int Rows, int Vectors, class StrideA, class StrideB, class Finish, class... Sums>
+inline void contract_wide(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
+                          const Finish& finish, Sums... sums) {
+    if constexpr (std::is_same_v<StrideB, Fixed<1>> && sizeof...(Sums) == 1) {
+        contract_row(panel, a, b.data + panel.column, finish, sums...);
+    } else {
+        constexpr i64 kWidth = kLanes * Vectors;
+        for (i64 at = 0; at < panel.columns; at += kWidth) {
+            Panel part = panel;
+            part.column += at;
+            part.columns = panel.columns - at < kWidth ? panel.columns - at : kWidth;
+            contract_panel<Rows, Vectors, false>(part, a, b, finish, sums...);
+        }
+    }
+}
+
 /// One panel of a contraction. `columns` is the extent of j: when it is known and a multiple of the
 /// panel's width, no lane is ever masked.
 template <int Rows, int Vectors, class Columns, class StrideA, class StrideB, class Finish,
@@ -372,6 +332,9 @@ FOVEA_INLINE void contract(const Panel& panel, Columns, Operand<StrideA> a, Oper
     constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
     constexpr i64 kColumns = kKnown<Columns>;
     constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
+    if constexpr (kColumns == 0 || kColumns > kLanes * kVectors)
+        if (panel.columns > kLanes * kVectors)
+            return contract_wide<kRows, kVectors>(panel, a, b, finish, sums...);
     if constexpr (kVectors > 1 && kColumns == 0)
         if (panel.columns <= kLanes)
             return contract_panel<kRows, 1, false>(panel, a, b, finish, sums...);

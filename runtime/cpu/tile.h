@@ -31,8 +31,8 @@ FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) {
     return (extent + tile - 1) / tile * tile - tile;
 }
 
-/// How many of `points` tasks, each of so many pairs of a query and a key, a thread takes at a time:
-/// one where they are long, more where taking one would cost as much as its work.
+/// How many of `points` tasks, each of so many pairs of a query and a key, a thread takes at a
+/// time: one where they are long, more where taking one would cost as much as its work.
 inline i64 tasks_at_once(i64 points, i64 pairs) {
     constexpr i64 kPairs = 16384;
     const i64 many = kPairs / (pairs + 1), fair = points / (4 * omp_get_num_threads());

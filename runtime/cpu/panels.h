@@ -1,0 +1,113 @@
+// How a product of matrices is cut: register tiles, panels of columns, blocks of rows, and each
+// thread's part of them.
+#pragma once
+
+#include "threads.h"
+#include "vector.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where 16 registers
+/// hold less, a tile is one vector wide and takes 12 of them: 6 rows of two, or 3 rows of four
+/// registers (of which b's columns are read again for each row).
+constexpr int tile_vectors(int vectors) { return kRegisterVectors < 32 ? 1 : vectors; }
+constexpr int tile_rows(int rows) {
+    constexpr int kMost = 12 * kRegisterLanes / int(kLanes);
+    return kRegisterVectors < 32 && rows > kMost ? kMost : rows;
+}
+
+/// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point. Its rows
+/// are of a block of rows, which is `fresh` at its first panel, and `reused` at others.
+struct Panel {
+    i64 point, row, rows, column, columns;
+    i64 block_row, block_rows;
+    bool fresh, reused;
+};
+
+/// Floats of a that a block of packed rows holds: it is read in order, from any cache.
+inline constexpr i64 kBlockFloats = 1024 * 1024;
+
+/// The most columns of a panel of one row: its sums stay in the first cache.
+inline constexpr i64 kWidestRow = 1024;
+
+/// This thread's part of the tiles of `points` products: the rows of a panel come one after the
+/// other, so that a packed panel is used for all of them. With `steps`, the length of the sums,
+/// rows are taken in blocks that stay in the caches when packed. One row alone is taken in panels
+/// as wide as the threads allow: then b is read from start to end, as fast as memory gives it.
+template <int Rows, int Vectors>
+class Panels {
+  public:
+    Panels(i64 points, i64 rows, i64 columns, i64 steps = 0)
+        : rows_(rows),
+          columns_(columns),
+          width_(rows == 1 ? width_of_row(columns) : kWidth),
+          panels_((columns + width_ - 1) / width_) {
+        const i64 tiles = (rows + kRows - 1) / kRows;
+        block_ = steps > 0 && panels_ > 1 ? kBlockFloats / (steps * kRows) : tiles;
+        if (block_ < kLeastTiles) block_ = kLeastTiles;
+        if (block_ > tiles) block_ = tiles;
+        tiles_ = tiles;
+        const Range mine = my_share(points * panels_ * tiles);
+        left_ = mine.end - mine.begin;
+        if (left_ == 0) return;
+        point_ = mine.begin / (panels_ * tiles);
+        const i64 inside = mine.begin % (panels_ * tiles);
+        first_ = inside / (panels_ * block_) * block_;
+        const i64 at = inside - first_ * panels_;
+        panel_ = at / block_tiles();
+        tile_ = at % block_tiles();
+    }
+
+    struct End {};
+    Panels& begin() { return *this; }
+    End end() const { return {}; }
+    bool operator!=(End) const { return left_ > 0; }
+    Panel operator*() const {
+        const i64 row = (first_ + tile_) * kRows, column = panel_ * width_;
+        const i64 last = (first_ + tile_ + count()) * kRows;
+        const i64 block_row = first_ * kRows, block_last = (first_ + block_tiles()) * kRows;
+        return {point_,
+                row,
+                (last < rows_ ? last : rows_) - row,
+                column,
+                columns_ - column < width_ ? columns_ - column : width_,
+                block_row,
+                (block_last < rows_ ? block_last : rows_) - block_row,
+                fresh_,
+                panels_ > 1};
+    }
+    void operator++() {
+        left_ -= count();
+        tile_ = 0;
+        fresh_ = false;
+        if (++panel_ < panels_) return;
+        panel_ = 0;
+        fresh_ = true;
+        first_ += block_tiles();
+        if (first_ < tiles_) return;
+        first_ = 0;
+        ++point_;
+    }
+
+  private:
+    static constexpr int kRows = tile_rows(Rows);
+    static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
+    static constexpr i64 kLeastTiles = 8;
+    static i64 width_of_row(i64 columns) {
+        const i64 threads = omp_get_num_threads();
+        const i64 share = (columns + threads - 1) / threads, panels = (share + kWidth - 1) / kWidth;
+        const i64 width = panels < 1 ? kWidth : panels * kWidth;
+        return width < kWidestRow ? width : kWidestRow;
+    }
+    i64 block_tiles() const { return tiles_ - first_ < block_ ? tiles_ - first_ : block_; }
+    i64 count() const {
+        const i64 tiles = block_tiles() - tile_;
+        return left_ < tiles ? left_ : tiles;
+    }
+
+    i64 rows_, columns_, width_, panels_, tiles_, block_, left_ = 0;
+    i64 point_ = 0, first_ = 0, panel_ = 0, tile_ = 0;  // first_: the first tile of the block
+    bool fresh_ = true;
+};
+
+}  // namespace fovea::cpu::inline FOVEA_ISA
