@@ -14,7 +14,7 @@ struct WideOf {
 template <class T>
 struct WideOf<T, kRegisterLanes / 2> : RegisterOf<T, kRegisterLanes / 2> {};
 using doubles = typename WideOf<double, int(kLanes)>::type;
-using longs = typename WideOf<i64, int(kLanes)>::type;  // also masks: -1 true, 0 false
+using longs = decltype(doubles{} < doubles{});  // also masks: -1 true, 0 false
 
 template <class V>
 FOVEA_INLINE auto to_doubles(V x) {

@@ -156,10 +156,10 @@ Kernel attention_forward(const AttentionVariant& variant) {
             const Id l = it.named(it.fill(0, {p.q}), "total");
             const Id o = it.named(it.fill(0, {p.q, p.e}), "output");
             const Builder::Bounds bounds{from, end};
-            const auto body = [&, live = live](auto carried) {
+            const auto body = [&, seen = live](auto carried) {
                 const Id key = it.named(it.load(p.tile(p.keys, p.k, p.d)), "key");
                 const Id masked = it.constant(kMasked);
-                const Id score = p.score(query, key, live).value;
+                const Id score = p.score(query, key, seen).value;
                 Id s = it.mul(p.allow(score, masked), it.constant(kLog2e));
                 s = it.named(it.where(it.valid(p.k), s, masked), "s");
                 const Id tile_largest = it.named(it.max(s, {p.k}), "tile_largest");
