@@ -59,8 +59,10 @@ std::vector<std::size_t> crowded_first(const std::vector<Label>& labels) {
             return distance(labels[i].point, other.point) < 40;
         });
     };
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return neighbours(a) > neighbours(b); });
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const auto of_a = neighbours(a), of_b = neighbours(b);
+        return of_a != of_b ? of_a > of_b : a < b;
+    });
     return order;
 }
 
