@@ -17,14 +17,14 @@ AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused
       node_(graph[group.anchor]),
       attributes_(graph.attentions[std::size_t(node_.attribute)]),
       build_(graph, fused, group, memories, group.name) {
-    const Shape& query = graph[input(AttentionInput::query)].shape;
-    const Shape& value = graph[input(AttentionInput::value)].shape;
-    b = axis("b", query[0]);
-    h = query.rank() == 4 ? axis("h", query[1]) : kNoAxis;
-    q = builder().axis("q", query[-2]);
-    k = builder().axis("k", value[-2]);
-    d = builder().axis("d", query[-1]);
-    e = builder().axis("e", value[-1]);
+    const Shape& queries = graph[input(AttentionInput::query)].shape;
+    const Shape& values = graph[input(AttentionInput::value)].shape;
+    b = axis("b", queries[0]);
+    h = queries.rank() == 4 ? axis("h", queries[1]) : kNoAxis;
+    q = builder().axis("q", queries[-2]);
+    k = builder().axis("k", values[-2]);
+    d = builder().axis("d", queries[-1]);
+    e = builder().axis("e", values[-1]);
     if (attributes_.has_lens) lens_rank_ = graph[input(AttentionInput::lens)].shape.rank();
 }
 
@@ -94,7 +94,28 @@ int AttentionTiles::find(AttentionResult result, int number) const {
     return -1;
 }
 
+void AttentionTiles::load_query() {
+    query = builder().named(load(AttentionInput::query, q, d), "query");
+}
+
+void AttentionTiles::load_key() { key = builder().named(load(AttentionInput::key, k, d), "key"); }
+
+PairTiles AttentionTiles::pairs(const Graph& function) {
+    return PairTiles(function, builder(),
+                     [this](const Node& input, const TileAxes& own) { return leaf(input, own); },
+                     {d});
+}
+
+Id AttentionTiles::scores(Id live) {
+    constexpr double kLog2e = 1.4426950408889634;
+    return builder().named(pairs(function().forward).output("score", {}, kLog2e, live), "scores");
+}
+
 Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
+    if (leaf.name == "score.grad") return score_gradient;
+    if (leaf.name == "query") return own[0] == d ? query : load(AttentionInput::query, q, own[0]);
+    if (leaf.name == "key") return own[0] == d ? key : load(AttentionInput::key, k, own[0]);
+
     auto index = [&](AxisId axis) {
         return axis == kNoAxis ? builder().constant(0, i32) : builder().index(axis);
     };

@@ -46,8 +46,16 @@ class AttentionTiles {
     /// The result of this kind (and number), or -1.
     int find(AttentionResult result, int number = 0) const;
 
-    /// The function's inputs, apart from query, key and cotangent.
-    kernel::Id leaf(const Node& input, const TileAxes& own);
+    /// The tiles of queries and keys in scope, and of the scores' gradient, that scores are made
+    /// of.
+    kernel::Id query = -1, key = -1, score_gradient = -1;
+    void load_query();
+    void load_key();
+    /// The score function's forward or gradient graph over these tiles.
+    PairTiles pairs(const Graph& function);
+    /// The scores {q, k}, base 2 (machines have exp2), times `live` (-1: none).
+    kernel::Id scores(kernel::Id live);
+
     /// The factor of dropout of the weights {q, k}.
     kernel::Id dropout();
 
@@ -68,6 +76,7 @@ class AttentionTiles {
     kernel::Access access(int id, const std::vector<kernel::AxisId>& axes, bool written);
     int input(AttentionInput which) const { return node_.inputs[std::size_t(int(which))]; }
     kernel::AxisId axis(const std::string& name, const Dim& dim);
+    kernel::Id leaf(const Node& input, const TileAxes& own);
 
     const Graph& graph_;
     const fuse::Group& group_;

@@ -10,7 +10,6 @@ using kernel::Id;
 
 namespace {
 
-constexpr double kLog2e = 1.4426950408889634;
 constexpr double kHidden = -1e30;  // below every score, and finite: differences of it are numbers
 
 class Forward {
@@ -26,7 +25,7 @@ class Forward {
 
   private:
     void rows() {
-        query_ = it_.named(tiles_.load(AttentionInput::query, tiles_.q, tiles_.d), "query");
+        tiles_.load_query();
         find_bounds();
         std::vector<Id> state{it_.named(it_.fill(kHidden, {tiles_.q}), "largest"),
                               it_.named(it_.fill(0, {tiles_.q}), "total"),
@@ -67,7 +66,8 @@ class Forward {
     }
 
     std::vector<Id> key_tile(const std::vector<Id>& carried) {
-        Id scores = masked(score());
+        tiles_.load_key();
+        Id scores = masked(tiles_.scores(live_));
         Id largest =
             it_.named(it_.map(Elementwise::maximum, {carried[0], it_.max(scores, {tiles_.k})}),
                       "new_largest");
@@ -83,22 +83,6 @@ class Forward {
             it_.add(it_.mul(carried[2], rescale), it_.contract(weights, value, {tiles_.k})),
             "new_output");
         return {largest, total, output};
-    }
-
-    /// Base 2: exp2 is the exponential that machines have.
-    Id score() {
-        PairTiles pairs(tiles_.function().forward, it_,
-                        [&](const Node& leaf, const TileAxes& own) { return leaf_tile(leaf, own); },
-                        {tiles_.d});
-        return it_.named(pairs.output("score", {}, kLog2e, live_), "scores");
-    }
-    Id leaf_tile(const Node& leaf, const TileAxes& own) {
-        if (leaf.name == "query")
-            return own[0] == tiles_.d ? query_
-                                      : tiles_.load(AttentionInput::query, tiles_.q, own[0]);
-        if (leaf.name == "key")
-            return it_.named(tiles_.load(AttentionInput::key, tiles_.k, own[0]), "key");
-        return tiles_.leaf(leaf, own);
     }
 
     Id masked(Id scores) {
@@ -131,7 +115,7 @@ class Forward {
 
     AttentionTiles tiles_;
     Builder& it_;
-    Id query_ = -1, upper_ = -1, sees_none_ = -1, live_ = -1;
+    Id upper_ = -1, sees_none_ = -1, live_ = -1;
 };
 
 }  // namespace

@@ -12,8 +12,6 @@ using kernel::Id;
 
 namespace {
 
-constexpr double kLog2e = 1.4426950408889634;
-
 class Backward {
   public:
     Backward(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
@@ -87,7 +85,7 @@ class Backward {
     }
 
     std::vector<Id> key_tile(const std::vector<Id>& outer) {
-        key_ = it_.named(tiles_.load(AttentionInput::key, tiles_.k, tiles_.d), "key");
+        tiles_.load_key();
         value_ = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
         find_bounds();
         std::vector<Id> state;
@@ -134,7 +132,7 @@ class Backward {
     }
 
     std::vector<Id> query_tile(const std::vector<Id>& carried) {
-        query_ = it_.named(tiles_.load(AttentionInput::query, tiles_.q, tiles_.d), "query");
+        tiles_.load_query();
         Id cotangent =
             it_.named(tiles_.load(AttentionInput::cotangent, tiles_.q, tiles_.e), "cotangent");
         Id delta = it_.named(tiles_.load_delta(), "delta");
@@ -147,12 +145,10 @@ class Backward {
             of_weights = it_.mul(of_weights, dropout);
             kept = it_.named(it_.mul(weights, dropout), "kept_weights");
         }
-        score_gradient_ = it_.mul(weights, it_.sub(of_weights, delta));
-        if (live_ >= 0) score_gradient_ = it_.mul(score_gradient_, live_);
-        it_.named(score_gradient_, "score_gradient");
-        PairTiles pairs(tiles_.function().gradient, it_,
-                        [&](const Node& leaf, const TileAxes& own) { return leaf_tile(leaf, own); },
-                        {tiles_.d});
+        tiles_.score_gradient = it_.mul(weights, it_.sub(of_weights, delta));
+        if (live_ >= 0) tiles_.score_gradient = it_.mul(tiles_.score_gradient, live_);
+        it_.named(tiles_.score_gradient, "score_gradient");
+        PairTiles pairs = tiles_.pairs(tiles_.function().gradient);
         std::vector<Id> next;
         for (std::size_t i = 0; i < carried_.size(); ++i)
             next.push_back(
@@ -199,10 +195,7 @@ class Backward {
         if (by_row) keep = it_.map(Elementwise::logical_or, {keep, none});
         live_ =
             none < 0 ? -1 : it_.named(it_.where(none, it_.constant(0), it_.constant(1)), "live");
-        PairTiles pairs(tiles_.function().forward, it_,
-                        [&](const Node& leaf, const TileAxes& own) { return leaf_tile(leaf, own); },
-                        {tiles_.d});
-        Id scores = it_.named(pairs.output("score", {}, kLog2e, live_), "scores");
+        Id scores = tiles_.scores(live_);
         Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest), log_total)});
         if (tiles_.has_allowed() && tiles_.uniform())
             weights = it_.where(none, it_.div(it_.constant(1), tiles_.keys(f32)), weights);
@@ -212,23 +205,13 @@ class Backward {
         return it_.named(weights, "weights");
     }
 
-    Id leaf_tile(const Node& leaf, const TileAxes& own) {
-        if (leaf.name == "score.grad") return score_gradient_;
-        if (leaf.name == "query")
-            return own[0] == tiles_.d ? query_
-                                      : tiles_.load(AttentionInput::query, tiles_.q, own[0]);
-        if (leaf.name == "key")
-            return own[0] == tiles_.d ? key_ : tiles_.load(AttentionInput::key, tiles_.k, own[0]);
-        return tiles_.leaf(leaf, own);
-    }
-
     const Graph& graph_;
     AttentionTiles tiles_;
     Builder& it_;
     std::vector<Carried> carried_;
     int query_gradient_ = -1;
     Id length_ = -1, none_ = -1, live_ = -1, lower_ = -1, upper_ = -1;
-    Id query_ = -1, key_ = -1, value_ = -1, score_gradient_ = -1;
+    Id value_ = -1;
 };
 
 }  // namespace

@@ -9,10 +9,12 @@
 #include <map>
 
 #include "tests/emit/compiled_model.h"
+#include "tests/emit/ulps.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/process.h"
 
 using namespace fovea;
+using fovea::test::ulps;
 
 namespace {
 
@@ -37,16 +39,6 @@ Apply* functions_of(const std::string& isa) {
     const bool found = compiled[isa] != nullptr;
     REQUIRE(found);
     return compiled[isa];
-}
-
-/// |own - exact| in units in the last place of the rounded exact value.
-double ulps(float own, double exact) {
-    const float rounded = float(exact);
-    if (std::isinf(rounded) || std::isnan(rounded))
-        return own == rounded || (std::isnan(own) && std::isnan(rounded)) ? 0 : 1e9;
-    const double size = std::fabs(double(rounded));
-    const double unit = double(std::nextafter(std::fabs(rounded), kInfinity)) - size;
-    return std::fabs(double(own) - exact) / unit;
 }
 
 struct Range {

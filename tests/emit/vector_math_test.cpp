@@ -7,22 +7,14 @@
 
 #include "runtime/cpu/dropout.h"
 #include "runtime/cpu/math.h"
+#include "tests/emit/ulps.h"
 
 using namespace fovea::cpu;
+using fovea::test::ulps;
 
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// |own - exact| in units in the last place of the rounded exact value.
-double ulps(float own, double exact) {
-    const float rounded = float(exact);
-    if (std::isinf(rounded) || std::isnan(rounded))
-        return own == rounded || (std::isnan(own) && std::isnan(rounded)) ? 0 : 1e9;
-    const double size = std::fabs(double(rounded));
-    const double unit = double(std::nextafter(std::fabs(rounded), kInfinity)) - size;
-    return std::fabs(double(own) - exact) / unit;
-}
 
 /// The worst error of `apply(from, to)`, which handles 16 numbers, over an interval.
 template <class Apply>
@@ -126,9 +118,8 @@ TEST_CASE("vectors of dropout are its numbers") {
 TEST_CASE("dropout is the decisions of its definition") {
     const DropoutKey key{0x123456789abcdefU, 0xa00000029U};
     const auto exact = [](i64 row, i64 column) {
-        const bool kept = fovea::runtime::dropout_keep(0x123456789abcdefU, 0xa00000029U, 3,
-                                                       std::uint32_t(row), std::uint32_t(column),
-                                                       0.25);
+        const bool kept = fovea::runtime::dropout_keep(
+            0x123456789abcdefU, 0xa00000029U, 3, std::uint32_t(row), std::uint32_t(column), 0.25);
         return kept ? 1.F / 0.75F : 0.F;
     };
     int kept = 0;

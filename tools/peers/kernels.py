@@ -7,7 +7,6 @@ Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 import argparse
 import functools
 import gc
-import json
 import os
 import sys
 
@@ -183,11 +182,7 @@ def main():
                 row = Comparison(args, server, case, backward).measure()
                 report["results"].append(row)
                 print(pairs.table([row]).splitlines()[1], file=sys.stderr, flush=True)
-    print(pairs.table(report["results"]))
-    pairs.print_failures(report["results"])
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
+    pairs.finish(report, args.json)
 
 
 if __name__ == "__main__":

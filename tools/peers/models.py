@@ -7,7 +7,6 @@ Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 import argparse
 import functools
 import importlib.metadata
-import json
 import math
 import os
 import sys
@@ -270,11 +269,7 @@ def main():
             for row in rows(args, builder, programs, sizes):
                 report["results"].append(row)
                 print(pairs.table([row]).splitlines()[1], file=sys.stderr, flush=True)
-    print(pairs.table(report["results"]))
-    pairs.print_failures(report["results"])
-    if args.json:
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(report, file, indent=1)
+    pairs.finish(report, args.json)
 
 
 if __name__ == "__main__":

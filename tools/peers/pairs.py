@@ -1,6 +1,7 @@
 """What a comparison consists of: equal results first, then the peer's fastest way, then runs of
 both sides in turn, and the ratio of each pair."""
 import ctypes
+import json
 import math
 import os
 import platform
@@ -180,3 +181,12 @@ def print_failures(rows):
             print(f"not equal: {label}, {row['name']}, {row['pass']}: error {error:.1e}")
     for text, name in said.items():
         print(f"does not run here ({name}): {text}")
+
+
+def finish(report, path):
+    """Prints the table and what it can't be trusted in; writes the report where a path is given."""
+    print(table(report["results"]))
+    print_failures(report["results"])
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=1)

@@ -82,6 +82,11 @@ Expression operator*(const Expression& a, const Expression& b) {
     return {a.in(Binding::product) + " * " + b.in(Binding::unary), Binding::product};
 }
 
+Expression at_offset(const std::string& pointer, const Expression& offset) {
+    if (offset.text == "0") return {pointer};
+    return {pointer + " + " + offset.text, Binding::sum};
+}
+
 Expression spell(const Dim& dim) {
     Expression result{"0"};
     for (const DimTerm& term : dim.terms()) {

@@ -22,6 +22,8 @@ struct Expression {
 
 Expression operator+(const Expression& a, const Expression& b);
 Expression operator*(const Expression& a, const Expression& b);
+/// `pointer + offset`: a sum needs no parentheses behind a pointer.
+Expression at_offset(const std::string& pointer, const Expression& offset);
 
 /// A size in terms of its symbols: `batch * src_len * 64 + 1`.
 Expression spell(const Dim& dim);

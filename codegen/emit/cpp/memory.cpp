@@ -8,16 +8,6 @@ namespace fovea::emit {
 
 using namespace kernel;
 
-namespace {
-
-/// `pointer + offset`: a sum needs no parentheses behind a pointer.
-Expression at_offset(const std::string& pointer, const Expression& offset) {
-    if (offset.text == "0") return {pointer};
-    return {pointer + " + " + offset.text, Binding::sum};
-}
-
-}  // namespace
-
 const Access* Values::access_of(const Kernel& kernel, Id id) {
     if (auto load = as<Load>(kernel, id)) return &load->access;
     if (auto store = as<Store>(kernel, id)) return &store->access;

@@ -12,11 +12,6 @@ using namespace kernel;
 
 namespace {
 
-Expression at_offset(const std::string& pointer, const Expression& offset) {
-    if (offset.text == "0") return {pointer};
-    return {pointer + " + " + offset.text, Binding::sum};
-}
-
 /// `array[i]` of the address `array + i`.
 Expression element_at(const Expression& address) {
     const std::size_t plus = address.text.find(" + ");

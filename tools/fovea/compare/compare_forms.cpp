@@ -165,13 +165,11 @@ CompareRow FormComparison::measure(const SampleDims& dims) const {
         costs[i]->peak_bytes = forms[i]->peak_bytes();
         costs[i]->kernels = int(program.plan.steps.size());
     }
-    row.chosen = chosen_form(row.off, row.on);
+    row.chosen = shipped_form();
     return row;
 }
 
-std::string chosen_form(const FormCost&, const FormCost&) {
-    return ProgramRequest{}.fusion ? "on" : "off";
-}
+std::string shipped_form() { return ProgramRequest{}.fusion ? "on" : "off"; }
 
 std::optional<std::int64_t> crossover(const std::vector<CompareRow>& rows, const std::string& dim) {
     std::optional<std::int64_t> from;

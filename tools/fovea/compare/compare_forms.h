@@ -51,8 +51,8 @@ class FormComparison {
     std::vector<const runtime::Model*> generated_;
 };
 
-/// The form that `fovea build` keeps for a model at these sizes.
-std::string chosen_form(const FormCost& off, const FormCost& on);
+/// The form that `fovea build` ships, whatever the sizes: `on`.
+std::string shipped_form();
 
 /// The size of `dim` from which on fusion is the faster form, up to the largest; nothing when it is
 /// not at the largest. Rows are sorted by the dim.
