@@ -26,6 +26,8 @@ enum class Elementwise : unsigned char {
     erf,
     sin,
     cos,
+    exp_exponent,
+    exp_significand,
     logical_not,
     add,
     sub,
@@ -34,6 +36,8 @@ enum class Elementwise : unsigned char {
     maximum,
     minimum,
     pow,
+    tanh_of_exp,
+    sigmoid_of_exp,
     lt,
     le,
     eq,
@@ -51,6 +55,11 @@ struct ElementwiseRow {
     double (*value)(double, double, double);  // unused arguments are 0; booleans are 0 and 1
 };
 
+inline constexpr double kLn2 = 0.6931471805599453;
+
+/// e^x is exp_significand(x) * 2^exp_exponent(x), with a whole exponent. The functions of m and n
+/// are tanh x for m * 2^n = e^2x, and sigmoid x for m * 2^n = e^-x: kernels take sums in x apart
+/// (codegen/kernel/split_exponentials.h).
 inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::identity, "identity", 1, false, [](double x, double, double) { return x; }},
     {Elementwise::neg, "neg", 1, false, [](double x, double, double) { return -x; }},
@@ -68,6 +77,10 @@ inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::erf, "erf", 1, false, [](double x, double, double) { return std::erf(x); }},
     {Elementwise::sin, "sin", 1, false, [](double x, double, double) { return std::sin(x); }},
     {Elementwise::cos, "cos", 1, false, [](double x, double, double) { return std::cos(x); }},
+    {Elementwise::exp_exponent, "exp_exponent", 1, false,
+     [](double x, double, double) { return std::nearbyint(x / kLn2); }},
+    {Elementwise::exp_significand, "exp_significand", 1, false,
+     [](double x, double, double) { return std::exp(x - kLn2 * std::nearbyint(x / kLn2)); }},
     {Elementwise::logical_not, "logical_not", 1, true,
      [](double x, double, double) { return double(x == 0); }},
     {Elementwise::add, "add", 2, false, [](double x, double y, double) { return x + y; }},
@@ -79,6 +92,10 @@ inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::minimum, "minimum", 2, false,
      [](double x, double y, double) { return x < y ? x : y; }},
     {Elementwise::pow, "pow", 2, false, [](double x, double y, double) { return std::pow(x, y); }},
+    {Elementwise::tanh_of_exp, "tanh_of_exp", 2, false,
+     [](double m, double n, double) { return 1 - 2 / (1 + m * std::exp2(n)); }},
+    {Elementwise::sigmoid_of_exp, "sigmoid_of_exp", 2, false,
+     [](double m, double n, double) { return 1 / (1 + m * std::exp2(n)); }},
     {Elementwise::lt, "lt", 2, true, [](double x, double y, double) { return double(x < y); }},
     {Elementwise::le, "le", 2, true, [](double x, double y, double) { return double(x <= y); }},
     {Elementwise::eq, "eq", 2, true, [](double x, double y, double) { return double(x == y); }},

@@ -22,6 +22,10 @@ bool is_transcendental(Elementwise function) {
         case Elementwise::erf:
         case Elementwise::sin:
         case Elementwise::cos:
+        case Elementwise::exp_exponent:
+        case Elementwise::exp_significand:
+        case Elementwise::tanh_of_exp:
+        case Elementwise::sigmoid_of_exp:
         case Elementwise::pow: return true;
         default: return false;
     }

@@ -36,7 +36,7 @@ void elementwise_reference(const Evaluation& e, Array& result) {
 
 /// d f(x) of a function of one operand; an empty Tensor for those without a gradient.
 Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
-    constexpr double kTwoOverRootPi = 1.1283791670955126, kLn2 = 0.6931471805599453;
+    constexpr double kTwoOverRootPi = 1.1283791670955126;
     switch (function) {
         case Elementwise::identity: return cast(dy, x.dtype());
         case Elementwise::neg: return -dy;
@@ -52,6 +52,7 @@ Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
         case Elementwise::erf: return dy * (exp(-(x * x)) * kTwoOverRootPi);
         case Elementwise::sin: return dy * cos(x);
         case Elementwise::cos: return dy * -sin(x);
+        case Elementwise::exp_significand: return dy * y;
         default: return {};
     }
 }
@@ -91,6 +92,14 @@ void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& si
             break;
         case Elementwise::maximum: return selection_gradient(a, b, dy, a > b, sink);
         case Elementwise::minimum: return selection_gradient(a, b, dy, a < b, sink);
+        case Elementwise::tanh_of_exp:
+            add(0, [&] { return dy * ((1.0 - y * y) * 0.5) / a; });
+            add(1, [&] { return dy * ((1.0 - y * y) * (0.5 * kLn2)); });
+            break;
+        case Elementwise::sigmoid_of_exp:
+            add(0, [&] { return dy * (y * (y - 1.0)) / a; });
+            add(1, [&] { return dy * (y * (y - 1.0) * kLn2); });
+            break;
         case Elementwise::pow: return power_gradient(a, b, y, dy, sink);
         default: break;
     }

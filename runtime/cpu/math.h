@@ -2,6 +2,7 @@
 #pragma once
 
 #include "double_math.h"
+#include "exp_parts.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {

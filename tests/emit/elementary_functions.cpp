@@ -26,4 +26,14 @@ void fovea_apply(const char* name, const float* x, const float* y, float* to, lo
     if (is("sin")) each([](floats a, floats) { return sin(a); });
     if (is("cos")) each([](floats a, floats) { return cos(a); });
     if (is("pow")) each([](floats a, floats b) { return pow(a, b); });
+    if (is("exp_significand")) each([](floats a, floats) { return exp_significand(a); });
+    if (is("exp_exponent")) each([](floats a, floats) { return exp_exponent(a); });
+    const auto parts = [](floats a, floats b, auto function) {
+        return function(exp_significand(a) * exp_significand(b), exp_exponent(a) + exp_exponent(b));
+    };
+    const auto tanh_of = [](floats m, floats n) { return tanh_of_exp(m, n); };
+    const auto sigmoid_of = [](floats m, floats n) { return sigmoid_of_exp(m, n); };
+    if (is("tanh of a sum"))
+        each([&](floats a, floats b) { return parts(a * 2.F, b * 2.F, tanh_of); });
+    if (is("sigmoid of a sum")) each([&](floats a, floats b) { return parts(-a, -b, sigmoid_of); });
 }

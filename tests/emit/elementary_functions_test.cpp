@@ -132,3 +132,73 @@ TEST_CASE("special values") {
         }
     }
 }
+
+TEST_CASE("the parts of an exponential") {
+    constexpr std::size_t kPoints = 100003;
+    std::vector<float> x(kPoints), m(kPoints), n(kPoints);
+    for (const std::string& isa : test::isas_here())
+        for (const double size : {1.0, 100.0, 1e4, 4e6}) {
+            for (std::size_t i = 0; i < kPoints; ++i)
+                x[i] = float(size * (2.0 * double(i) / kPoints - 1));
+            functions_of(isa)("exp_significand", x.data(), x.data(), m.data(), long(kPoints));
+            functions_of(isa)("exp_exponent", x.data(), x.data(), n.data(), long(kPoints));
+            double worst = 0;
+            for (std::size_t i = 0; i < kPoints; ++i) {
+                const long double exact = std::exp(x[i] - n[i] * 0.693147180559945309417232L);
+                worst = std::max(worst, ulps(m[i], double(exact)));
+                CHECK(std::abs(std::log2(m[i])) <= 0.5000001);
+                CHECK(n[i] == std::nearbyint(n[i]));
+            }
+            CHECK_MESSAGE(worst <= 1.5, isa, ", ", size, ": ", worst);
+        }
+}
+
+TEST_CASE("tanh and sigmoid of sums, near 0, saturated, and of large opposite parts") {
+    constexpr std::size_t kPoints = 100003;
+    std::vector<float> a(kPoints), b(kPoints), to(kPoints);
+    const auto worst_error = [&](const std::string& isa, const char* name, auto exact) {
+        functions_of(isa)(name, a.data(), b.data(), to.data(), long(kPoints));
+        double worst = 0;
+        for (std::size_t i = 0; i < kPoints; ++i)
+            worst = std::max(worst, std::abs(to[i] - exact(double(a[i]) + double(b[i]))));
+        return worst;
+    };
+    for (const std::string& isa : test::isas_here())
+        for (const double part : {0.0, 0.1, 1.0, 50.0, 100.0, 5000.0, 4e6})
+            for (const double sum : {1e-3, 1.0, 20.0, 200.0, 1e6}) {
+                for (std::size_t i = 0; i < kPoints; ++i) {
+                    a[i] = float(part * (double(i * 7919 % kPoints) / double(kPoints) - 0.5));
+                    b[i] = float(sum * (2.0 * double(i) / double(kPoints) - 1)) - a[i];
+                }
+                const double of_tanh =
+                    worst_error(isa, "tanh of a sum", [](double x) { return std::tanh(x); });
+                CHECK_MESSAGE(of_tanh < 0x1p-22, isa, ", ", part, ", ", sum, ": ", of_tanh);
+                const double of_sigmoid = worst_error(isa, "sigmoid of a sum", exact_sigmoid);
+                CHECK_MESSAGE(of_sigmoid < 0x1p-23, isa, ", ", part, ", ", sum, ": ", of_sigmoid);
+            }
+}
+
+TEST_CASE("special parts of sums") {
+    for (const std::string& isa : test::isas_here()) {
+        CAPTURE(isa);
+        const auto tanh_of = [&](float a, float b) {
+            float to = 0;
+            functions_of(isa)("tanh of a sum", &a, &b, &to, 1);
+            return to;
+        };
+        CHECK(tanh_of(0, 0) == 0);
+        CHECK(tanh_of(50, -49.9F) == doctest::Approx(std::tanh(50 - double(49.9F))).epsilon(1e-6));
+        for (const float large : {20.F, 100.F, 1e30F, kInfinity})
+            for (const float small : {-3.F, 0.F, 7.F}) {
+                CHECK(tanh_of(large, small) == 1);
+                CHECK(tanh_of(small, large) == 1);
+                CHECK(tanh_of(-large, small) == -1);
+                CHECK(tanh_of(large, large) == 1);
+                CHECK(tanh_of(-large, -large) == -1);
+            }
+        CHECK(std::isnan(tanh_of(NAN, 0)));
+        CHECK(std::isnan(tanh_of(0, NAN)));
+        CHECK(std::isnan(tanh_of(NAN, 100)));
+        CHECK(std::isnan(tanh_of(-kInfinity, NAN)));
+    }
+}

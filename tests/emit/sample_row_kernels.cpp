@@ -69,6 +69,8 @@ Kernel all_functions() {
             if (function.function == E::where) operands = {below, a};
             if (function.arity > 1)
                 operands.push_back(logic ? small : needs_positive ? positive : other);
+            if (function.function == E::tanh_of_exp || function.function == E::sigmoid_of_exp)
+                operands = {it.map(E::exp_significand, {a}), it.map(E::exp_exponent, {other})};
             it.store(it.at(outputs[std::size_t(&function - kElementwise)], {row, h}),
                      it.map(function.function, operands));
         }

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "codegen/kernel/print.h"
+#include "codegen/kernel/split_exponentials.h"
 #include "codegen/kernel/tile_rewrites.h"
 #include "codegen/kernel/tile_schedule.h"
 #include "codegen/kernel/verify_kernel.h"
@@ -206,6 +207,7 @@ TEST_CASE("rewrites for tiles leave the results alone") {
             CAPTURE(kernel.name);
             Kernel rewritten = kernel;
             kernel::drop_certain_masks(rewritten);
+            kernel::split_exponentials(rewritten);
             kernel::hoist_factors(rewritten);
             kernel::split_reductions(rewritten);
             kernel::drop_unused(rewritten);

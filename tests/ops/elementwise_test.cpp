@@ -30,6 +30,10 @@ constexpr Known kKnown[] = {
     {Elementwise::erf, 0.5, 0, 0, 0.520499877813047},
     {Elementwise::sin, 1, 0, 0, 0.841470984807897},
     {Elementwise::cos, 1, 0, 0, 0.540302305868140},
+    {Elementwise::exp_exponent, 10, 0, 0, 14},
+    {Elementwise::exp_exponent, -0.4, 0, 0, -1},
+    {Elementwise::exp_significand, 10, 0, 0, 1.34438878142131},
+    {Elementwise::exp_significand, -0.4, 0, 0, 1.34064009207128},
     {Elementwise::logical_not, 1, 0, 0, 0},
     {Elementwise::add, 2, 3, 0, 5},
     {Elementwise::sub, 2, 3, 0, -1},
@@ -38,6 +42,8 @@ constexpr Known kKnown[] = {
     {Elementwise::maximum, 2, 3, 0, 3},
     {Elementwise::minimum, 2, 3, 0, 2},
     {Elementwise::pow, 2, 0.5, 0, 1.41421356237310},
+    {Elementwise::tanh_of_exp, 0.75, 2, 0, 0.5},
+    {Elementwise::sigmoid_of_exp, 0.75, 2, 0, 0.25},
     {Elementwise::lt, 2, 2, 0, 0},
     {Elementwise::le, 2, 2, 0, 1},
     {Elementwise::eq, 2, 2, 0, 1},
@@ -92,7 +98,10 @@ TEST_CASE("values and gradients of every function, broadcasting") {
             output("y", apply(row, a, b, c));
             bool positive = row.function == Elementwise::log || row.function == Elementwise::log2 ||
                             row.function == Elementwise::sqrt ||
-                            row.function == Elementwise::rsqrt || row.function == Elementwise::pow;
+                            row.function == Elementwise::rsqrt ||
+                            row.function == Elementwise::pow ||
+                            row.function == Elementwise::tanh_of_exp ||
+                            row.function == Elementwise::sigmoid_of_exp;
             Arrays arrays{{"a", random_array(shape[0], 1, positive ? 0.3 : -1, 1)},
                           {"b", random_array(shape[1], 2, 0.2, 1)},
                           {"c", random_array(shape[2], 3)}};

@@ -9,6 +9,7 @@
 #include "codegen/emit/cpp/tile_roots.h"
 #include "codegen/emit/cpp/tile_strip.h"
 #include "codegen/emit/cpp/tile_task.h"
+#include "codegen/kernel/split_exponentials.h"
 #include "codegen/kernel/tile_rewrites.h"
 
 namespace fovea::emit {
@@ -22,11 +23,7 @@ using Kind = Statement::Kind;
 class Planner {
   public:
     explicit Planner(TilePlan& plan)
-        : plan_(plan),
-          kernel_(plan.kernel),
-          axes_(plan),
-          roots_(plan, axes_),
-          positions_(positions_of(plan.kernel)) {}
+        : plan_(plan), kernel_(plan.kernel), axes_(plan), roots_(plan, axes_) {}
 
     void run(const std::vector<Id>& task) {
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) axes_.check(id);
@@ -244,12 +241,7 @@ class Planner {
     Id turned_source(Id loop, Id id) const {
         if (!as<Map>(kernel_, id) || axes(id).size() != 2) return -1;
         const Place2 natural = axes_.place(axes(id), loop);
-        for (Id user : users(id)) {
-            auto contract = as<Contract>(kernel_, user);
-            if (!contract) return -1;
-            const Place2 place = axes_.place(axes(user), inner_loop(user));
-            if (place.lane != natural.row) return -1;
-        }
+        if (!roots_.is_read_by_sums(id, natural.row)) return -1;
         Id load = -1;
         return find_tile(id, natural.lane, load) ? load : -1;
     }
@@ -266,14 +258,6 @@ class Planner {
         const std::vector<Id> operands = operands_of(kernel_, id);
         return std::all_of(operands.begin(), operands.end(),
                            [&](Id operand) { return find_tile(operand, lane, load); });
-    }
-
-    Id inner_loop(Id id) const {
-        const Position& position = positions_[std::size_t(id)];
-        for (std::size_t i = position.loops.size(); i-- > 0;)
-            if (as<Loop>(kernel_, position.loops[i])->kind == LoopKind::tiles)
-                return position.loops[i];
-        return -1;
     }
 
     /// x + sum starts with x; memory += sum starts with what memory holds.
@@ -373,7 +357,6 @@ class Planner {
     const Kernel& kernel_;
     TileAxes axes_;
     TileRoots roots_;
-    std::vector<Position> positions_;
     std::map<Id, std::pair<Id, int>> statement_;  // of roots, carried values and results
 };
 
@@ -383,6 +366,7 @@ TilePlan plan_tiles(const Kernel& kernel) {
     TilePlan plan;
     plan.kernel = kernel;
     drop_certain_masks(plan.kernel);
+    split_exponentials(plan.kernel);
     hoist_factors(plan.kernel);
     split_reductions(plan.kernel);
     drop_unused(plan.kernel);

@@ -31,6 +31,20 @@ bool TileRoots::is_mask(Id id) const {
            users(masked).size() == 1 && has_open_sum(masked);
 }
 
+bool TileRoots::is_read_by_sums(Id id, AxisId lane) const {
+    return std::all_of(users(id).begin(), users(id).end(), [&](Id user) {
+        if (is_sum(user)) return axes_.place(axes(user), inner_loop(user)).lane == lane;
+        return as<Map>(kernel_, user) && !is_root(user) && is_read_by_sums(user, lane);
+    });
+}
+
+Id TileRoots::inner_loop(Id id) const {
+    const std::vector<Id>& loops = positions_[std::size_t(id)].loops;
+    for (std::size_t i = loops.size(); i-- > 0;)
+        if (as<Loop>(kernel_, loops[i])->kind == LoopKind::tiles) return loops[i];
+    return -1;
+}
+
 bool TileRoots::needs_statement(Id id) const {
     if (as<Contract>(kernel_, id) || as<Reduce>(kernel_, id) || as<Store>(kernel_, id)) return true;
     if (as<Random>(kernel_, id)) return axes(id).size() == 2 && !users(id).empty();

@@ -18,6 +18,8 @@ class TileRoots {
     bool is_sum(kernel::Id id) const;
     /// where(valid, x, y) of a sum's tile: x is masked in place afterwards.
     bool is_mask(kernel::Id id) const;
+    /// Whether only sums with `lane` in the lanes read a value, or what is made of it.
+    bool is_read_by_sums(kernel::Id id, kernel::AxisId lane) const;
     const std::vector<kernel::Id>& users(kernel::Id id) const { return users_[std::size_t(id)]; }
 
   private:
@@ -26,6 +28,8 @@ class TileRoots {
     bool is_costly(kernel::Id id) const;
     bool has_open_sum(kernel::Id id) const;
     bool is_next(kernel::Id loop, kernel::Id id) const;
+    /// The innermost loop over tiles around a node; -1: none.
+    kernel::Id inner_loop(kernel::Id id) const;
     const std::vector<kernel::AxisId>& axes(kernel::Id id) const {
         return kernel_.nodes[std::size_t(id)].axes;
     }
