@@ -2,6 +2,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/plan/lifetimes.h"
+#include "codegen/plan/phases.h"
 
 namespace fovea {
 
@@ -74,6 +75,7 @@ class Assembly {
         add_outputs();
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
+        plan::set_phases(program_, pool_.kernels());
         plan::set_lifetimes(program_, pool_.kernels());
         return std::move(program_);
     }

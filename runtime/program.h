@@ -34,7 +34,7 @@ struct TensorSpec {
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
 };
 
-/// A tensor inside the workspace. It is written first in step `first` and read last in step `last`.
+/// A tensor inside the workspace: written first in phase `first`, read last in phase `last`.
 /// Buffers of the prepared part (`prepared == true`) live as long as the instance.
 struct BufferSpec {
     std::string name;

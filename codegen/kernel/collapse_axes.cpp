@@ -29,6 +29,12 @@ void for_all_strides(Kernel_& kernel, const Visit& visit) {
     }
 }
 
+bool has_panels(const std::vector<Stride>& strides, Pair pair) {
+    return std::any_of(strides.begin(), strides.end(), [&](const Stride& stride) {
+        return stride.panel && (stride.axis == pair.outer || stride.axis == pair.inner);
+    });
+}
+
 bool contains(const std::vector<AxisId>& axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
@@ -51,7 +57,8 @@ bool lies_as_one(const Kernel& kernel, Pair pair) {
         const Dim extent = kernel.axes[std::size_t(pair.inner)].extent;
         (void)(kernel.axes[std::size_t(pair.outer)].extent * extent);
         for_all_strides(kernel, [&](const std::vector<Stride>& strides) {
-            fits &= stride_along(strides, pair.outer) == stride_along(strides, pair.inner) * extent;
+            fits &= !has_panels(strides, pair) &&
+                    stride_along(strides, pair.outer) == stride_along(strides, pair.inner) * extent;
         });
     } catch (const std::domain_error&) {
         return false;  // a product that no Dim can hold
@@ -182,7 +189,6 @@ void drop_unplaced_nodes(Kernel& kernel) {
         }
     }
 }
-
 
 /// Takes `gone` out of every list of axes and of the kernel; larger numbers move down.
 void erase_axis(Kernel& kernel, AxisId gone) {

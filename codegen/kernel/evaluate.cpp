@@ -186,8 +186,11 @@ class Evaluator {
 
     std::int64_t sum(const std::vector<Stride>& strides, const Dim& offset) const {
         std::int64_t result = value_of(offset, dims_);
-        for (const Stride& stride : strides)
-            result += position_[std::size_t(stride.axis)] * value_of(stride.stride, dims_);
+        for (const Stride& stride : strides) {
+            const std::int64_t at = position_[std::size_t(stride.axis)];
+            const std::int64_t step = value_of(stride.stride, dims_);
+            result += stride.panel ? at / stride.panel * step + at % stride.panel : at * step;
+        }
         return result;
     }
 

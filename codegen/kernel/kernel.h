@@ -57,10 +57,12 @@ struct Buffer {
     bool written = false;
 };
 
-/// `stride` elements per step along `axis`.
+/// `stride` elements per step along `axis`. With `panel` > 0 the axis lies in panels of so many
+/// neighbours: position p at p / panel * stride + p % panel.
 struct Stride {
     AxisId axis = 0;
     Dim stride;
+    int panel = 0;
 };
 
 /// An element of a buffer: offset + sum of position * stride (+ row * row_stride).

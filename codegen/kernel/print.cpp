@@ -112,7 +112,9 @@ class Printer {
         std::string result;
         for (const Stride& stride : strides) {
             if (!result.empty()) result += " + ";
-            result += axis(stride.axis);
+            const std::string panel = std::to_string(stride.panel);
+            if (stride.panel) result += axis(stride.axis) + "%" + panel + " + ";
+            result += axis(stride.axis) + (stride.panel ? "/" + panel : "");
             const std::string step = text_of(stride.stride);
             const bool is_sum = step.find_first_of("+-") != std::string::npos;
             if (!stride.stride.is_one()) result += is_sum ? "*(" + step + ")" : "*" + step;

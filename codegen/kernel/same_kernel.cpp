@@ -44,7 +44,8 @@ class Structure {
     }
     void add(const std::vector<Stride>& strides) {
         text_ += "[";
-        for (const Stride& stride : strides) add(stride.axis), add(stride.stride);
+        for (const Stride& stride : strides)
+            add(stride.axis), add(stride.stride), add(stride.panel);
         text_ += "]";
     }
     void add(const Access& access) {

@@ -23,21 +23,27 @@ std::vector<AxisId> outer_axes(const Kernel& kernel, Id id, const std::vector<Ax
     return axes;
 }
 
+constexpr int kLanes = 16;
+
+/// How many vectors wide a tile is.
+int tile_vectors(const Dim& columns) {
+    if (!columns.is_static()) return 2;
+    const std::int64_t width = columns.value();
+    if (width <= kLanes) return 1;
+    if (width % 64 == 0 || width >= 256) return 4;
+    return width % 32 != 0 && width % 48 == 0 ? 3 : 2;
+}
+
 /// Tiles hold at least 12 accumulators, and with the columns of b at most 30 registers.
 void choose_tile(const Kernel& kernel, ContractionSchedule& schedule) {
-    if (schedule.lanes < 0) {
-        schedule.tile_rows = 8, schedule.tile_vectors = 1;
-        return;
-    }
-    const Dim& columns = kernel.axes[std::size_t(schedule.lanes)].extent;
-    if (!columns.is_static()) return;
-    const std::int64_t width = columns.value();
-    if (width <= 16) schedule.tile_vectors = 1;
-    else if (width % 64 == 0 || width >= 256) schedule.tile_rows = 6, schedule.tile_vectors = 4;
-    else if (width % 32 != 0 && width % 48 == 0) schedule.tile_vectors = 3;
+    const Dim columns = schedule.lanes < 0 ? 1 : kernel.axes[std::size_t(schedule.lanes)].extent;
+    schedule.tile_vectors = tile_vectors(columns);
+    schedule.tile_rows = schedule.tile_vectors == 4 ? 6 : 8;
 }
 
 }  // namespace
+
+int panel_columns(const Dim& columns) { return kLanes * tile_vectors(columns); }
 
 ContractionSchedule contraction_schedule(const Kernel& kernel) {
     const Contract* contract = nullptr;

@@ -16,6 +16,9 @@ struct ContractionSchedule {
     int tile_rows = 8, tile_vectors = 2;
 };
 
+/// The columns of the panels that a contraction with so many columns is cut into.
+int panel_columns(const Dim& columns);
+
 /// For a kernel with one contraction of two loads; InternalError otherwise. The lanes go along the
 /// axis with stride 1 in the first store, else in an operand.
 ContractionSchedule contraction_schedule(const Kernel& kernel);

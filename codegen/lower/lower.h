@@ -12,7 +12,7 @@ namespace fovea::lower {
 /// Something with an address: a leaf, a stored value, or a parameter laid out anew.
 struct Memory {
     int node = -1;            // whose value it is, with the shape of that node
-    bool transposed = false;  // a copy of a matrix parameter with its two axes exchanged
+    bool transposed = false;  // a copy of a matrix parameter, as contractions read it
     std::string name;
     DType dtype = DType::f32;
     std::vector<Dim> shape;

@@ -42,9 +42,9 @@ Roles find_roles(const EinsumAxes& axes) {
     for (const EinsumAxes::List* list : {&axes.a, &axes.b})
         for (int i = 0; i < list->count; ++i) {
             int label = list->label[std::size_t(i)];
-            bool known = axes.out.contains(label) ||
-                         std::find(roles.summed.begin(), roles.summed.end(), label) !=
-                             roles.summed.end();
+            bool known =
+                axes.out.contains(label) ||
+                std::find(roles.summed.begin(), roles.summed.end(), label) != roles.summed.end();
             if (!known) roles.summed.push_back(label);
         }
     return roles;
@@ -54,8 +54,11 @@ class Contraction {
   public:
     Contraction(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
                 Memories& memories)
-        : graph_(graph), node_(graph[group.anchor]), group_(group),
-          axes_(graph.einsums[std::size_t(node_.attribute)]), roles_(find_roles(axes_)),
+        : graph_(graph),
+          node_(graph[group.anchor]),
+          group_(group),
+          axes_(graph.einsums[std::size_t(node_.attribute)]),
+          roles_(find_roles(axes_)),
           build_(graph, fused, group, memories, group.name) {}
 
     /// `outer_rows` of the row labels become points (`each`), the rest stay tiles (`par`).
@@ -139,10 +142,9 @@ class Contraction {
         bool across = parameter && !roles_.columns.empty() &&
                       list.label[0] == roles_.columns.back() && !shape_of(b)[1].is_one();
         if (!across) return build_.access(operand, operand_axes(b), false);
-        fuse::Layout turned = fuse::row_major(operand, {shape_of(b)[1], shape_of(b)[0]});
-        std::vector<AxisId> axes = operand_axes(b);
-        std::swap(axes[0], axes[1]);
-        return build_.access(turned, build_.memories().transposed(layout.base), axes, false);
+        const std::vector<AxisId> axes = operand_axes(b);
+        const int buffer = build_.buffer(build_.memories().transposed(layout.base), false);
+        return transposed_access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1]);
     }
 
     /// Whether one number is left of each pair of rows.
@@ -153,8 +155,8 @@ class Contraction {
 
     Id contract() {
         bool b = roles_.lanes_are_b;
-        Id rows = build_.builder().load(
-            build_.access(node_.inputs[b ? 0 : 1], operand_axes(!b), false));
+        Id rows =
+            build_.builder().load(build_.access(node_.inputs[b ? 0 : 1], operand_axes(!b), false));
         Id lanes = build_.builder().load(lanes_access());
         std::vector<AxisId> summed = real_axes(roles_.summed);
         if (summed.empty()) return build_.builder().mul(rows, lanes);

@@ -21,7 +21,8 @@ LoweredKernel copy_value(const Graph& graph, const fuse::FusedGraph& fused,
                          int target) {
     GroupBuilder build(graph, fused, group, memories, group.name);
     std::vector<AxisId> axes;
-    Access from{.buffer = build.buffer(memories.of(source.base), false), .strides = {},
+    Access from{.buffer = build.buffer(memories.of(source.base), false),
+                .strides = {},
                 .offset = source.offset};
     Access to{.buffer = build.buffer(memories.of(target), true), .strides = {}, .offset = Dim(0)};
     const fuse::Layout& result = fused.layouts[std::size_t(target)];
@@ -82,17 +83,20 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
                                Memories& memories) {
     std::string name = "transpose_weight";
-    fuse::Group group{.form = fuse::Form::copy, .nodes = {}, .stored = {}, .anchor = parameter,
-                      .domain = graph[parameter].shape, .prepared = true, .name = name};
+    fuse::Group group{.form = fuse::Form::copy,
+                      .nodes = {},
+                      .stored = {},
+                      .anchor = parameter,
+                      .domain = graph[parameter].shape,
+                      .prepared = true,
+                      .name = name};
     GroupBuilder build(graph, fused, group, memories, name);
     const Shape& shape = graph[parameter].shape;
     AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);
     Access from = build.access(parameter, {row, column}, false);
-    Access to{.buffer = build.buffer(memories.transposed(parameter), true), .strides = {},
-              .offset = Dim(0)};
+    const Access to = transposed_access(build.buffer(memories.transposed(parameter), true),
+                                        shape[0], shape[1], row, column);
     std::vector<AxisId> axes;
-    if (column != kNoAxis) to.strides.push_back({column, shape[0].without_label()});
-    if (row != kNoAxis) to.strides.push_back({row, Dim(1)});
     for (AxisId axis : {column, row})
         if (axis != kNoAxis) axes.push_back(axis);
     copy_elements(build, axes, from, to);

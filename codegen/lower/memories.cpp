@@ -1,8 +1,25 @@
 #include "codegen/lower/memories.h"
 
-#include <algorithm>
+#include "codegen/kernel/schedule.h"
 
 namespace fovea::lower {
+
+bool lies_in_panels(const Dim& rows) {
+    return !rows.is_static() || rows.value() > kernel::panel_columns(rows);
+}
+
+kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns,
+                                 kernel::AxisId row, kernel::AxisId column) {
+    kernel::Access access{.buffer = buffer};
+    const Dim count = rows.without_label();
+    const int panel = kernel::panel_columns(count);
+    const bool panels = lies_in_panels(count);
+    if (column >= 0) access.strides.push_back({column, panels ? Dim(panel) : count});
+    if (row < 0) return access;
+    if (panels) access.strides.push_back({row, columns.without_label() * Dim(panel), panel});
+    else access.strides.push_back({row, Dim(1)});
+    return access;
+}
 
 int Memories::of(int base) { return add(base, false); }
 
@@ -12,12 +29,20 @@ int Memories::add(int base, bool transposed) {
     auto [at, fresh] = index_.try_emplace({base, transposed}, int(all_.size()));
     if (!fresh) return at->second;
     const Node& node = graph_[base];
-    Memory memory{.node = base, .transposed = transposed, .name = name_of(base),
-                  .dtype = node.dtype, .shape = {}};
+    Memory memory{.node = base,
+                  .transposed = transposed,
+                  .name = name_of(base),
+                  .dtype = node.dtype,
+                  .shape = {}};
     for (const Dim& dim : node.shape) memory.shape.push_back(dim.without_label());
     if (transposed) {
-        std::swap(memory.shape[0], memory.shape[1]);
-        memory.name += "_transposed";
+        const Dim rows = memory.shape[0], columns = memory.shape[1];
+        const int panel = kernel::panel_columns(rows);
+        if (!lies_in_panels(rows)) memory.shape = {columns, rows};
+        else if (rows.is_static())
+            memory.shape = {Dim((rows.value() + panel - 1) / panel), columns, Dim(panel)};
+        else memory.shape = {rows + Dim(panel - 1), columns};  // room for a panel that is not full
+        memory.name += lies_in_panels(rows) ? "_panels" : "_transposed";
         transposed_.push_back(base);
     }
     all_.push_back(memory);

@@ -8,13 +8,22 @@
 
 namespace fovea::lower {
 
+/// Whether the transposed copy of a matrix with so many rows lies in panels: a contraction reads
+/// each from start to end, however few rows its other operand has.
+bool lies_in_panels(const Dim& rows);
+
+/// Element (row, column) of a matrix in its transposed copy; kNoAxis where there is only one.
+kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns,
+                                 kernel::AxisId row, kernel::AxisId column);
+
 class Memories {
   public:
     Memories(const Graph& graph, const fuse::FusedGraph& fused) : graph_(graph), fused_(fused) {}
 
     /// The memory of base node `base`.
     int of(int base);
-    /// The memory of the transposed copy of parameter `base`.
+    /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
+    /// contractions take its rows in several panels, [panels, columns, rows of a panel].
     int transposed(int base);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
     std::vector<Memory> take() { return std::move(all_); }

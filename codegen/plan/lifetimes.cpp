@@ -30,9 +30,8 @@ void set_lifetimes(Program& program, const std::vector<kernel::Kernel>& kernels)
     std::vector<bool> written(program.tensors.size(), false);
     for (const Step& step : program.prepare)
         touch(program, kernels[std::size_t(step.kernel)], step, 0, written);
-    for (std::size_t t = 0; t < program.steps.size(); ++t)
-        touch(program, kernels[std::size_t(program.steps[t].kernel)], program.steps[t], int(t),
-              written);
+    for (const Step& step : program.steps)
+        touch(program, kernels[std::size_t(step.kernel)], step, step.phase, written);
 }
 
 }  // namespace fovea::plan

@@ -5,7 +5,7 @@
 
 namespace fovea::plan {
 
-/// Sets `first` and `last` of every buffer from the steps that touch it. InternalError when a step
+/// Sets `first` and `last` of every buffer from the phases that touch it. InternalError when a step
 /// reads a buffer that nothing has written.
 void set_lifetimes(Program& program, const std::vector<kernel::Kernel>& kernels);
 

@@ -25,7 +25,7 @@ struct Tensor {
     std::int64_t fan_in = 0;           // linear biases
     Holds holds = Holds::anything;     // inputs: `limit` is the number of rows (ids are below it)
     Dim limit{};                       // or the largest length (lengths are at most that)
-    int first = 0, last = 0;           // buffers: the first and last step that touch it
+    int first = 0, last = 0;           // buffers: the first and last phase that touch it
     int node = -1;                     // the node of the fused graph that it holds
 };
 
@@ -34,6 +34,7 @@ struct Step {
     int kernel = 0;              // into Model::kernels
     std::string name{};            // as the user reads it: module path and ops
     std::vector<int> arguments{};  // into Program::tensors
+    int phase = 0;                 // ascending; threads wait for each other between phases alone
 };
 
 /// One computation. `tensors` starts with the model's parameters, in order, then inputs, outputs,

@@ -33,6 +33,14 @@ struct Operand {
 template <class Stride>
 Operand(const float*, Stride) -> Operand<Stride>;
 
+/// b in panels of Width neighbours along j, `panel` elements from one to the next: each is read
+/// from start to end, however few rows there are.
+template <i64 Width>
+struct PanelOperand {
+    const float* data;
+    i64 panel;
+};
+
 /// One contracted axis: its extent, and how far the operands move along it.
 template <class Extent, class StepA, class StepB>
 struct Sum {
@@ -219,6 +227,25 @@ inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
     }
 }
 
+/// Which lanes of a panel's vectors are columns; a whole panel has no others.
+template <bool Whole, int Vectors>
+FOVEA_INLINE void set_lanes(Lanes (&lanes)[Vectors], const Panel& panel) {
+    if constexpr (!Whole)
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) lanes[v] =
+            lanes_at(kLanes * v, panel.columns);
+}
+
+template <int Rows, int Vectors, bool Whole, class StrideA, i64 Width, class Finish, class... Sums>
+FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, PanelOperand<Width> b,
+                                 const Finish& finish, Sums... sums) {
+    Lanes lanes[Vectors];
+    set_lanes<Whole>(lanes, panel);
+    const float* columns = b.data + panel.column / Width * b.panel + panel.column % Width;
+    contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes,
+                                 a.data + panel.row * a.stride, a.stride, Rows * a.stride, columns,
+                                 finish, sums...);
+}
+
 template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB, class Finish,
           class... Sums>
 FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
@@ -227,9 +254,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     constexpr bool kUnit = std::is_same_v<StrideB, Fixed<1>>;
     const float* columns = b.data + panel.column * b.stride;
     Lanes lanes[Vectors];
-    if constexpr (!Whole)
-        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) lanes[v] =
-            lanes_at(kLanes * v, panel.columns);
+    set_lanes<Whole>(lanes, panel);
     const auto run_on = [&](const float* rows, auto row, i64 tile, auto... steps) FOVEA_LAMBDA {
         contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, row, tile,
                                      columns, finish, steps...);
@@ -273,68 +298,14 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     }
 }
 
-/// A panel of one row: its sums in memory, some steps at a time. Each sum still adds its steps in
-/// order.
-template <class StrideA, class Finish, class Sum>
-FOVEA_INLINE void contract_row(const Panel& panel, Operand<StrideA> a, const float* b,
-                               const Finish& finish, Sum sum) {
-    constexpr i64 kSteps = 4;
-    floats sums[kWidestRow / kLanes];
-    const i64 vectors = (panel.columns + kLanes - 1) / kLanes, whole = panel.columns / kLanes;
-    const Lanes rest = lanes_at(whole * kLanes, panel.columns);
-    for (i64 v = 0; v < vectors; ++v) sums[v] = floats{};
-    const float* values = a.data + panel.row * a.stride;
-    const auto add = [&](i64 first, auto steps) FOVEA_LAMBDA {
-        constexpr i64 kCount = decltype(steps)::value;
-        floats value[kCount];
-        FOVEA_UNROLL for (i64 s = 0; s < kCount; ++s) value[s] = splat(values[(first + s) * sum.a]);
-        const float* rows = b + first * sum.b;
-        for (i64 v = 0; v < whole; ++v) {
-            floats total = sums[v];
-            FOVEA_UNROLL for (i64 s = 0; s < kCount; ++s) total =
-                multiply_add(value[s], load(rows + s * sum.b + kLanes * v), total);
-            sums[v] = total;
-        }
-        if (whole < vectors)
-            FOVEA_UNROLL for (i64 s = 0; s < kCount; ++s) sums[whole] =
-                multiply_add(value[s], load(rows + s * sum.b + kLanes * whole, rest), sums[whole]);
-    };
-    const i64 whole_steps = sum.extent / kSteps * kSteps;
-    for (i64 k = 0; k < whole_steps; k += kSteps) add(k, fixed<kSteps>);
-    for (i64 k = whole_steps; k < sum.extent; ++k) add(k, fixed<1>);
-    for (i64 v = 0; v < vectors; ++v)
-        finish(panel.row, panel.column + kLanes * v, v < whole ? Lanes{} : rest, sums[v]);
-}
-
-/// A panel of one row that is wider than a register tile.
-template <int Rows, int Vectors, class StrideA, class StrideB, class Finish, class... Sums>
-inline void contract_wide(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
-                          const Finish& finish, Sums... sums) {
-    if constexpr (std::is_same_v<StrideB, Fixed<1>> && sizeof...(Sums) == 1) {
-        contract_row(panel, a, b.data + panel.column, finish, sums...);
-    } else {
-        constexpr i64 kWidth = kLanes * Vectors;
-        for (i64 at = 0; at < panel.columns; at += kWidth) {
-            Panel part = panel;
-            part.column += at;
-            part.columns = panel.columns - at < kWidth ? panel.columns - at : kWidth;
-            contract_panel<Rows, Vectors, false>(part, a, b, finish, sums...);
-        }
-    }
-}
-
 /// One panel of a contraction. `columns` is the extent of j: when it is known and a multiple of the
 /// panel's width, no lane is ever masked.
-template <int Rows, int Vectors, class Columns, class StrideA, class StrideB, class Finish,
-          class... Sums>
-FOVEA_INLINE void contract(const Panel& panel, Columns, Operand<StrideA> a, Operand<StrideB> b,
-                           const Finish& finish, Sums... sums) {
+template <int Rows, int Vectors, class Columns, class A, class B, class Finish, class... Sums>
+FOVEA_INLINE void contract(const Panel& panel, Columns, A a, B b, const Finish& finish,
+                           Sums... sums) {
     constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
     constexpr i64 kColumns = kKnown<Columns>;
     constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
-    if constexpr (kColumns == 0 || kColumns > kLanes * kVectors)
-        if (panel.columns > kLanes * kVectors)
-            return contract_wide<kRows, kVectors>(panel, a, b, finish, sums...);
     if constexpr (kVectors > 1 && kColumns == 0)
         if (panel.columns <= kLanes)
             return contract_panel<kRows, 1, false>(panel, a, b, finish, sums...);

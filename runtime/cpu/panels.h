@@ -27,21 +27,14 @@ struct Panel {
 /// Floats of a that a block of packed rows holds: it is read in order, from any cache.
 inline constexpr i64 kBlockFloats = 1024 * 1024;
 
-/// The most columns of a panel of one row: its sums stay in the first cache.
-inline constexpr i64 kWidestRow = 1024;
-
 /// This thread's part of the tiles of `points` products: the rows of a panel come one after the
 /// other, so that a packed panel is used for all of them. With `steps`, the length of the sums,
-/// rows are taken in blocks that stay in the caches when packed. One row alone is taken in panels
-/// as wide as the threads allow: then b is read from start to end, as fast as memory gives it.
+/// rows are taken in blocks that stay in the caches when packed.
 template <int Rows, int Vectors>
 class Panels {
   public:
     Panels(i64 points, i64 rows, i64 columns, i64 steps = 0)
-        : rows_(rows),
-          columns_(columns),
-          width_(rows == 1 ? width_of_row(columns) : kWidth),
-          panels_((columns + width_ - 1) / width_) {
+        : rows_(rows), columns_(columns), panels_((columns + kWidth - 1) / kWidth) {
         const i64 tiles = (rows + kRows - 1) / kRows;
         block_ = steps > 0 && panels_ > 1 ? kBlockFloats / (steps * kRows) : tiles;
         if (block_ < kLeastTiles) block_ = kLeastTiles;
@@ -63,14 +56,14 @@ class Panels {
     End end() const { return {}; }
     bool operator!=(End) const { return left_ > 0; }
     Panel operator*() const {
-        const i64 row = (first_ + tile_) * kRows, column = panel_ * width_;
+        const i64 row = (first_ + tile_) * kRows, column = panel_ * kWidth;
         const i64 last = (first_ + tile_ + count()) * kRows;
         const i64 block_row = first_ * kRows, block_last = (first_ + block_tiles()) * kRows;
         return {point_,
                 row,
                 (last < rows_ ? last : rows_) - row,
                 column,
-                columns_ - column < width_ ? columns_ - column : width_,
+                columns_ - column < kWidth ? columns_ - column : kWidth,
                 block_row,
                 (block_last < rows_ ? block_last : rows_) - block_row,
                 fresh_,
@@ -93,19 +86,14 @@ class Panels {
     static constexpr int kRows = tile_rows(Rows);
     static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
     static constexpr i64 kLeastTiles = 8;
-    static i64 width_of_row(i64 columns) {
-        const i64 threads = omp_get_num_threads();
-        const i64 share = (columns + threads - 1) / threads, panels = (share + kWidth - 1) / kWidth;
-        const i64 width = panels < 1 ? kWidth : panels * kWidth;
-        return width < kWidestRow ? width : kWidestRow;
-    }
+
     i64 block_tiles() const { return tiles_ - first_ < block_ ? tiles_ - first_ : block_; }
     i64 count() const {
         const i64 tiles = block_tiles() - tile_;
         return left_ < tiles ? left_ : tiles;
     }
 
-    i64 rows_, columns_, width_, panels_, tiles_, block_, left_ = 0;
+    i64 rows_, columns_, panels_, tiles_, block_, left_ = 0;
     i64 point_ = 0, first_ = 0, panel_ = 0, tile_ = 0;  // first_: the first tile of the block
     bool fresh_ = true;
 };

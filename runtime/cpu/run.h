@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../call.h"
+#include "team.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -13,10 +14,11 @@ inline T* tensor(const runtime::Call& call, int number) {
     return static_cast<T*>(call.tensors[number]);
 }
 
-/// Inside the parallel region, after kernel number `kernel`: one thread calls the observer, the
-/// others wait until it is done.
+/// Inside the parallel region, after kernel number `kernel`: when all have finished it, one thread
+/// calls the observer, and the others wait until it is done.
 inline void observe(const runtime::Call& call, int kernel) {
     if (!call.observe) return;
+#pragma omp barrier
 #pragma omp single
     call.observe(call.observe_state, kernel);
 }

@@ -88,7 +88,7 @@ plan::Model lesson() {
                        hidden,
                        tensor("dense.weight.t", plan::Role::prepared, {4, 3})};
     forward.prepare = {{0, "dense.weight transposed", {1, 6}}};
-    forward.steps = {{1, "embedding", {2, 0, 5}}, {2, "dense", {5, 6, 4}}};
+    forward.steps = {{1, "embedding", {2, 0, 5}}, {2, "dense", {5, 6, 4}, 1}};
     model.programs = {forward};
     return model;
 }

@@ -1,5 +1,6 @@
 #include "codegen/kernel/builder.h"
 #include "codegen/kernel/collapse_axes.h"
+#include "codegen/kernel/schedule.h"
 #include "tests/emit/sample_kernels.h"
 
 namespace fovea::test {
@@ -23,6 +24,20 @@ Kernel product(const std::string& name, bool transposed_x, bool transposed_w, co
         const Id a = it.load(transposed_x ? it.at(x, {d, i}) : it.at(x, {i, d}));
         const Id c = it.load(transposed_w ? it.at(w, {j, d}) : it.at(w, {d, j}));
         it.store(it.at(y, {i, j}), it.contract(a, c, {d}));
+    });
+    return it.finish();
+}
+
+/// y = x w, w in panels, as many as there are floats for.
+Kernel product_of_panels(const std::string& name, const Dim& columns) {
+    Builder it(name);
+    const AxisId i = it.axis("i", m), j = it.axis("j", columns), d = it.axis("d", k);
+    const int panel = panel_columns(columns);
+    const int x = it.input("x", {m, k}), w = it.input("w", {columns + Dim(panel), k});
+    const int y = it.output("y", {m, columns});
+    const Access weight{.buffer = w, .strides = {{d, Dim(panel)}, {j, k * Dim(panel), panel}}};
+    it.par({i, j}, [&] {
+        it.store(it.at(y, {i, j}), it.contract(it.load(it.at(x, {i, d})), it.load(weight), {d}));
     });
     return it.finish();
 }
@@ -160,7 +175,10 @@ std::vector<Kernel> sample_contractions() {
             weight_gradient(),
             matrix_vector(),
             dot(),
-            transposed_output()};
+            transposed_output(),
+            product_of_panels("product_of_panels", n),
+            product_of_panels("product_of_panels_320", 320),
+            product_of_panels("product_of_panels_300", 300)};
 }
 
 }  // namespace fovea::test

@@ -4,6 +4,7 @@
 #include "codegen/base/error.h"
 #include "codegen/kernel/builder.h"
 #include "codegen/plan/lifetimes.h"
+#include "codegen/plan/phases.h"
 #include "codegen/plan/share_kernels.h"
 
 using namespace fovea;
@@ -32,8 +33,9 @@ plan::Program chain() {
 
 }  // namespace
 
-TEST_CASE("a buffer lives from the step that writes it to the last that reads it") {
+TEST_CASE("a buffer lives from the phase that writes it to the last that reads it") {
     plan::Program program = chain();
+    plan::set_phases(program, {copy_kernel("copy", "n")});
     plan::set_lifetimes(program, {copy_kernel("copy", "n")});
     CHECK(program.tensors[2].first == 0);
     CHECK(program.tensors[2].last == 1);

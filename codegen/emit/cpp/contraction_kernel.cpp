@@ -43,7 +43,6 @@ class ContractionKernel {
         define_points();
         outside_.append(writer_);
         outside_.close();
-        outside_.pragma("#pragma omp barrier");
     }
 
   private:
@@ -161,6 +160,10 @@ class ContractionKernel {
 
     std::string operand(Id load, AxisId axis) {
         const Access& access = as<Load>(kernel_, load)->access;
+        for (const Stride& stride : access.strides)
+            if (stride.axis == axis && stride.panel)
+                return "PanelOperand<" + std::to_string(stride.panel) + ">{" +
+                       values_.start_of_row(access) + ", " + spell(stride.stride).text + "}";
         return "Operand{" + values_.start_of_row(access) + ", " + known(stride(load, axis)) + "}";
     }
 

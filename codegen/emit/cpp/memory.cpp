@@ -30,13 +30,20 @@ Dim Values::lane_stride(const Access& access) const {
     return 0;
 }
 
+Expression Values::offset_along(const Stride& stride) const {
+    const Expression at{signature_.axis(stride.axis)};
+    if (!stride.panel) return at * spell(stride.stride);
+    const std::string panel = std::to_string(stride.panel);
+    return Expression{at.text + " / " + panel, Binding::product} * spell(stride.stride) +
+           Expression{at.text + " % " + panel, Binding::product};
+}
+
 Expression Values::fixed_offset(const Access& access) {
     Expression offset{"0"};
     if (access.row >= 0 && !row_moves(access))
         offset = Expression{"i64(" + value(access.row).text + ")"} * spell(access.row_stride);
     for (const Stride& stride : access.strides)
-        if (!moves(stride.axis))
-            offset = offset + Expression{signature_.axis(stride.axis)} * spell(stride.stride);
+        if (!moves(stride.axis)) offset = offset + offset_along(stride);
     return offset + spell(access.offset);
 }
 
@@ -78,8 +85,7 @@ Values::Address Values::address(const Access& access) {
     const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
     for (const Stride& stride : access.strides) {
         if (!moves(stride.axis) || (gathers && stride.axis == place.lane)) continue;
-        result.offset =
-            result.offset + Expression{signature_.axis(stride.axis)} * spell(stride.stride);
+        result.offset = result.offset + offset_along(stride);
     }
     return result;
 }

@@ -53,6 +53,7 @@ class ProgramText {
         std::set<int> used;
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const kernel::Kernel& kernel = model_.kernels[std::size_t(steps[i].kernel)];
+            if (i > 0 && steps[i].phase != steps[i - 1].phase) body.line("team.wait();");
             if (identifier(steps[i].name) != kernel.name) body.line("// " + steps[i].name);
             body.line(kernel.name + "(" + arguments(kernel, steps[i]) + ");");
             if (observed) body.line("observe(call, " + std::to_string(i) + ");");
@@ -68,6 +69,7 @@ class ProgramText {
         for (int tensor : used) define_tensor(tensor);
         if (mentions(body.text(), "key"))
             writer_.line("const DropoutKey key{call.seed, call.step};");
+        if (mentions(body.text(), "team")) writer_.line("Team team;");
         writer_.pragma("#pragma omp parallel");
         writer_.line("{");
         writer_.append(body);

@@ -97,13 +97,13 @@ class RowKernel {
                           passes_.passes.size() == 1;
         if (shared.empty()) {
             if (shares_vectors_) return;
-            writer_.pragma("#pragma omp single");
+            writer_.pragma("#pragma omp single nowait");
             writer_.open("");
             return;
         }
         const std::string collapse =
             shared.size() > 1 ? " collapse(" + std::to_string(shared.size()) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(static)");
+        writer_.pragma("#pragma omp for" + collapse + " schedule(static) nowait");
         for (std::size_t i = 0; i + 1 < shared.size(); ++i) {
             writer_.line(head(shared[i]));
             writer_.indent();
@@ -246,7 +246,7 @@ class RowKernel {
     void write_pass(const Pass& pass) {
         open_accumulators(pass);
         const bool over_lanes = lane_ >= 0 && !columns_;
-        if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static)");
+        if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static) nowait");
         std::vector<AxisId> loops = steps_;
         if (over_lanes) loops.push_back(lane_);
         for (AxisId axis : loops) writer_.open(head(axis));

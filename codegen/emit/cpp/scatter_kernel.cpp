@@ -19,7 +19,7 @@ void write_scatter_kernel(const Kernel& kernel, const Form& form, Signature& sig
     values.place = {lane, lane >= 0 ? "lanes" : "", {}};
     if (lane >= 0) values.place.moving = {lane};
     if (lane < 0) {
-        writer.pragma("#pragma omp single");
+        writer.pragma("#pragma omp single nowait");
     } else {
         writer.line("const Range " + mine + " = my_lanes(" + signature.extent(lane).text + ");");
     }
@@ -44,7 +44,6 @@ void write_scatter_kernel(const Kernel& kernel, const Form& form, Signature& sig
     for (Id id : stores) values.write_store(*as<Store>(kernel, id));
     if (lane >= 0) writer.close();
     for (std::size_t i = 0; i < form.seq.size(); ++i) writer.close();
-    if (lane >= 0) writer.pragma("#pragma omp barrier");
-}
+    }
 
 }  // namespace fovea::emit

@@ -55,13 +55,13 @@ class TileKernel {
                             signature_.extent(axis).text + "; ++" + text_.local(axis) + ")");
         if (plan_.par >= 0) heads.push_back(par_head());
         if (heads.empty()) {
-            writer_.pragma("#pragma omp single");
+            writer_.pragma("#pragma omp single nowait");
             writer_.open("");
             return 1;
         }
         const std::string collapse =
             heads.size() > 1 ? " collapse(" + std::to_string(heads.size()) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(dynamic, " + chunk() + ")");
+        writer_.pragma("#pragma omp for" + collapse + " schedule(dynamic, " + chunk() + ") nowait");
         for (std::size_t i = 0; i + 1 < heads.size(); ++i) {
             writer_.line(heads[i]);
             writer_.indent();

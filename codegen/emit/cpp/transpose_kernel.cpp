@@ -20,7 +20,7 @@ Dim stride_along(const Access& access, AxisId axis) {
 /// The axis along which an access is contiguous, or -1.
 AxisId contiguous_axis(const Access& access) {
     for (const Stride& stride : access.strides)
-        if (stride.stride.is_one()) return stride.axis;
+        if (stride.stride.is_one() || stride.panel) return stride.axis;
     return -1;
 }
 
@@ -44,7 +44,8 @@ bool write_transpose_kernel(const Kernel& kernel, const Form& form, Signature& s
         for (AxisId axis : *group)
             if (axis != rows && axis != columns) axes.push_back(axis);
     axes.insert(axes.end(), {rows, columns});
-    writer.pragma("#pragma omp for collapse(" + std::to_string(axes.size()) + ") schedule(static)");
+    writer.pragma("#pragma omp for collapse(" + std::to_string(axes.size()) +
+                  ") schedule(static) nowait");
     for (AxisId axis : axes) {
         const std::string& at = signature.axis(axis);
         const bool square = axis == rows || axis == columns;

@@ -101,8 +101,7 @@ Expression Values::make_map(Id id, const Map& map) {
 
 Expression Values::position(const std::vector<Stride>& strides) {
     Expression result{"0"};
-    for (const Stride& stride : strides)
-        result = result + Expression{signature_.axis(stride.axis)} * spell(stride.stride);
+    for (const Stride& stride : strides) result = result + offset_along(stride);
     return result;
 }
 

@@ -69,6 +69,8 @@ class Values {
         Expression offset;
     };
     Address address(const kernel::Access& access);
+    /// How far the position along its axis moves an access.
+    Expression offset_along(const kernel::Stride& stride) const;
     Expression fixed_offset(const kernel::Access& access);
     bool moves(kernel::AxisId axis) const;
     bool row_moves(const kernel::Access& access) const;

@@ -13,7 +13,7 @@ void decoder_attention_backward(
     float* dV,         // [batch, 2, keys, 64]
     i64 batch, i64 keys, i64 queries) {
     constexpr i64 q_step = 64, k_step = 64;
-    #pragma omp for collapse(2) schedule(dynamic, tasks_at_once(batch * 2, queries * keys))
+    #pragma omp for collapse(2) schedule(dynamic, tasks_at_once(batch * 2, queries * keys)) nowait
     for (i64 b = 0; b < batch; ++b)
         for (i64 h = 0; h < 2; ++h) {
             for (i64 q_at = 0; q_at < queries; q_at += q_step) {

@@ -9,7 +9,7 @@ void decoder_attention_forward(
     float* L,          // [batch, 2, queries]
     i64 batch, i64 keys, i64 queries) {
     constexpr i64 q_step = 64, k_step = 128;
-    #pragma omp for collapse(3) schedule(dynamic, tasks_at_once(batch * 2, queries * keys))
+    #pragma omp for collapse(3) schedule(dynamic, tasks_at_once(batch * 2, queries * keys)) nowait
     for (i64 b = 0; b < batch; ++b)
         for (i64 h = 0; h < 2; ++h)
             for (i64 q_at = last_tile(queries, q_step); q_at >= 0; q_at -= q_step) {
