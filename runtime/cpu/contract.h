@@ -6,6 +6,7 @@
 // is packed to [k, 16 * Vectors].
 #pragma once
 
+#include <numeric>
 #include <type_traits>
 
 #include "panels.h"
@@ -158,6 +159,9 @@ inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, F
         if constexpr (sizeof...(rest) > 0) {
             pack_panel<Width>(to, b, stride, columns, rest...);
         } else {
+            constexpr i64 kAhead = 16;
+            if constexpr (std::is_same_v<Stride, Fixed<1>>)
+                for (i64 j = 0; j < Width; j += kLanes) __builtin_prefetch(b + kAhead * sum.b + j);
             for (i64 j = 0; j < Width; j += kLanes) {
                 const Lanes lanes = lanes_at(j, columns);
                 if constexpr (std::is_same_v<Stride, Fixed<1>>) store(to + j, load(b + j, lanes));
@@ -211,19 +215,25 @@ constexpr bool may_pack_rows() {
     else return std::is_same_v<StrideA, Fixed<1>> && (kKnown<decltype(Sums::a)> + ...) != 1;
 }
 
-/// Copies a block of rows to [tile, step, Rows], the rows past the end as 0; some steps at a time,
-/// whose lines stay in the first cache from tile to tile.
+/// Copies a block of rows to [tile, step, Rows], the rows past the end as 0: as many tiles at a
+/// time as fill whole lines, so that each line of a is read once.
 template <int Rows, class Sum>
 inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
-    constexpr i64 kSteps = 64;
-    for (i64 first = 0; first < sum.extent; first += kSteps) {
-        const i64 last = first + kSteps < sum.extent ? first + kSteps : i64(sum.extent);
-        for (i64 row = 0; row < rows; row += Rows) {
-            const Lanes lanes = lanes_at(row, rows < row + Rows ? rows : row + Rows);
-            float* tile = to + row * sum.extent;
-            for (i64 k = first; k < last; ++k)
-                store(tile + k * Rows, load(a + k * sum.a + row, lanes), Lanes{Rows});
+    constexpr i64 kTiles = kLanes / std::gcd(kLanes, Rows), kAhead = 8;
+    const i64 tile = Rows * i64(sum.extent);
+    i64 row = 0;
+    for (; row + kTiles * Rows <= rows; row += kTiles * Rows, to += kTiles * tile)
+        for (i64 k = 0; k < sum.extent; ++k) {
+            const float* line = a + k * sum.a + row;
+            for (i64 at = 0; at < kTiles * Rows; at += kLanes)
+                __builtin_prefetch(line + kAhead * sum.a + at);
+            FOVEA_UNROLL for (i64 t = 0; t < kTiles; ++t)
+                store(to + t * tile + k * Rows, load(line + t * Rows, Lanes{Rows}), Lanes{Rows});
         }
+    for (; row < rows; row += Rows, to += tile) {
+        const Lanes lanes = lanes_at(row, rows < row + Rows ? rows : row + Rows);
+        for (i64 k = 0; k < sum.extent; ++k)
+            store(to + k * Rows, load(a + k * sum.a + row, lanes), Lanes{Rows});
     }
 }
 
