@@ -110,6 +110,12 @@ void Instance::bind(const DimValues& dims) {
             const int i = find_tensor(program_->outputs, name);
             tensors_[outputs + static_cast<std::size_t>(i)] = address;
         }
+                for (const auto& [output, input] : written_over_) {
+            const int from = find_tensor(program_->inputs, input);
+            const int to = find_tensor(program_->outputs, output);
+            tensors_[outputs + static_cast<std::size_t>(to)] =
+                tensors_[parameters_->count() + static_cast<std::size_t>(from)];
+        }
         place_buffers();
         remember_binding(before);
     } catch (...) {
@@ -149,7 +155,8 @@ void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> spec
     std::size_t bytes = kAlignment;  // never empty
     for (const TensorSpec& spec : specs) {
         offsets.push_back(bytes - kAlignment);
-        const bool is_elsewhere = &arena == &outputs_ && placed_.contains(spec.name);
+        const bool is_elsewhere = &arena == &outputs_ && (placed_.contains(spec.name) ||
+                                                          written_over_.contains(spec.name));
         if (is_elsewhere) continue;
         if (__builtin_add_overflow(bytes, aligned(bytes_of(spec.dtype, shape_of(spec))), &bytes)) {
             throw UserError("the inputs or outputs of " + model_->name + " have too many bytes");
@@ -218,6 +225,16 @@ void Instance::place_output(const std::string& name, void* address) {
     if (tensors_.empty()) return;
     tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
         address;
+}
+
+void Instance::write_over(const std::string& input, const std::string& output) {
+    if (!has_input(input) || !has_output(output)) {
+        throw InternalError("program '" + program_->name + "' cannot write " + output + " over " +
+                            input + ": it has no such tensors");
+    }
+    written_over_[output] = input;
+    bindings_.clear();
+    tensors_.clear();
 }
 
 bool Instance::has_input(const std::string& name) const {

@@ -34,7 +34,10 @@ class Instance {
         return static_cast<T*>(output_address(name));
     }
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
-    void place_output(const std::string& name, void* address);
+        void place_output(const std::string& name, void* address);
+    /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
+    /// whose kernels read each element of that input before they write it, and never later. Unbinds.
+    void write_over(const std::string& input, const std::string& output);
     bool has_input(const std::string& name) const;
     bool has_output(const std::string& name) const;
     std::vector<std::int64_t> shape_of(const TensorSpec& spec) const;
@@ -83,6 +86,7 @@ class Instance {
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind
     std::vector<void*> tensors_;
     std::map<std::string, void*> placed_;
+    std::map<std::string, std::string> written_over_;  // output to input
     std::vector<std::vector<std::int64_t>> prepared_shapes_;
     Arena inputs_, outputs_, workspace_, prepared_memory_;
     std::size_t workspace_bytes_ = 0, prepared_bytes_ = 0;

@@ -2,7 +2,6 @@
 #include "decoding.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "../error.h"
@@ -33,15 +32,20 @@ Decoding::Decoding(const Model& model, Parameters& parameters, DimValues dims)
     : encode_(model, "encode", parameters),
       decode_(model, "decode_step", parameters),
       dims_(std::move(dims)) {
-    while (decode_.has_input(block_name(blocks_, "keys"))) ++blocks_;
+        while (decode_.has_input(block_name(blocks_, "keys"))) ++blocks_;
+    // An element of the next cache depends on the same element of the cache alone.
+    for (std::int64_t block = 0; block < blocks_; ++block)
+        for (const char* leaf : kCaches) {
+            const std::string name = block_name(block, leaf);
+            decode_.write_over(name, name + "_next");
+        }
 }
 
 void Decoding::begin(std::span<const std::int32_t> sources, std::span<const std::int32_t> lengths,
                      std::int64_t steps) {
-    batch_ = static_cast<std::int64_t>(lengths.size());
-    steps_ = steps;
-    dims_["batch"] = batch_;
-    dims_["src_len"] = static_cast<std::int64_t>(sources.size()) / batch_;
+        const auto batch = static_cast<std::int64_t>(lengths.size());
+    dims_["batch"] = batch;
+    dims_["src_len"] = static_cast<std::int64_t>(sources.size()) / batch;
     dims_["steps"] = steps;
     decode_.bind(dims_);
     encode_.bind(dims_);
@@ -60,32 +64,16 @@ void Decoding::place_memory() {
             const std::string name = block_name(block, leaf);
             encode_.place_output(name, decode_.input<float>(name));
         }
-    }
+            }
 }
 
 void Decoding::clear_caches() {
-    row_floats_.clear();
     for (std::int64_t block = 0; block < blocks_; ++block) {
         for (const char* leaf : kCaches) {
             const std::string name = block_name(block, leaf);
             const std::int64_t count =
                 element_count(decode_.shape_of(find_spec(decode_.program().inputs, name)));
             std::fill_n(decode_.input<float>(name), count, 0.0f);
-            row_floats_.push_back(count / std::max<std::int64_t>(batch_ * steps_, 1));
-        }
-    }
-}
-
-// The step's outputs are its caches with one row more: that row alone has to move.
-void Decoding::keep_row(std::int64_t position) {
-    for (std::int64_t cache = 0; cache < 2 * blocks_; ++cache) {
-        const std::string name = block_name(cache / 2, kCaches[cache % 2]);
-        const auto width = static_cast<std::size_t>(row_floats_[static_cast<std::size_t>(cache)]);
-        const float* next = decode_.output<float>(name + "_next");
-        float* current = decode_.input<float>(name);
-        for (std::int64_t b = 0; b < batch_; ++b) {
-            const std::size_t at = static_cast<std::size_t>(b * steps_ + position) * width;
-            std::memcpy(current + at, next + at, width * sizeof(float));
         }
     }
 }
@@ -94,7 +82,7 @@ std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std:
     std::copy(tokens.begin(), tokens.end(), decode_.input<std::int32_t>("token"));
     *decode_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
     decode_.run();
-    keep_row(position);
+    
     const TensorSpec& logits = find_spec(decode_.program().outputs, "logits");
     return {decode_.output<float>("logits"),
             static_cast<std::size_t>(element_count(decode_.shape_of(logits)))};

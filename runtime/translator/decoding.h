@@ -35,13 +35,12 @@ class Decoding {
   private:
     void place_memory();
     void clear_caches();
-    void keep_row(std::int64_t position);
+    
 
     Instance encode_, decode_;
     DimValues dims_;
     std::int64_t blocks_ = 0;
-    std::int64_t batch_ = 0, steps_ = 0;
-    std::vector<std::int64_t> row_floats_;  // of one position; caches in the order keys, values
+    
 };
 
 }  // namespace fovea::runtime

@@ -136,6 +136,22 @@ TEST_CASE("instance: an output placed elsewhere stays there after rebinding") {
     }
 }
 
+TEST_CASE("instance: an output written over an input, at every size") {
+    Parameters parameters(small_model(), kParameterDims);
+    parameters.initialize(1);
+    Instance instance(small_model(), "forward", parameters);
+    instance.write_over("x", "y");
+    for (const std::int64_t batch : {1, 20, 1}) {
+        instance.bind({{"batch", batch}});
+        CHECK(instance.output<float>("y") == instance.input<float>("x"));
+        std::fill_n(instance.input<float>("x"), batch * 3, 2.0F);
+        std::fill_n(instance.input<std::int32_t>("ids"), batch, 0);
+        instance.run();
+        CHECK(instance.output<float>("y")[batch * 3 - 1] == 2.0F);
+    }
+    CHECK_THROWS_AS(instance.write_over("x", "z"), InternalError);
+}
+
 TEST_CASE("instance: an observer sees every kernel; empty batches run") {
     Parameters parameters(small_model(), kParameterDims);
     Instance instance(small_model(), "forward", parameters);
