@@ -38,11 +38,11 @@ class Splitter {
             };
             const Id m = part(Elementwise::exp_significand, "_significand");
             const Id n = part(Elementwise::exp_exponent, "_exponent");
-            Position here = before_function();
-            significand =
-                significand < 0 ? m : insert(here, Map{Elementwise::mul, {significand, m}}, "");
-            exponent = exponent < 0 ? n : insert(here, Map{Elementwise::add, {exponent, n}}, "");
+            significand = significand < 0 ? m : join(Elementwise::mul, significand, m);
+            exponent = exponent < 0 ? n : join(Elementwise::add, exponent, n);
         }
+        std::string& name = kernel_.nodes[std::size_t(function_)].name;
+        if (name.empty()) name = is_tanh_ ? "tanh_of_sum" : "sigmoid_of_sum";
         *as<Map>(kernel_, function_) = {
             is_tanh_ ? Elementwise::tanh_of_exp : Elementwise::sigmoid_of_exp,
             {significand, exponent}};
@@ -116,10 +116,11 @@ class Splitter {
         return last;
     }
 
-    Position before_function() const {
+    /// f(a, b) in front of the function.
+    Id join(Elementwise f, Id a, Id b) {
         Position at = positions_of(kernel_)[std::size_t(function_)];
         --at.index;
-        return at;
+        return insert(at, Map{f, {a, b}}, f == Elementwise::mul ? "significand" : "exponent");
     }
 
     /// Puts a node behind `at`, and moves `at` behind it.
@@ -135,7 +136,9 @@ class Splitter {
             Id scaled = term.tile;
             if (term.factor != 1) {
                 const Id factor = insert(at, Constant{term.factor}, "");
-                scaled = insert(at, Map{Elementwise::mul, {scaled, factor}}, "");
+                const std::string name = node(scaled).name;
+                scaled = insert(at, Map{Elementwise::mul, {scaled, factor}},
+                                name.empty() ? "" : name + "_scaled");
             }
             sum = sum < 0 ? scaled : insert(at, Map{Elementwise::add, {sum, scaled}}, "");
         }

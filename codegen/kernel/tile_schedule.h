@@ -24,7 +24,7 @@ TileSchedule tile_schedule(const Kernel& kernel);
 /// The register tile of a sum of products whose lanes lie along an axis of this extent.
 RegisterTile register_tile(const Dim& lanes);
 /// That of a sum of anything else, whose terms take many instructions.
-constexpr RegisterTile kTileOfTerms{2, 2};
+constexpr RegisterTile kTileOfTerms{4, 1};
 
 /// `tile q 64, tile k 64`
 std::string print(const Kernel& kernel, const TileSchedule& schedule);

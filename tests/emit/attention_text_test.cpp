@@ -101,3 +101,22 @@ TEST_CASE("kernels that have no place in tiles are refused with a reason") {
         CHECK_THROWS(emit::cpp_kernel(kernel));
     }
 }
+
+TEST_CASE("an additive score is computed once forward, and twice backward") {
+    AttentionVariant variant;
+    variant.additive = true;
+    const auto calls = [](const std::string& text, const std::string& function) {
+        int count = 0;
+        for (std::size_t at = text.find(function + "("); at != std::string::npos;
+             at = text.find(function + "(", at + 1))
+            ++count;
+        return count;
+    };
+    const std::string forward = emit::cpp_kernel(attention_forward(variant));
+    CHECK(calls(forward, "tanh_of_exp") == 1);
+    CHECK(calls(forward, "tanh") == 0);
+    const std::string backward = emit::cpp_kernel(attention_backward(variant));
+    CHECK(calls(backward, "tanh_of_exp") == 2);
+    CHECK(calls(backward, "tanh") == 0);
+    CHECK(calls(backward, "joint_sums") == 1);
+}

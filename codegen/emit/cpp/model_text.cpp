@@ -64,7 +64,7 @@ std::string kernels_text(const Model& model) {
     for (const char* header : {"contract", "dropout", "math", "run", "threads", "vector"})
         head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
     if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
-        for (const char* header : {"tile", "tile_dropout"})
+        for (const char* header : {"tile", "tile_dropout", "joint_sums"})
             head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
     head.blank();
     head.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");

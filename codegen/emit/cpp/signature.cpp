@@ -27,7 +27,9 @@ constexpr const char* kReserved[] = {
     "true",     "false",     "across",   "register", "signed", "unsigned", "void",
     "static",   "inline",    "public",   "private",  "try",    "catch",    "throw",
     "sizeof",   "goto",      "continue", "export",   "extern", "i64",      "i32",
-    "bf16"};
+    "bf16",     "floats8",   "load8",    "splat8"};
+constexpr const char* kReservedFunctions[] = {"exp_exponent", "exp_significand", "tanh_of_exp",
+                                              "sigmoid_of_exp", "joint_sums"};
 
 void add_symbols(std::set<std::string>& symbols, const Dim& dim) {
     for (const DimTerm& term : dim.terms()) {
@@ -75,7 +77,10 @@ std::string identifier(std::string_view name) {
 }
 
 bool is_reserved(const std::string& name) {
-    return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
+    const auto is_among = [&](const auto& names) {
+        return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    };
+    return is_among(kReserved) || is_among(kReservedFunctions);
 }
 
 std::string element_type(DType dtype) {
@@ -117,6 +122,7 @@ std::string shape_text(const std::vector<Dim>& shape) {
 
 Signature::Signature(const Kernel& kernel) : kernel_(kernel), symbols_(symbols_of(kernel)) {
     taken_.insert(std::begin(kReserved), std::end(kReserved));
+    taken_.insert(std::begin(kReservedFunctions), std::end(kReservedFunctions));
     taken_.insert(symbols_.begin(), symbols_.end());
     if (draws(kernel)) taken_.insert("key");
     for (const Buffer& buffer : kernel.buffers) buffers_.push_back(fresh(identifier(buffer.name)));

@@ -6,6 +6,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/tile_axes.h"
+#include "codegen/emit/cpp/tile_joint_sums.h"
 #include "codegen/emit/cpp/tile_roots.h"
 #include "codegen/emit/cpp/tile_strip.h"
 #include "codegen/emit/cpp/tile_task.h"
@@ -49,9 +50,12 @@ class Planner {
         for (Id id : block)
             if (is_draw(id)) plan_root(loop, id);
             else if (roots_.is_root(id)) turn_leaves(loop, id);
+        const std::map<Id, std::vector<Id>> joint = joint_sums(plan_, axes_, roots_, block, loop);
         for (Id id : block) {
             if (as<Loop>(kernel_, id)) plan_loop(loop, id);
-            else if (roots_.is_root(id) && !is_draw(id)) plan_root(loop, id);
+            else if (joint.contains(id)) plan_joint(loop, joint.at(id));
+            else if (roots_.is_root(id) && !is_draw(id) && !statement_.contains(id))
+                plan_root(loop, id);
         }
         check_order(loop);
     }
@@ -112,6 +116,21 @@ class Planner {
         statement_[id] = {loop, at};
         plan_.roots.insert(id);
         if (!plan_.storage.contains(id) && !as<Store>(kernel_, id)) plan_.storage[id] = id;
+    }
+
+    void plan_joint(Id loop, const std::vector<Id>& sums) {
+        Statement statement;
+        statement.kind = Kind::joint;
+        statement.place = place_of_root(loop, sums[0]);
+        statement.step = as<Reduce>(kernel_, sums[0])->axes[0];
+        statement.roots = sums;
+        for (Id id : sums) {
+            need_lanes(as<Reduce>(kernel_, id)->operand, statement.place.lane);
+            statement_[id] = {loop, int(plan_.blocks[loop].size())};
+            plan_.roots.insert(id);
+            plan_.storage.try_emplace(id, id);
+        }
+        plan_.blocks[loop].push_back(statement);
     }
 
     /// The number of the last statement of the block that computes something `id` reads; -1: none.
@@ -321,7 +340,7 @@ class Planner {
             const bool in_rows = statement.kind != Kind::lanes || axes(id).size() > 1;
             const bool kept = statement.kind == Kind::turn || statement.kind == Kind::mask ||
                               statement.kind == Kind::across || statement.kind == Kind::draw ||
-                              is_read_elsewhere(id, id, in_rows);
+                              statement.kind == Kind::joint || is_read_elsewhere(id, id, in_rows);
             if (!kept) continue;
             Place2 place = statement.place;
             if (statement.kind != Kind::turn) place = axes_.place(axes(id), loop);

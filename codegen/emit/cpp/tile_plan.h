@@ -24,6 +24,7 @@ struct Statement {
         scalar,  // numbers and stores of numbers
         lanes,   // vectors of lanes, each with passes over rows
         sum,     // a contraction or a reduction of three axes, and what is made of it
+        joint,   // sums over either of two axes, of terms that share values
         across,  // reductions along the lanes, row by row
         turn,    // what is made of a tile of memory with its columns in the lanes
         mask,    // a tile in place, where a tile of the loop is not valid whole
@@ -33,7 +34,7 @@ struct Statement {
     };
     Kind kind = Kind::scalar;
     Place2 place;
-    kernel::AxisId step = -1;        // of a sum
+    kernel::AxisId step = -1;        // of a sum; of joint sums the axis beside place.row
     kernel::Id source = -1;          // the sum, the loop, the loaded tile that is turned
     kernel::Id start = -1;           // what a sum begins with, or -1
     kernel::Id value = -1;           // the node that the finished sum is the value of

@@ -18,6 +18,8 @@ class TileRoots {
     bool is_sum(kernel::Id id) const;
     /// where(valid, x, y) of a sum's tile: x is masked in place afterwards.
     bool is_mask(kernel::Id id) const;
+    /// Whether computing a value, apart from what statements compute, calls a function.
+    bool is_costly(kernel::Id id) const;
     /// Whether only sums with `lane` in the lanes read a value, or what is made of it.
     bool is_read_by_sums(kernel::Id id, kernel::AxisId lane) const;
     const std::vector<kernel::Id>& users(kernel::Id id) const { return users_[std::size_t(id)]; }
@@ -25,7 +27,6 @@ class TileRoots {
   private:
     bool needs_statement(kernel::Id id) const;
     bool needs_statement_for(kernel::Id id, kernel::Id user) const;
-    bool is_costly(kernel::Id id) const;
     bool has_open_sum(kernel::Id id) const;
     bool is_next(kernel::Id loop, kernel::Id id) const;
     /// The innermost loop over tiles around a node; -1: none.

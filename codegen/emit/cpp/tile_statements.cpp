@@ -20,6 +20,7 @@ void TileStatements::write(const Statement& statement) {
         case Kind::scalar: write_scalar(statement); break;
         case Kind::lanes: write_lanes(statement); break;
         case Kind::sum: write_sum(statement); break;
+        case Kind::joint: write_joint(statement); break;
         case Kind::across: write_across(statement); break;
         case Kind::turn: write_turn(statement); break;
         case Kind::mask: write_mask(statement); break;

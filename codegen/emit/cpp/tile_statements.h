@@ -33,6 +33,7 @@ class TileStatements {
     void write_strip(const Statement& statement);
     void write_rows(const Statement& statement);
     void write_sum(const Statement& statement);
+    void write_joint(const Statement& statement);
     void write_across(const Statement& statement);
     void write_turn(const Statement& statement);
     void write_mask(const Statement& statement);

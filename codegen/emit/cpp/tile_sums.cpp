@@ -1,4 +1,5 @@
 // Sums over a step, in register tiles: where they begin, what a step adds, what is made of them.
+#include "codegen/emit/cpp/tile_joint_sums.h"
 #include "codegen/emit/cpp/tile_statements.h"
 
 namespace fovea::emit {
@@ -97,6 +98,42 @@ void TileStatements::write_sum(const Statement& statement) {
     writer_.line(
         lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {"floats", sum}}, body.text()) +
         " {");
+    writer_.append(body);
+    writer_.line("});");
+    writer_.unindent();
+}
+
+/// `dk[k, d], dw[k, d] = sums over q, dq[q, d] = sums over k`, with shared values in variables.
+void TileStatements::write_joint(const Statement& statement) {
+    const AxisId row = statement.place.row, column = statement.step, lane = statement.place.lane;
+    const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
+    std::string titles[2], tiles[2];  // of the rows' sums, of the columns'
+    const std::string of[2] = {"of_" + letter(row), "of_" + letter(column)};
+    int count[2] = {0, 0};
+    const std::vector<Id> shared = shared_values(kernel_, statement.roots);
+    Writer body(writer_.depth() + 2);
+    std::swap(body, writer_);
+    for (Id id : shared) write_root(id, nullptr);
+    for (Id id : statement.roots) {
+        const Reduce& reduce = *as<Reduce>(kernel_, id);
+        const int side = reduce.axes[0] == column ? 0 : 1;
+        titles[side] += (count[side] ? ", " : "") + signature_.value(id) + "[" +
+                        letter(side ? column : row) + ", " + letter(lane) + "]";
+        tiles[side] += (count[side] ? ", " : "") + text_.name(owner(id));
+        writer_.line(of[side] + "[" + std::to_string(count[side]++) +
+                     "] += " + text_.value(reduce.operand, DType::f32, true).text + ";");
+    }
+    std::swap(body, writer_);
+    writer_.line("// " + titles[0] + " = sums over " + letter(column) + "; " + titles[1] +
+                 " = sums over " + letter(row));
+    writer_.line("joint_sums(" + text_.count(row) + ", " + text_.count(column) + ", " +
+                 text_.width(lane) + ", {" + tiles[0] + "}, {" + tiles[1] + "},");
+    writer_.indent();
+    const auto sums = [&](int side) {
+        return "floats (&" + of[side] + ")[" + std::to_string(count[side]) + "]";
+    };
+    writer_.line("[&](i64 " + text_.local(row) + ", i64 " + text_.local(column) + ", i64 " +
+                 text_.local(lane) + ", " + sums(0) + ", " + sums(1) + ") FOVEA_LAMBDA {");
     writer_.append(body);
     writer_.line("});");
     writer_.unindent();
