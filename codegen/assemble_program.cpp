@@ -138,11 +138,12 @@ class Assembly {
         if (leaf && !memory.transposed)
             return find(node.op == Op::parameter ? plan::Role::parameter : plan::Role::input,
                         memory.name);
-        if (output >= 0) return find(plan::Role::output, std::string(graph_[output].name));
+        if (output >= 0 && !memory.parts)
+            return find(plan::Role::output, std::string(graph_[output].name));
         plan::Tensor tensor{.name = memory.name,
                             .role = prepared ? plan::Role::prepared : plan::Role::buffer,
                             .dtype = memory.dtype, .shape = memory.shape, .limit = {}};
-        tensor.node = memory.transposed ? -1 : memory.node;
+        tensor.node = memory.transposed || memory.parts ? -1 : memory.node;
         program_.tensors.push_back(tensor);
         return int(program_.tensors.size()) - 1;
     }

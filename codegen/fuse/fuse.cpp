@@ -16,8 +16,9 @@ std::string_view name_of(Form form) {
 }
 
 FusedGraph fuse(const Graph& graph, bool enabled) {
-    std::vector<bool> inlined = inlined_nodes(graph);
+    std::vector<bool> inlined = inlined_nodes(graph, enabled);
     FusedGraph fused = group_nodes(graph, inlined, enabled);
+    if (enabled) join_row_kernels(graph, inlined, fused);
     place_values(graph, inlined, fused);
     order_groups(graph, inlined, fused);
     return fused;

@@ -12,7 +12,7 @@ namespace fovea::fuse {
 
 /// How a group is lowered.
 enum class Form {
-    rows,      // elementwise, with reductions over the last axis
+    rows,      // elementwise, with reductions over the last axis, and sums over rows
     columns,   // a reduction over other axes, and the elementwise ops before it
     contract,  // an einsum with an elementwise epilogue
     scatter,   // a scatter-add
@@ -28,6 +28,7 @@ struct Group {
     Form form = Form::rows;
     std::vector<int> nodes;   // ascending
     std::vector<int> stored;  // those that others, or the user, read
+    std::vector<int> sums{};  // of a row kernel: its sums over rows, which are stored too
     int anchor = -1;          // the einsum, reduction over columns, scatter-add or copied node
     Shape domain;             // what the group runs over
     bool reduces = false;     // over the last axis of the domain
@@ -56,14 +57,27 @@ struct FusedGraph {
 FusedGraph fuse(const Graph& graph, bool enabled);
 
 /// Whether a node is computed anew wherever it is read: constants, positions, comparisons, random
-/// factors, values that depend on nothing but these.
-std::vector<bool> inlined_nodes(const Graph& graph);
+/// factors, values that depend on nothing but these; with `enabled`, also what the backward pass
+/// can make again of one value and factors by row or column.
+std::vector<bool> inlined_nodes(const Graph& graph, bool enabled);
 
 /// For each node, those that read it, in order.
 std::vector<std::vector<int>> readers_of(const Graph& graph);
 
+/// Whether a value is made element by element of a contraction that nothing else reads: the
+/// contraction then stores it, and not its own sums.
+bool finishes_product(const Graph& graph, const std::vector<std::vector<int>>& readers, int id);
+
 /// Puts every node that computes into a group (`groups`, `group_of`, `refusals` of the result).
 FusedGraph group_nodes(const Graph& graph, const std::vector<bool>& inlined, bool enabled);
+
+/// Whether the machine takes many instructions for it.
+bool is_transcendental(Elementwise function);
+
+/// Makes one of row kernels where one alone reads what cost the other much to compute. Gives the
+/// sums over rows of what a row kernel computes or reads to that kernel, and makes one of those
+/// that share a value.
+void join_row_kernels(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
 
 /// Decides which values get memory, and adds copies where a view cannot be read in place.
 void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);

@@ -93,7 +93,6 @@ class Grouping {
 
     std::optional<std::string> why_not_join(int id, int target,
                                             const std::vector<int>& readers) const {
-        const Node& node = graph_[id];
         const Group& group = fused_.groups[std::size_t(target)];
         if (!enabled_) return "fusion is off";
         if (group.form != Form::rows && group.form != Form::columns && group.form != Form::contract)
@@ -105,7 +104,7 @@ class Grouping {
         bool all_inside = std::all_of(readers.begin(), readers.end(), [&](int reader) {
             return fused_.group_of[std::size_t(reader)] == target;
         });
-        if (auto reason = why_not_shape(node, group, all_inside)) return reason;
+        if (auto reason = why_not_shape(id, group, all_inside)) return reason;
         if (!all_inside && leads_to(id, target)) return "another reader of it is needed before";
         return std::nullopt;
     }
@@ -120,10 +119,14 @@ class Grouping {
         return node.op == Op::gather && (node.inputs[0] == id || node.inputs[1] == id);
     }
 
-    std::optional<std::string> why_not_shape(const Node& node, const Group& group,
-                                             bool all_inside) const {
+    std::optional<std::string> why_not_shape(int id, const Group& group, bool all_inside) const {
+        const Node& node = graph_[id];
         switch (row_of(node.op).op_class) {
-            case OpClass::elementwise: return why_not_elementwise(node, group, all_inside);
+            case OpClass::elementwise:
+                if (group.form == Form::rows && group.reduces &&
+                    finishes_product(graph_, readers_, id))
+                    return "it is the epilogue of a contraction";
+                return why_not_elementwise(node, group, all_inside);
             case OpClass::reduction: return why_not_reduction(node, group);
             case OpClass::contraction: return why_not_contraction(node, group, all_inside);
             default: return "it moves values by itself";
@@ -166,7 +169,9 @@ class Grouping {
             if (!seen[std::size_t(node)]) open.push_back(node);
             seen[std::size_t(node)] = true;
         };
-        for (int reader : readers_[std::size_t(id)])
+        std::vector<int> readers;
+        collect_readers(id, readers);
+        for (int reader : readers)
             if (fused_.group_of[std::size_t(reader)] != target) visit(reader);
         while (!open.empty()) {
             int at = open.back();

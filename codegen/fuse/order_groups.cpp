@@ -53,11 +53,16 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
     int id = group.anchor >= 0      ? group.anchor
              : group.stored.empty() ? group.nodes.back()
                                     : group.stored.back();
+    std::vector<int> named = group.stored;  // sums over rows name their kernel if nothing else does
+    std::erase_if(named, [&](int stored) {
+        return std::binary_search(group.sums.begin(), group.sums.end(), stored);
+    });
+    if (named.empty()) named = group.stored;
+    else if (group.anchor < 0) id = named.back();
     const Node& node = graph[id];
-    int output =
-        group.stored.empty()
-            ? -1
-            : fused.output_of[std::size_t(fused.layouts[std::size_t(group.stored[0])].base)];
+    int output = named.empty()
+                     ? -1
+                     : fused.output_of[std::size_t(fused.layouts[std::size_t(named[0])].base)];
     bool attends = node.op == Op::fused_attention;
     if (output >= 0 && node.backward && !attends) {
         std::string name(graph[output].name);

@@ -98,6 +98,9 @@ Id Builder::random(int site, double probability, std::vector<Stride> row,
 Id Builder::reduce(Reduction reduction, Id operand, std::vector<AxisId> axes) {
     return make(Reduce{reduction, std::move(axes), operand});
 }
+Id Builder::sum_by_block(Id operand, std::vector<AxisId> axes, AxisId blocks) {
+    return make(Reduce{Reduction::sum, std::move(axes), operand, blocks});
+}
 
 Id Builder::contract(Id a, Id b, std::vector<AxisId> axes) {
     return make(Contract{std::move(axes), a, b});

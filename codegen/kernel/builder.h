@@ -54,6 +54,8 @@ class Builder {
     Id lt(Id x, Id y) { return map(Elementwise::lt, {x, y}); }
     Id le(Id x, Id y) { return map(Elementwise::le, {x, y}); }
     Id where(Id condition, Id x, Id y) { return map(Elementwise::where, {condition, x, y}); }
+    /// A sum over each block of the positions along `axes`.
+    Id sum_by_block(Id operand, std::vector<AxisId> axes, AxisId blocks);
     Id sum(Id operand, std::vector<AxisId> axes) {
         return reduce(Reduction::sum, operand, std::move(axes));
     }

@@ -206,7 +206,10 @@ void erase_axis(Kernel& kernel, AxisId gone) {
         if (auto index = std::get_if<Index>(&node.operation)) renumber(index->axis);
         if (auto valid = std::get_if<Valid>(&node.operation)) renumber(valid->axis);
         if (auto constant = std::get_if<Constant>(&node.operation)) clean(constant->axes);
-        if (auto reduce = std::get_if<Reduce>(&node.operation)) clean(reduce->axes);
+        if (auto reduce = std::get_if<Reduce>(&node.operation)) {
+            clean(reduce->axes);
+            renumber(reduce->blocks);
+        }
         if (auto contract = std::get_if<Contract>(&node.operation)) clean(contract->axes);
         if (auto loop = std::get_if<Loop>(&node.operation)) renumber(loop->axis);
     }

@@ -149,7 +149,11 @@ class Evaluator {
         if (auto reduce = as<Reduce>(kernel_, id)) {
             const bool adds = reduce->reduction == Reduction::sum;
             double total = adds ? 0 : -std::numeric_limits<double>::infinity();
+            std::int64_t number = 0;
+            const Range block = block_of(*reduce);
             over(reduce->axes, [&] {
+                const std::int64_t here = number++;
+                if (here < block.first || here >= block.end) return;
                 const double x = get(reduce->operand);
                 total = adds ? total + x : std::max(total, x);
             });
@@ -159,6 +163,17 @@ class Evaluator {
         double total = 0;
         over(contract->axes, [&] { total += get(contract->a) * get(contract->b); });
         return total;
+    }
+
+    /// The positions along its axes that a reduction takes for the current block.
+    Range block_of(const Reduce& reduce) const {
+        std::int64_t count = 1;
+        for (AxisId axis : reduce.axes)
+            count *= ranges_[std::size_t(axis)].end - ranges_[std::size_t(axis)].first;
+        if (reduce.blocks < 0) return {0, count};
+        const std::int64_t block = position_[std::size_t(reduce.blocks)];
+        const std::int64_t blocks = ranges_[std::size_t(reduce.blocks)].end;
+        return {count * block / blocks, count * (block + 1) / blocks};
     }
 
     /// The value of a tile at the current position.

@@ -82,6 +82,7 @@ std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,
     if (auto reduce = std::get_if<Reduce>(&operation)) {
         unite(axes, of(reduce->operand));
         remove(axes, reduce->axes);
+        if (reduce->blocks >= 0) unite(axes, std::vector<AxisId>{reduce->blocks});
     }
     if (auto contract = std::get_if<Contract>(&operation)) {
         unite(axes, of(contract->a));

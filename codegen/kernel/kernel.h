@@ -10,7 +10,7 @@
 //           | load access                         a buffer at the current position
 //           | map f (tile...)                     elementwise; axes = union of the operands' axes
 //           | random                              dropout's factor: 0 or 1 / (1 - p)
-//           | reduce sum|max axes tile            over whole axes; they leave the type
+//           | reduce sum|max axes tile [by axis]  over whole axes; they leave the type
 //           | contract axes (a, b)                sum over the axes of a * b
 //           | store access = tile | += tile
 //           | each axis block                     independent points: the axis leaves the types
@@ -42,6 +42,10 @@ namespace fovea::kernel {
 
 using Id = int;
 using AxisId = int;
+
+/// How many blocks a sum over rows is taken in. Threads share the blocks; the sum does not depend
+/// on how many threads there are.
+inline constexpr int kRowBlocks = 32;
 
 /// A named range of positions, 0 to extent - 1.
 struct Axis {
@@ -99,10 +103,13 @@ struct Random {
     double probability = 0;
     std::vector<Stride> row, column;
 };
+/// With `blocks`, an axis that only results have, the positions along `axes`, one after the other
+/// as in memory, are cut into that many blocks of nearly the same length, each with its own sum.
 struct Reduce {
     Reduction reduction = Reduction::sum;
     std::vector<AxisId> axes;
     Id operand = -1;
+    AxisId blocks = -1;
 };
 struct Contract {
     std::vector<AxisId> axes;

@@ -93,7 +93,8 @@ class Printer {
                    "] column [" + sum(random->column, Dim(0)) + "]";
         if (auto reduce = as<Reduce>(kernel_, id))
             return std::string(reduce->reduction == Reduction::sum ? "sum" : "max") + "<" +
-                   axes(reduce->axes) + ">(" + name(reduce->operand) + ")";
+                   axes(reduce->axes) + ">(" + name(reduce->operand) + ")" +
+                   (reduce->blocks < 0 ? "" : " by " + axes({reduce->blocks}));
         if (auto contract = as<Contract>(kernel_, id))
             return "contract<" + axes(contract->axes) + ">(" + name(contract->a) + ", " +
                    name(contract->b) + ")";

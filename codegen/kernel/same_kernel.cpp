@@ -61,7 +61,7 @@ class Structure {
         add(random.site), add(random.probability), add(random.row), add(random.column);
     }
     void add(const Reduce& reduce) {
-        add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand);
+        add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand), add(reduce.blocks);
     }
     void add(const Contract& contract) { add(contract.axes), add(contract.a), add(contract.b); }
     void add(const Store& store) {

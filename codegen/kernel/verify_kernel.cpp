@@ -78,8 +78,10 @@ class Verifier {
         if (node.dtype != tile_dtype(kernel_, node.operation, node.dtype))
             fail(id, "is declared " + std::string(name_of(node.dtype)) + " but is " +
                          std::string(name_of(tile_dtype(kernel_, node.operation, node.dtype))));
-        if (auto reduce = std::get_if<Reduce>(&node.operation))
+        if (auto reduce = std::get_if<Reduce>(&node.operation)) {
             check_reduced(id, reduce->axes, {reduce->operand});
+            if (reduce->blocks >= 0) check_axis_exists(id, reduce->blocks);
+        }
         if (auto contract = std::get_if<Contract>(&node.operation))
             check_reduced(id, contract->axes, {contract->a, contract->b});
     }

@@ -183,9 +183,14 @@ Id GroupBuilder::compute_reduce(const Node& node) {
 }
 
 void GroupBuilder::store_all() {
-    for (int id : group_.nodes) value(id);
+    const auto is_row_sum = [&](int id) {
+        return std::binary_search(group_.sums.begin(), group_.sums.end(), id);
+    };
+    for (int id : group_.nodes)
+        if (!is_row_sum(id)) value(id);
     for (int id : group_.stored)
-        builder_.store(access(id, aligned(graph_[id].shape.rank()), true), value(id));
+        if (!is_row_sum(id))
+            builder_.store(access(id, aligned(graph_[id].shape.rank()), true), value(id));
 }
 
 LoweredKernel GroupBuilder::finish(std::string formula) {

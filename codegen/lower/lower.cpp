@@ -10,7 +10,9 @@ namespace {
 std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGraph& fused,
                                        const fuse::Group& group, Memories& memories) {
     switch (group.form) {
-        case fuse::Form::rows: return {lower_rows(graph, fused, group, memories)};
+        case fuse::Form::rows:
+            if (!group.sums.empty()) return lower_row_sums(graph, fused, group, memories);
+            return {lower_rows(graph, fused, group, memories)};
         case fuse::Form::columns: return {lower_columns(graph, fused, group, memories)};
         case fuse::Form::contract: return {lower_contraction(graph, fused, group, memories)};
         case fuse::Form::scatter: return lower_scatter(graph, fused, group, memories);

@@ -13,6 +13,7 @@ namespace fovea::lower {
 struct Memory {
     int node = -1;            // whose value it is, with the shape of that node
     bool transposed = false;  // a copy of a matrix parameter, as contractions read it
+    bool parts = false;       // of sums over rows, each of a block of them
     std::string name;
     DType dtype = DType::f32;
     std::vector<Dim> shape;

@@ -10,6 +10,9 @@ namespace fovea::lower {
 /// Elementwise ops and reductions over the last axis: a loop over rows, a tile along the row.
 LoweredKernel lower_rows(const Graph& graph, const fuse::FusedGraph& fused,
                          const fuse::Group& group, Memories& memories);
+/// The same with sums over rows: their parts, one for each block of rows, then the sums.
+std::vector<LoweredKernel> lower_row_sums(const Graph& graph, const fuse::FusedGraph& fused,
+                                          const fuse::Group& group, Memories& memories);
 /// A reduction over other axes: lanes along the last axis, the reduced axes in order.
 LoweredKernel lower_columns(const Graph& graph, const fuse::FusedGraph& fused,
                             const fuse::Group& group, Memories& memories);

@@ -25,6 +25,18 @@ int Memories::of(int base) { return add(base, false); }
 
 int Memories::transposed(int base) { return add(base, true); }
 
+int Memories::parts_of(int base) {
+    auto [at, fresh] = parts_.try_emplace(base, int(all_.size()));
+    if (!fresh) return at->second;
+    Memory memory;
+    memory.node = base;
+    memory.parts = true;
+    memory.name = name_of(base) + "_parts";
+    memory.shape = {kernel::kRowBlocks, graph_[base].shape[-1].without_label()};
+    all_.push_back(memory);
+    return at->second;
+}
+
 int Memories::add(int base, bool transposed) {
     auto [at, fresh] = index_.try_emplace({base, transposed}, int(all_.size()));
     if (!fresh) return at->second;

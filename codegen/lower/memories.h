@@ -22,6 +22,8 @@ class Memories {
 
     /// The memory of base node `base`.
     int of(int base);
+    /// The memory of the parts of node `base`, a sum over rows: [kRowBlocks, columns].
+    int parts_of(int base);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
     /// contractions take its rows in several panels, [panels, columns, rows of a panel].
     int transposed(int base);
@@ -39,6 +41,7 @@ class Memories {
     std::vector<Memory> all_;
     std::vector<int> transposed_;
     std::map<std::pair<int, bool>, int> index_;
+    std::map<int, int> parts_;
 };
 
 }  // namespace fovea::lower

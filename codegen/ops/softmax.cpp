@@ -21,7 +21,7 @@ std::array<signed char, Shape::kMaxRank> swap_with_last(int rank, int axis) {
 
 Tensor over_last_axis(Tensor x) {
     Tensor shifted = exp(x - stop_gradient(amax(x, -1, true)));
-    return shifted / sum(shifted, -1, true);
+    return shifted * (1.0 / sum(shifted, -1, true));
 }
 
 Tensor softmax_expand(const Expansion& e) {

@@ -21,10 +21,11 @@ FOVEA_INLINE floats round_small(floats x) {
 FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
 
 /// e^x; 0 below -104, infinity above 88.73. The reduction and polynomial are those of Cephes' expf.
+/// Bounds come first where x is clamped, so that NaN stays NaN.
 FOVEA_INLINE floats exp(floats x) {
     constexpr float kLog2e = 1.44269504088896341F;
     constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
-    const floats clamped = minimum(maximum(x, splat(-105.F)), splat(90.F));
+    const floats clamped = minimum(splat(90.F), maximum(splat(-105.F), x));
     const floats n = round_small(clamped * kLog2e);
     const floats f = (clamped - n * kLn2High) - n * kLn2Low;
     floats p = f * 1.9875691500e-4F + 1.3981999507e-3F;
@@ -40,13 +41,13 @@ FOVEA_INLINE floats exp(floats x) {
     const ints whole = convert<ints>(n), half = whole >> 1;
     p = p * power_of_two(half) * power_of_two(whole - half);
 #endif
-    return select(x == x, p, x);
+    return p;
 }
 
 /// 2^x; 0 below -150, infinity above 128. The polynomial is a minimax fit of 2^f on [-1/2, 1/2],
 /// within 1e-7 of it.
 FOVEA_INLINE floats exp2(floats x) {
-    const floats clamped = minimum(maximum(x, splat(-152.F)), splat(130.F));
+    const floats clamped = minimum(splat(130.F), maximum(splat(-152.F), x));
 #ifdef __AVX512F__
     const floats n = floats(_mm512_maskz_roundscale_ps(0xffff, __m512(clamped), 8));
 #else
@@ -64,7 +65,7 @@ FOVEA_INLINE floats exp2(floats x) {
     const ints whole = convert<ints>(n), half = whole >> 1;
     p = p * power_of_two(half) * power_of_two(whole - half);
 #endif
-    return select(x == x, p, x);
+    return p;
 }
 
 /// e^x - 1 for |x| <= 0.35, without losing what is small against 1.

@@ -39,6 +39,11 @@ FOVEA_INLINE Lanes lanes_at(i64 k, i64 extent) {
     return {left < kLanes ? (left > 0 ? left : 0) : kLanes};
 }
 
+/// All 16 of them, known when the code is compiled.
+struct AllLanes {
+    constexpr operator Lanes() const { return {}; }
+};
+
 /// 16 elements from memory; lanes that take no part are 0 and their memory is not touched.
 FOVEA_INLINE floats load(const float* from) { return load_as<floats>(from); }
 FOVEA_INLINE ints load(const i32* from) { return load_as<ints>(from); }
@@ -154,6 +159,15 @@ FOVEA_INLINE void store(bf16* to, floats value) { store(to, value, Lanes{}); }
 FOVEA_INLINE float to_float(bf16 value) { return widen(splat_as<halves>(value.bits))[0]; }
 FOVEA_INLINE bf16 to_bf16(float value) { return {narrow(splat(value))[0]}; }
 
+template <class T>
+FOVEA_INLINE auto load(const T* from, AllLanes) {
+    return load(from);
+}
+template <class T, class Vector>
+FOVEA_INLINE void store(T* to, Vector value, AllLanes) {
+    store(to, value);
+}
+
 /// Elements `stride` apart.
 template <class T>
 FOVEA_INLINE auto load_strided(const T* from, i64 stride, Lanes lanes) {
@@ -227,6 +241,11 @@ FOVEA_INLINE floats keep(floats value, Lanes lanes, float other = 0.F) {
 }
 FOVEA_INLINE ints keep(ints value, Lanes lanes, i32 other = 0) {
     return select(lanes.mask(), value, splat(other));
+}
+
+template <class V, class T = int>
+FOVEA_INLINE V keep(V value, AllLanes, T = {}) {
+    return value;
 }
 
 /// `count` rounded up to whole vectors.

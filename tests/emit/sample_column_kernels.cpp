@@ -39,6 +39,25 @@ Kernel column_softmax() {
     return it.finish();
 }
 
+/// A row scaled by what it sums to, and sums over rows of it before and after, by block of rows.
+/// With `flat` false the rows have two axes that memory does not make one.
+Kernel row_sums(const std::string& name, const Dim& columns, bool flat) {
+    Builder it(name);
+    const AxisId batch = it.axis("batch", b), row = it.axis("row", m), j = it.axis("j", columns);
+    const AxisId blocks = it.axis("blocks", kRowBlocks);
+    const int x = it.input("x", {b, m, columns}), y = it.output("y", {b, m, columns});
+    const int before = it.output("before_parts", {kRowBlocks, columns});
+    const int after = it.output("after_parts", {kRowBlocks, columns});
+    const Id value = it.load(it.at(x, {batch, row, j}));
+    Id total = it.sum(value, {j});
+    if (!flat) total = it.add(total, it.mul(it.index(row), it.constant(0.5)));
+    const Id scaled = it.mul(value, total);
+    it.store(it.at(y, {batch, row, j}), scaled);
+    it.store(it.at(before, {blocks, j}), it.sum_by_block(value, {batch, row}, blocks));
+    it.store(it.at(after, {blocks, j}), it.sum_by_block(scaled, {batch, row}, blocks));
+    return it.finish();
+}
+
 Kernel scatter(const std::string& name, const Dim& columns) {
     Builder it(name);
     const AxisId row = it.axis("row", m), j = it.axis("j", columns);
@@ -56,8 +75,14 @@ Kernel scatter(const std::string& name, const Dim& columns) {
 }  // namespace
 
 std::vector<Kernel> sample_column_kernels() {
-    return {bias_gradient("bias_gradient", n), bias_gradient("bias_gradient_48", 48),
-            column_softmax(), scatter("scatter", n), scatter("scatter_32", 32)};
+    return {bias_gradient("bias_gradient", n),
+            bias_gradient("bias_gradient_48", 48),
+            row_sums("row_sums", n, true),
+            row_sums("row_sums_48", 48, true),
+            row_sums("row_sums_two_axes", n, false),
+            column_softmax(),
+            scatter("scatter", n),
+            scatter("scatter_32", 32)};
 }
 
 }  // namespace fovea::test

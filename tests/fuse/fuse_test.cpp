@@ -67,6 +67,42 @@ TEST_CASE("cross entropy's logits give loss and gradient without log-probabiliti
             CHECK_MESSAGE((tensor.name.find("dense") != tensor.name.npos), tensor.name);
 }
 
+TEST_CASE("a loss, its gradient and that of the bias are one kernel that reads the logits") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "steps", 8}),
+           labels = s.input("labels", {"batch", "steps"}, i32);
+    Tensor lens = s.input("lens", {"batch"}, i32);
+    s.output("loss", cross_entropy(linear(s / "dense", x, 20), labels, lens));
+    CompiledProgram program = compiled(graph, Gradients::of_parameters);
+    int with_sums = 0;
+    for (const Group& group : program.fused.groups) {
+        if (group.sums.empty()) continue;
+        ++with_sums;
+        CHECK(group.reduces);
+        CHECK(group.stored.size() == 3);  // a term of the loss by row, both gradients
+    }
+    CHECK(with_sums == 1);
+}
+
+TEST_CASE("the gradients of a norm are one kernel, and nothing is stored for them but its rows") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "steps", 8});
+    s.output("y", layer_norm(x + s.input("residual", {"batch", "steps", 8}), s.input("weight", {8}),
+                             s.input("bias", {8})));
+    CompiledProgram program = compiled(graph, Gradients::of_parameters_and_inputs);
+    CHECK(count(program, Form::columns) == 0);
+    int with_sums = 0;
+    for (const Group& group : program.fused.groups) with_sums += group.sums.size() == 2;
+    CHECK(with_sums == 1);
+    int whole = 0;  // x + residual; the deviation and the sum are one number a row
+    for (const plan::Tensor& tensor : program.plan.tensors)
+        whole += tensor.role == plan::Role::buffer && tensor.shape.size() == 3 &&
+                 tensor.shape[2] == Dim(8);
+    CHECK(whole == 1);
+}
+
 TEST_CASE("heads are split and merged without a copy") {
     Graph graph;
     Scope s{&graph};
@@ -97,10 +133,10 @@ TEST_CASE("a refusal names the reason") {
     s.output("y", softmax(linear(s / "dense", x, 16)));
     CompiledProgram program = compiled(graph);
     REQUIRE(program.fused.groups.size() == 2);
-    bool found = std::any_of(
-        program.fused.refusals.begin(), program.fused.refusals.end(), [](const Refusal& refusal) {
-            return refusal.reason == "a contraction's epilogue has no reduction";
-        });
+    bool found = std::any_of(program.fused.refusals.begin(), program.fused.refusals.end(),
+                             [](const Refusal& refusal) {
+                                 return refusal.reason == "it is the epilogue of a contraction";
+                             });
     CHECK(found);
 }
 

@@ -61,7 +61,7 @@ void write_parameters(const Model& model, Writer& writer) {
 std::string kernels_text(const Model& model) {
     const std::string name = model_identifier(model);
     Writer head;
-    for (const char* header : {"contract", "dropout", "math", "run", "threads", "vector"})
+    for (const char* header : {"contract", "dropout", "math", "rows", "run", "threads", "vector"})
         head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
     if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
         for (const char* header : {"tile", "tile_dropout", "joint_sums"})

@@ -58,7 +58,9 @@ class PassFinder {
         int level = 0;
         for (Id operand : operands_of(kernel_, id)) level = std::max(level, level_[operand]);
         level_[id] = level;
-        if (as<Reduce>(kernel_, id)) {
+        if (auto reduce = as<Reduce>(kernel_, id); reduce && reduce->blocks >= 0) {
+            pass(level).sums.push_back(id);
+        } else if (reduce) {
             if (is_inner(id))
                 throw InternalError("kernel " + kernel_.name +
                                     ": a reduction over some of the inner axes has no form");
@@ -81,7 +83,7 @@ class PassFinder {
             if (as<Reduce>(kernel_, id) || !is_inner(id)) return;
             if (result.insert(id).second && !stop.contains(id)) open.push_back(id);
         };
-        for (const auto* roots : {&pass.reduces, &pass.stores})
+        for (const auto* roots : {&pass.reduces, &pass.sums, &pass.stores})
             for (Id root : *roots)
                 for (Id operand : operands_of(kernel_, root)) add(operand);
         while (!open.empty()) {

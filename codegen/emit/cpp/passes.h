@@ -12,6 +12,7 @@ namespace fovea::emit {
 
 struct Pass {
     std::vector<kernel::Id> reduces;  // finished by this pass
+    std::vector<kernel::Id> sums;     // over rows, to whose parts this pass adds
     std::vector<kernel::Id> stores;   // of tiles
     std::vector<kernel::Id> values;   // computed in this pass, in order
     std::vector<kernel::Id> loaded;   // kept by an earlier pass

@@ -1,7 +1,8 @@
 // Row kernels and column kernels: loops of points around passes over the inner axes.
 //
 // Rows: the lanes lie along an inner axis, and reductions end in one sum across them. Columns: the
-// lanes lie along a `par` axis outside the passes, and reductions are vertical.
+// lanes lie along a `par` axis outside the passes, and reductions are vertical. Sums over rows are
+// taken in blocks of rows, always the same ones, that the threads share.
 #include <algorithm>
 #include <set>
 
@@ -27,11 +28,12 @@ class RowKernel {
           signature_(signature),
           writer_(writer),
           values_(kernel, signature, writer) {
+        find_row_sums();
         choose_lane();
         const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
         std::set<AxisId> inner(steps_.begin(), steps_.end());
         if (lane_ >= 0 && !columns_) inner.insert(lane_);
-        passes_ = find_passes(kernel, form.nodes, inner, may_keep);
+        passes_ = find_passes(kernel, nodes_, inner, may_keep);
     }
 
     void run() {
@@ -43,18 +45,45 @@ class RowKernel {
         if (columns_) define_lanes();
         for (std::size_t i = 0; i < passes_.scalars.size(); ++i) {
             write_scalars(i);
-            if (i == 0) values_.define_rows(form_.nodes);
+            if (i == 0) values_.define_rows(nodes_);
             if (i < passes_.passes.size()) write_pass(passes_.passes[i]);
         }
         close_points();
     }
 
   private:
+    /// A sum over rows, its store, and the name of what the current block of rows has of it.
+    struct RowSum {
+        Id sum, store;
+        std::string part;
+    };
+
+    /// Takes the stores of sums over rows out of the nodes: passes add to them.
+    void find_row_sums() {
+        for (Id id : form_.nodes) {
+            auto store = as<Store>(kernel_, id);
+            auto sum = store ? as<Reduce>(kernel_, store->value) : nullptr;
+            if (!sum || sum->blocks < 0) {
+                nodes_.push_back(id);
+                continue;
+            }
+            std::string part = signature_.buffer(store->access.buffer);
+            if (const std::size_t at = part.rfind("_parts"); at != part.npos) part.erase(at + 5, 1);
+            else part += "_part";
+            row_sums_.push_back({store->value, id, signature_.fresh(part)});
+            rows_ = sum->axes;
+            blocks_ = sum->blocks;
+        }
+    }
+
     /// The axis in the lanes: the `par` axis; without one the free axis that memory likes best.
     void choose_lane() {
         if (form_.par.size() > 1)
             throw InternalError("kernel " + kernel_.name + ": two par axes need a contraction");
         std::vector<AxisId> inner = form_.free;
+        std::erase_if(inner, [&](AxisId axis) {
+            return axis == blocks_ || std::find(rows_.begin(), rows_.end(), axis) != rows_.end();
+        });
         if (!form_.par.empty()) {
             lane_ = form_.par[0];
             columns_ = !inner.empty();
@@ -69,7 +98,7 @@ class RowKernel {
 
     int unit_strides(AxisId axis) const {
         int count = 0;
-        for (Id id : form_.nodes)
+        for (Id id : nodes_)
             if (const Access* access = Values::access_of(kernel_, id))
                 for (const Stride& stride : access->strides)
                     count += stride.axis == axis && stride.stride.is_one();
@@ -91,6 +120,7 @@ class RowKernel {
 
     /// Threads share the points; without any, the vectors of a map; a lone row is one thread's.
     void open_points() {
+        if (!row_sums_.empty()) return open_row_blocks();
         std::vector<AxisId> shared = form_.each;
         if (columns_) shared.push_back(lane_);
         shares_vectors_ = shared.empty() && lane_ >= 0 && steps_.empty() && !has_reduces() &&
@@ -112,7 +142,34 @@ class RowKernel {
         unindent_ = int(shared.size()) - 1;
     }
 
+    void open_row_blocks() {
+        writer_.pragma("#pragma omp for schedule(static) nowait");
+        writer_.open(head(blocks_));
+        for (const RowSum& sum : row_sums_)
+            writer_.line("float* const " + sum.part + " = zeroed(" +
+                         values_.start(as<Store>(kernel_, sum.store)->access).text + ", " +
+                         signature_.extent(lane_).text + ");");
+        Expression count = signature_.extent(rows_[0]);
+        for (std::size_t i = 1; i < rows_.size(); ++i) count = count * signature_.extent(rows_[i]);
+        const bool one = rows_.size() == 1;
+        const std::string row = one ? signature_.axis(rows_[0]) : signature_.fresh("row");
+        const std::string range = signature_.fresh("rows");
+        writer_.line("const Range " + range + " = block_of(" + count.text + ", " +
+                     signature_.axis(blocks_) + ", " + signature_.extent(blocks_).text + ");");
+        writer_.open("for (i64 " + row + " = " + range + ".begin; " + row + " < " + range +
+                     ".end; ++" + row + ")");
+        Expression rest{row};
+        for (std::size_t i = rows_.size(); !one && i-- > 0;) {
+            const std::string extent = signature_.extent(rows_[i]).in(Binding::unary);
+            const std::string at = rest.in(Binding::product);
+            writer_.line("const i64 " + signature_.axis(rows_[i]) + " = " + at +
+                         (i ? " % " + extent : "") + ";");
+            rest = {at + " / " + extent, Binding::product};
+        }
+    }
+
     void close_points() {
+        if (!row_sums_.empty()) writer_.close();
         if (!shares_vectors_) writer_.close();
         for (int i = 0; i < unindent_; ++i) writer_.unindent();
     }
@@ -179,7 +236,7 @@ class RowKernel {
             });
         };
         return std::any_of(passes_.passes.begin(), passes_.passes.end(), [&](const Pass& pass) {
-            return uses(pass.values) || uses(pass.stores) || uses(pass.reduces);
+            return uses(pass.values) || uses(pass.stores) || uses(pass.reduces) || uses(pass.sums);
         });
     }
 
@@ -229,6 +286,17 @@ class RowKernel {
         }
     }
 
+    void add_to_part(Id id) {
+        const auto sum = std::find_if(row_sums_.begin(), row_sums_.end(),
+                                      [&](const RowSum& one) { return one.sum == id; });
+        if (sum == row_sums_.end())
+            throw InternalError("kernel " + kernel_.name + ": a sum over rows is not stored");
+        const std::string mask = values_.place.lanes.empty() ? "" : ", " + values_.place.lanes;
+        writer_.line("add_to(" + sum->part + " + " + signature_.axis(lane_) + ", " +
+                     values_.value(as<Reduce>(kernel_, id)->operand, DType::f32, true).text + mask +
+                     ");");
+    }
+
     void close_accumulators(const Pass& pass) {
         for (Id id : pass.reduces) {
             const Reduce& reduce = *as<Reduce>(kernel_, id);
@@ -245,15 +313,25 @@ class RowKernel {
 
     void write_pass(const Pass& pass) {
         open_accumulators(pass);
-        const bool over_lanes = lane_ >= 0 && !columns_;
+        const bool over_lanes = reduces_lanes();
         if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static) nowait");
-        std::vector<AxisId> loops = steps_;
-        if (over_lanes) loops.push_back(lane_);
-        for (AxisId axis : loops) writer_.open(head(axis));
-        if (over_lanes) define_lanes();
+        for (AxisId axis : steps_) writer_.open(head(axis));
+        // Whole vectors need no masks; the last, which does, is written by the same text.
+        const bool one_text = over_lanes && !is_whole() && !shares_vectors_;
+        if (one_text) {
+            writer_.open("for_each_vector(" + signature_.extent(lane_).text + ", [&](i64 " +
+                         signature_.axis(lane_) + ", auto lanes) FOVEA_LAMBDA");
+            values_.place.lanes = "lanes";
+        } else if (over_lanes) {
+            writer_.open(head(lane_));
+            define_lanes();
+        }
         write_pass_body(pass);
-        if (over_lanes) values_.place.lanes.clear();
-        for (std::size_t i = 0; i < loops.size(); ++i) writer_.close();
+        if (over_lanes) {
+            values_.place.lanes.clear();
+            writer_.close(one_text ? "});" : "}");
+        }
+        for (std::size_t i = 0; i < steps_.size(); ++i) writer_.close();
         close_accumulators(pass);
     }
 
@@ -264,6 +342,7 @@ class RowKernel {
             values_.define_as(id, signature_.value(id));
         }
         std::vector<Id> roots = pass.reduces;
+        roots.insert(roots.end(), pass.sums.begin(), pass.sums.end());
         roots.insert(roots.end(), pass.stores.begin(), pass.stores.end());
         const std::vector<Id> defined = values_.define_shared(
             pass.values, roots, std::set<Id>(pass.kept.begin(), pass.kept.end()));
@@ -272,6 +351,7 @@ class RowKernel {
                          values_.value(id).text + ");");
         }
         for (Id id : pass.reduces) write_reduce(id);
+        for (Id id : pass.sums) add_to_part(id);
         for (Id id : pass.stores) values_.write_store(*as<Store>(kernel_, id));
         for (Id id : defined) values_.forget(id);
         for (Id id : pass.loaded) values_.forget(id);
@@ -285,6 +365,10 @@ class RowKernel {
     Passes passes_;
     AxisId lane_ = -1;
     bool columns_ = false;  // the lanes lie outside the passes
+    std::vector<Id> nodes_;  // those of the form, without the stores of sums over rows
+    std::vector<RowSum> row_sums_;
+    std::vector<AxisId> rows_;  // that these sums are over, block by block
+    AxisId blocks_ = -1;
     std::vector<AxisId> steps_;  // inner axes that are walked one position at a time
     std::map<Id, std::string> row_arrays_, accumulators_;
     std::string row_size_;

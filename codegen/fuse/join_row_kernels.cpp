@@ -1,0 +1,181 @@
+// Row kernels that are better one. A kernel that reads what cost another much to compute, and
+// nobody else reads, joins it: a loss and its gradient. Sums over rows (the gradients of biases
+// and of a norm's weight) join the kernel that has the rows at hand: each row is read once for all.
+#include <algorithm>
+#include <set>
+
+#include "codegen/fuse/fuse.h"
+
+namespace fovea::fuse {
+
+namespace {
+
+class RowKernels {
+  public:
+    RowKernels(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused)
+        : graph_(graph), inlined_(inlined), fused_(fused), readers_(readers_of(graph)) {}
+
+    void run() {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id)
+            if (is_costly(id)) join_reader(id);
+        for (int g = 0; g < int(fused_.groups.size()); ++g)
+            if (sums_rows(group(g))) join(g);
+        drop_empty_groups();
+        std::erase_if(fused_.refusals, [&](const Refusal& refusal) {
+            const int at = group_of(refusal.node);
+            return at >= 0 && at == group_of(refusal.reader);
+        });
+    }
+
+  private:
+    Group& group(int g) { return fused_.groups[std::size_t(g)]; }
+    int group_of(int id) const { return fused_.group_of[std::size_t(id)]; }
+
+    /// Whether a row kernel computes the value, and what is expensive is not to be done twice.
+    bool is_costly(int id) const {
+        const Node& node = graph_[id];
+        const int g = group_of(id);
+        if (g < 0 || node.op != Op::elementwise || !is_transcendental(node.function)) return false;
+        const Group& own = fused_.groups[std::size_t(g)];
+        return own.form == Form::rows && node.shape == own.domain;
+    }
+
+    void join_reader(int id) {
+        const int own = group_of(id);
+        const std::vector<int> readers = outside_readers(id, own);
+        if (readers.empty()) return;
+        const int other = group_of(readers[0]);
+        for (int reader : readers)
+            if (group_of(reader) != other) return;
+        if (other < 0 || group(other).form != Form::rows || leads_to(own, other) ||
+            !(group(other).domain == group(own).domain))
+            return;
+        group(own).reduces = group(own).reduces || group(other).reduces;
+        move_nodes(other, own);
+    }
+
+    void move_nodes(int from, int to) {
+        for (int id : group(from).nodes) fused_.group_of[std::size_t(id)] = to;
+        std::vector<int>& nodes = group(to).nodes;
+        nodes.insert(nodes.end(), group(from).nodes.begin(), group(from).nodes.end());
+        std::sort(nodes.begin(), nodes.end());
+        group(from).nodes.clear();
+    }
+
+    /// A sum of float32 over all axes but the last.
+    bool sums_rows(const Group& columns) const {
+        if (columns.form != Form::columns) return false;
+        const Node& sum = graph_[columns.anchor];
+        const int rank = columns.domain.rank();
+        const Shape& input = graph_[sum.inputs[0]].shape;
+        return sum.reduction == Reduction::sum && sum.dtype == DType::f32 && rank > 1 &&
+               input == columns.domain && !columns.domain[-1].is_one() &&
+               sum.axis == (1 << (rank - 1)) - 1;
+    }
+
+    void join(int g) {
+        Group& columns = group(g);
+        std::set<int> values = values_of(columns);
+        values.erase(columns.anchor);
+        if (values.empty()) return;
+        for (int target = 0; target < int(fused_.groups.size()); ++target) {
+            Group& rows = group(target);
+            if (target == g || rows.nodes.empty() || rows.form != Form::rows ||
+                !(rows.domain == columns.domain))
+                continue;
+            const std::set<int> theirs = values_of(rows);
+            const bool shares = std::any_of(values.begin(), values.end(),
+                                            [&](int id) { return theirs.contains(id); });
+            if (!shares || leads_to(target, g) || leads_to(g, target)) continue;
+            rows.sums.push_back(columns.anchor);
+            std::sort(rows.sums.begin(), rows.sums.end());
+            return move_nodes(g, target);
+        }
+        columns.form = Form::rows;
+        columns.sums = {columns.anchor};
+        columns.anchor = -1;
+    }
+
+    /// The values in the shape of the group's domain that it computes or reads.
+    std::set<int> values_of(const Group& of) const {
+        std::set<int> values;
+        for (int id : of.nodes) {
+            if (graph_[id].shape == of.domain) values.insert(id);
+            collect_inputs(id, of.domain, values);
+        }
+        return values;
+    }
+    void collect_inputs(int id, const Shape& domain, std::set<int>& values) const {
+        for (int input : graph_[id].inputs) {
+            if (input <= 0) continue;
+            if (inlined_[std::size_t(input)]) collect_inputs(input, domain, values);
+            else if (graph_[input].shape == domain) values.insert(input);
+        }
+    }
+
+    /// Whether a group outside of both reads something of `from` and leads to `to`.
+    bool leads_to(int from, int to) {
+        std::vector<int> open;
+        std::vector<bool> seen(graph_.nodes.size(), false);
+        const auto visit = [&](int id) {
+            if (!seen[std::size_t(id)]) open.push_back(id);
+            seen[std::size_t(id)] = true;
+        };
+        const auto visit_readers = [&](int id) {
+            for (int reader : readers_[std::size_t(id)])
+                if (group_of(reader) != from) visit(reader);
+        };
+        for (int id : group(from).nodes)
+            for (int reader : outside_readers(id, from))
+                if (group_of(reader) != to) visit(reader);
+        while (!open.empty()) {
+            const int id = open.back();
+            open.pop_back();
+            const int at = group_of(id);
+            if (at == to) return true;
+            if (at >= 0)
+                for (int mate : group(at).nodes) visit(mate);
+            visit_readers(id);
+        }
+        return false;
+    }
+    /// The readers of a node in other groups, seen through what is inlined.
+    std::vector<int> outside_readers(int id, int from) const {
+        std::vector<int> found;
+        for (int reader : readers_[std::size_t(id)]) {
+            if (inlined_[std::size_t(reader)]) {
+                const std::vector<int> behind = outside_readers(reader, from);
+                found.insert(found.end(), behind.begin(), behind.end());
+            } else if (group_of(reader) != from) {
+                found.push_back(reader);
+            }
+        }
+        return found;
+    }
+
+    void drop_empty_groups() {
+        std::vector<int> number(fused_.groups.size(), -1);
+        std::vector<Group> kept;
+        for (std::size_t g = 0; g < fused_.groups.size(); ++g) {
+            if (fused_.groups[g].nodes.empty()) continue;
+            number[g] = int(kept.size());
+            kept.push_back(std::move(fused_.groups[g]));
+        }
+        fused_.groups = std::move(kept);
+        for (int& at : fused_.group_of)
+            if (at >= 0) at = number[std::size_t(at)];
+    }
+
+    const Graph& graph_;
+    const std::vector<bool>& inlined_;
+    FusedGraph& fused_;
+    std::vector<std::vector<int>> readers_;
+};
+
+}  // namespace
+
+void join_row_kernels(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused) {
+    RowKernels(graph, inlined, fused).run();
+}
+
+}  // namespace fovea::fuse

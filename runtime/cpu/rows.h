@@ -1,0 +1,34 @@
+// What row kernels share: walking along a row, and sums over blocks of rows.
+#pragma once
+
+#include "threads.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Calls `body(k, lanes)` for k = 0, 16, … below `extent`: whole vectors with AllLanes, and what
+/// is left at the end with the Lanes that take part.
+template <class Body>
+FOVEA_INLINE void for_each_vector(i64 extent, Body&& body) {
+    i64 k = 0;
+    for (; k + kLanes <= extent; k += kLanes) body(k, AllLanes{});
+    if (k < extent) body(k, Lanes{extent - k});
+}
+
+/// Block `block` of `blocks` of nearly the same length.
+inline Range block_of(i64 count, i64 block, i64 blocks) {
+    return {count * block / blocks, count * (block + 1) / blocks};
+}
+
+inline float* zeroed(float* part, i64 count) {
+    std::memset(part, 0, std::size_t(count) * sizeof(float));
+    return part;
+}
+
+/// 16 elements of a part, and what is added to them.
+FOVEA_INLINE void add_to(float* part, floats value) { store(part, load(part) + value); }
+template <class Part>
+FOVEA_INLINE void add_to(float* part, floats value, Part lanes) {
+    store(part, load(part, lanes) + value, lanes);
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA
