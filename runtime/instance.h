@@ -35,8 +35,9 @@ class Instance {
     }
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
         void place_output(const std::string& name, void* address);
-    /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
-    /// whose kernels read each element of that input before they write it, and never later. Unbinds.
+        /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
+    /// whose kernels read each element of that input before they write it, and never later.
+    /// Unbinds.
     void write_over(const std::string& input, const std::string& output);
     bool has_input(const std::string& name) const;
     bool has_output(const std::string& name) const;
