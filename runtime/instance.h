@@ -34,8 +34,8 @@ class Instance {
         return static_cast<T*>(output_address(name));
     }
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
-        void place_output(const std::string& name, void* address);
-        /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
+    void place_output(const std::string& name, void* address);
+    /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
     /// whose kernels read each element of that input before they write it, and never later.
     /// Unbinds.
     void write_over(const std::string& input, const std::string& output);
