@@ -21,6 +21,10 @@ struct TileSchedule {
 /// For a kernel in which `par` loops and loops over tiles cut axes into tiles.
 TileSchedule tile_schedule(const Kernel& kernel);
 
+/// How much longer than a tile the rows of an array in memory are. Rows and arrays then do not lie
+/// at the same place of every page, where a load waits for stores that are not its own.
+constexpr int kRowPadding = 16;
+
 /// The register tile of a sum of products whose lanes lie along an axis of this extent.
 RegisterTile register_tile(const Dim& lanes);
 /// That of a sum of anything else, whose terms take many instructions.

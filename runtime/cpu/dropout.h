@@ -62,16 +62,81 @@ FOVEA_INLINE V mix_words(V product, V b, std::uint64_t key) {
     else return (product >> 32) ^ b ^ key;
 }
 
-/// Philox4x32-10 for counters (a, b, c, d): the four words of each.
+inline constexpr std::uint32_t kPhiloxA = 0xD2511F53U, kPhiloxC = 0xCD9E8D57U;
+
+/// Rounds `first` to 9 of Philox4x32-10 for counters (a, b, c, d): the four words of each.
 template <class V>
-FOVEA_INLINE void philox_lanes(const DropoutKey& key, V& a, V& b, V& c, V& d) {
-    FOVEA_UNROLL for (int round = 0; round < 10; ++round) {
-        const V from_a = multiply_words(a, 0xD2511F53U), from_c = multiply_words(c, 0xCD9E8D57U);
+FOVEA_INLINE void philox_lanes(const DropoutKey& key, V& a, V& b, V& c, V& d, int first = 0) {
+    FOVEA_UNROLL for (int round = first; round < 10; ++round) {
+        const V from_a = multiply_words(a, kPhiloxA), from_c = multiply_words(c, kPhiloxC);
         a = mix_words(from_c, b, key.rounds[round][0]);
         b = from_c;
         c = mix_words(from_a, d, key.rounds[round][1]);
         d = from_a;
     }
+}
+
+/// What the counters (step, site, row, any group) share after three rounds: b of the second, d and
+/// the product of c of the third.
+template <class V>
+struct PhiloxRow {
+    V b, d, from_c;
+};
+template <class V>
+FOVEA_INLINE PhiloxRow<V> philox_row(const DropoutKey& key, int site, V row) {
+    const V from_row = multiply_words(row, kPhiloxC);
+    const V a = mix_words(from_row, splat_as<V>(std::uint64_t(site)), key.rounds[0][0]);
+    const V from_a = multiply_words(a, kPhiloxA);
+    const V c = mix_words(from_a, splat_as<V>(key.step * kPhiloxA), key.rounds[1][1]);
+    return {from_row, from_a, multiply_words(c, kPhiloxC)};
+}
+
+/// What the counters (step, any site, any row, group) share: the product of c of the second round.
+template <class V>
+FOVEA_INLINE V philox_group(const DropoutKey& key, V group) {
+    const std::uint64_t mixed = (key.step * kPhiloxA >> 32) ^ key.rounds[0][1];
+    return multiply_words(group ^ mixed, kPhiloxC);
+}
+
+/// The four words of the counters of rows and groups, from what these share.
+template <class V>
+FOVEA_INLINE void philox_grid(const DropoutKey& key, const PhiloxRow<V>& row, V group, V& a, V& b,
+                              V& c, V& d) {
+    const V from_a = multiply_words(mix_words(group, row.b, key.rounds[1][0]), kPhiloxA);
+    a = mix_words(row.from_c, group, key.rounds[2][0]);
+    b = row.from_c;
+    c = mix_words(from_a, row.d, key.rounds[2][1]);
+    d = from_a;
+    philox_lanes(key, a, b, c, d, 3);
+}
+
+/// The lower halves of a and b in turn: a0, b0, a1, b1, …
+template <class V>
+FOVEA_INLINE V join_words(V a, V b) {
+    if constexpr (kIsTwice<V>) return {join_words(a.low, b.low), join_words(a.high, b.high)};
+#if defined(__AVX512F__)
+    else if constexpr (sizeof(V) == 64)
+        return V(_mm512_mask_shuffle_epi32(__m512i(a), 0xaaaa, __m512i(b), _MM_PERM_CCAA));
+#endif
+    else return (a & 0xffffffffU) | (b << 32);
+}
+
+/// a0, b0, a2, b2, …; and a1, b1, a3, b3, …
+template <class V>
+FOVEA_INLINE V even_longs(V a, V b) {
+    if constexpr (kIsTwice<V>) return {even_longs(a.low, b.low), even_longs(a.high, b.high)};
+    else if constexpr (sizeof(V) == 64)
+        return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+    else if constexpr (sizeof(V) == 32) return __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    else return __builtin_shufflevector(a, b, 0, 2);
+}
+template <class V>
+FOVEA_INLINE V odd_longs(V a, V b) {
+    if constexpr (kIsTwice<V>) return {odd_longs(a.low, b.low), odd_longs(a.high, b.high)};
+    else if constexpr (sizeof(V) == 64)
+        return __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+    else if constexpr (sizeof(V) == 32) return __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    else return __builtin_shufflevector(a, b, 1, 3);
 }
 
 /// a0, b0, a1, b1, … as one vector.
@@ -89,27 +154,30 @@ FOVEA_INLINE To in_turn(V a, V b) {
 /// site, row, group) to (step, site, row, group + 3).
 FOVEA_INLINE words dropout_words(const DropoutKey& key, int site, i64 row, i64 group) {
     using V = Longs<4>;
-    constexpr std::uint64_t kNumbers[] = {0, 1, 2, 3}, kLower = 0xffffffffU;
+    constexpr std::uint64_t kNumbers[] = {0, 1, 2, 3};
     V a = splat_as<V>(key.step), b = splat_as<V>(std::uint64_t(site));
     V c = splat_as<V>(std::uint64_t(row)), d = load_as<V>(kNumbers) + std::uint64_t(group);
     philox_lanes(key, a, b, c, d);
-    return in_turn<words>((a & kLower) | (b << 32), (c & kLower) | (d << 32));
+    return in_turn<words>(join_words(a, b), join_words(c, d));
+}
+
+/// Sixteen lanes as two vectors of 64 bits: the even lanes, and the odd ones, with what lies
+/// between them in the upper halves; and such vectors' lower halves as sixteen lanes.
+using LanePairs = Twice<Longs<8>>;
+FOVEA_INLINE LanePairs lane_pairs(words lanes) { return {Longs<8>(lanes), Longs<8>(lanes) >> 32}; }
+FOVEA_INLINE words lanes_of_pairs(LanePairs pairs) {
+    return words(join_words(pairs.low, pairs.high));
 }
 
 /// The four words of sixteen counters (step, site, row[lane], group[lane]): word i decides about
 /// column 4 * group + i.
 FOVEA_INLINE void dropout_words(const DropoutKey& key, int site, words row, words group,
                                 words (&drawn)[4]) {
-    // The even lanes, and the odd ones, with what lies between them in the upper halves.
-    using V = Twice<Longs<8>>;
-    constexpr std::uint64_t kLower = 0xffffffffU;
-    const auto lanes_of = [](words lanes)
-                              FOVEA_LAMBDA { return V{Longs<8>(lanes), Longs<8>(lanes) >> 32}; };
-    V a = splat_as<V>(key.step), b = splat_as<V>(std::uint64_t(site));
-    V c = lanes_of(row), d = lanes_of(group);
+    LanePairs a = splat_as<LanePairs>(key.step), b = splat_as<LanePairs>(std::uint64_t(site));
+    LanePairs c = lane_pairs(row), d = lane_pairs(group);
     philox_lanes(key, a, b, c, d);
-    const auto together = [](V v) FOVEA_LAMBDA { return words((v.low & kLower) | (v.high << 32)); };
-    drawn[0] = together(a), drawn[1] = together(b), drawn[2] = together(c), drawn[3] = together(d);
+    drawn[0] = lanes_of_pairs(a), drawn[1] = lanes_of_pairs(b);
+    drawn[2] = lanes_of_pairs(c), drawn[3] = lanes_of_pairs(d);
 }
 
 /// 0 or 1 / (1 - p) for each word.
@@ -123,15 +191,6 @@ FOVEA_INLINE float dropout(const DropoutKey& key, int site, float p, i64 row, i6
     const words drawn = dropout_words(key, site, row, column / 4);
     const bool kept = (drawn[column % 4] >> 8) >= runtime::dropout_threshold(double(p));
     return kept ? 1.F / (1.F - p) : 0.F;
-}
-
-/// The factors of rows row to row + 15, one a lane, at columns column to column + 3; `column` is a
-/// multiple of 4.
-FOVEA_INLINE void dropout_rows(const DropoutKey& key, int site, float p, i64 row, i64 column,
-                               floats (&factors)[4]) {
-    words drawn[4];
-    dropout_words(key, site, words(iota(row)), splat_as<words>(std::uint32_t(column / 4)), drawn);
-    FOVEA_UNROLL for (int i = 0; i < 4; ++i) factors[i] = dropout_factors(drawn[i], p);
 }
 
 /// The factors of 16 lanes, whatever their positions: each draws four words and takes one.

@@ -108,8 +108,9 @@ template <class T, int Lanes>
 struct VectorOf {
     using type = Twice<typename VectorOf<T, Lanes / 2>::type>;
 };
-template <class T>
-struct VectorOf<T, kRegisterLanes> : RegisterOf<T, kRegisterLanes> {};
+template <class T, int Lanes>
+    requires(Lanes <= kRegisterLanes)
+struct VectorOf<T, Lanes> : RegisterOf<T, Lanes> {};
 template <class T>
 using Vector = typename VectorOf<T, int(kLanes)>::type;
 

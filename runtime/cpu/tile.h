@@ -9,14 +9,21 @@
 #include <type_traits>
 
 #include "contract.h"
+#include "half_vector.h"
 #include "math.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
 /// Where sums begin that are not given a start.
+struct Zero {
+    template <class V>
+    FOVEA_INLINE operator V() const {
+        return V{};
+    }
+};
 struct FromZero {
-    FOVEA_INLINE floats operator()(i64, i64) const { return floats{}; }
+    FOVEA_INLINE Zero operator()(i64, i64) const { return {}; }
 };
 inline constexpr FromZero from_zero{};
 
@@ -41,34 +48,36 @@ inline i64 tasks_at_once(i64 points, i64 pairs) {
 
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
 /// added by term(sum, row, lane, step).
-template <int Rows, int Vectors, class Steps, class Start, class Term, class Finish>
+template <int Rows, int Vectors, class V, class Steps, class Start, class Term, class Finish>
 FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, const Term& term,
                             const Finish& finish) {
-    floats sums[Rows][Vectors];
+    constexpr i64 kWide = sizeof(V) / sizeof(float);
+    V sums[Rows][Vectors];
     FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-        sums[i][v] = start(row + i, lane + kLanes * v);
+        sums[i][v] = start(row + i, lane + kWide * v);
     for (i64 step = 0; step < steps; ++step)
         FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-            sums[i][v] = term(sums[i][v], row + i, lane + kLanes * v, step);
+            sums[i][v] = term(sums[i][v], row + i, lane + kWide * v, step);
     FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-        finish(row + i, lane + kLanes * v, sums[i][v]);
+        finish(row + i, lane + kWide * v, sums[i][v]);
 }
 
 /// Rows `row` to `rows` - 1 in blocks of Rows, the rest in blocks of fewer.
-template <int Rows, int Vectors, class Steps, class Start, class Term, class Finish>
+template <int Rows, int Vectors, class V, class Steps, class Start, class Term, class Finish>
 FOVEA_INLINE void sum_rows_of_blocks(i64 row, i64 rows, i64 lane, Steps steps, const Start& start,
                                      const Term& term, const Finish& finish) {
     for (; row + Rows <= rows; row += Rows)
-        sum_block<Rows, Vectors>(row, lane, steps, start, term, finish);
+        sum_block<Rows, Vectors, V>(row, lane, steps, start, term, finish);
     if constexpr (Rows > 1)
         if (row < rows)
-            sum_rows_of_blocks<next_fewer(Rows), Vectors>(row, rows, lane, steps, start, term,
-                                                          finish);
+            sum_rows_of_blocks<next_fewer(Rows), Vectors, V>(row, rows, lane, steps, start, term,
+                                                             finish);
 }
 
 /// All rows and lanes of a tile, in register tiles of Rows x Vectors. `lanes` and `steps` may be
-/// known sizes. Lanes past the end are computed, too, up to whole vectors.
-template <int Rows, int Vectors, class Width, class Steps, class Start, class Term, class Finish>
+/// known sizes. Lanes past the end are computed, too, up to whole vectors V.
+template <int Rows, int Vectors, class V = floats, class Width, class Steps, class Start,
+          class Term, class Finish>
 FOVEA_INLINE void sum_tile(i64 rows, Width lanes, Steps steps, const Start& start, const Term& term,
                            const Finish& finish) {
     // With fewer registers, as many rows of one vector as leave room for the step's.
@@ -76,14 +85,16 @@ FOVEA_INLINE void sum_tile(i64 rows, Width lanes, Steps steps, const Start& star
     constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
     constexpr int kRows = kRoomy || Rows < kMostRows ? Rows : kMostRows;
     constexpr int kVectors = kRoomy ? Vectors : 1;
-    constexpr i64 kKnownVectors = (kKnown<Width> + kLanes - 1) / kLanes;
-    const i64 vectors = (i64(lanes) + kLanes - 1) / kLanes;
+    constexpr i64 kWide = sizeof(V) / sizeof(float);
+    constexpr i64 kKnownVectors = (kKnown<Width> + kWide - 1) / kWide;
+    const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
     i64 vector = 0;
     for (; vector + kVectors <= vectors; vector += kVectors)
-        sum_rows_of_blocks<kRows, kVectors>(0, rows, vector * kLanes, steps, start, term, finish);
+        sum_rows_of_blocks<kRows, kVectors, V>(0, rows, vector * kWide, steps, start, term, finish);
     if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
         for (; vector < vectors; ++vector)
-            sum_rows_of_blocks<2 * kRows, 1>(0, rows, vector * kLanes, steps, start, term, finish);
+            sum_rows_of_blocks<2 * kRows, 1, V>(0, rows, vector * kWide, steps, start, term,
+                                                finish);
 }
 
 /// Calls body(row) for all rows, four at a time.

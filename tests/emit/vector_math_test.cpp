@@ -7,6 +7,7 @@
 
 #include "runtime/cpu/dropout.h"
 #include "runtime/cpu/math.h"
+#include "runtime/cpu/tile_dropout.h"
 #include "tests/emit/ulps.h"
 
 using namespace fovea::cpu;
@@ -125,15 +126,17 @@ TEST_CASE("dropout is the decisions of its definition") {
     int kept = 0;
     for (i64 row = 0; row < 40; row += 5)
         for (i64 column = 0; column < 100; column += 4) {
-            floats rows[4];
-            dropout_rows(key, 3, 0.25F, row, column, rows);
-            for (int i = 0; i < 4; ++i) {
-                CHECK(dropout(key, 3, 0.25F, row, column + i) == exact(row, column + i));
-                for (int lane = 0; lane < 16; ++lane)
-                    CHECK(rows[i][lane] == exact(row + lane, column + i));
-            }
+            CHECK(dropout(key, 3, 0.25F, row, column) == exact(row, column));
             kept += dropout(key, 3, 0.25F, row, column) > 0;
         }
     CHECK(kept > 100);
     CHECK(kept < 200);
+    // Tiles of [column, row] and of [row, column], seven of the former, three of the latter.
+    float columns[8][48], rows[4][48];
+    dropout_columns(&columns[0][0], 48, 7, 40, key, 3, 0.25F, 17, 1000000);
+    dropout_rows(&rows[0][0], 48, 3, 40, key, 3, 0.25F, 1000000, 36);
+    for (i64 lane = 0; lane < 40; ++lane) {
+        for (i64 i = 0; i < 7; ++i) CHECK(columns[i][lane] == exact(17 + lane, 1000000 + i));
+        for (i64 i = 0; i < 3; ++i) CHECK(rows[i][lane] == exact(1000000 + i, 36 + lane));
+    }
 }

@@ -25,16 +25,15 @@ class TileKernel {
           statements_(plan, signature, text_, writer) {}
 
     void run() {
-        std::string sizes;
-        for (const auto& [axis, size] : plan_.schedule.tiles)
-            sizes +=
-                (sizes.empty() ? "" : ", ") + text_.tile_name(axis) + " = " + std::to_string(size);
-        writer_.line("constexpr i64 " + sizes + ";");
         const int depth = open_tasks();
         if (plan_.par >= 0) define_count(plan_.par, signature_.extent(plan_.par).text);
         write_block(-1);
         writer_.close();
         for (int i = 1; i < depth; ++i) writer_.unindent();
+    }
+
+    std::string sizes(const std::string& body) const {
+        return "constexpr i64 " + text_.sizes(body) + ";";
     }
 
   private:
@@ -204,9 +203,11 @@ std::string cpp_tile_kernel(const Kernel& kernel) {
     Signature signature(plan.kernel);
     Writer body;
     body.indent();
-    TileKernel(plan, signature, body).run();
+    TileKernel tiles(plan, signature, body);
+    tiles.run();
     Writer head;
     signature.write_head(head, body.text());
+    head.line(tiles.sizes(body.text()));
     return head.text() + body.text() + "}\n";
 }
 

@@ -30,6 +30,27 @@ void TileStatements::write(const Statement& statement) {
     }
     text_.clear_registers();
     text_.lane = -1;
+    text_.half = false;
+}
+
+/// Sums along an axis of 8 lanes, and copies, when nothing but sums and products is in them.
+bool TileStatements::fits_half(const Statement& statement) const {
+    const AxisId lane = statement.place.lane;
+    if (plan_.is_tiled(lane) || kernel_.axes[std::size_t(lane)].extent != Dim(8)) return false;
+    const bool is_sum = statement.kind == Kind::sum;
+    const bool stores = std::all_of(statement.roots.begin(), statement.roots.end(), [&](Id id) {
+        auto store = as<Store>(kernel_, id);
+        if (!store) return is_sum && (id == statement.value || id == statement.source);
+        const bool writes_sum = is_sum && store->value == statement.value;
+        return text_.fits_half(store->access) &&
+               (writes_sum || statement.start == id || (!is_sum && text_.fits_half(store->value)));
+    });
+    if (!is_sum) return stores;
+    const auto contract = as<Contract>(kernel_, statement.source);
+    const bool starts = statement.start < 0 || as<Store>(kernel_, statement.start) ||
+                        text_.fits_half(statement.start);
+    return stores && starts && contract && text_.fits_half(contract->a) &&
+           text_.fits_half(contract->b);
 }
 
 // ---- arrays and heads
@@ -157,6 +178,7 @@ void TileStatements::write_lanes(const Statement& statement) {
 
 /// Elementwise work: row by row, as memory lies.
 void TileStatements::write_rows(const Statement& statement) {
+    text_.half = fits_half(statement);
     writer_.line(row_head(statement.place.row));
     writer_.indent();
     const bool single = statement.roots.size() == 1 && as<Store>(kernel_, statement.roots[0]);

@@ -48,6 +48,7 @@ class TileStatements {
     void declare(const Statement& statement);
     void declare(const std::string& name, const Place2& place);
     bool is_array(kernel::Id id) const;
+    bool fits_half(const Statement& statement) const;
     kernel::Id owner(kernel::Id id) const;
     std::string lane_head(kernel::AxisId axis) const;
     std::string row_head(kernel::AxisId axis) const;

@@ -51,7 +51,7 @@ void TileStatements::write_term(const Statement& statement) {
     }
     const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
     write_returning("",
-                    {{"floats", "sum"},
+                    {{text_.vector_type(), "sum"},
                      {"i64", row},
                      {"i64", text_.local(statement.place.lane)},
                      {"i64", text_.local(statement.step)}},
@@ -60,15 +60,16 @@ void TileStatements::write_term(const Statement& statement) {
 
 void TileStatements::write_sum(const Statement& statement) {
     const Place2& place = statement.place;
+    text_.half = fits_half(statement);
     const Dim lanes =
         plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent;
     const RegisterTile tile =
         as<Contract>(kernel_, statement.source) ? register_tile(lanes) : kTileOfTerms;
     writer_.line("// " + sum_formula(statement));
     const std::string head = "sum_tile<" + std::to_string(tile.rows) + ", " +
-                             std::to_string(tile.vectors) + ">(" + text_.count(place.row) + ", " +
-                             text_.count_argument(place.lane) + ", " +
-                             text_.count_argument(statement.step) + ",";
+                             std::to_string(tile.vectors) + (text_.half ? ", floats8>(" : ">(") +
+                             text_.count(place.row) + ", " + text_.count_argument(place.lane) +
+                             ", " + text_.count_argument(statement.step) + ",";
     writer_.line(head);
     writer_.indent();
     write_start(statement);
@@ -96,7 +97,8 @@ void TileStatements::write_sum(const Statement& statement) {
     std::swap(body, writer_);
     const std::string row = place.row < 0 ? "" : text_.local(place.row);
     writer_.line(
-        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {"floats", sum}}, body.text()) +
+        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {text_.vector_type(), sum}},
+               body.text()) +
         " {");
     writer_.append(body);
     writer_.line("});");

@@ -31,7 +31,7 @@ TileText::TileText(const TilePlan& plan, Signature& signature)
     for (const auto& [axis, size] : plan.schedule.tiles) {
         const std::string name = identifier(plan.kernel.axes[std::size_t(axis)].name);
         names_[axis] = {signature.fresh(name + "_at"), signature.fresh(name + "_n"),
-                        signature.fresh(name + "_step")};
+                        signature.fresh(name + "_step"), signature.fresh(name + "_width")};
     }
 }
 
@@ -46,10 +46,22 @@ std::string TileText::count_argument(AxisId axis) const {
 }
 
 std::string TileText::width(AxisId axis) const {
-    if (plan_.is_tiled(axis)) return tile_name(axis);
+    if (plan_.is_tiled(axis)) return names_.at(axis).width;
     const std::int64_t extent = kernel_.axes[std::size_t(axis)].extent.value();
     if (extent % 16 == 0) return signature_.extent(axis).text;
     return std::to_string(std::max<std::int64_t>(whole_vectors(extent), 16));
+}
+
+std::string TileText::sizes(const std::string& body) const {
+    std::string text;
+    const auto add = [&](const std::string& name, int size) {
+        if (mentions(body, name))
+            text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(size);
+    };
+    for (const auto& [axis, size] : plan_.schedule.tiles) add(names_.at(axis).tile, size);
+    for (const auto& [axis, size] : plan_.schedule.tiles)
+        add(names_.at(axis).width, size + kernel::kRowPadding);
+    return text;
 }
 
 std::string TileText::height(AxisId axis) const {
@@ -145,7 +157,7 @@ Expression TileText::address(const Access& access) const {
 }
 
 std::string TileText::mask() const {
-    if (lane < 0) return "";
+    if (lane < 0 || half) return "";
     const Dim& extent = kernel_.axes[std::size_t(lane)].extent;
     if (!plan_.is_tiled(lane) && extent.value() % 16 == 0) return "";
     return "lanes_at(" + local(lane) + ", " + count(lane) + ")";
@@ -171,13 +183,13 @@ Expression TileText::load_from(const Access& access, const Expression& from) con
         if (it.axis == lane) stride = it.stride;
     if (!stride.is_one())
         return {"load_strided(" + from.text + ", " + spell(stride).text + ", " + lanes() + ")"};
-    return {"load(" + from.text + (mask().empty() ? "" : ", " + mask()) + ")"};
+    return {load_name() + from.text + (mask().empty() ? "" : ", " + mask()) + ")"};
 }
 
 Expression TileText::kept(Id id, const std::string& array, const Place2& place) {
     const Expression from = element(array, place);
     if (!is_vector(id)) return element_at(from);
-    if (place.lane == lane) return {"load(" + from.text + ")"};
+    if (place.lane == lane) return {load_name() + from.text + ")"};
     return {"load_strided(" + from.text + ", " + width(place.lane) + ", Lanes{})"};
 }
 
@@ -208,7 +220,31 @@ Expression TileText::value(Id id) {
     return value(id, kernel_.nodes[std::size_t(id)].dtype, is_vector(id));
 }
 
+bool TileText::fits_half(const Access& access) const {
+    return std::any_of(access.strides.begin(), access.strides.end(), [&](const Stride& stride) {
+        return stride.axis == lane && stride.stride.is_one();
+    });
+}
+
+bool TileText::fits_half(Id id) const {
+    if (!is_vector(id) || as<Constant>(kernel_, id)) return true;
+    if (kernel_.nodes[std::size_t(id)].dtype != DType::f32 || registers_.contains(id)) return false;
+    if (auto array = plan_.arrays.find(storage_of(id)); array != plan_.arrays.end())
+        return array->second.place.lane == lane;
+    if (auto load = as<Load>(kernel_, id)) return fits_half(load->access);
+    const Map* map = as<Map>(kernel_, id);
+    if (!map || plan_.roots.contains(id)) return false;
+    const Elementwise function = map->function;
+    if (function != Elementwise::add && function != Elementwise::sub &&
+        function != Elementwise::mul && function != Elementwise::neg)
+        return false;
+    return std::all_of(map->operands.begin(), map->operands.end(),
+                       [&](Id operand) { return fits_half(operand); });
+}
+
 Expression TileText::value(Id id, DType dtype, bool vector) {
+    if (half && vector && (!is_vector(id) || as<Constant>(kernel_, id)))
+        return {"splat8(" + value(id, dtype, false).text + ")"};
     values_.place.lane = lane;
     std::vector<Id> defined;
     define_leaves(id, defined);
@@ -312,10 +348,15 @@ std::string TileText::draw(Id id, const std::string& to, const Place2& place) co
     const Dim row_step = step_along(random.row, row), lane_step = step_along(random.row, lanes);
     const Dim row_column = step_along(random.column, row);
     const Dim lane_column = step_along(random.column, lanes);
-    const bool starts_whole = plan_.is_tiled(row) && random.column.size() == 1;
-    if (starts_whole && row_step == Dim(0) && lane_step.is_one() && row_column.is_one() &&
-        lane_column == Dim(0))
-        return "dropout_columns(" + arguments + ");";
+    const bool along_lanes = row_column == Dim(0) && lane_column.is_one();
+    const AxisId along = along_lanes ? lanes : row;
+    if (plan_.is_tiled(along) && random.column.size() == 1) {
+        if (along_lanes && row_step.is_one() && lane_step == Dim(0))
+            return "dropout_rows(" + arguments + ");";
+        if (row_step == Dim(0) && lane_step.is_one() && row_column.is_one() &&
+            lane_column == Dim(0))
+            return "dropout_columns(" + arguments + ");";
+    }
     return "dropout_tile(" + arguments + ", " + spell(row_step).text + ", " +
            spell(row_column).text + ", " + spell(lane_step).text + ", " + spell(lane_column).text +
            ");";

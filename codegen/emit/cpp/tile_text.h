@@ -18,18 +18,22 @@ class TileText {
 
     /// The lanes of what is written next; -1: numbers.
     kernel::AxisId lane = -1;
+    /// Whether vectors are those of 8 lanes: all that the axis in the lanes has.
+    bool half = false;
 
     // Names of an axis: `q` within a tile, `q_at` of the tile's first, `q_n` of its positions,
-    // `q_step` of a whole tile's.
+    // `q_step` of a whole tile's, `q_width` from row to row of an array with the axis in its lanes.
     const std::string& local(kernel::AxisId axis) const { return signature_.axis(axis); }
     const std::string& at(kernel::AxisId axis) const { return names_.at(axis).at; }
     const std::string& count_name(kernel::AxisId axis) const { return names_.at(axis).count; }
     const std::string& tile_name(kernel::AxisId axis) const { return names_.at(axis).tile; }
+    /// `q_step = 64, k_step = 64, k_width = 80`: what `body` mentions of the tiles' sizes.
+    std::string sizes(const std::string& body) const;
     /// The positions of an axis in the current tile: `q_n`, or `64`; -1: `1`.
     std::string count(kernel::AxisId axis) const;
     /// The same as an argument: `q_n`, or `fixed<64>`.
     std::string count_argument(kernel::AxisId axis) const;
-    /// The lanes of a row of an array, and its rows: `q_step`, `64`.
+    /// From row to row of an array, and its rows: `q_width`, `64`.
     std::string width(kernel::AxisId axis) const;
     std::string height(kernel::AxisId axis) const;
     /// The position along the whole axis: `q_at + q`.
@@ -64,6 +68,11 @@ class TileText {
     void set_register(kernel::Id id, std::string text) { registers_[id] = std::move(text); }
     void clear_register(kernel::Id id) { registers_.erase(id); }
     void clear_registers() { registers_.clear(); }
+    /// Whether a value can be made of vectors of 8 lanes: sums and products of what lies in memory.
+    bool fits_half(kernel::Id id) const;
+    bool fits_half(const kernel::Access& access) const;
+    /// `floats`, `floats8`
+    std::string vector_type() const { return half ? "floats8" : "floats"; }
     /// `lanes_at(e, 20)`, or nothing where vectors are whole.
     std::string mask() const;
     std::string lanes() const;  // the same or `Lanes{}`
@@ -77,12 +86,13 @@ class TileText {
 
   private:
     struct AxisNames {
-        std::string at, count, tile;
+        std::string at, count, tile, width;
     };
     void define_leaves(kernel::Id id, std::vector<kernel::Id>& defined);
     Expression leaf(kernel::Id id);
     Expression load(kernel::Id id, const kernel::Load& load);
     Expression load_from(const kernel::Access& access, const Expression& from) const;
+    std::string load_name() const { return half ? "load8(" : "load("; }
     Expression kept(kernel::Id id, const std::string& array, const Place2& place);
     Expression valid(const kernel::Valid& valid);
     Expression random(kernel::Id id, const kernel::Random& random) const;
