@@ -1,6 +1,7 @@
 // Thread counts through OpenMP, and where the threads run.
 #include "threads.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -29,10 +30,15 @@ std::vector<int> allowed_processors() {
     return processors;
 }
 
+const std::vector<int>& processors_at_start() {
+    const static std::vector<int> processors = allowed_processors();
+    return processors;
+}
+
 /// Two threads on one core wait for each other at every barrier, a time slice each. Where the
 /// program takes the whole machine, each thread gets a processor of its own.
 void bind_threads(int count) {
-    const static std::vector<int> processors = allowed_processors();
+    const std::vector<int>& processors = processors_at_start();
     const bool user_binds = std::getenv("OMP_PROC_BIND") || std::getenv("GOMP_CPU_AFFINITY");
     if (count < 2 || user_binds || processors.size() != static_cast<std::size_t>(count)) return;
 #pragma omp parallel num_threads(count)
@@ -60,6 +66,18 @@ void set_threads(std::int64_t count) {
     omp_set_num_threads(static_cast<int>(count));
 #endif
     bind_threads(static_cast<int>(count));
+}
+
+int processor_count() {
+#if defined(_OPENMP) && defined(__linux__)
+    // Where OpenMP binds threads, it knows of more processors than this one's.
+    const static int count = std::max({1, int(processors_at_start().size()), omp_get_num_procs()});
+    return count;
+#elif defined(_OPENMP)
+    return std::max(1, omp_get_num_procs());
+#else
+    return 1;
+#endif
 }
 
 int thread_count() {

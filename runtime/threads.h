@@ -14,4 +14,8 @@ void set_threads(std::int64_t count);
 /// else one per core; 1 without OpenMP.
 int thread_count();
 
+/// The processors that this process may run on, at least 1: those of its start, whatever a thread
+/// is bound to since.
+int processor_count();
+
 }  // namespace fovea::runtime

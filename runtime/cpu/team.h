@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "../threads.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -25,7 +26,7 @@ class Team {
             round_.notify_all();
             return;
         }
-        const long spins = threads > omp_get_num_procs() ? 0 : kSpins;
+        const long spins = threads > processors_ ? 0 : kSpins;
         for (long spin = 0; spin < spins; ++spin) {
             if (round_.load(std::memory_order_acquire) != round) return;
             pause();
@@ -41,6 +42,7 @@ class Team {
 #endif
     }
 
+    const int processors_ = runtime::processor_count();
     alignas(64) std::atomic<int> arrived_{0};
     alignas(64) std::atomic<unsigned> round_{0};
 };
