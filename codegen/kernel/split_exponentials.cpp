@@ -88,8 +88,10 @@ class Splitter {
 
     /// Large terms first: a small one joins the first group that has its axes.
     bool group_terms() {
-        std::stable_sort(terms_.begin(), terms_.end(), [&](const Term& a, const Term& b) {
-            return node(a.tile).axes.size() > node(b.tile).axes.size();
+                std::sort(terms_.begin(), terms_.end(), [&](const Term& a, const Term& b) {
+            const std::size_t axes_of_a = node(a.tile).axes.size();
+            const std::size_t axes_of_b = node(b.tile).axes.size();
+            return axes_of_a != axes_of_b ? axes_of_a > axes_of_b : a.tile < b.tile;
         });
         for (const Term& term : terms_) {
             const auto& own = node(term.tile).axes;
