@@ -88,7 +88,7 @@ class Splitter {
 
     /// Large terms first: a small one joins the first group that has its axes.
     bool group_terms() {
-                std::sort(terms_.begin(), terms_.end(), [&](const Term& a, const Term& b) {
+        std::sort(terms_.begin(), terms_.end(), [&](const Term& a, const Term& b) {
             const std::size_t axes_of_a = node(a.tile).axes.size();
             const std::size_t axes_of_b = node(b.tile).axes.size();
             return axes_of_a != axes_of_b ? axes_of_a > axes_of_b : a.tile < b.tile;

@@ -54,27 +54,26 @@ TEST_CASE("a masked softmax is one row kernel, its mask never stored") {
     CHECK(program.fused.groups[0].reduces);
 }
 
-TEST_CASE("cross entropy's logits give loss and gradient without log-probabilities in memory") {
+/// A dense layer, its loss, and the gradients of its parameters.
+static CompiledProgram classifier() {
     Graph graph;
     Scope s{&graph};
     Tensor x = s.input("x", {"batch", "steps", 8}),
            labels = s.input("labels", {"batch", "steps"}, i32);
     Tensor lens = s.input("lens", {"batch"}, i32);
     s.output("loss", cross_entropy(linear(s / "dense", x, 20), labels, lens));
-    CompiledProgram program = compiled(graph, Gradients::of_parameters);
+    return compiled(graph, Gradients::of_parameters);
+}
+
+TEST_CASE("cross entropy's logits give loss and gradient without log-probabilities in memory") {
+    const CompiledProgram program = classifier();
     for (const plan::Tensor& tensor : program.plan.tensors)
         if (tensor.role == plan::Role::buffer && tensor.shape.size() == 3)
             CHECK_MESSAGE((tensor.name.find("dense") != tensor.name.npos), tensor.name);
 }
 
 TEST_CASE("a loss, its gradient and that of the bias are one kernel that reads the logits") {
-    Graph graph;
-    Scope s{&graph};
-    Tensor x = s.input("x", {"batch", "steps", 8}),
-           labels = s.input("labels", {"batch", "steps"}, i32);
-    Tensor lens = s.input("lens", {"batch"}, i32);
-    s.output("loss", cross_entropy(linear(s / "dense", x, 20), labels, lens));
-    CompiledProgram program = compiled(graph, Gradients::of_parameters);
+    const CompiledProgram program = classifier();
     int with_sums = 0;
     for (const Group& group : program.fused.groups) {
         if (group.sums.empty()) continue;
