@@ -6,20 +6,26 @@
 
 namespace fovea::runtime {
 
+class Team;
+
 /// What one call of a program is given besides its tensors.
 struct Call {
     const std::int64_t* dims = nullptr;  // values, in the order of Model::dims
     void* const* tensors = nullptr;  // parameters, then inputs, outputs, buffers, in their orders
     std::uint64_t seed = 0, step = 0;  // the key and the first counter word of dropout
+    /// Parameters have changed since the last run: prepared buffers are filled before the first
+    /// kernel.
+    bool prepare = true;
+    /// Called by every thread of the parallel region after the last kernel, when set: all outputs
+    /// are written.
+    void (*finish)(void* state, Team& team) = nullptr;
+    void* finish_state = nullptr;
     /// Called after each kernel by one thread, when set (verification); `kernel` counts from 0.
     void (*observe)(void* state, int kernel) = nullptr;
     void* observe_state = nullptr;
 };
 
-/// The functions of a program for one instruction set; `prepare` is null where nothing is prepared.
-struct ProgramCode {
-    void (*run)(const Call&);
-    void (*prepare)(const Call&);
-};
+/// The function of a program for one instruction set.
+using ProgramCode = void (*)(const Call&);
 
 }  // namespace fovea::runtime

@@ -267,6 +267,13 @@ void* Instance::output_address(const std::string& name) {
     return tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)];
 }
 
+std::span<const float> Instance::output_values(const std::string& name) {
+    const float* const values = output<float>(name);
+    const int i = find_tensor(program_->outputs, name);
+    const auto shape = shape_of(program_->outputs[static_cast<std::size_t>(i)]);
+    return {values, static_cast<std::size_t>(element_count(shape))};
+}
+
 Call Instance::complete(Call call) {
     if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
     call.dims = dims_.data();
@@ -283,18 +290,16 @@ void Instance::run(std::uint64_t seed, std::uint64_t step) {
     Call call;
     call.seed = seed;
     call.step = step;
-    run_observed(call);
+    run_call(call);
 }
 
-void Instance::run_observed(Call call) {
+void Instance::run_call(Call call) {
     call = complete(call);
     if (program_->check_inputs) program_->check_inputs(call);
-    if (!prepared_) {
-        if (program_->prepare) program_->prepare(call);
-        prepared_ = true;
-    }
     if (!program_->run) throw InternalError("program '" + program_->name + "' has no code");
+    call.prepare = !prepared_;
     program_->run(call);
+    prepared_ = true;
 }
 
 }  // namespace fovea::runtime

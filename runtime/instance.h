@@ -33,6 +33,8 @@ class Instance {
     template <class T> T* output(const std::string& name) {
         return static_cast<T*>(output_address(name));
     }
+    /// All elements of an f32 output.
+    std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);
     /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
@@ -50,8 +52,8 @@ class Instance {
     void check_inputs();
     /// Checks the inputs, prepares if needed, and runs.
     void run(std::uint64_t seed = 0, std::uint64_t step = 0);
-    /// The same with the seed, step and observer of `call`; its dims and tensors are not looked at.
-    void run_observed(Call call);
+    /// The same with the seed, step and callbacks of `call`; the rest of it is not looked at.
+    void run_call(Call call);
     /// Address of tensor number i in the order of Call::tensors.
     void* tensor(std::size_t i) const { return tensors_[i]; }
     /// Bytes of the planned workspace, without inputs, outputs and prepared buffers.

@@ -51,9 +51,7 @@ struct Program {
     std::vector<TensorSpec> inputs, outputs;
     std::vector<BufferSpec> buffers;
     std::vector<std::string> kernels;           // names, in the order they run
-    /// Fills the prepared buffers; called again after parameters changed.
-    void (*prepare)(const Call&) = nullptr;
-    void (*run)(const Call&) = nullptr;
+    ProgramCode run = nullptr;
     /// Throws UserError when an input holds an id or a length out of range.
     void (*check_inputs)(const Call&) = nullptr;
     /// needs[o]: the numbers of the inputs that output o reads. Empty: every output reads them all.

@@ -1,12 +1,14 @@
-// What the programs of a generated model use around their kernels: tensors by number, and the
-// observer.
+// What the programs of a generated model use around their kernels: tensors by number, the observer,
+// and what the caller does at the end.
 #pragma once
 
 #include "../call.h"
-#include "team.h"
+#include "../team.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
+
+using runtime::Team;
 
 /// Tensor `number` of a call, in the order of Call::tensors.
 template <class T>
@@ -21,6 +23,13 @@ inline void observe(const runtime::Call& call, int kernel) {
 #pragma omp barrier
 #pragma omp single
     call.observe(call.observe_state, kernel);
+}
+
+/// Inside the parallel region, after the last kernel.
+inline void finish(const runtime::Call& call, Team& team) {
+    if (!call.finish) return;
+    team.wait();
+    call.finish(call.finish_state, team);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "../adam.h"
-#include "../arena.h"
 #include "../error.h"
 #include "../json.h"
 #include "../options.h"
 #include "../random_stream.h"
 #include "../text/vocabulary.h"
 #include "../threads.h"
+#include "../training_step.h"
 #include "commands.h"
 #include "decoding.h"
 
@@ -117,20 +116,12 @@ DimValues dims_of(const BenchSizes& sizes) {
 
 Timing time_training(const Model& model, Parameters& parameters, const BenchSizes& sizes,
                      std::int64_t repeats) {
-    Instance instance(model, "training_step", parameters);
-    Arena gradients(parameters.flat_size() * sizeof(float));
-    Adam adam(parameters.flat_size());
-    for (std::size_t i = 0; i < parameters.count(); ++i) {
-        instance.place_output(model.parameters[i].name + ".grad",
-                              gradients.as<float>() + parameters.offset(i));
-    }
-    instance.bind(dims_of(sizes));
-    fill_inputs(instance, sizes);
+    Optimizer optimizer(parameters.flat_size());
+    TrainingStep step(model, parameters, optimizer);
+    step.instance().bind(dims_of(sizes));
+    fill_inputs(step.instance(), sizes);
     return time_runs("training_step", repeats, sizes.batch * sizes.steps, [&] {
-        const std::span<const float> flat(gradients.as<float>(), parameters.flat_size());
-        instance.run(1, adam.step());
-        adam.update(parameters.flat(), flat, 0.0001, clip_scale(gradient_norm(flat), 1));
-        instance.parameters_changed();
+        step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1});
     });
 }
 

@@ -1,7 +1,6 @@
 // Writing, reading and comparing checkpoints.
 #include "checkpoint.h"
 
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <span>
@@ -16,13 +15,9 @@ namespace fovea::runtime {
 
 namespace {
 
-struct Moment {
-    const char* prefix;
-    std::span<float> flat;
-};
-
-std::array<Moment, 2> moments(Adam& adam) {
-    return {Moment{"adam.m.", adam.first_moment()}, Moment{"adam.v.", adam.second_moment()}};
+/// `optimizer.m.decoder.dense.bias`
+std::string tensor_name(const OptimizerState& state, const TensorSpec& parameter) {
+    return kOptimizerPrefix + state.name + "." + parameter.name;
 }
 
 // By the options' names, so that a difference can be told in them.
@@ -115,16 +110,17 @@ TrainingPosition read_position(const SafetensorsFile& file, std::uint64_t step) 
     return position;
 }
 
-void load_moment(const SafetensorsFile& file, const Parameters& parameters, const Moment& moment) {
+void load_state(const SafetensorsFile& file, const Parameters& parameters,
+                const OptimizerState& state) {
     for (std::size_t i = 0; i < parameters.count(); ++i) {
-        const std::string name = moment.prefix + parameters.model().parameters[i].name;
+        const std::string name = tensor_name(state, parameters.model().parameters[i]);
         const TensorView* tensor = file.find(name);
         if (!tensor) {
             throw UserError("'" + file.path() + "' is no checkpoint: it has no tensor '" + name +
                             "'");
         }
         copy_tensor(file, *tensor, "optimizer state", DType::f32, parameters.shape(i),
-                    moment.flat.data() + parameters.offset(i));
+                    state.flat.data() + parameters.offset(i));
     }
 }
 
@@ -138,11 +134,11 @@ WeightsHeader header_of(const Training& training) {
 void save_checkpoint(const std::string& path, Training& training) {
     Parameters& parameters = training.parameters;
     std::vector<TensorView> tensors = parameter_tensors(parameters);
-    for (const Moment& moment : moments(training.adam)) {
+    for (const OptimizerState& state : training.optimizer.state()) {
         for (std::size_t i = 0; i < parameters.count(); ++i) {
             tensors.push_back(f32_tensor(
-                moment.prefix + parameters.model().parameters[i].name, parameters.shape(i),
-                moment.flat.subspan(parameters.offset(i), parameters.values(i).size())));
+                tensor_name(state, parameters.model().parameters[i]), parameters.shape(i),
+                state.flat.subspan(parameters.offset(i), parameters.values(i).size())));
         }
     }
     Metadata metadata = header_metadata(parameters.model(), header_of(training));
@@ -160,11 +156,10 @@ void load_checkpoint(const std::string& path, Training& training) {
     verify_vocabulary(file, header.target, training.data.target, "target");
     verify_data(file, training.data.examples);
     training.position = read_position(file, header.step);
-    load_parameters(training.parameters, file, "adam.");
-    for (const Moment& moment : moments(training.adam)) {
-        load_moment(file, training.parameters, moment);
-    }
-    training.adam.set_step(header.step);
+    load_parameters(training.parameters, file, kOptimizerPrefix);
+    for (const OptimizerState& state : training.optimizer.state())
+        load_state(file, training.parameters, state);
+    training.optimizer.set_step(header.step);
 }
 
 }  // namespace fovea::runtime

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "../adam.h"
+#include "../optimizer.h"
 #include "../parameters.h"
 #include "training_data.h"
 #include "weights_file.h"
@@ -33,15 +33,15 @@ struct Training {
     const TrainingData& data;
     const TrainingSettings& settings;
     Parameters& parameters;
-    Adam& adam;
+    Optimizer& optimizer;
     TrainingPosition position;
 };
 
-/// Writes parameters, moments (`adam.m.<parameter>`, `adam.v.<parameter>`) and position,
-/// atomically. The bytes depend on nothing else.
+/// Writes parameters, the optimizer's state (`optimizer.m.<parameter>`) and position, atomically.
+/// The bytes depend on nothing else.
 void save_checkpoint(const std::string& path, Training& training);
 
-/// Restores parameters, moments and position. UserError where the checkpoint is of another model,
+/// Restores parameters, state and position. UserError where the checkpoint is of another model,
 /// of other settings, or of other data: the sentence names what differs.
 void load_checkpoint(const std::string& path, Training& training);
 

@@ -225,8 +225,8 @@ int train_command(const std::string& program, Arguments arguments, const Model& 
         settings.min_freq, static_cast<std::size_t>(settings.steps));
     Parameters parameters(model, vocabulary_dims(model, data.source, data.target,
                                                  "the vocabulary of '" + paths.data + "'"));
-    Adam adam(parameters.flat_size());
-    Training training{data, settings, parameters, adam, {}};
+    Optimizer optimizer(parameters.flat_size());
+    Training training{data, settings, parameters, optimizer, {}};
     const std::int64_t epochs = options.integer("epochs");
     if (options.flag("resume")) {
         resume(paths, epochs, training);

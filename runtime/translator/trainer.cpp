@@ -1,8 +1,7 @@
 // The training step as the d2l chapters have it: the sum of the losses is differentiated, the
-// gradient is clipped by its global norm, and Adam moves the parameters.
+// gradient is clipped by its global norm, and the optimizer moves the parameters.
 #include "trainer.h"
 
-#include <cmath>
 #include <string>
 
 #include "../error.h"
@@ -10,37 +9,25 @@
 namespace fovea::runtime {
 
 Trainer::Trainer(const Model& model, Training& training)
-    : training_(training),
-      instance_(model, "training_step", training.parameters),
-      gradients_(training.parameters.flat_size() * sizeof(float)) {
-    for (std::size_t i = 0; i < training.parameters.count(); ++i) {
-        instance_.place_output(model.parameters[i].name + ".grad",
-                               gradients().data() + training.parameters.offset(i));
-    }
-}
+    : training_(training), step_(model, training.parameters, training.optimizer) {}
 
 StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
     const Examples& examples = training_.data.examples;
-    StepResult result;
-    const LoadedBatch batch = load_batch(instance_, examples, chosen);
-    instance_.run(training_.settings.seed, training_.position.step);
-    result.tokens = batch.tokens;
-    result.loss_sum =
-        total_loss({instance_.output<float>("loss"), chosen.size()}, batch.target_steps);
-    // The loss to differentiate is the mean over all steps; the program took that over fewer.
+    const LoadedBatch batch = load_batch(step_.instance(), examples, chosen);
+    // The loss to differentiate is the mean over all steps; the program takes that over fewer.
     const double share = double(batch.target_steps) / double(examples.steps);
-    result.gradient_norm = gradient_norm(gradients()) * share;
-    if (!std::isfinite(result.loss_sum) || !std::isfinite(result.gradient_norm)) {
+    const StepOutcome outcome = step_.run(training_.settings.seed, training_.position.step,
+                                          {.learning_rate = training_.settings.learning_rate,
+                                           .clip = training_.settings.clip,
+                                           .gradient_scale = share});
+    if (!outcome.moved) {
         throw UserError("the loss is no longer finite at step " +
                         std::to_string(training_.position.step + 1) + " (epoch " +
                         std::to_string(training_.position.epoch + 1) +
                         "); train again with a smaller --lr");
     }
-    training_.adam.update(training_.parameters.flat(), gradients(),
-                          training_.settings.learning_rate,
-                          share * clip_scale(result.gradient_norm, training_.settings.clip));
-    instance_.parameters_changed();
-    return result;
+    return {total_loss(step_.instance().output_values("loss"), batch.target_steps), batch.tokens,
+            outcome.gradient_norm};
 }
 
 double total_loss(std::span<const float> loss, std::size_t steps) {

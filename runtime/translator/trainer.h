@@ -1,11 +1,10 @@
-// One training step: forward, backward, clipping and Adam.
+// Training steps on batches of sentence pairs.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "../arena.h"
-#include "../session.h"
+#include "../training_step.h"
 #include "checkpoint.h"
 
 namespace fovea::runtime {
@@ -28,18 +27,13 @@ class Trainer {
     StepResult step(std::span<const std::uint32_t> chosen);
 
   private:
-    std::span<float> gradients() {
-        return {gradients_.as<float>(), training_.parameters.flat_size()};
-    }
-
     Training& training_;
-    Instance instance_;
-    Arena gradients_;  // in the layout of the parameters, gaps zero
+    TrainingStep step_;
 };
 
 /// A batch in an instance's inputs.
 struct LoadedBatch {
-    std::int64_t tokens = 0;       // target tokens
+    std::int64_t tokens = 0;  // target tokens
     std::size_t target_steps = 0;  // that the program runs over: the loss is the mean over these
 };
 

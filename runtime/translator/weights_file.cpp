@@ -113,7 +113,7 @@ TrainedModel load_trained_model(const std::string& path, const Model& model) {
                                    "the vocabulary in '" + path + "'");
     trained.parameters = std::make_unique<Parameters>(model, trained.dims);
     // A checkpoint serves as well: its optimizer state is no surprise.
-    load_parameters(*trained.parameters, file, "adam.");
+    load_parameters(*trained.parameters, file, kOptimizerPrefix);
     return trained;
 }
 

@@ -11,6 +11,9 @@
 
 namespace fovea::runtime {
 
+/// What the names of a checkpoint's tensors of optimizer state start with.
+inline constexpr const char* kOptimizerPrefix = "optimizer.";
+
 /// The `__metadata__` of weights and checkpoints, besides the model's name and settings.
 struct WeightsHeader {
     Vocabulary source, target;

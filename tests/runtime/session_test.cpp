@@ -160,6 +160,6 @@ TEST_CASE("instance: an observer sees every kernel; empty batches run") {
     Call call;
     call.observe = [](void* state, int kernel) { *static_cast<int*>(state) += kernel + 1; };
     call.observe_state = &seen;
-    instance.run_observed(call);
+    instance.run_call(call);
     CHECK(seen == 1);
 }

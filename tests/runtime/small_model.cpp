@@ -21,6 +21,7 @@ float* target(const Call& call, int i) {
 
 /// Buffer `doubled` holds 2 * scale and is prepared; `sum` is a row of the workspace.
 void prepare(const Call& call, int doubled) {
+    if (!call.prepare) return;
     ++g_prepared;
     for (std::int64_t i = 0; i < call.dims[1]; ++i) {
         target(call, doubled)[i] = 2 * floats(call, 0)[i];
@@ -51,13 +52,15 @@ void check(const Call& call) {
 }
 
 // forward: outputs 5 y, 6 loss | buffers.
-void forward_loss_prepare(const Call& call) { prepare(call, 7); }
 void forward_loss(const Call& call) {
+    prepare(call, 7);
     multiply(call, 5, 7, 8);
     for (std::int64_t b = 0; b < call.dims[0]; ++b) target(call, 6)[b] = floats(call, 8)[b];
 }
-void forward_prepare(const Call& call) { prepare(call, 6); }
-void forward(const Call& call) { multiply(call, 5, 6, 7); }
+void forward(const Call& call) {
+    prepare(call, 6);
+    multiply(call, 5, 6, 7);
+}
 
 /// Gradients of scale and x from the cotangent `dy` (null: ones).
 void backward(const Call& call, const float* dy, int dscale, int dx) {
@@ -73,15 +76,15 @@ void backward(const Call& call, const float* dy, int dscale, int dx) {
 }
 
 // gradient with loss: outputs 5 y, 6 loss, 7 scale.grad, 8 x.grad | 9 doubled, 10 sum.
-void gradient_loss_prepare(const Call& call) { prepare(call, 9); }
 void gradient_loss(const Call& call) {
+    prepare(call, 9);
     multiply(call, 5, 9, 10);
     for (std::int64_t b = 0; b < call.dims[0]; ++b) target(call, 6)[b] = floats(call, 10)[b];
     backward(call, nullptr, 7, 8);
 }
 // gradient without: inputs 3 x, 4 ids, 5 y.grad; outputs 6 y, 7 scale.grad, 8 x.grad | 9, 10.
-void gradient_prepare(const Call& call) { prepare(call, 9); }
 void gradient(const Call& call) {
+    prepare(call, 9);
     multiply(call, 6, 9, 10);
     backward(call, floats(call, 5), 7, 8);
 }
@@ -113,7 +116,6 @@ Model build(bool with_loss) {
     run.outputs = with_loss ? std::vector{y, loss} : std::vector{y};
     run.buffers = buffers;
     run.kernels = {"multiply"};
-    run.prepare = with_loss ? forward_loss_prepare : forward_prepare;
     run.run = with_loss ? forward_loss : forward;
     run.check_inputs = check;
     if (with_loss) run.needs = {{0}, {0, 1}};
@@ -122,7 +124,6 @@ Model build(bool with_loss) {
     both.needs.clear();
     both.inputs = with_loss ? std::vector{x, ids} : std::vector{x, ids, dy};
     both.outputs = with_loss ? std::vector{y, loss, dscale, dx} : std::vector{y, dscale, dx};
-    both.prepare = with_loss ? gradient_loss_prepare : gradient_prepare;
     both.run = with_loss ? gradient_loss : gradient;
     model.programs = {run, both};
     return model;

@@ -247,7 +247,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
     call.step = kStep;
     call.observe = Observer::call;
     call.observe_state = &observer;
-    instance.run_observed(call);
+    instance.run_call(call);
     return observer.take();
 }
 

@@ -82,10 +82,7 @@ std::string kernels_text(const Model& model) {
     programs.line(table + " = {");
     programs.indent();
     for (const plan::Program& program : model.programs) {
-        const std::string function = identifier(program.name);
-        const std::string prepare =
-            program.prepare.empty() ? "nullptr" : "cpu::" + name + "::prepare_" + function;
-        programs.line("{cpu::" + name + "::run_" + function + ", " + prepare + "},");
+        programs.line("cpu::" + name + "::run_" + identifier(program.name) + ",");
     }
     programs.unindent();
     programs.line("};");

@@ -22,7 +22,7 @@ class ProgramText {
     ProgramText(const Model& model, const Program& program, Writer& writer)
         : model_(model), program_(program), writer_(writer) {
         std::set<std::string> taken(model.dims.begin(), model.dims.end());
-        taken.insert({"call", "key"});
+        taken.insert({"call", "key", "team"});
         for (const kernel::Kernel& kernel : model.kernels) taken.insert(kernel.name);
         for (const Tensor& tensor : program.tensors) {
             const std::string wanted = identifier(tensor.name);
@@ -36,8 +36,8 @@ class ProgramText {
     void write_code() {
         const std::string name = identifier(program_.name);
         writer_.line("// Program " + program_.name + ".");
-        write_steps("run_" + name, program_.steps, true);
-        if (!program_.prepare.empty()) write_steps("prepare_" + name, program_.prepare, false);
+        if (!program_.prepare.empty()) write_prepare("prepare_" + name);
+        write_run("run_" + name);
     }
 
     void write_description() {
@@ -48,34 +48,61 @@ class ProgramText {
     }
 
   private:
-    void write_steps(const std::string& function, const std::vector<Step>& steps, bool observed) {
-        Writer body(2);
-        std::set<int> used;
+    /// All threads of a region call this one.
+    void write_prepare(const std::string& function) {
+        const Writer body = calls(program_.prepare, 1, false);
+        const bool waits = mentions(body.text(), "team");
+        writer_.open("void " + function + "(const runtime::Call& call, Team&" +
+                     (waits ? " team)" : ")"));
+        define_names(body.text(), program_.prepare);
+        writer_.append(body);
+        writer_.close();
+        writer_.blank();
+    }
+
+    void write_run(const std::string& function) {
+        const Writer body = calls(program_.steps, 2, true);
+        writer_.open("void " + function + "(const runtime::Call& call)");
+        define_names(body.text(), program_.steps);
+        writer_.line("Team team;");
+        writer_.pragma("#pragma omp parallel");
+        writer_.line("{");
+        writer_.indent();
+        if (!program_.prepare.empty()) {
+            writer_.open("if (call.prepare)");
+            writer_.line("prepare_" + identifier(program_.name) + "(call, team);");
+            writer_.line("team.wait();");
+            writer_.close();
+        }
+        writer_.unindent();
+        writer_.append(body);
+        writer_.indent();
+        writer_.line("finish(call, team);");
+        writer_.unindent();
+        writer_.line("}");
+        writer_.close();
+        writer_.blank();
+    }
+
+    Writer calls(const std::vector<Step>& steps, int depth, bool observed) const {
+        Writer body(depth);
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const kernel::Kernel& kernel = model_.kernels[std::size_t(steps[i].kernel)];
             if (i > 0 && steps[i].phase != steps[i - 1].phase) body.line("team.wait();");
             if (identifier(steps[i].name) != kernel.name) body.line("// " + steps[i].name);
             body.line(kernel.name + "(" + arguments(kernel, steps[i]) + ");");
             if (observed) body.line("observe(call, " + std::to_string(i) + ");");
-            used.insert(steps[i].arguments.begin(), steps[i].arguments.end());
         }
-        if (steps.empty()) {
-            writer_.line("void " + function + "(const runtime::Call&) {}");
-            writer_.blank();
-            return;
-        }
-        writer_.open("void " + function + "(const runtime::Call& call)");
-        define_dims(body.text());
+        return body;
+    }
+
+    /// Dims, tensors and the key of dropout, as far as `text` mentions them.
+    void define_names(const std::string& text, const std::vector<Step>& steps) {
+        define_dims(text);
+        std::set<int> used;
+        for (const Step& step : steps) used.insert(step.arguments.begin(), step.arguments.end());
         for (int tensor : used) define_tensor(tensor);
-        if (mentions(body.text(), "key"))
-            writer_.line("const DropoutKey key{call.seed, call.step};");
-        if (mentions(body.text(), "team")) writer_.line("Team team;");
-        writer_.pragma("#pragma omp parallel");
-        writer_.line("{");
-        writer_.append(body);
-        writer_.line("}");
-        writer_.close();
-        writer_.blank();
+        if (mentions(text, "key")) writer_.line("const DropoutKey key{call.seed, call.step};");
     }
 
     std::string arguments(const kernel::Kernel& kernel, const Step& step) const {
@@ -131,7 +158,7 @@ class ProgramText {
         const std::string outputs = write_table(name, "outputs", Role::output);
         const std::string buffers = write_buffers(name);
         const std::string kernels = write_kernels(name);
-        writer_.open("Program describe_" + name + "(const ProgramCode& code)");
+        writer_.open("Program describe_" + name + "(ProgramCode run)");
         writer_.line("const std::vector<std::string> dims = dim_names();");
         writer_.line("Program program;");
         writer_.line("program.name = " + quoted(program_.name) + ";");
@@ -144,8 +171,7 @@ class ProgramText {
         if (!kernels.empty())
             writer_.line("program.kernels.assign(std::begin(" + kernels + "), std::end(" + kernels +
                          "));");
-        writer_.line("program.run = code.run;");
-        writer_.line("program.prepare = code.prepare;");
+        writer_.line("program.run = run;");
         if (checks) writer_.line("program.check_inputs = check_" + name + ";");
         writer_.line("return program;");
         writer_.close();

@@ -13,6 +13,7 @@
 
 #include "../../../runtime/error.h"
 #include "../../../runtime/program.h"
+#include "../../../runtime/team.h"
 
 namespace fake {
 
@@ -22,6 +23,7 @@ using fovea::runtime::Extent;
 using fovea::runtime::Initial;
 using fovea::runtime::Model;
 using fovea::runtime::Program;
+using fovea::runtime::Team;
 using fovea::runtime::TensorSpec;
 
 inline constexpr int kHidden = 8;
@@ -160,6 +162,8 @@ inline void run_training_step(const Call& call) {
         const float noise = 1 + 0.01f * static_cast<float>(draw * 2654435761u % 64) / 64;
         loss[b] = run_sequence(view, b, noise, nullptr, gradients);
     }
+    Team team;
+    if (call.finish) call.finish(call.finish_state, team);
 }
 
 inline void run_evaluate(const Call& call) {

@@ -93,8 +93,8 @@ TEST_CASE("weights hold the parameters alone, and say what they are for") {
     CHECK(weights.metadata_at("step") == "6");
     CHECK(weights.metadata_at("seed") == "5");
     const auto checkpoint = read_safetensors("w.checkpoint");
-    CHECK(checkpoint.find("adam.m.decoder.dense.bias") != nullptr);
-    CHECK(checkpoint.find("adam.v.encoder.embedding.weight") != nullptr);
+    CHECK(checkpoint.find("optimizer.m.decoder.dense.bias") != nullptr);
+    CHECK(checkpoint.find("optimizer.v.encoder.embedding.weight") != nullptr);
     CHECK(checkpoint.tensors().size() == 12);
 }
 

@@ -61,7 +61,7 @@ double StepTimer::milliseconds_of_run(runtime::Instance& instance) {
     call.observe_state = this;
     sum_ = 0;
     last_ = now_in_milliseconds();
-    instance.run_observed(call);
+    instance.run_call(call);
     return sum_;
 }
 

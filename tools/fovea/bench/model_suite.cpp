@@ -7,10 +7,10 @@
 
 #include "codegen/base/error.h"
 #include "models/transformer.h"
-#include "runtime/adam.h"
 #include "runtime/instance.h"
 #include "runtime/runner/bench_model.h"
 #include "runtime/text/vocabulary.h"
+#include "runtime/training_step.h"
 #include "runtime/translator/decoding.h"
 #include "tools/fovea/bench/count_flops.h"
 #include "tools/fovea/bench/suites.h"
@@ -86,26 +86,18 @@ class BenchedModel {
 /// than the caches, so the floor reads gradients, moments and parameters and writes the latter two.
 BenchRow BenchedModel::time_training(Bench& bench, bool streams) {
     runtime::Parameters& parameters = *parameters_;
-    runtime::Instance instance(*generated_, "training_step", parameters);
-    runtime::Arena gradients(parameters.flat_size() * sizeof(float));
-    runtime::Adam adam(parameters.flat_size());
-    for (std::size_t i = 0; i < parameters.count(); ++i)
-        instance.place_output(generated_->parameters[i].name + ".grad",
-                              gradients.as<float>() + parameters.offset(i));
-    instance.bind(sizes_.training);
-    runtime::fill_random(instance, 1);
+    runtime::Optimizer optimizer(parameters.flat_size());
+    runtime::TrainingStep step(*generated_, parameters, optimizer);
+    step.instance().bind(sizes_.training);
+    runtime::fill_random(step.instance(), 1);
     Work row = work("training step", "step", sizes_.training);
     row.flops = row.floor_flops =
         product_flops(program("training_step").graph, true, sizes_.training);
     row.bytes = 7 * sizeof(float) * double(parameters.flat_size());
     if (streams) row.floor_bytes = row.bytes;
-    const std::span<const float> flat(gradients.as<float>(), parameters.flat_size());
     return bench.measure(row, [&] {
         return milliseconds_of([&] {
-            instance.run(1, adam.step());
-            const double scale = runtime::clip_scale(runtime::gradient_norm(flat), 1);
-            adam.update(parameters.flat(), flat, 0.0001, scale);
-            instance.parameters_changed();
+            step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1});
         });
     });
 }

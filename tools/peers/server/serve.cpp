@@ -18,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "fovea/adam.h"
 #include "fovea/error.h"
 #include "fovea/instance.h"
 #include "fovea/json.h"
@@ -28,6 +27,7 @@
 #include "fovea/safetensors.h"
 #include "fovea/text/vocabulary.h"
 #include "fovea/threads.h"
+#include "fovea/training_step.h"
 #include "fovea/translator/decoding.h"
 #include SERVED_HEADER
 
@@ -63,6 +63,7 @@ class Server {
     std::vector<std::int32_t> sentence(std::int64_t steps);
 
     Instance& instance() {
+        if (step_) return step_->instance();
         if (!instance_) throw UserError("open a program first");
         return *instance_;
     }
@@ -74,9 +75,9 @@ class Server {
     const Model& model_;
     std::unique_ptr<Parameters> parameters_;
     std::unique_ptr<Instance> instance_;
-    std::unique_ptr<Adam> adam_;
+    std::unique_ptr<Optimizer> optimizer_;
+    std::unique_ptr<TrainingStep> step_;
     std::unique_ptr<Decoding> decoding_;
-    Arena gradients_;
 };
 
 Json Server::initialize(std::int64_t src_vocab, std::int64_t tgt_vocab) {
@@ -94,25 +95,25 @@ Json Server::save(const std::string& path) {
 Json Server::open(const std::string& name, const std::string& path) {
     if (!parameters_) parameters_ = std::make_unique<Parameters>(model_, DimValues{});
     const SafetensorsFile inputs = read_safetensors(path);
-    instance_ = std::make_unique<Instance>(model_, name, parameters());
-    const Program& program = instance_->program();
+    step_.reset();
+    instance_.reset();
+    if (name == "training_step") {
+        optimizer_ = std::make_unique<Optimizer>(parameters().flat_size());
+        step_ = std::make_unique<TrainingStep>(model_, parameters(), *optimizer_);
+    } else {
+        instance_ = std::make_unique<Instance>(model_, name, parameters());
+    }
+    const Program& program = instance().program();
     DimValues dims = bind_dims(model_, program, inputs, nullptr);
     dims.insert(parameters().dims().begin(), parameters().dims().end());
-    if (name == "training_step") {
-        gradients_.reserve(parameters().flat_size() * sizeof(float));
-        adam_ = std::make_unique<Adam>(parameters().flat_size());
-        for (std::size_t i = 0; i < parameters().count(); ++i)
-            instance_->place_output(model_.parameters[i].name + ".grad",
-                                    gradients_.as<float>() + parameters().offset(i));
-    }
-    instance_->bind(dims);
-    fill_inputs(*instance_, inputs, std::vector<bool>(program.outputs.size(), true));
+    instance().bind(dims);
+    fill_inputs(instance(), inputs, std::vector<bool>(program.outputs.size(), true));
     Json::Array kernels(program.kernels.begin(), program.kernels.end());
     return Json::Object{{"isa", model_.isa},
                         {"threads", thread_count()},
                         {"kernels", std::move(kernels)},
-                        {"workspace_bytes", std::int64_t(instance_->workspace_bytes())},
-                        {"prepared_bytes", std::int64_t(instance_->prepared_bytes())}};
+                        {"workspace_bytes", std::int64_t(instance().workspace_bytes())},
+                        {"prepared_bytes", std::int64_t(instance().prepared_bytes())}};
 }
 
 Json Server::write_outputs(const std::string& path) {
@@ -123,12 +124,9 @@ Json Server::write_outputs(const std::string& path) {
 }
 
 Json Server::train(std::int64_t steps) {
-    if (!adam_) throw UserError("open training_step first");
-    const std::span<const float> flat(gradients_.as<float>(), parameters().flat_size());
+    if (!step_) throw UserError("open training_step first");
     return milliseconds_of(steps, [&] {
-        instance().run(1, adam_->step());
-        adam_->update(parameters().flat(), flat, 0.0001, clip_scale(gradient_norm(flat), 1));
-        instance().parameters_changed();
+        step_->run(1, optimizer_->step(), {.learning_rate = 0.0001, .clip = 1});
     });
 }
 

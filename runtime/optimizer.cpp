@@ -1,0 +1,217 @@
+// Updates in one pass over memory, four floats at a time: with wider vectors roots and divisions are
+// not faster. Products and sums are never contracted: every instruction set gives equal bits.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+#include "optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "error.h"
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace fovea::runtime {
+namespace {
+
+constexpr std::size_t kBlock = 4096;
+constexpr std::size_t kLanes = 8;
+
+/// The factors of one step, rounded to float once.
+struct Factors {
+    float gradient_scale;
+    float decay;  // of weights, times the values: added to the gradient
+    float keep;  // 1 - learning rate · weight decay: multiplies the values (adamw)
+    float beta1, beta2, one_minus_beta1, one_minus_beta2;
+    float step_size;  // learning rate / (1 - beta1^step); sgd: learning rate
+    float inverse_root;  // 1 / sqrt(1 - beta2^step)
+    float epsilon, momentum;
+};
+
+typedef float Vector __attribute__((vector_size(16)));
+constexpr std::size_t kWidth = 4;
+
+// Spelled out because std::sqrt sets errno, which keeps compilers from vectorising it.
+inline Vector root(Vector x) {
+#if defined(__SSE__)
+    return _mm_sqrt_ps(x);
+#else
+    return Vector{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
+#endif
+}
+
+/// `count` floats, zeros behind them.
+inline Vector load(const float* from, std::size_t count) {
+    Vector vector = {};
+    std::memcpy(&vector, from, count * sizeof(float));
+    return vector;
+}
+
+inline void store(float* to, Vector vector, std::size_t count) {
+    std::memcpy(to, &vector, count * sizeof(float));
+}
+
+struct Flat {
+    float* values;
+    const float* gradients;
+    float* first;
+    float* second;
+};
+
+/// Moves `count` <= kWidth floats from `i`.
+template <OptimizerKind kind>
+inline void update_vector(const Flat& flat, std::size_t i, std::size_t count, const Factors& f) {
+    const Vector value = load(flat.values + i, count);
+    Vector gradient = load(flat.gradients + i, count) * f.gradient_scale;
+    if constexpr (kind != OptimizerKind::adamw) gradient += f.decay * value;
+    if constexpr (kind == OptimizerKind::sgd) {
+        const Vector velocity = f.momentum * load(flat.first + i, count) + gradient;
+        store(flat.first + i, velocity, count);
+        store(flat.values + i, value - f.step_size * velocity, count);
+    } else {
+        const Vector m = f.beta1 * load(flat.first + i, count) + f.one_minus_beta1 * gradient;
+        const Vector v =
+            f.beta2 * load(flat.second + i, count) + f.one_minus_beta2 * (gradient * gradient);
+        store(flat.first + i, m, count);
+        store(flat.second + i, v, count);
+        const Vector change = f.step_size * m / (root(v) * f.inverse_root + f.epsilon);
+        const Vector kept = kind == OptimizerKind::adamw ? f.keep * value : value;
+        store(flat.values + i, kept - change, count);
+    }
+}
+
+template <OptimizerKind kind>
+void update_block(const Flat& flat, std::size_t start, std::size_t end, const Factors& factors) {
+    const Factors f = factors;
+    std::size_t i = start;
+    for (; i + kWidth <= end; i += kWidth) update_vector<kind>(flat, i, kWidth, f);
+    if (i < end) update_vector<kind>(flat, i, end - i, f);
+}
+
+void update_block(OptimizerKind kind, const Flat& flat, std::size_t start, std::size_t end,
+                  const Factors& factors) {
+    switch (kind) {
+        case OptimizerKind::adam:
+            return update_block<OptimizerKind::adam>(flat, start, end, factors);
+        case OptimizerKind::adamw:
+            return update_block<OptimizerKind::adamw>(flat, start, end, factors);
+        case OptimizerKind::sgd: return update_block<OptimizerKind::sgd>(flat, start, end, factors);
+    }
+}
+
+Factors factors_of(const OptimizerSettings& settings, std::uint64_t step, double learning_rate,
+                   double gradient_scale) {
+    const bool is_sgd = settings.kind == OptimizerKind::sgd;
+    const auto number = static_cast<double>(step);
+    const double correction1 = is_sgd ? 1.0 : 1.0 - std::pow(settings.beta1, number);
+    const double correction2 = is_sgd ? 1.0 : 1.0 - std::pow(settings.beta2, number);
+    return {.gradient_scale = static_cast<float>(gradient_scale),
+            .decay = static_cast<float>(settings.weight_decay),
+            .keep = static_cast<float>(1.0 - learning_rate * settings.weight_decay),
+            .beta1 = static_cast<float>(settings.beta1),
+            .beta2 = static_cast<float>(settings.beta2),
+            .one_minus_beta1 = static_cast<float>(1.0 - settings.beta1),
+            .one_minus_beta2 = static_cast<float>(1.0 - settings.beta2),
+            .step_size = static_cast<float>(learning_rate / correction1),
+            .inverse_root = static_cast<float>(1.0 / std::sqrt(correction2)),
+            .epsilon = static_cast<float>(settings.epsilon),
+            .momentum = static_cast<float>(settings.momentum)};
+}
+
+double sum_of_squares(const float* values, std::size_t size) {
+    double lanes[kLanes] = {};
+    const std::size_t whole = size / kLanes * kLanes;
+    for (std::size_t i = 0; i < whole; i += kLanes) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const double value = values[i + lane];
+            lanes[lane] += value * value;  // the product is exact
+        }
+    }
+    for (std::size_t i = whole; i < size; ++i) {
+        const double value = values[i];
+        lanes[i - whole] += value * value;
+    }
+    double sum = 0;
+    for (double lane : lanes) sum += lane;
+    return sum;
+}
+
+std::size_t block_count(std::size_t size) { return (size + kBlock - 1) / kBlock; }
+
+/// Calls work(block, start, end) for this part's contiguous blocks of `size` floats.
+template <class Work>
+void for_each_block(std::size_t size, Part part, const Work& work) {
+    const std::size_t blocks = block_count(size);
+    const auto index = static_cast<std::size_t>(part.index);
+    const auto count = static_cast<std::size_t>(part.count);
+    for (std::size_t block = blocks * index / count; block < blocks * (index + 1) / count; ++block)
+        work(block, block * kBlock, std::min((block + 1) * kBlock, size));
+}
+
+}  // namespace
+
+NormOfParts::NormOfParts(std::size_t size) : sums_(block_count(size)) {}
+
+void NormOfParts::add_part(std::span<const float> gradients, Part part) {
+    for_each_block(gradients.size(), part,
+                   [&](std::size_t block, std::size_t start, std::size_t end) {
+                       sums_[block] = sum_of_squares(gradients.data() + start, end - start);
+                   });
+}
+
+double NormOfParts::norm() const {
+    double sum = 0;
+    for (const double block : sums_) sum += block;
+    return std::sqrt(sum);
+}
+
+double gradient_norm(std::span<const float> gradients) {
+    NormOfParts parts(gradients.size());
+#pragma omp parallel
+    parts.add_part(gradients, Team::part());
+    return parts.norm();
+}
+
+double clip_scale(double norm, double clip) { return clip > 0 && norm > clip ? clip / norm : 1.0; }
+
+Optimizer::Optimizer(std::size_t size, OptimizerSettings settings)
+    : settings_(settings),
+      size_(size),
+      first_(size * sizeof(float)),
+      second_(settings.kind == OptimizerKind::sgd ? 0 : size * sizeof(float)) {}
+
+void Optimizer::update_part(std::span<float> values, std::span<const float> gradients,
+                            double learning_rate, double gradient_scale, Part part) {
+    const Factors factors = factors_of(settings_, step_ + 1, learning_rate, gradient_scale);
+    const Flat flat = {values.data(), gradients.data(), first_.as<float>(), second_.as<float>()};
+    for_each_block(size_, part, [&](std::size_t, std::size_t start, std::size_t end) {
+        update_block(settings_.kind, flat, start, end, factors);
+    });
+}
+
+void Optimizer::update(std::span<float> values, std::span<const float> gradients,
+                       double learning_rate, double gradient_scale) {
+    if (values.size() != size_ || gradients.size() != size_) {
+        throw InternalError("an optimizer of " + std::to_string(size_) + " floats got " +
+                            std::to_string(values.size()) + " values and " +
+                            std::to_string(gradients.size()) + " gradients");
+    }
+#pragma omp parallel
+    update_part(values, gradients, learning_rate, gradient_scale, Team::part());
+    advance();
+}
+
+std::vector<OptimizerState> Optimizer::state() {
+    const std::span<float> first = {first_.as<float>(), size_};
+    if (settings_.kind == OptimizerKind::sgd) return {{"momentum", first}};
+    return {{"m", first}, {"v", {second_.as<float>(), size_}}};
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,88 @@
+// Optimizers over flat arrays, and clipping of gradients by their global norm. Values, gradients
+// and state have one flat layout; work is cut into blocks of 4096 floats whatever the number of
+// threads, so that it changes no bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "arena.h"
+#include "team.h"
+
+namespace fovea::runtime {
+
+enum class OptimizerKind {
+    adam,   // Kingma and Ba 2015; weight decay is added to the gradient
+    adamw,  // Loshchilov and Hutter 2019: weight decay beside the moments
+    sgd,    // with momentum; weight decay is added to the gradient
+};
+
+/// By PyTorch's formulas: moments are corrected for their bias, epsilon is added outside the root,
+/// a velocity is momentum · velocity + gradient.
+struct OptimizerSettings {
+    OptimizerKind kind = OptimizerKind::adam;
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // adam, adamw
+    double momentum = 0;                                // sgd
+    double weight_decay = 0;
+};
+
+/// The Euclidean norm of all gradients, in float64. Blocks are summed over 8 lanes (element i into
+/// lane i % 8), lanes and then blocks in order: the bits depend neither on the number of threads
+/// nor on the instruction set.
+double gradient_norm(std::span<const float> gradients);
+
+/// The same inside a parallel region: each thread adds the squares of its own blocks, waits, and
+/// calls `norm`.
+class NormOfParts {
+  public:
+    explicit NormOfParts(std::size_t size);
+    void add_part(std::span<const float> gradients, Part part);
+    double norm() const;
+
+  private:
+    std::vector<double> sums_;  // of squares, a block each
+};
+
+/// What gradients are multiplied with so that their norm is at most `clip`: clip / norm when the
+/// norm is larger, else 1. `clip` <= 0: no clipping.
+double clip_scale(double norm, double clip);
+
+/// A part of an optimizer's state, in the layout of the parameters.
+struct OptimizerState {
+    std::string name;  // `m`, `v`; `momentum`
+    std::span<float> flat;
+};
+
+class Optimizer {
+  public:
+    /// `size` floats; state and step are zero.
+    explicit Optimizer(std::size_t size, OptimizerSettings settings = {});
+
+    /// One update of `values` from `gradients`, which are scaled by `gradient_scale` on the way.
+    /// Both have `size()` floats.
+    void update(std::span<float> values, std::span<const float> gradients, double learning_rate,
+                double gradient_scale = 1.0);
+    /// A thread's blocks of such an update, the one behind `step()`. When all have theirs, one
+    /// thread calls `advance`.
+    void update_part(std::span<float> values, std::span<const float> gradients,
+                     double learning_rate, double gradient_scale, Part part);
+    void advance() { ++step_; }
+
+    const OptimizerSettings& settings() const { return settings_; }
+    std::size_t size() const { return size_; }
+    std::uint64_t step() const { return step_; }  // updates so far
+    void set_step(std::uint64_t step) { step_ = step; }
+    /// All that a training needs to go on, besides the step.
+    std::vector<OptimizerState> state();
+
+  private:
+    OptimizerSettings settings_;
+    std::size_t size_;
+    std::uint64_t step_ = 0;
+    Arena first_, second_;  // m and v; the velocity and nothing
+};
+
+}  // namespace fovea::runtime

@@ -1,0 +1,67 @@
+// What the threads of the program's region do behind its last kernel: the norm of the gradient, a
+// barrier, and each its own blocks of the optimizer's pass.
+#include "training_step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.h"
+
+namespace fovea::runtime {
+
+/// One run, as its threads see it. Each thread finds the same norm and the same scale.
+struct TrainingStep::Running {
+    TrainingStep& self;
+    const StepRule& rule;
+    std::span<const float> loss;  // [batch]
+    bool is_finished = false;     // it and `outcome` are written by the first thread
+    StepOutcome outcome = {};
+};
+
+TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer& optimizer)
+    : parameters_(parameters),
+      optimizer_(optimizer),
+      instance_(model, "training_step", parameters),
+      gradients_(parameters.flat_size() * sizeof(float)),
+      norm_(parameters.flat_size()) {
+    for (std::size_t i = 0; i < parameters.count(); ++i)
+        instance_.place_output(model.parameters[i].name + ".grad",
+                               gradients_.as<float>() + parameters.offset(i));
+}
+
+void TrainingStep::finish(void* state, Team& team) {
+    auto& running = *static_cast<Running*>(state);
+    TrainingStep& self = running.self;
+    const Part part = Team::part();
+    self.norm_.add_part(self.gradients(), part);
+    team.wait();
+    const StepRule& rule = running.rule;
+    const double norm = self.norm_.norm() * rule.gradient_scale;
+    const bool moves =
+        std::isfinite(norm) && std::all_of(running.loss.begin(), running.loss.end(),
+                                           [](float loss) { return std::isfinite(loss); });
+    if (part.index == 0) {
+        running.is_finished = true;
+        running.outcome = {norm, moves};
+    }
+    if (!moves) return;
+    self.optimizer_.update_part(self.parameters_.flat(), self.gradients(), rule.learning_rate,
+                                rule.gradient_scale * clip_scale(norm, rule.clip), part);
+}
+
+StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const StepRule& rule) {
+    Running running{*this, rule, instance_.output_values("loss")};
+    Call call;
+    call.seed = seed, call.step = step;
+    call.finish = finish, call.finish_state = &running;
+    instance_.run_call(call);
+    if (!running.is_finished)
+        throw InternalError("program 'training_step' ended without a call of Call::finish");
+    if (running.outcome.moved) {
+        optimizer_.advance();
+        instance_.parameters_changed();
+    }
+    return running.outcome;
+}
+
+}  // namespace fovea::runtime

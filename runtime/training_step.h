@@ -1,0 +1,53 @@
+// A training step as one parallel region: forward, backward, clipping, and the optimizer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "arena.h"
+#include "instance.h"
+#include "optimizer.h"
+
+namespace fovea::runtime {
+
+/// How one step moves the parameters.
+struct StepRule {
+    double learning_rate = 0;
+    double clip = 0;            // the gradient's largest norm; 0: any
+    double gradient_scale = 1;  // multiplies the gradient, before it is clipped
+};
+
+struct StepOutcome {
+    double gradient_norm = 0;  // scaled, before clipping
+    bool moved = false;        // false where loss or gradient is not finite: nothing has changed
+};
+
+/// The program `training_step` of a model, whose gradients lie as the parameters do.
+class TrainingStep {
+  public:
+    /// All three must outlive it; the optimizer has the size of the parameters.
+    TrainingStep(const Model& model, Parameters& parameters, Optimizer& optimizer);
+
+    /// To bind, and to fill with inputs.
+    Instance& instance() { return instance_; }
+    /// Of the last run, unscaled; gaps are zero.
+    std::span<const float> gradients() const {
+        return {gradients_.as<float>(), parameters_.flat_size()};
+    }
+
+    /// Runs the program (seed and step are dropout's), then moves the parameters and counts the
+    /// optimizer's step.
+    StepOutcome run(std::uint64_t seed, std::uint64_t step, const StepRule& rule);
+
+  private:
+    struct Running;
+    static void finish(void* state, Team& team);
+
+    Parameters& parameters_;
+    Optimizer& optimizer_;
+    Instance instance_;
+    Arena gradients_;
+    NormOfParts norm_;
+};
+
+}  // namespace fovea::runtime
