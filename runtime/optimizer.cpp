@@ -1,5 +1,5 @@
-// Updates in one pass over memory, four floats at a time: with wider vectors roots and divisions are
-// not faster. Products and sums are never contracted: every instruction set gives equal bits.
+// Updates in one pass over memory, four floats at a time: with wider vectors roots and divisions
+// are not faster. Products and sums are never contracted: every instruction set gives equal bits.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
