@@ -109,6 +109,21 @@ def largest_error(got, expected):
     return worst
 
 
+def largest_distance(got, expected):
+    """The largest distance over all tensors, each by the norm and relative to that expected."""
+    if not set(expected) <= set(got):
+        return math.inf
+    worst = 0.0
+    for name, tensor in expected.items():
+        if got[name].shape != tensor.shape:
+            return math.inf
+        tensor = tensor.detach().double()
+        distance = float((got[name].detach().double() - tensor).norm())
+        error = distance / max(float(tensor.norm()), 1e-30)
+        worst = max(worst, math.inf if math.isnan(error) else error)
+    return worst
+
+
 def memory_of(pid, field):
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         return 1024 * int(re.search(rf"{field}:\s+(\d+)", file.read()).group(1))
