@@ -8,10 +8,10 @@
 
 #include "optimizer.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "blocks.h"
 #include "error.h"
 
 #if defined(__SSE__)
@@ -20,9 +20,6 @@
 
 namespace fovea::runtime {
 namespace {
-
-constexpr std::size_t kBlock = 4096;
-constexpr std::size_t kLanes = 8;
 
 /// The factors of one step, rounded to float once.
 struct Factors {
@@ -125,61 +122,16 @@ Factors factors_of(const OptimizerSettings& settings, std::uint64_t step, double
             .momentum = static_cast<float>(settings.momentum)};
 }
 
-double sum_of_squares(const float* values, std::size_t size) {
-    double lanes[kLanes] = {};
-    const std::size_t whole = size / kLanes * kLanes;
-    for (std::size_t i = 0; i < whole; i += kLanes) {
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const double value = values[i + lane];
-            lanes[lane] += value * value;  // the product is exact
-        }
-    }
-    for (std::size_t i = whole; i < size; ++i) {
-        const double value = values[i];
-        lanes[i - whole] += value * value;
-    }
-    double sum = 0;
-    for (double lane : lanes) sum += lane;
-    return sum;
-}
-
-std::size_t block_count(std::size_t size) { return (size + kBlock - 1) / kBlock; }
-
-/// Calls work(block, start, end) for this part's contiguous blocks of `size` floats.
-template <class Work>
-void for_each_block(std::size_t size, Part part, const Work& work) {
-    const std::size_t blocks = block_count(size);
-    const auto index = static_cast<std::size_t>(part.index);
-    const auto count = static_cast<std::size_t>(part.count);
-    for (std::size_t block = blocks * index / count; block < blocks * (index + 1) / count; ++block)
-        work(block, block * kBlock, std::min((block + 1) * kBlock, size));
-}
-
 }  // namespace
 
-NormOfParts::NormOfParts(std::size_t size) : sums_(block_count(size)) {}
-
-void NormOfParts::add_part(std::span<const float> gradients, Part part) {
-    for_each_block(gradients.size(), part,
-                   [&](std::size_t block, std::size_t start, std::size_t end) {
-                       sums_[block] = sum_of_squares(gradients.data() + start, end - start);
-                   });
+std::string name_of(OptimizerKind kind) {
+    switch (kind) {
+        case OptimizerKind::adam: return "adam";
+        case OptimizerKind::adamw: return "adamw";
+        case OptimizerKind::sgd: return "sgd";
+    }
+    return "";
 }
-
-double NormOfParts::norm() const {
-    double sum = 0;
-    for (const double block : sums_) sum += block;
-    return std::sqrt(sum);
-}
-
-double gradient_norm(std::span<const float> gradients) {
-    NormOfParts parts(gradients.size());
-#pragma omp parallel
-    parts.add_part(gradients, Team::part());
-    return parts.norm();
-}
-
-double clip_scale(double norm, double clip) { return clip > 0 && norm > clip ? clip / norm : 1.0; }
 
 Optimizer::Optimizer(std::size_t size, OptimizerSettings settings)
     : settings_(settings),

@@ -1,6 +1,5 @@
-// Optimizers over flat arrays, and clipping of gradients by their global norm. Values, gradients
-// and state have one flat layout; work is cut into blocks of 4096 floats whatever the number of
-// threads, so that it changes no bit.
+// Optimizers over flat arrays: values, gradients and state have one layout. The number of threads
+// changes no bit.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +19,9 @@ enum class OptimizerKind {
     sgd,    // with momentum; weight decay is added to the gradient
 };
 
+/// `adam`, `adamw`, `sgd`.
+std::string name_of(OptimizerKind kind);
+
 /// By PyTorch's formulas: moments are corrected for their bias, epsilon is added outside the root,
 /// a velocity is momentum · velocity + gradient.
 struct OptimizerSettings {
@@ -28,27 +30,6 @@ struct OptimizerSettings {
     double momentum = 0;                                // sgd
     double weight_decay = 0;
 };
-
-/// The Euclidean norm of all gradients, in float64. Blocks are summed over 8 lanes (element i into
-/// lane i % 8), lanes and then blocks in order: the bits depend neither on the number of threads
-/// nor on the instruction set.
-double gradient_norm(std::span<const float> gradients);
-
-/// The same inside a parallel region: each thread adds the squares of its own blocks, waits, and
-/// calls `norm`.
-class NormOfParts {
-  public:
-    explicit NormOfParts(std::size_t size);
-    void add_part(std::span<const float> gradients, Part part);
-    double norm() const;
-
-  private:
-    std::vector<double> sums_;  // of squares, a block each
-};
-
-/// What gradients are multiplied with so that their norm is at most `clip`: clip / norm when the
-/// norm is larger, else 1. `clip` <= 0: no clipping.
-double clip_scale(double norm, double clip);
 
 /// A part of an optimizer's state, in the layout of the parameters.
 struct OptimizerState {

@@ -13,8 +13,9 @@ namespace fovea::runtime {
 struct TrainingStep::Running {
     TrainingStep& self;
     const StepRule& rule;
-    std::span<const float> loss;  // [batch]
-    bool is_finished = false;     // it and `outcome` are written by the first thread
+    bool moves = true;  // the parameters; else gradients are accumulated
+    std::span<const float> loss = {};  // [batch]
+    bool is_finished = false;          // it and `outcome` are written by the first thread
     StepOutcome outcome = {};
 };
 
@@ -33,30 +34,57 @@ void TrainingStep::finish(void* state, Team& team) {
     auto& running = *static_cast<Running*>(state);
     TrainingStep& self = running.self;
     const Part part = Team::part();
-    self.norm_.add_part(self.gradients(), part);
-    team.wait();
+    if (part.index == 0) running.is_finished = true;
+    if (!running.moves || self.has_sum_)
+        add_scaled_part({self.sum_.as<float>(), self.parameters_.flat_size()}, self.gradients(),
+                        running.rule.gradient_scale, part);
+    if (running.moves) move(running, team);
+}
+
+void TrainingStep::move(Running& running, Team& team) {
+    TrainingStep& self = running.self;
     const StepRule& rule = running.rule;
-    const double norm = self.norm_.norm() * rule.gradient_scale;
+    const Part part = Team::part();
+    const double scale = self.has_sum_ ? 1 : rule.gradient_scale;
+    const std::span<const float> gradients = {
+        (self.has_sum_ ? self.sum_ : self.gradients_).as<float>(), self.parameters_.flat_size()};
+    self.norm_.add_part(gradients, part);
+    team.wait();
+    const double norm = self.norm_.norm() * scale;
     const bool moves =
         std::isfinite(norm) && std::all_of(running.loss.begin(), running.loss.end(),
                                            [](float loss) { return std::isfinite(loss); });
-    if (part.index == 0) {
-        running.is_finished = true;
-        running.outcome = {norm, moves};
-    }
+    if (part.index == 0) running.outcome = {norm, moves};
     if (!moves) return;
-    self.optimizer_.update_part(self.parameters_.flat(), self.gradients(), rule.learning_rate,
-                                rule.gradient_scale * clip_scale(norm, rule.clip), part);
+    self.optimizer_.update_part(self.parameters_.flat(), gradients, rule.learning_rate,
+                                scale * clip_scale(norm, rule.clip), part);
 }
 
-StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const StepRule& rule) {
-    Running running{*this, rule, instance_.output_values("loss")};
+void TrainingStep::run_program(std::uint64_t seed, std::uint64_t step, Running& running) {
+    running.loss = instance_.output_values("loss");
     Call call;
     call.seed = seed, call.step = step;
     call.finish = finish, call.finish_state = &running;
     instance_.run_call(call);
     if (!running.is_finished)
         throw InternalError("program 'training_step' ended without a call of Call::finish");
+}
+
+void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gradient_scale) {
+    if (!has_sum_) {
+        sum_.reserve(parameters_.flat_size() * sizeof(float));
+        std::fill_n(sum_.as<float>(), parameters_.flat_size(), 0.0F);
+    }
+    const StepRule rule{.gradient_scale = gradient_scale};
+    Running running{*this, rule, false};
+    run_program(seed, step, running);
+    has_sum_ = true;
+}
+
+StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const StepRule& rule) {
+    Running running{*this, rule};
+    run_program(seed, step, running);
+    has_sum_ = false;
     if (running.outcome.moved) {
         optimizer_.advance();
         instance_.parameters_changed();

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "arena.h"
+#include "gradients.h"
 #include "instance.h"
 #include "optimizer.h"
 
@@ -14,7 +15,7 @@ namespace fovea::runtime {
 struct StepRule {
     double learning_rate = 0;
     double clip = 0;            // the gradient's largest norm; 0: any
-    double gradient_scale = 1;  // multiplies the gradient, before it is clipped
+    double gradient_scale = 1;  // multiplies the gradient, before it is added and clipped
 };
 
 struct StepOutcome {
@@ -36,17 +37,23 @@ class TrainingStep {
     }
 
     /// Runs the program (seed and step are dropout's), then moves the parameters and counts the
-    /// optimizer's step.
+    /// optimizer's step. The gradient is the sum of this run's and of what `accumulate` has added
+    /// since the last one.
     StepOutcome run(std::uint64_t seed, std::uint64_t step, const StepRule& rule);
+    /// Runs the program, and keeps `gradient_scale` times its gradients for the next step.
+    void accumulate(std::uint64_t seed, std::uint64_t step, double gradient_scale);
 
   private:
     struct Running;
     static void finish(void* state, Team& team);
+    static void move(Running& running, Team& team);
+    void run_program(std::uint64_t seed, std::uint64_t step, Running& running);
 
     Parameters& parameters_;
     Optimizer& optimizer_;
     Instance instance_;
-    Arena gradients_;
+    Arena gradients_, sum_;  // of one run; of those accumulated
+    bool has_sum_ = false;
     NormOfParts norm_;
 };
 

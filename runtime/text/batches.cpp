@@ -2,6 +2,7 @@
 #include "batches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -20,6 +21,33 @@ void append_row(std::vector<std::int32_t> ids, std::size_t steps, std::vector<st
     lengths.push_back(static_cast<std::int32_t>(std::min(ids.size(), steps)));
     ids.resize(steps, kPad);
     rows.insert(rows.end(), ids.begin(), ids.end());
+}
+
+// Parameters start from the streams below; this many are never reached.
+constexpr std::uint32_t kFirstStream = 0x80000000;
+constexpr std::uint32_t kGroupStream = 0xC0000000;
+constexpr std::uint32_t kSplitStream = 0xFFFFFFFF;
+
+/// Fisher and Yates.
+std::vector<std::uint32_t> shuffled(std::size_t count, const RandomStream& stream) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), std::uint32_t{0});
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[stream.below(i - 2, i)]);
+    return order;
+}
+
+/// By falling key, so that what remains of a sorted list are its shortest.
+template <class Key>
+std::vector<std::uint32_t> sorted_by(std::span<const std::uint32_t> numbers, const Key& key) {
+    std::vector<std::uint32_t> sorted(numbers.begin(), numbers.end());
+    std::vector<std::size_t> places(numbers.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+        const auto left = key(numbers[a]), right = key(numbers[b]);
+        return left != right ? left > right : a < b;
+    });
+    for (std::size_t i = 0; i < places.size(); ++i) sorted[i] = numbers[places[i]];
+    return sorted;
 }
 
 }  // namespace
@@ -72,16 +100,47 @@ Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
     return examples;
 }
 
-std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch) {
-    // Parameters start from the streams below; this many are never reached.
-    constexpr std::uint32_t kFirstStream = 0x80000000;
-    const RandomStream stream(seed, kFirstStream + static_cast<std::uint32_t>(epoch));
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    for (std::size_t i = count; i > 1; --i) {  // Fisher and Yates
-        std::swap(order[i - 1], order[stream.below(i - 2, i)]);
+Split split_examples(std::size_t count, double share, std::uint64_t seed) {
+    Split split;
+    const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
+    const std::size_t held = share > 0 ? std::max<std::size_t>(wanted, 1) : 0;
+    if (held >= count && count > 0) {
+        throw UserError("--validation holds out all " + std::to_string(count) +
+                        " pairs; none is left to train on");
     }
-    return order;
+    const std::vector<std::uint32_t> order = shuffled(count, RandomStream(seed, kSplitStream));
+    split.validation.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(held));
+    split.training.assign(order.begin() + static_cast<std::ptrdiff_t>(held), order.end());
+    std::sort(split.validation.begin(), split.validation.end());
+    std::sort(split.training.begin(), split.training.end());
+    return split;
+}
+
+std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch) {
+    return shuffled(count, RandomStream(seed, kFirstStream + static_cast<std::uint32_t>(epoch)));
+}
+
+void group_by_length(std::span<std::uint32_t> order, const Examples& examples, std::size_t batch,
+                     std::size_t window, std::uint64_t seed, std::uint64_t epoch) {
+    const RandomStream stream(seed, kGroupStream + static_cast<std::uint32_t>(epoch));
+    const auto lengths = [&](std::uint32_t i) {
+        return std::pair(examples.target_lengths[i], examples.source_lengths[i]);
+    };
+    std::uint64_t drawn = 0;
+    for (std::size_t first = 0; first < order.size(); first += window) {
+        const auto part = order.subspan(first, std::min(window, order.size() - first));
+        const std::vector<std::uint32_t> sorted = sorted_by(part, lengths);
+        // The batch that is not full stays last: batches of the next window are not to be cut.
+        std::vector<std::size_t> batches(part.size() / batch);
+        std::iota(batches.begin(), batches.end(), std::size_t{0});
+        for (std::size_t i = batches.size(); i > 1; --i)
+            std::swap(batches[i - 1], batches[stream.below(drawn++, i)]);
+        auto to = part.begin();
+        for (const std::size_t number : batches)
+            to = std::copy_n(sorted.begin() + static_cast<std::ptrdiff_t>(number * batch), batch,
+                             to);
+        std::copy(sorted.end() - (part.end() - to), sorted.end(), to);
+    }
 }
 
 BatchSteps needed_steps(const Examples& examples, std::span<const std::uint32_t> chosen) {

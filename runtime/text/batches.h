@@ -38,8 +38,23 @@ struct Examples {
 Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
                          const Vocabulary& target_words, std::size_t steps);
 
-/// The examples 0 … count-1 in the order of an epoch: shuffled by (seed, epoch) alone.
+/// Which examples a training reads, and which only measure it.
+struct Split {
+    std::vector<std::uint32_t> training, validation;
+};
+
+/// Holds out `share` of the examples, at least one where it is above 0: drawn by the seed, in the
+/// order of the data. UserError where none is left to train on.
+Split split_examples(std::size_t count, double share, std::uint64_t seed);
+
+/// The numbers 0 … count-1 in the order of an epoch: shuffled by (seed, epoch) alone.
 std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch);
+
+/// Sorts the examples of each `window` by falling length (target, then source), keeping the order
+/// of equals, so that batches of `batch` neighbours have little padding; then shuffles the window's
+/// whole batches by (seed, epoch).
+void group_by_length(std::span<std::uint32_t> order, const Examples& examples, std::size_t batch,
+                     std::size_t window, std::uint64_t seed, std::uint64_t epoch);
 
 /// The steps of a batch that are not padding in every sequence, at least 1.
 struct BatchSteps {
@@ -52,10 +67,10 @@ BatchSteps needed_steps(const Examples& examples, std::span<const std::uint32_t>
 /// Where a training step reads its batch, cut to its steps.
 struct BatchInputs {
     BatchSteps steps;
-    std::int32_t* src = nullptr;       // [batch, steps.source]
+    std::int32_t* src = nullptr;  // [batch, steps.source]
     std::int32_t* src_lens = nullptr;  // [batch]
     std::int32_t* tgt = nullptr;  // [batch, steps.target]; `<bos>`, then the labels but the last
-    std::int32_t* labels = nullptr;    // [batch, steps.target]
+    std::int32_t* labels = nullptr;  // [batch, steps.target]
     std::int32_t* tgt_lens = nullptr;  // [batch]
 };
 

@@ -22,10 +22,26 @@ std::string tensor_name(const OptimizerState& state, const TensorSpec& parameter
 
 // By the options' names, so that a difference can be told in them.
 Json settings_json(const TrainingSettings& settings) {
-    return Json::Object{
-        {"steps", settings.steps},      {"batch", settings.batch},
-        {"lr", settings.learning_rate}, {"min-freq", settings.min_freq},
-        {"clip", settings.clip},        {"seed", static_cast<std::int64_t>(settings.seed)}};
+    const LearningRate& rate = settings.learning_rate;
+    const OptimizerSettings& optimizer = settings.optimizer;
+    return Json::Object{{"steps", settings.steps},
+                        {"batch", settings.batch},
+                        {"accumulate", settings.accumulate},
+                        {"group-lengths", settings.group},
+                        {"min-freq", settings.min_freq},
+                        {"validation", settings.validation},
+                        {"lr", rate.rate},
+                        {"schedule", name_of(rate.schedule)},
+                        {"warmup", static_cast<std::int64_t>(rate.warmup)},
+                        {"total-steps", static_cast<std::int64_t>(rate.total)},
+                        {"optimizer", name_of(optimizer.kind)},
+                        {"momentum", optimizer.momentum},
+                        {"weight-decay", optimizer.weight_decay},
+                        {"beta1", optimizer.beta1},
+                        {"beta2", optimizer.beta2},
+                        {"epsilon", optimizer.epsilon},
+                        {"clip", settings.clip},
+                        {"seed", static_cast<std::int64_t>(settings.seed)}};
 }
 
 Json data_json(const Examples& examples) {
@@ -37,9 +53,11 @@ Json data_json(const Examples& examples) {
 
 Json position_json(const TrainingPosition& position) {
     return Json::Object{{"epoch", static_cast<std::int64_t>(position.epoch)},
-                        {"batch", static_cast<std::int64_t>(position.batch)},
+                        {"step_in_epoch", static_cast<std::int64_t>(position.step_in_epoch)},
                         {"loss_sum", position.loss_sum},
-                        {"tokens", position.tokens}};
+                        {"tokens", position.tokens},
+                        {"best_epoch", static_cast<std::int64_t>(position.best_epoch)},
+                        {"best_loss", position.best_loss}};
 }
 
 Json parse_key(const SafetensorsFile& file, const std::string& key) {
@@ -62,7 +80,8 @@ const Json& member(const SafetensorsFile& file, const Json& object, const std::s
     return *value;
 }
 
-std::string number_text(const Json& value) {
+std::string text_of(const Json& value) {
+    if (!value.is_number()) return value.string();
     char text[32];
     std::snprintf(text, sizeof text, "%.15g", value.number());
     return text;
@@ -72,10 +91,13 @@ void verify_settings(const SafetensorsFile& file, const TrainingSettings& settin
     const Json stored = parse_key(file, "training");
     const Json mine = settings_json(settings);
     for (const auto& [name, value] : mine.object()) {
-        const Json& other = member(file, stored, name);
-        if (other.number() == value.number()) continue;
-        throw UserError("'" + file.path() + "' was made with --" + name + " " + number_text(other) +
-                        ", but this run has --" + name + " " + number_text(value) +
+        const Json* other = stored.find(name);
+        if (!other || other->is_number() != value.is_number())
+            throw UserError("'" + file.path() + "': its __metadata__ has no training option '" +
+                            name + "'");
+        if (text_of(*other) == text_of(value)) continue;
+        throw UserError("'" + file.path() + "' was made with --" + name + " " + text_of(*other) +
+                        ", but this run has --" + name + " " + text_of(value) +
                         "; --resume needs the same");
     }
 }
@@ -104,7 +126,10 @@ TrainingPosition read_position(const SafetensorsFile& file, std::uint64_t step) 
     TrainingPosition position;
     position.step = step;
     position.epoch = static_cast<std::uint64_t>(member(file, stored, "epoch").integer());
-    position.batch = static_cast<std::uint64_t>(member(file, stored, "batch").integer());
+    position.step_in_epoch =
+        static_cast<std::uint64_t>(member(file, stored, "step_in_epoch").integer());
+    position.best_epoch = static_cast<std::uint64_t>(member(file, stored, "best_epoch").integer());
+    position.best_loss = member(file, stored, "best_loss").number();
     position.loss_sum = member(file, stored, "loss_sum").number();
     position.tokens = member(file, stored, "tokens").integer();
     return position;

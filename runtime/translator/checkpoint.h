@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "../learning_rate.h"
 #include "../optimizer.h"
 #include "../parameters.h"
 #include "training_data.h"
@@ -15,17 +16,24 @@ namespace fovea::runtime {
 /// training can be continued.
 struct TrainingSettings {
     std::int64_t steps = 10, batch = 64, min_freq = 2;
-    double learning_rate = 0.005, clip = 1;
+    std::int64_t accumulate = 1;  // batches whose gradients are added for one step
+    std::int64_t group = 1;       // batches that share out examples by length
+    double clip = 1;
+    double validation = 0;  // the share of pairs that is held out
+    LearningRate learning_rate;
+    OptimizerSettings optimizer;
     std::uint64_t seed = 1;
 };
 
-/// Where a training stands. Sums are over the batches of the epoch that is under way.
+/// Where a training stands. Sums are over the steps of the epoch that is under way.
 struct TrainingPosition {
-    std::uint64_t step = 0;   // steps done
-    std::uint64_t epoch = 0;  // epochs done
-    std::uint64_t batch = 0;  // batches done of the next epoch
-    double loss_sum = 0;      // of the cross entropies, in nats
-    std::int64_t tokens = 0;  // target tokens
+    std::uint64_t step = 0;           // steps done
+    std::uint64_t epoch = 0;          // epochs done
+    std::uint64_t step_in_epoch = 0;  // steps done of the next epoch
+    double loss_sum = 0;              // of the cross entropies, in nats
+    std::int64_t tokens = 0;          // target tokens
+    std::uint64_t best_epoch = 0;     // after which the validation loss was least; 0: none yet
+    double best_loss = 0;             // that loss
 };
 
 /// A training under way.

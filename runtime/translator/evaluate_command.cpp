@@ -10,7 +10,8 @@
 #include "../threads.h"
 #include "commands.h"
 #include "sentence_translator.h"
-#include "trainer.h"
+#include "training_data.h"
+#include "validation.h"
 
 namespace fovea::runtime {
 
@@ -29,23 +30,6 @@ Options evaluate_options(const std::string& program) {
         .add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
-}
-
-/// The mean cross entropy per target token.
-double mean_loss(const Model& model, Parameters& parameters, const Examples& examples,
-                 std::size_t batch) {
-    Instance instance(model, "evaluate", parameters);
-    std::vector<std::uint32_t> order(examples.count);
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    double sum = 0;
-    for (std::size_t first = 0; first < order.size(); first += batch) {
-        const std::size_t count = std::min(batch, order.size() - first);
-        const LoadedBatch loaded =
-            load_batch(instance, examples, std::span(order).subspan(first, count));
-        instance.run();
-        sum += total_loss({instance.output<float>("loss"), count}, loaded.target_steps);
-    }
-    return sum / static_cast<double>(examples.target_tokens());
 }
 
 /// The mean BLEU, k = 2, of greedy translations.
@@ -98,8 +82,12 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     const WeightsHeader& header = translator.header();
     const Examples examples =
         number_examples(corpus, header.source, header.target, static_cast<std::size_t>(steps));
-    const double loss = mean_loss(model, translator.parameters(), examples,
-                                  static_cast<std::size_t>(options.integer("batch")));
+    Instance instance(model, "evaluate", translator.parameters());
+    std::vector<std::uint32_t> all(examples.count);
+    std::iota(all.begin(), all.end(), std::uint32_t{0});
+    const double loss =
+        score_examples(instance, examples, all, static_cast<std::size_t>(options.integer("batch")))
+            .loss;
     const Json report = Json::Object{{"loss", loss},
                                      {"perplexity", std::exp(loss)},
                                      {"bleu", mean_bleu(translator, corpus)},

@@ -2,6 +2,8 @@
 // gradient is clipped by its global norm, and the optimizer moves the parameters.
 #include "trainer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "../error.h"
@@ -12,22 +14,41 @@ Trainer::Trainer(const Model& model, Training& training)
     : training_(training), step_(model, training.parameters, training.optimizer) {}
 
 StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
+    const TrainingSettings& settings = training_.settings;
     const Examples& examples = training_.data.examples;
-    const LoadedBatch batch = load_batch(step_.instance(), examples, chosen);
-    // The loss to differentiate is the mean over all steps; the program takes that over fewer.
-    const double share = double(batch.target_steps) / double(examples.steps);
-    const StepOutcome outcome = step_.run(training_.settings.seed, training_.position.step,
-                                          {.learning_rate = training_.settings.learning_rate,
-                                           .clip = training_.settings.clip,
-                                           .gradient_scale = share});
-    if (!outcome.moved) {
-        throw UserError("the loss is no longer finite at step " +
-                        std::to_string(training_.position.step + 1) + " (epoch " +
-                        std::to_string(training_.position.epoch + 1) +
-                        "); train again with a smaller --lr");
+    const std::uint64_t step = training_.position.step;
+    const auto batches = static_cast<std::uint64_t>(settings.accumulate);
+    const auto most = static_cast<std::size_t>(settings.batch);
+    StepResult result;
+    for (std::uint64_t number = step * batches; !chosen.empty(); ++number) {
+        const std::span<const std::uint32_t> batch = chosen.first(std::min(most, chosen.size()));
+        chosen = chosen.subspan(batch.size());
+        const LoadedBatch loaded = load_batch(step_.instance(), examples, batch);
+        // The loss to differentiate is the mean over all steps; the program takes that over fewer.
+        const double share = double(loaded.target_steps) / double(examples.steps);
+        if (chosen.empty()) {
+            const StepOutcome outcome =
+                step_.run(settings.seed, number,
+                          {.learning_rate = settings.learning_rate.at(step + 1),
+                           .clip = settings.clip,
+                           .gradient_scale = share});
+            if (!outcome.moved) refuse_infinite_loss();
+            result.gradient_norm = outcome.gradient_norm;
+        } else {
+            step_.accumulate(settings.seed, number, share);
+        }
+        result.tokens += loaded.tokens;
+        result.loss_sum += total_loss(step_.instance().output_values("loss"), loaded.target_steps);
+        if (!std::isfinite(result.loss_sum)) refuse_infinite_loss();
     }
-    return {total_loss(step_.instance().output_values("loss"), batch.target_steps), batch.tokens,
-            outcome.gradient_norm};
+    return result;
+}
+
+void Trainer::refuse_infinite_loss() const {
+    throw UserError("the loss is no longer finite at step " +
+                    std::to_string(training_.position.step + 1) + " (epoch " +
+                    std::to_string(training_.position.epoch + 1) +
+                    "); train again with a smaller --lr");
 }
 
 double total_loss(std::span<const float> loss, std::size_t steps) {

@@ -21,12 +21,14 @@ class Trainer {
   public:
     Trainer(const Model& model, Training& training);
 
-    /// Trains on the `chosen` examples and moves the parameters; `training.position.step` is the
-    /// counter of dropout, and stays as it is. UserError when loss or gradient is not finite; the
-    /// parameters are then untouched.
+    /// Trains on the `chosen` examples, a batch at a time, and moves the parameters once.
+    /// `training.position.step` numbers the step, and stays as it is. UserError when loss or
+    /// gradient is not finite; the parameters are then untouched.
     StepResult step(std::span<const std::uint32_t> chosen);
 
   private:
+    [[noreturn]] void refuse_infinite_loss() const;
+
     Training& training_;
     TrainingStep step_;
 };

@@ -2,6 +2,7 @@
 #include "training_report.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 
 #include "../error.h"
@@ -26,12 +27,18 @@ TrainingLog::TrainingLog(const std::string& path, bool appends) : path_(path) {
 
 void TrainingLog::add(const EpochResult& epoch) {
     if (!file_) return;
-    const Json line = Json::Object{{"epoch", static_cast<std::int64_t>(epoch.epoch)},
-                                   {"step", static_cast<std::int64_t>(epoch.step)},
-                                   {"loss", epoch.loss},
-                                   {"tokens_per_second", epoch.tokens_per_second},
-                                   {"learning_rate", epoch.learning_rate},
-                                   {"grad_norm", epoch.grad_norm}};
+    Json line = Json::Object{{"epoch", static_cast<std::int64_t>(epoch.epoch)},
+                             {"step", static_cast<std::int64_t>(epoch.step)},
+                             {"loss", epoch.loss},
+                             {"tokens_per_second", epoch.tokens_per_second},
+                             {"learning_rate", epoch.learning_rate},
+                             {"grad_norm", epoch.grad_norm},
+                             {"perplexity", std::exp(epoch.loss)}};
+    if (epoch.validation) {
+        line.set("validation_loss", epoch.validation->loss);
+        line.set("validation_perplexity", std::exp(epoch.validation->loss));
+        line.set("validation_accuracy", epoch.validation->accuracy);
+    }
     const std::string text = line.text() + "\n";
     const bool is_written = std::fwrite(text.data(), 1, text.size(), file_.get()) == text.size();
     if (!is_written || std::fflush(file_.get()) != 0) {
@@ -53,8 +60,12 @@ void EpochProgress::update(std::uint64_t batches_done, double loss) {
 }
 
 void EpochProgress::finish(const EpochResult& result) {
-    progress_.finish(
-        format("loss %.4f per token, %.0f tokens/s", result.loss, result.tokens_per_second));
+    std::string text =
+        format("loss %.4f per token, %.0f tokens/s", result.loss, result.tokens_per_second);
+    if (result.validation)
+        text += format("; held out: loss %.4f, %.1f %% right", result.validation->loss,
+                       100 * result.validation->accuracy);
+    progress_.finish(text);
 }
 
 }  // namespace fovea::runtime

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../progress.h"
+#include "validation.h"
 
 namespace fovea::runtime {
 
@@ -19,6 +20,7 @@ struct EpochResult {
     double tokens_per_second = 0;       // target tokens
     double learning_rate = 0;
     double grad_norm = 0;  // of the last step, before clipping
+    std::optional<Score> validation = {};
 };
 
 /// A file of JSON lines, one an epoch.

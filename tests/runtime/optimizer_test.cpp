@@ -1,4 +1,4 @@
-// Optimizers against their formulas in float64, clipping, and bits that do not depend on threads.
+// Optimizers against their formulas in float64, and bits that do not depend on threads.
 #include "runtime/optimizer.h"
 
 #include <doctest/doctest.h>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/error.h"
+#include "runtime/gradients.h"
 #include "runtime/random_stream.h"
 #include "runtime/threads.h"
 
@@ -134,17 +135,4 @@ TEST_CASE("optimizer: the same bits with one thread and with three") {
 TEST_CASE("optimizer: sizes that differ are our mistake") {
     std::vector<float> values(3);
     CHECK_THROWS_AS(Optimizer(4).update(values, values, 0.1), InternalError);
-}
-
-TEST_CASE("gradient_norm: blocks, tails and clipping") {
-    CHECK(gradient_norm({}) == 0);
-    CHECK(gradient_norm(std::vector<float>{3, 4}) == 5);
-    CHECK(gradient_norm(std::vector<float>(10000, 0.5F)) == 50);
-    const std::vector<float> values = normal_values(12345, 8);
-    double sum = 0;
-    for (float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
-    CHECK(gradient_norm(values) == doctest::Approx(std::sqrt(sum)).epsilon(1e-12));
-    CHECK(clip_scale(0.5, 1) == 1);
-    CHECK(clip_scale(4, 1) == 0.25);
-    CHECK(clip_scale(4, 0) == 1);
 }

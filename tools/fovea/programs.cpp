@@ -52,7 +52,7 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool f
     std::vector<ProgramRequest> requests = {
         request("training_step", model.graph, true, Gradients::of_parameters, fusion),
         request("evaluate", model.graph, false, Gradients::none, fusion)};
-    for (ProgramRequest& program : requests) program.only = {"loss"};
+    requests[0].only = {"loss"};
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
     return requests;

@@ -1,4 +1,5 @@
 // Pairs as numbers: d2l's first example, cutting, padding, and the order of an epoch.
+#include "../../../runtime/error.h"
 #include "../../../runtime/text/batches.h"
 
 #include <doctest/doctest.h>
@@ -88,6 +89,60 @@ TEST_CASE("the order of an epoch is a permutation that seed and epoch alone deci
     CHECK(sorted == all);
     CHECK(epoch_order(1, 1, 0) == std::vector<std::uint32_t>{0});
     CHECK(epoch_order(0, 1, 0).empty());
+}
+
+TEST_CASE("a split holds out a share that the seed draws, and keeps the order of the data") {
+    const Split split = split_examples(600, 0.1, 3);
+    CHECK(split.validation.size() == 60);
+    CHECK(split.training.size() == 540);
+    CHECK(std::is_sorted(split.training.begin(), split.training.end()));
+    std::vector<std::uint32_t> both = split.training;
+    both.insert(both.end(), split.validation.begin(), split.validation.end());
+    std::sort(both.begin(), both.end());
+    std::vector<std::uint32_t> all(600);
+    std::iota(all.begin(), all.end(), 0u);
+    CHECK(both == all);
+    CHECK(split_examples(600, 0.1, 3).validation == split.validation);
+    CHECK(split_examples(600, 0.1, 4).validation != split.validation);
+    CHECK(split_examples(7, 0.01, 1).validation.size() == 1);
+    CHECK(split_examples(7, 0, 1).validation.empty());
+    CHECK_THROWS_AS(split_examples(2, 0.9, 1), fovea::runtime::UserError);
+}
+
+TEST_CASE("grouping by length fills batches with equals, and loses none") {
+    Examples examples;
+    for (std::int32_t i = 0; i < 103; ++i) {
+        examples.target_lengths.push_back(1 + i * 7 % 9);
+        examples.source_lengths.push_back(1 + i * 5 % 4);
+    }
+    const std::size_t batch = 10, window = 40;
+    const auto before = epoch_order(103, 1, 0);
+    auto order = before;
+    group_by_length(order, examples, batch, window, 1, 0);
+    auto again = before;
+    group_by_length(again, examples, batch, window, 1, 0);
+    CHECK(again == order);
+    const auto padding = [&](const std::vector<std::uint32_t>& some) {
+        std::int64_t sum = 0;
+        for (std::size_t first = 0; first < some.size(); first += batch) {
+            std::int32_t longest = 0;
+            const std::size_t end = std::min(first + batch, some.size());
+            for (std::size_t i = first; i < end; ++i)
+                longest = std::max(longest, examples.target_lengths[some[i]]);
+            for (std::size_t i = first; i < end; ++i)
+                sum += longest - examples.target_lengths[some[i]];
+        }
+        return sum;
+    };
+    CHECK(padding(order) < padding(before) / 2);
+    for (std::size_t first = 0; first < order.size(); first += window) {
+        const std::size_t end = std::min(first + window, order.size());
+        std::vector<std::uint32_t> a(before.begin() + long(first), before.begin() + long(end));
+        std::vector<std::uint32_t> b(order.begin() + long(first), order.begin() + long(end));
+        std::sort(a.begin(), a.end());
+        std::sort(b.begin(), b.end());
+        CHECK(a == b);
+    }
 }
 
 TEST_CASE("every order of three is about as frequent as the others") {

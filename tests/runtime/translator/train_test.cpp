@@ -66,7 +66,7 @@ TEST_CASE("a training writes weights, a checkpoint, a log and a summary") {
     std::vector<std::string> keys;
     for (const auto& [key, value] : lines[0].object()) keys.push_back(key);
     CHECK(keys == std::vector<std::string>{"epoch", "step", "loss", "tokens_per_second",
-                                           "learning_rate", "grad_norm"});
+                                           "learning_rate", "grad_norm", "perplexity"});
     CHECK(lines[1].find("epoch")->integer() == 2);
     CHECK(lines[1].find("step")->integer() == 6);
     CHECK(lines[0].find("loss")->number() > 2);

@@ -1,0 +1,41 @@
+// Norms, clipping and sums of gradients.
+#include "runtime/gradients.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "runtime/random_stream.h"
+
+using namespace fovea::runtime;
+
+namespace {
+
+std::vector<float> normal_values(std::size_t size, std::uint32_t stream) {
+    std::vector<float> values(size);
+    RandomStream(3, stream).fill_normal(values);
+    return values;
+}
+
+}  // namespace
+
+TEST_CASE("gradient_norm: blocks, tails and clipping") {
+    CHECK(gradient_norm({}) == 0);
+    CHECK(gradient_norm(std::vector<float>{3, 4}) == 5);
+    CHECK(gradient_norm(std::vector<float>(10000, 0.5F)) == 50);
+    const std::vector<float> values = normal_values(12345, 8);
+    double sum = 0;
+    for (float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
+    CHECK(gradient_norm(values) == doctest::Approx(std::sqrt(sum)).epsilon(1e-12));
+    CHECK(clip_scale(0.5, 1) == 1);
+    CHECK(clip_scale(4, 1) == 0.25);
+    CHECK(clip_scale(4, 0) == 1);
+}
+
+TEST_CASE("add_scaled_part: parts together add everything once") {
+    const std::vector<float> gradients = normal_values(9001, 1);
+    std::vector<float> sum(gradients.size(), 1.0F);
+    for (int part = 0; part < 3; ++part) add_scaled_part(sum, gradients, 0.5, {part, 3});
+    for (std::size_t i = 0; i < sum.size(); ++i) REQUIRE(sum[i] == 1.0F + 0.5F * gradients[i]);
+}
