@@ -32,6 +32,8 @@ class InputContents {
         for (const Node& node : graph.nodes) {
             const auto& in = node.inputs;
             if (node.op == Op::gather) note(in[1], plan::Holds::ids, node.dim);
+            if (node.op == Op::smoothed_cross_entropy)
+                note(in[1], plan::Holds::ids, graph[in[0]].shape[-1]);
             if (node.op == Op::cross_entropy) {
                 note(in[1], plan::Holds::ids, graph[in[0]].shape[-1]);
                 note(in[2], plan::Holds::lengths, graph[in[0]].shape[-2]);
@@ -178,10 +180,18 @@ std::vector<plan::Tensor> parameters_of(const Graph& graph) {
         plan::Tensor tensor{.name = graph.path(node.scope), .role = plan::Role::parameter,
                             .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
         tensor.initial = initial_of(node.initial);
+        tensor.zero_row = node.zero_row;
         tensor.fan_in = node.dim.is_static() ? node.dim.value() : 0;
         parameters.push_back(tensor);
     }
     return parameters;
+}
+
+std::vector<plan::Alias> aliases_of(const Graph& graph) {
+    std::vector<plan::Alias> aliases;
+    for (const ParameterAlias& alias : graph.aliases)
+        aliases.push_back({graph.path(alias.name), graph.path(alias.parameter)});
+    return aliases;
 }
 
 plan::Program assemble_program(std::string name, const Graph& model_graph, const Graph& graph,

@@ -188,10 +188,12 @@ CompiledModel compile_model(std::string name, std::string source,
                   .dims = {},
                   .settings = std::move(settings),
                   .parameters = {},
+                  .aliases = {},
                   .kernels = {},
                   .programs = {}};
     if (requests.empty()) throw InternalError("compile_model: no program was asked for");
     model.plan.parameters = parameters_of(requests[0].graph);
+    model.plan.aliases = aliases_of(requests[0].graph);
     plan::KernelPool pool;
     for (const ProgramRequest& request : requests) {
         check_parameters(request.name, model.plan.parameters, parameters_of(request.graph));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/ops/attention.h"
+#include "codegen/ops/batch_norm.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/cross_entropy.h"
 #include "codegen/ops/dropout.h"

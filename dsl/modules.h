@@ -1,6 +1,7 @@
-// Layers with parameters: linear, embedding, layer normalisation.
+// Layers with parameters: linear, embedding, layer and batch normalisation.
 #pragma once
 
+#include "codegen/ops/batch_norm.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/gather.h"
@@ -41,20 +42,45 @@ constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
     return y;
 }
 
-/// Rows of `weight` [rows, width] by id: ids i32 [...] → [..., width].
-constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width,
-                           Location location = Location::here()) {
-    if (ids.is_poison()) return ids;
+struct EmbeddingOptions {
+    Initial initial = Initial::normal;
+    int padding = -1;  // this id's row starts as zeros, its look-ups give no gradient; -1: none
+};
+
+/// The parameter `weight` [rows, width] of an embedding, for models that use it in several places.
+constexpr Tensor embedding_table(Scope s, Dim rows, Dim width, EmbeddingOptions options = {},
+                                 Location location = Location::here()) {
+    Tensor weight = s.parameter("weight", {rows, width}, options.initial, f32, location);
+    if (!weight.is_poison()) weight.graph->nodes[std::size_t(weight.id)].zero_row = options.padding;
+    return weight;
+}
+
+/// Rows of `table` [rows, width] by id: ids i32 [...] → [..., width]. Rows of the id `padding` give
+/// the table no gradient.
+constexpr Tensor look_up(Scope s, Tensor table, Tensor ids, int padding = -1,
+                         Location location = Location::here()) {
+    if (ids.is_poison() || table.is_poison()) return {s.graph, 0};
     if (ids.dtype() != i32) {
         Text text;
         text << "embedding: expected i32 ids, got " << name_of(ids.dtype()) << " " << ids.shape();
         ids.graph->write_origin(text, ids.id);
         return fail(*ids.graph, location, s.id, text);
     }
-    Tensor weight = s.parameter("weight", {rows, width}, Initial::normal, f32, location);
-    Tensor y = gather(weight, ids, location);
+    Tensor y = gather(table, ids, location);
+    if (padding >= 0) {
+        Tensor is_padding = eq(unsqueeze(ids, ids.rank(), location), padding);
+        y = where(is_padding, stop_gradient(y, location), y);
+    }
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     return y;
+}
+
+/// Rows of `weight` [rows, width] by id: ids i32 [...] → [..., width].
+constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width, EmbeddingOptions options = {},
+                           Location location = Location::here()) {
+    if (ids.is_poison()) return ids;
+    Tensor table = embedding_table(s, rows, width, options, location);
+    return look_up(s, table, ids, options.padding, location);
 }
 
 /// Normalises over the last `axes` axes of x. Parameters `weight` and `bias`, of those axes.
@@ -66,6 +92,20 @@ constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
     Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
     Tensor y = layer_norm(x, weight, bias, eps, location);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    return y;
+}
+
+/// Normalises every position of axis `axis` over all other axes, with the statistics of x itself,
+/// in every mode. Parameters `weight` and `bias` of that axis.
+constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, double eps = 1e-5,
+                            Location location = Location::here()) {
+    if (x.is_poison()) return x;
+    Shape shape;
+    shape.push(x.dim(axis));
+    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
+    Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
+    Tensor y = batch_norm(x, weight, bias, axis, eps, location);
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     return y;
 }

@@ -46,6 +46,22 @@ struct Scope {
         return make(*graph, {.op = Op::parameter, .dtype = type, .shape = shape, .scope = leaf,
                              .location = location, .initial = initial});
     }
+    /// Another name of `parameter`, which files may hold it under (tied tensors).
+    constexpr void tie(const char* name, Tensor parameter,
+                       Location location = Location::here()) const {
+        if (parameter.is_poison()) return;
+        int leaf = graph->add_scope(id, name, -1, false, location);
+        if (parameter.node().op == Op::parameter && graph->claim_parameter(leaf)) {
+            graph->aliases.push_back({leaf, parameter.node().scope});
+            return;
+        }
+        Text text;
+        text << "cannot tie ";
+        graph->write_path(text, leaf);
+        if (parameter.node().op == Op::parameter) text << ": a parameter has this name already";
+        else text << " to what is no parameter";
+        fail(*graph, location, id, text);
+    }
     /// An input of the model. Its name stands by itself, without the path.
     constexpr Tensor input(const char* name, const Shape& shape, DType type = f32,
                            Location location = Location::here()) const {

@@ -3,6 +3,10 @@
 
 #include <vector>
 
+#include "models/additive_attention.h"
+#include "models/attention_is_all_you_need.h"
+#include "models/dot_product_attention.h"
+#include "models/masked_softmax.h"
 #include "models/transformer.h"
 #include "models/transformer_decode.h"
 
@@ -10,33 +14,78 @@ namespace fovea::models {
 
 namespace {
 
-static_assert(well_formed<[](Scope s) { transformer(s, {}); }>);
+static_assert(well_formed<[](Scope s) { masked_softmax(s, {}); }>);
+static_assert(well_formed<[](Scope s) { dot_product_attention(s, {}); }>);
+static_assert(well_formed<[](Scope s) { additive_attention(s, {}); }>);
+static_assert(well_formed<[](Scope s) { multi_head_attention(s, {}); }>);
+static_assert(well_formed<[](Scope s) { positional_encoding(s, {}); }>);
+static_assert(well_formed<[](Scope s) { add_norm(s, {}); }>);
+static_assert(well_formed<[](Scope s) { position_wise_ffn(s, {}); }>);
+static_assert(well_formed<[](Scope s) { encoder_block(s, {}); }>);
+static_assert(well_formed<[](Scope s) { decoder_block(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_encoder(s, {}); }>);
+static_assert(well_formed<[](Scope s) { transformer_decoder(s, {}); }>);
+static_assert(well_formed<[](Scope s) { transformer(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_decode_step(s, {}); }>);
+static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
 
-ModelEntry transformer_entry() {
-    ModelEntry entry = entry_of<transformer>(
-        "transformer", "models/transformer.h",
-        {"src_vocab", "tgt_vocab", "hidden", "ffn", "heads", "layers", "dropout", "bias"});
-    entry.programs = {{"encode", builder_of<transformer_encode>()},
-                      {"decode_step", builder_of<transformer_decode_step>()}};
-    entry.driver = Driver::translator;
-    entry.small_settings = {{"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}, {"dropout", "0.1"},
-                            {"bias", "true"}};
-    return entry;
+/// The entry of `models/<name>.h`. `small` are the settings of verification; of the function's
+/// settings those in `only` are offered, empty: all.
+template <class Settings, void (*Function)(Scope, const Settings&)>
+ModelEntry entry(const std::string& name, SettingValues small,
+                 const std::vector<std::string>& only = {}) {
+    ModelEntry result = entry_of<Function>(name, "models/" + name + ".h", only);
+    result.small_settings = std::move(small);
+    return result;
 }
 
-ModelEntry transformer_encoder_entry() {
-    ModelEntry entry = entry_of<transformer_encoder>(
-        "transformer_encoder", "models/transformer.h",
-        {"src_vocab", "hidden", "ffn", "heads", "layers", "bias", "norm_over", "src_len"});
-    entry.small_settings = {{"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}};
-    return entry;
+const SettingValues kSmallBlock = {{"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}};
+
+ModelEntry transformer_entry() {
+    ModelEntry result = entry<TransformerSettings, transformer>(
+        "transformer",
+        {{"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}, {"dropout", "0.1"}, {"bias", "true"}},
+        {"src_vocab", "tgt_vocab", "hidden", "ffn", "heads", "layers", "dropout", "bias"});
+    result.programs = {{"encode", builder_of<transformer_encode>()},
+                       {"decode_step", builder_of<transformer_decode_step>()}};
+    result.driver = Driver::translator;
+    return result;
 }
 
 std::vector<ModelEntry> make_entries() {
-    return {transformer_entry(), transformer_encoder_entry()};
+    return {
+        entry<MaskedSoftmaxSettings, masked_softmax>("masked_softmax", {}),
+        entry<DotProductAttentionSettings, dot_product_attention>("dot_product_attention", {}),
+        entry<AdditiveAttentionSettings, additive_attention>("additive_attention", {}),
+        entry<MultiHeadAttentionSettings, multi_head_attention>("multi_head_attention",
+                                                                {{"query_size", "20"},
+                                                                 {"key_size", "12"},
+                                                                 {"value_size", "10"},
+                                                                 {"hidden", "21"},
+                                                                 {"heads", "3"},
+                                                                 {"bias", "true"}}),
+        entry<PositionalEncodingSettings, positional_encoding>("positional_encoding", {}),
+        entry<AddNormSettings, add_norm>("add_norm", {}),
+        entry<PositionWiseFFNSettings, position_wise_ffn>("position_wise_ffn", {}),
+        entry<TransformerSettings, encoder_block>("encoder_block", kSmallBlock,
+                                                  {"hidden", "ffn", "heads", "bias"}),
+        entry<TransformerSettings, decoder_block>("decoder_block", kSmallBlock,
+                                                  {"hidden", "ffn", "heads"}),
+        entry<TransformerSettings, transformer_encoder>(
+            "transformer_encoder", kSmallBlock,
+            {"src_vocab", "hidden", "ffn", "heads", "layers", "bias", "norm_over", "src_len"}),
+        entry<TransformerSettings, transformer_decoder>(
+            "transformer_decoder", kSmallBlock, {"tgt_vocab", "hidden", "ffn", "heads", "layers"}),
+        transformer_entry(),
+        entry<PaperSettings, attention_is_all_you_need>("attention_is_all_you_need",
+                                                        {{"d_model", "24"},
+                                                         {"d_inner", "40"},
+                                                         {"heads", "3"},
+                                                         {"d_k", "8"},
+                                                         {"d_v", "6"},
+                                                         {"layers", "2"}}),
+    };
 }
 
 }  // namespace

@@ -79,17 +79,17 @@ constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
             s.output(next_name, next);
             return next;
         };
-        Tensor keys = append(kKeys[i], kKeysNext[i],
-                             linear(own / "W_k", x, c.hidden, {.bias = false}));
-        Tensor values = append(kValues[i], kValuesNext[i],
-                               linear(own / "W_v", x, c.hidden, {.bias = false}));
-        x = add_norm(block / "addnorm1", c, x, attend(own, c, x, keys, values, lens));
+        Tensor keys =
+            append(kKeys[i], kKeysNext[i], linear(own / "W_k", x, c.hidden, {.bias = false}));
+        Tensor values =
+            append(kValues[i], kValuesNext[i], linear(own / "W_v", x, c.hidden, {.bias = false}));
+        x = add_norm(block / "addnorm1", x, attend(own, c, x, keys, values, lens), 0);
         Tensor memory_keys = s.input(kMemoryKeys[i], memory);
         Tensor memory_values = s.input(kMemoryValues[i], memory);
         Tensor seen = attend(block / "attention2", c, x, memory_keys, memory_values, src_lens);
-        x = add_norm(block / "addnorm2", c, x, seen);
+        x = add_norm(block / "addnorm2", x, seen, 0);
         Tensor y = position_wise_ffn(block / "ffn", x, c.ffn, c.hidden);
-        x = add_norm(block / "addnorm3", c, x, y);
+        x = add_norm(block / "addnorm3", x, y, 0);
     }
     s.output("logits", linear(decoder / "dense", squeeze(x, 1), c.tgt_vocab));
 }

@@ -69,6 +69,7 @@ std::vector<TensorSpec> tensor_specs(std::span<const ParameterRow> rows,
         specs.push_back(spec_of(row, dims));
         specs.back().initial = row.initial;
         specs.back().fan_in = row.fan_in;
+        specs.back().zero_row = row.zero_row;
     }
     return specs;
 }

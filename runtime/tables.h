@@ -16,6 +16,7 @@ struct ParameterRow {
     const char* shape;
     Initial initial;
     std::int64_t fan_in;
+    std::int64_t zero_row = -1;
 };
 struct TensorRow {
     const char* name;

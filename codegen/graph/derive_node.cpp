@@ -2,6 +2,7 @@
 #include "codegen/graph/derive_node.h"
 
 #include "codegen/ops/attention.h"
+#include "codegen/ops/batch_norm.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/cross_entropy.h"
 #include "codegen/ops/dropout.h"
@@ -90,7 +91,11 @@ class Derivation {
             case Op::softmax: return softmax(x_[0], node_.axis);
             case Op::masked_softmax: return masked_softmax(x_[0], mask());
             case Op::layer_norm: return layer_norm(x_[0], x_[1], x_[2], node_.value);
+            case Op::batch_norm:
+                return batch_norm(x_[0], x_[1], x_[2], node_.axis, node_.value);
             case Op::cross_entropy: return cross_entropy(x_[0], x_[1], x_[2]);
+            case Op::smoothed_cross_entropy:
+                return smoothed_cross_entropy(x_[0], x_[1], node_.axis, node_.value);
             case Op::attention:
                 if (!x_[2]) return attention_weights(x_[0], x_[1], dot_product, mask());
                 return attention(x_[0], x_[1], x_[2], dot_product, mask());
@@ -147,7 +152,8 @@ std::pair<int, int> input_count(const Node& node) {
         case Op::einsum:
         case Op::concat:
         case Op::gather:
-        case Op::scatter_add: return {2, 2};
+        case Op::scatter_add:
+        case Op::smoothed_cross_entropy: return {2, 2};
         case Op::reduce:
         case Op::rearrange:
         case Op::broadcast:
@@ -157,6 +163,7 @@ std::pair<int, int> input_count(const Node& node) {
         case Op::softmax:
         case Op::output: return {1, 1};
         case Op::layer_norm:
+        case Op::batch_norm:
         case Op::cross_entropy: return {3, 3};
         case Op::masked_softmax: return {1, 5};
         case Op::attention: return {2, 5};

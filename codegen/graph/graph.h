@@ -26,6 +26,11 @@ struct ScopeRecord {
     std::uint64_t hash = 0;  // of the whole path
 };
 
+/// Another name of a parameter (tied tensors): both are scopes, as parameters' names are.
+struct ParameterAlias {
+    int name = 0, parameter = 0;
+};
+
 struct Diagnostic {
     Location location{};
     int scope = 0;
@@ -42,6 +47,7 @@ class Graph {
     std::vector<EinsumAxes> einsums;
     std::vector<RearrangeAxes> rearranges;
     std::vector<AttentionAttributes> attentions;
+    std::vector<ParameterAlias> aliases;
     std::vector<Diagnostic> errors;
     int region = 0, regions = 1;  // the region that new nodes go to; how many there are
     int sites = 0;                // places where random numbers are drawn

@@ -93,12 +93,15 @@ struct Node {
     int region = 0;         // 0: the graph itself; others: a score region
     Location location{};
     std::string_view name{};  // input, parameter (leaf), output
-    double value = 0;       // constant, dropout and random (probability), layer_norm (eps)
+    double value = 0;       // constant, dropout and random (probability), norms (eps);
+                            // smoothed_cross_entropy (smoothing)
     Dim dim{};              // extent; slice (first); gather (rows)
-    int axis = 0;           // iota, softmax, slice, concat; reduce: bits; layer_norm: first axis
+    int axis = 0;           // iota, softmax, slice, concat, batch_norm; reduce: bits; layer_norm:
+                            // first axis; smoothed_cross_entropy: the padding id
     int attribute = -1;     // index into the graph's einsums, rearranges or attentions
     int site = 0;           // random, dropout: the number of the place where numbers are drawn
     Initial initial = Initial::zeros;           // parameter
+    int zero_row = -1;      // parameter: this row starts as zeros; -1: none
     Reduction reduction = Reduction::sum;       // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
     PairPart part = PairPart::query;            // pair

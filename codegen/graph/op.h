@@ -13,7 +13,8 @@ enum class Op : unsigned char {
     elementwise, einsum, reduce, rearrange, broadcast, slice, concat, gather, scatter_add, random,
     stop_gradient,
     // composites
-    dropout, softmax, masked_softmax, layer_norm, cross_entropy, attention, sinusoids,
+    dropout, softmax, masked_softmax, layer_norm, batch_norm, cross_entropy,
+    smoothed_cross_entropy, attention, sinusoids,
     // kernels of their own
     fused_attention,
     // results
@@ -53,7 +54,9 @@ inline constexpr OpRow kOps[] = {
     {Op::softmax, "softmax", OpClass::composite},
     {Op::masked_softmax, "masked_softmax", OpClass::composite},
     {Op::layer_norm, "layer_norm", OpClass::composite},
+    {Op::batch_norm, "batch_norm", OpClass::composite},
     {Op::cross_entropy, "cross_entropy", OpClass::composite},
+    {Op::smoothed_cross_entropy, "smoothed_cross_entropy", OpClass::composite},
     {Op::attention, "attention", OpClass::composite},
     {Op::sinusoids, "sinusoids", OpClass::composite},
     {Op::fused_attention, "fused_attention", OpClass::attention},

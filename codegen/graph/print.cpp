@@ -81,7 +81,10 @@ std::string attributes_text(const Graph& graph, const Node& node) {
         case Op::random:
         case Op::dropout: return fmt::format(" p={} site={}", number_text(node.value), node.site);
         case Op::layer_norm:
+        case Op::batch_norm:
             return fmt::format(" axis={} eps={}", node.axis, number_text(node.value));
+        case Op::smoothed_cross_entropy:
+            return fmt::format(" padding={} smoothing={}", node.axis, number_text(node.value));
         case Op::scatter_add: return " rows=" + text_of(node.dim);
         case Op::fused_attention:
             return fmt::format(" {}", results[std::size_t(node.result)]) + mask_text(graph, node);

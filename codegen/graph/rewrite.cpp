@@ -10,6 +10,7 @@ namespace fovea {
 Rewrite::Rewrite(const Graph& source) : source_(source), map_(source.nodes.size(), -1) {
     map_[0] = 0;
     target_.scopes = source.scopes;
+    target_.aliases = source.aliases;
     target_.regions = source.regions;
     target_.sites = source.sites;
     target_.nodes.reserve(source.nodes.size() + source.nodes.size() / 2);

@@ -1,4 +1,4 @@
-// Cross entropy over padded sequences: body and gradient.
+// Cross entropy over padded sequences, and with smoothed labels: bodies and gradients.
 #include "codegen/ops/cross_entropy.h"
 
 #include "codegen/ops/definitions.h"
@@ -45,12 +45,52 @@ void cross_entropy_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) 
     sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
 }
 
+/// Whether a step's label is not the padding: boolean [batch, steps].
+Tensor is_target(const Node& node, Tensor labels) { return logical_not(eq(labels, node.axis)); }
+
+/// At the label 1 - ε, elsewhere ε / (classes - 1): [batch, steps, classes].
+Tensor smoothed_target(const Node& node, const Shape& logits, Tensor labels) {
+    double smoothing = node.value;
+    Tensor chosen = is_label(logits, labels);
+    if (smoothing == 0) return where(chosen, 1.0, 0.0);
+    Tensor rest = full(*labels.graph, {}, smoothing) / (logits[2] + Dim(-1));
+    return where(chosen, 1 - smoothing, rest);
+}
+
+/// log Σ exp - Σ target · logit over the steps with a target; shares its nodes with softmax's body.
+Tensor smoothed_cross_entropy_expand(const Expansion& e) {
+    Tensor x = cast(e.inputs[0], f32), labels = e.inputs[1];
+    Shape shape = x.shape();
+    Tensor shifted = x - stop_gradient(amax(x, -1, true));
+    Tensor log_total = log(sum(exp(shifted), -1, true));
+    Tensor target = smoothed_target(e.node(), shape, labels);
+    Tensor term = squeeze(log_total - sum(target * shifted, -1, true), 2);
+    return sum(where(is_target(e.node(), labels), term, 0.0), 1);
+}
+
+/// (softmax - target) dy where the step has a target, 0 elsewhere.
+void smoothed_cross_entropy_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
+    if (!sink.wants(0)) return;
+    Tensor logits = sink.input(0), labels = sink.input(1);
+    Shape shape = logits.shape();
+    DType type = logits.dtype();
+    Tensor probability = softmax(cast(logits, f32), -1);
+    Tensor excess = probability - smoothed_target(node, shape, labels);
+    Tensor scale = where(is_target(node, labels), place_axes(dy, 2, {0}), 0.0);
+    sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
+}
+
 }  // namespace
 
 OpDef cross_entropy_def() {
     return {.op = Op::cross_entropy,
             .gradient = cross_entropy_gradient,
             .expand = cross_entropy_expand};
+}
+OpDef smoothed_cross_entropy_def() {
+    return {.op = Op::smoothed_cross_entropy,
+            .gradient = smoothed_cross_entropy_gradient,
+            .expand = smoothed_cross_entropy_expand};
 }
 
 }  // namespace fovea::ops

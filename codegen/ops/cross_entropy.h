@@ -30,4 +30,32 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
                                 .location = location});
 }
 
+/// The loss of "Attention is all you need" (section 5.4; Szegedy et al. 2016): logits [batch,
+/// steps, classes], labels i32 [batch, steps] → [batch]: for each sequence the sum over the steps
+/// whose label is not `padding` of the cross entropy with 1 - `smoothing` at the label and the rest
+/// spread over the other classes, in nats.
+constexpr Tensor smoothed_cross_entropy(Tensor logits, Tensor labels, int padding,
+                                        double smoothing = 0,
+                                        Location location = Location::here()) {
+    if (logits.is_poison() || labels.is_poison()) return {logits.graph, 0};
+    const Shape& x = logits.shape();
+    const Shape& y = labels.shape();
+    bool ok = x.rank() == 3 && y.rank() == 2 && fits(x[0], y[0]) && fits(x[1], y[1]) &&
+              labels.dtype() == i32 && is_float(logits.dtype());
+    Text text;
+    if (!ok) {
+        text << "smoothed_cross_entropy: logits " << name_of(logits.dtype()) << " " << x;
+        logits.graph->write_origin(text, logits.id);
+        text << " do not match labels " << name_of(labels.dtype()) << " " << y
+             << " (expected [batch, steps, classes], i32 [batch, steps])";
+    } else if (!(smoothing >= 0 && smoothing < 1)) {
+        text << "smoothed_cross_entropy: label smoothing must be in [0, 1)";
+    } else {
+        return make(*logits.graph, {.op = Op::smoothed_cross_entropy, .dtype = f32,
+                                    .shape = {x[0]}, .inputs = inputs_of({logits.id, labels.id}),
+                                    .location = location, .value = smoothing, .axis = padding});
+    }
+    return fail(*logits.graph, location, logits.graph->scope_of(logits.id), text);
+}
+
 }  // namespace fovea

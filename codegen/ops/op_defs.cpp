@@ -19,7 +19,8 @@ std::array<OpDef, kCount> make_list() {
             slice_def(),          concat_def(),          gather_def(),
             scatter_add_def(),    random_def(),          stop_gradient_def(),
             dropout_def(),        softmax_def(),         masked_softmax_def(),
-            layer_norm_def(),     cross_entropy_def(),   attention_def(),
+            layer_norm_def(),     batch_norm_def(),      cross_entropy_def(),
+            smoothed_cross_entropy_def(),                attention_def(),
             sinusoids_def(),      fused_attention_def(), output_def()};
 }
 

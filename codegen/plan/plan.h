@@ -23,6 +23,7 @@ struct Tensor {
     std::vector<Dim> shape{};
     Initial initial = Initial::zeros;  // parameters
     std::int64_t fan_in = 0;           // linear biases
+    std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
     Holds holds = Holds::anything;     // inputs: `limit` is the number of rows (ids are below it)
     Dim limit{};                       // or the largest length (lengths are at most that)
     int first = 0, last = 0;           // buffers: the first and last phase that touch it
@@ -53,6 +54,11 @@ struct Setting {
     std::string name, value;
 };
 
+/// Another name under which files may hold a parameter (tied tensors).
+struct Alias {
+    std::string name, parameter;
+};
+
 /// Programs over the same parameters; a kernel that several steps share is held once.
 struct Model {
     std::string name{};
@@ -60,6 +66,7 @@ struct Model {
     std::vector<std::string> dims{};    // the symbolic dims, in the order programs number them
     std::vector<Setting> settings{};
     std::vector<Tensor> parameters{};
+    std::vector<Alias> aliases{};
     std::vector<kernel::Kernel> kernels{};
     std::vector<Program> programs{};
 };

@@ -46,3 +46,43 @@ TEST_CASE("forward and backward share the row's maximum and sum") {
     CHECK(maxima == 1);
     CHECK(exponentials == 1);
 }
+
+TEST_CASE("smoothed labels: the rest is spread over the other classes, padding costs nothing") {
+    const std::int64_t batches = 2, steps = 3, classes = 5;
+    for (double smoothing : {0.0, 0.1, 0.4})
+        for (int padding : {1, 4}) {
+            Graph graph;
+            Tensor logits = input(graph, "logits", {batches, steps, classes});
+            Tensor labels = input(graph, "labels", {batches, steps}, i32);
+            output("y", smoothed_cross_entropy(logits, labels, padding, smoothing));
+            Arrays arrays{{"logits", random_array({batches, steps, classes}, 18, -4, 4)},
+                          {"labels", {{batches, steps}, {0, 1, 4, 4, 1, 1}}}};
+            Array expected{{batches}, {}};
+            for (std::size_t b = 0; b < std::size_t(batches); ++b) {
+                double loss = 0;
+                for (std::size_t t = 0; t < std::size_t(steps); ++t) {
+                    std::size_t row = b * std::size_t(steps) + t;
+                    int label = int(arrays["labels"].values[row]);
+                    if (label == padding) continue;
+                    const double* x = &arrays["logits"].values[row * std::size_t(classes)];
+                    double total = 0;
+                    for (int i = 0; i < classes; ++i) total += std::exp(x[i]);
+                    for (int i = 0; i < classes; ++i) {
+                        double target = i == label ? 1 - smoothing : smoothing / (classes - 1);
+                        loss += target * (std::log(total) - x[i]);
+                    }
+                }
+                expected.values.push_back(loss);
+            }
+            INFO("smoothing ", smoothing, ", padding ", padding);
+            check_close(run(graph, arrays), expected);
+            check_gradients(graph, arrays);
+        }
+}
+
+TEST_CASE("smoothing outside [0, 1) is refused") {
+    Graph graph;
+    Tensor logits = input(graph, "logits", {2, 3, 5}), labels = input(graph, "labels", {2, 3}, i32);
+    CHECK_THROWS_WITH(smoothed_cross_entropy(logits, labels, 0, 1.5),
+                      doctest::Contains("label smoothing must be in [0, 1)"));
+}

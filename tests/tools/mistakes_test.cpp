@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/registry.h"
 #include "runtime/safetensors.h"
 #include "tests/tools/run_fovea.h"
 
@@ -34,6 +35,13 @@ std::vector<std::string> encoder_run(const std::string& weights, const std::stri
             "--outputs", output};
 }
 
+std::string names_of_models() {
+    std::string names;
+    for (const fovea::ModelEntry& entry : fovea::models::built_in_models())
+        names += (names.empty() ? "" : ", ") + entry.name;
+    return names;
+}
+
 void write_truncated(const std::string& from, const std::filesystem::path& to, std::size_t drop) {
     std::string bytes = fovea::test::read_text(from);
     std::ofstream(to, std::ios::binary) << bytes.substr(0, bytes.size() - drop);
@@ -45,8 +53,8 @@ TEST_CASE("names that nothing has come with the nearest one") {
     check_mistake({"shw"},
                   "unknown subcommand 'shw': did you mean 'show'? fovea --help lists them");
     check_mistake({"show", "transfomer"},
-                  "unknown model 'transfomer': did you mean 'transformer'? models: transformer, "
-                  "transformer_encoder; or FILE.cpp:FUNCTION");
+                  "unknown model 'transfomer': did you mean 'transformer'? models: " +
+                      names_of_models() + "; or FILE.cpp:FUNCTION");
     check_mistake({"show", "transformer", "--set", "hiden=3"},
                   "unknown setting 'hiden' of transformer: did you mean 'hidden'? settings: "
                   "src_vocab, tgt_vocab, hidden, ffn, heads, layers, dropout, bias");

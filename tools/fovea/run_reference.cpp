@@ -148,13 +148,20 @@ class ReferenceRun {
                     fmt::format("{} has parameters ('{}', …); give them with --weights "
                                 "FILE",
                                 model, path));
-            const TensorView* tensor = weights->find(path);
+            const TensorView* tensor = find_parameter(node.scope, *weights);
             if (!tensor)
                 throw UserError(
                     fmt::format("'{}' lacks parameter '{}' of {}", weights->path(), path, model));
             std::string what = fmt::format("parameter '{}' in '{}'", path, weights->path());
             interpreter_.set(path, array_of(*tensor, node.dtype, what));
         }
+    }
+    /// The tensor of a parameter, under its own name or one that it is tied to.
+    const TensorView* find_parameter(int scope, const SafetensorsFile& weights) const {
+        const TensorView* tensor = weights.find(graph_.path(scope));
+        for (const ParameterAlias& alias : graph_.aliases)
+            if (!tensor && alias.parameter == scope) tensor = weights.find(graph_.path(alias.name));
+        return tensor;
     }
     bool is_cotangent(const Node& input) const {
         if (!input.name.ends_with(kGradient)) return false;

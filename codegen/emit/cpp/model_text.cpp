@@ -39,6 +39,10 @@ void write_dims(const Model& model, Writer& writer) {
     writer.blank();
 }
 
+std::string zero_row(const plan::Tensor& parameter) {
+    return parameter.zero_row < 0 ? "" : ", " + std::to_string(parameter.zero_row);
+}
+
 void write_parameters(const Model& model, Writer& writer) {
     const bool any = !model.parameters.empty();
     if (any) {
@@ -46,7 +50,7 @@ void write_parameters(const Model& model, Writer& writer) {
         writer.indent();
         for (const plan::Tensor& tensor : model.parameters)
             writer.line("{" + tensor_row(tensor) + ", Initial::" + kInitials[int(tensor.initial)] +
-                        ", " + std::to_string(tensor.fan_in) + "},");
+                        ", " + std::to_string(tensor.fan_in) + zero_row(tensor) + "},");
         writer.unindent();
         writer.line("};");
         writer.blank();
@@ -106,7 +110,10 @@ void write_model_function(const Model& model, const std::vector<std::string>& is
     writer.line("static const Model model = {");
     writer.indent();
     writer.line(quoted(model.name) + ",");
-    std::string settings, programs;
+    std::string settings, programs, aliases;
+    for (const plan::Alias& alias : model.aliases)
+        aliases += std::string(aliases.empty() ? "" : ", ") + "{" + quoted(alias.name) + ", " +
+                   quoted(alias.parameter) + "}";
     for (const plan::Setting& setting : model.settings)
         settings += std::string(settings.empty() ? "" : ", ") + "{" + quoted(setting.name) + ", " +
                     quoted(setting.value) + "}";
@@ -117,7 +124,7 @@ void write_model_function(const Model& model, const std::vector<std::string>& is
     writer.line("{" + settings + "},");
     writer.line("describe_parameters(),");
     writer.line("{" + programs + "},");
-    writer.line("{},");
+    writer.line("{" + aliases + "},");
     writer.line("part.isa,");
     writer.unindent();
     writer.line("};");

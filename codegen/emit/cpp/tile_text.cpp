@@ -209,7 +209,7 @@ std::string TileText::store(const Store& store) {
     const bool unit = stride.is_one();
     const std::string where = to.text + (unit ? "" : ", " + spell(stride).text);
     const std::string end = unit ? (mask().empty() ? "" : ", " + mask()) : ", " + lanes();
-    const std::string old = (unit ? "load(" : "load_strided(") + where + end + ") + ";
+    const std::string old = (unit ? load_name() : "load_strided(") + where + end + ") + ";
     return std::string(unit ? "store(" : "store_strided(") + where + ", " +
            (store.accumulate ? old : "") + value(store.value, dtype, true).text + end + ");";
 }

@@ -11,5 +11,6 @@ constexpr void ffn_width(fovea::Scope s) {
     fovea::models::TransformerSettings c;
     fovea::Tensor x = s.input("x", {"batch", "length", c.hidden});
     fovea::Scope block = s / "block" + 0;
-    s.output("y", add_norm(block / "addnorm2", c, x, wrong_ffn(block / "ffn", x, c.ffn)));
+    fovea::Tensor y = wrong_ffn(block / "ffn", x, c.ffn);
+    s.output("y", fovea::models::add_norm(block / "addnorm2", x, y, 0));
 }

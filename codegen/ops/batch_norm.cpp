@@ -1,0 +1,65 @@
+// Batch normalisation: body and gradient.
+#include "codegen/ops/batch_norm.h"
+
+#include "codegen/ops/definitions.h"
+#include "codegen/ops/reduction.h"
+
+namespace fovea::ops {
+
+namespace {
+
+/// The mean over all axes but `axis`, which stay with size 1.
+Tensor mean_of_features(Tensor x, int axis) {
+    Shape shape = x.shape();
+    int axes = ((1 << x.rank()) - 1) & ~(1 << axis);
+    Tensor total = reduce(Reduction::sum, x, axes);
+    for (int i = 0; i < shape.rank(); ++i)
+        if (i != axis) total = total / shape[i];
+    return total;
+}
+
+/// What forward and backward have in common: the normalised x and one over its deviation.
+struct Normalised {
+    Tensor x, deviation_inverse;
+};
+
+Normalised normalise(Tensor x, int axis, double eps) {
+    Tensor centered = x - mean_of_features(x, axis);
+    Tensor variance = mean_of_features(centered * centered, axis);
+    Tensor inverse = rsqrt(variance + eps);
+    return {centered * inverse, inverse};
+}
+
+Tensor batch_norm_expand(const Expansion& e) {
+    Tensor x = e.inputs[0];
+    int axis = e.node().axis;
+    Tensor weight = place_axes(e.inputs[1], x.rank(), {axis});
+    Tensor y = normalise(x, axis, e.node().value).x * weight;
+    return y + place_axes(e.inputs[2], x.rank(), {axis});
+}
+
+void batch_norm_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
+    int axis = node.axis, rank = dy.rank();
+    Normalised n = normalise(sink.input(0), axis, node.value);
+    if (sink.wants(0)) {
+        Tensor dn = dy * place_axes(sink.input(1), rank, {axis});
+        Tensor centered = dn - mean_of_features(dn, axis);
+        Tensor along = n.x * mean_of_features(dn * n.x, axis);
+        sink.add(0, n.deviation_inverse * (centered - along));
+    }
+    auto add_parameter = [&](int i, Tensor gradient) {
+        for (int k = rank - 1; k >= 0; --k)
+            if (k != axis) gradient = sum(gradient, k);
+        sink.add(i, gradient);
+    };
+    if (sink.wants(1)) add_parameter(1, dy * n.x);
+    if (sink.wants(2)) add_parameter(2, dy);
+}
+
+}  // namespace
+
+OpDef batch_norm_def() {
+    return {.op = Op::batch_norm, .gradient = batch_norm_gradient, .expand = batch_norm_expand};
+}
+
+}  // namespace fovea::ops

@@ -1,0 +1,34 @@
+// Batch normalisation with the statistics of the batch itself, as in training (Ioffe and Szegedy
+// 2015).
+#pragma once
+
+#include "codegen/graph/tensor.h"
+
+namespace fovea {
+
+/// (x - mean) / sqrt(variance + eps) * weight + bias, mean and (biased) variance over all axes but
+/// `axis`, the features'. weight and bias: [x.dim(axis)].
+constexpr Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, int axis = 1, double eps = 1e-5,
+                            Location location = Location::here()) {
+    if (x.is_poison() || weight.is_poison() || bias.is_poison()) return {x.graph, 0};
+    int i = axis < 0 ? axis + x.rank() : axis;
+    bool ok = i >= 0 && i < x.rank() && x.rank() >= 2 && is_float(x.dtype());
+    for (Tensor parameter : {weight, bias})
+        ok = ok && parameter.rank() == 1 && fits(parameter.shape()[0], x.shape()[i]);
+    if (!ok) {
+        Text text;
+        text << "batch_norm: weight " << weight.shape() << " and bias " << bias.shape()
+             << " are not axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
+    }
+    return make(*x.graph, {.op = Op::batch_norm,
+                           .dtype = x.dtype(),
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id, weight.id, bias.id}),
+                           .location = location,
+                           .value = eps,
+                           .axis = i});
+}
+
+}  // namespace fovea

@@ -1,0 +1,195 @@
+// The built-in models by the names that users rely on: inputs, outputs, settings, parameters; the
+// shapes that the chapters print; mistakes in settings.
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/base/error.h"
+#include "codegen/reference/interpreter.h"
+#include "models/registry.h"
+
+using namespace fovea;
+
+namespace {
+
+using Names = std::set<std::string>;
+
+Graph build(const std::string& model, const SettingValues& values = {}) {
+    const ModelEntry* entry = models::find_model(model);
+    REQUIRE_MESSAGE(entry, model);
+    return entry->build(values);
+}
+
+Names names_of(const Graph& graph, Op op) {
+    Names names;
+    for (const Node& node : graph.nodes)
+        if (node.op == op)
+            names.insert(op == Op::parameter ? graph.path(node.scope) : std::string(node.name));
+    return names;
+}
+
+Names settings_of(const std::string& model) {
+    Names names;
+    for (const SettingSpec& spec : models::find_model(model)->settings) names.insert(spec.name);
+    return names;
+}
+
+struct Row {
+    Names inputs, outputs, settings, parameters;
+};
+
+Names under(const std::string& prefix, const std::vector<std::string>& names) {
+    Names result;
+    for (const std::string& name : names) result.insert(prefix + name);
+    return result;
+}
+
+Names both(Names a, const Names& b) {
+    a.insert(b.begin(), b.end());
+    return a;
+}
+
+const std::map<std::string, Row> kRows = {
+    {"masked_softmax", {{"scores", "valid_lens"}, {"weights"}, {"lens_rank"}, {}}},
+    {"dot_product_attention",
+     {{"queries", "keys", "values", "valid_lens"}, {"output", "weights"}, {"lens_rank"}, {}}},
+    {"additive_attention",
+     {{"queries", "keys", "values", "valid_lens"},
+      {"output", "weights"},
+      {"query_size", "key_size", "value_size", "hidden"},
+      {"W_q.weight", "W_k.weight", "w_v.weight"}}},
+    {"multi_head_attention",
+     {{"queries", "keys", "values", "valid_lens"},
+      {"output", "weights"},
+      {"query_size", "key_size", "value_size", "hidden", "heads", "bias"},
+      {"W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"}}},
+    {"positional_encoding", {{"x"}, {"output"}, {"hidden"}, {}}},
+    {"add_norm", {{"x", "y"}, {"output"}, {"hidden"}, {"ln.weight", "ln.bias"}}},
+    {"position_wise_ffn",
+     {{"x"},
+      {"output"},
+      {"input", "ffn", "output"},
+      {"dense1.weight", "dense1.bias", "dense2.weight", "dense2.bias"}}},
+    {"encoder_block",
+     {{"x", "valid_lens"},
+      {"output"},
+      {"hidden", "ffn", "heads", "bias"},
+      both(under("attention.", {"W_q.weight", "W_k.weight", "W_v.weight", "W_o.weight"}),
+           {"addnorm1.ln.weight", "addnorm1.ln.bias", "ffn.dense1.weight", "ffn.dense1.bias",
+            "ffn.dense2.weight", "ffn.dense2.bias", "addnorm2.ln.weight", "addnorm2.ln.bias"})}},
+};
+
+}  // namespace
+
+TEST_CASE("names of inputs, outputs, settings and parameters") {
+    for (const auto& [model, row] : kRows) {
+        CAPTURE(model);
+        Graph graph = build(model);
+        CHECK(names_of(graph, Op::input) == row.inputs);
+        CHECK(names_of(graph, Op::output) == row.outputs);
+        CHECK(names_of(graph, Op::parameter) == row.parameters);
+        CHECK(settings_of(model) == row.settings);
+    }
+    CHECK(settings_of("decoder_block") == Names{"hidden", "ffn", "heads"});
+    CHECK(names_of(build("decoder_block"), Op::input) == Names{"x", "memory", "memory_lens"});
+    Graph decoder = build("transformer_decoder", {{"layers", "1"}});
+    CHECK(names_of(decoder, Op::input) == Names{"tgt", "memory", "memory_lens"});
+    CHECK(names_of(decoder, Op::output) == Names{"logits"});
+    CHECK(names_of(decoder, Op::parameter).contains("blks.block0.attention2.W_o.weight"));
+}
+
+TEST_CASE("the paper's model: names, and tensors that are tied") {
+    SettingValues one_layer = {{"layers", "1"}};
+    Graph graph = build("attention_is_all_you_need", one_layer);
+    CHECK(names_of(graph, Op::input) == Names{"src", "tgt", "labels"});
+    CHECK(names_of(graph, Op::output) == Names{"logits", "loss"});
+    Names parameters = names_of(graph, Op::parameter);
+    for (const char* name :
+         {"encoder.src_word_emb.weight", "encoder.layer_norm.bias",
+          "encoder.layer_stack.0.slf_attn.w_qs.weight", "encoder.layer_stack.0.pos_ffn.w_1.bias",
+          "decoder.trg_word_emb.weight", "decoder.layer_stack.0.enc_attn.fc.weight",
+          "decoder.layer_stack.0.enc_attn.layer_norm.weight"})
+        CHECK(parameters.contains(name));
+    auto ties = [&](const char* projection, const char* embeddings) {
+        SettingValues values = one_layer;
+        values.push_back({"share_projection", projection});
+        values.push_back({"share_embeddings", embeddings});
+        Graph tied = build("attention_is_all_you_need", values);
+        std::map<std::string, std::string> result;
+        for (const ParameterAlias& alias : tied.aliases)
+            result[tied.path(alias.name)] = tied.path(alias.parameter);
+        return result;
+    };
+    const std::string source = "encoder.src_word_emb.weight",
+                      target = "decoder.trg_word_emb.weight", logits = "trg_word_prj.weight";
+    using Ties = std::map<std::string, std::string>;
+    CHECK(ties("false", "false") == Ties{});
+    CHECK(ties("true", "false") == Ties{{logits, target}});
+    CHECK(ties("false", "true") == Ties{{target, source}});
+    CHECK(ties("true", "true") == Ties{{logits, source}, {target, source}});
+}
+
+TEST_CASE("shapes that the chapters print") {
+    auto shape_of = [](const std::string& model, const SettingValues& settings,
+                       const std::map<std::string, std::vector<std::int64_t>>& inputs,
+                       const char* output = "output") {
+        Interpreter interpreter(build(model, settings));
+        for (const Node& node : interpreter.graph().nodes) {
+            bool parameter = node.op == Op::parameter;
+            if (!parameter && node.op != Op::input) continue;
+            std::string name =
+                parameter ? interpreter.graph().path(node.scope) : std::string(node.name);
+            Array value;
+            if (!parameter) value.shape = inputs.at(name);
+            else
+                for (const Dim& dim : node.shape) value.shape.push_back(dim.value());
+            value.values.assign(std::size_t(value.size()), 1);
+            interpreter.set(name, value);
+        }
+        return interpreter.output(output).shape;
+    };
+    using Extents = std::vector<std::int64_t>;
+    SettingValues heads = {{"query_size", "20"},
+                           {"key_size", "12"},
+                           {"value_size", "10"},
+                           {"hidden", "14"},
+                           {"heads", "2"}};
+    CHECK(shape_of("multi_head_attention", heads,
+                   {{"queries", {2, 6, 20}},
+                    {"keys", {2, 8, 12}},
+                    {"values", {2, 8, 10}},
+                    {"valid_lens", {2}}}) == Extents{2, 6, 14});
+    SettingValues block = {{"hidden", "24"}, {"ffn", "48"}, {"heads", "8"}};
+    CHECK(shape_of("encoder_block", block, {{"x", {2, 100, 24}}, {"valid_lens", {2}}}) ==
+          Extents{2, 100, 24});
+    CHECK(shape_of("decoder_block", block,
+                   {{"x", {2, 100, 24}}, {"memory", {2, 100, 24}}, {"memory_lens", {2}}}) ==
+          Extents{2, 100, 24});
+    SettingValues decoder = {{"hidden", "16"}, {"ffn", "16"}, {"heads", "2"}, {"tgt_vocab", "10"}};
+    CHECK(shape_of("transformer_decoder", decoder,
+                   {{"tgt", {4, 7}}, {"memory", {4, 7, 16}}, {"memory_lens", {4}}},
+                   "logits") == Extents{4, 7, 10});
+}
+
+TEST_CASE("settings that make no model say why") {
+    auto message = [](const std::string& model, const SettingValues& values) -> std::string {
+        try {
+            build(model, values);
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK(message("masked_softmax", {{"lens_rank", "3"}})
+              .find("lens_rank is 1 (a length for every sequence) or 2 (one for every query), not "
+                    "3") != std::string::npos);
+    SettingValues shared = {{"share_embeddings", "true"}, {"src_vocab", "10"}, {"tgt_vocab", "12"}};
+    CHECK(message("attention_is_all_you_need", shared)
+              .find("share_embeddings takes one vocabulary for both languages, not src_vocab=10 "
+                    "and tgt_vocab=12") != std::string::npos);
+    CHECK(message("multi_head_attention", {{"heads", "3"}}).find("3 does not divide") !=
+          std::string::npos);
+}
