@@ -41,6 +41,8 @@ ModelEntry entry(const std::string& name, SettingValues small,
 }
 
 const SettingValues kSmallBlock = {{"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}};
+const SettingValues kSmallStack = {
+    {"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}, {"layers", "1"}};
 
 ModelEntry transformer_entry() {
     ModelEntry result = entry<TransformerSettings, transformer>(
@@ -76,7 +78,7 @@ std::vector<ModelEntry> make_entries() {
             "transformer_encoder", kSmallBlock,
             {"src_vocab", "hidden", "ffn", "heads", "layers", "bias", "norm_over", "src_len"}),
         entry<TransformerSettings, transformer_decoder>(
-            "transformer_decoder", kSmallBlock, {"tgt_vocab", "hidden", "ffn", "heads", "layers"}),
+            "transformer_decoder", kSmallStack, {"tgt_vocab", "hidden", "ffn", "heads", "layers"}),
         transformer_entry(),
         entry<PaperSettings, attention_is_all_you_need>("attention_is_all_you_need",
                                                         {{"d_model", "24"},
@@ -84,7 +86,7 @@ std::vector<ModelEntry> make_entries() {
                                                          {"heads", "3"},
                                                          {"d_k", "8"},
                                                          {"d_v", "6"},
-                                                         {"layers", "2"}}),
+                                                         {"layers", "1"}}),
     };
 }
 

@@ -10,6 +10,7 @@
 #include "codegen/base/error.h"
 #include "codegen/reference/interpreter.h"
 #include "models/registry.h"
+#include "tests/models/run_everywhere.h"
 
 using namespace fovea;
 
@@ -192,4 +193,54 @@ TEST_CASE("settings that make no model say why") {
                     "and tgt_vocab=12") != std::string::npos);
     CHECK(message("multi_head_attention", {{"heads", "3"}}).find("3 does not divide") !=
           std::string::npos);
+}
+
+TEST_CASE("a generated program knows tied tensors and rows that start as zeros") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor ids = s.input("ids", {3}, i32);
+    Tensor table = embedding_table(s / "words", 5, 4, {.padding = 2});
+    (s / "logits").tie("weight", table);
+    Tensor x = look_up(s / "words", table, ids, 2);
+    s.output("y", linear_product(x, table, Location::here()));
+    CompiledModel compiled = compile_model("tied", "", {}, {{.name = "forward", .graph = graph}});
+    const runtime::Model& model =
+        tool::load_generated(compiled.plan, tool::isa_of_this_machine(), tool::Keep::nowhere);
+    REQUIRE(model.aliases.size() == 1);
+    CHECK(model.aliases[0].name == "logits.weight");
+    CHECK(model.aliases[0].parameter == "words.weight");
+    runtime::Parameters parameters(model, {});
+    parameters.initialize(1);
+    for (int i = 0; i < 20; ++i) CHECK((parameters.values(0)[std::size_t(i)] == 0) == (i / 4 == 2));
+}
+
+TEST_CASE("a tie needs a parameter and a name of its own") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {3, 4});
+    Tensor weight = s.parameter("weight", {4});
+    CHECK_THROWS_WITH(s.tie("other", x), doctest::Contains("cannot tie other to what is no"));
+    CHECK_THROWS_WITH((s.tie("weight", weight)),
+                      doctest::Contains("cannot tie weight: a parameter has this name already"));
+}
+
+TEST_CASE("look-ups of the padding give no gradient, other uses of the table do") {
+    for (bool tied : {false, true}) {
+        Graph graph;
+        Scope s{&graph};
+        Tensor ids = s.input("ids", {3}, i32);
+        Tensor table = embedding_table(s / "words", 4, 2, {.padding = 1});
+        Tensor x = look_up(s / "words", table, ids, 1);
+        s.output("y", tied ? linear_product(x, table, Location::here()) : x);
+        Graph with = add_gradients(graph, {.from_loss = false, .of_inputs = false});
+        Interpreter interpreter(with);
+        interpreter.set("ids", {{3}, {0, 1, 3}});
+        interpreter.set("words.weight", test::scattered({4, 2}));
+        interpreter.set("y.grad", test::scattered({3, tied ? 4 : 2}));
+        const Array& gradient = interpreter.output("words.weight.grad");
+        for (int row = 0; row < 4; ++row) {
+            bool moves = gradient.values[std::size_t(2 * row)] != 0;
+            CHECK(moves == (tied || row == 0 || row == 3));
+        }
+    }
 }

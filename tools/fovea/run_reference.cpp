@@ -159,8 +159,15 @@ class ReferenceRun {
     /// The tensor of a parameter, under its own name or one that it is tied to.
     const TensorView* find_parameter(int scope, const SafetensorsFile& weights) const {
         const TensorView* tensor = weights.find(graph_.path(scope));
-        for (const ParameterAlias& alias : graph_.aliases)
-            if (!tensor && alias.parameter == scope) tensor = weights.find(graph_.path(alias.name));
+        for (const ParameterAlias& alias : graph_.aliases) {
+            if (alias.parameter != scope) continue;
+            const TensorView* other = weights.find(graph_.path(alias.name));
+            if (!tensor) tensor = other;
+            if (!other || std::ranges::equal(tensor->bytes, other->bytes)) continue;
+            throw UserError(fmt::format("'{}' and '{}' in '{}' are one tensor in the model, but "
+                                        "differ there",
+                                        tensor->name, other->name, weights.path()));
+        }
         return tensor;
     }
     bool is_cotangent(const Node& input) const {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 
+#include "codegen/graph/rewrite.h"
 #include "codegen/reference/interpreter.h"
 #include "runtime/session.h"
 
@@ -196,6 +197,35 @@ double slope_along_direction(Interpreter& reference, const Objective& objective,
     return (f[0] - f[1]) / (2 * h);
 }
 
+std::string stopped_name(int node) { return fmt::format("stopped {}", node); }
+
+/// The graph with inputs in the place of what `stop_gradient` gives, and their values: a finite
+/// difference leaves them where they are, as a gradient does.
+Graph hold_stopped(const Graph& graph, InterpreterOptions options, const Sample& sample,
+                   const Values& values, Values& held) {
+    Graph observed = graph;
+    std::vector<int> stopped;
+    for (int id = 1; id < int(graph.nodes.size()); ++id)
+        if (graph[id].op == Op::stop_gradient && graph[id].region == 0) stopped.push_back(id);
+    for (int id : stopped)
+        make(observed, {.op = Op::output,
+                        .dtype = graph[id].dtype,
+                        .shape = graph[id].shape,
+                        .inputs = inputs_of({id}),
+                        .name = intern(stopped_name(id))});
+    Interpreter interpreter(observed, options);
+    set_all(interpreter, sample, values);
+    for (int id : stopped) held[stopped_name(id)] = interpreter.output(stopped_name(id));
+    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+        const Node& node = graph[id];
+        if (node.op != Op::stop_gradient) return std::nullopt;
+        return make(rewrite.target(), {.op = Op::input,
+                                       .dtype = node.dtype,
+                                       .shape = node.shape,
+                                       .name = intern(stopped_name(id))});
+    });
+}
+
 std::vector<double> draw_direction(std::size_t size) {
     std::uint64_t state = 88172645463325252u;
     std::vector<double> direction(size);
@@ -255,10 +285,13 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
                                         const Sample& sample, bool training) {
     Values values = draw_values(compiled.plan, sample);
     InterpreterOptions options{.training = training, .seed = kSeed, .step = kStep};
-    Interpreter reference(compiled.gradient, options), plain(compiled.graph, options);
+    Values held;
+    const Graph graph = hold_stopped(compiled.graph, options, sample, values, held);
+    Interpreter reference(compiled.gradient, options), plain(graph, options);
     set_all(reference, sample, values);
     set_all(plain, sample, values);
-    Objective objective(compiled.graph, values, plain);
+    for (const auto& [name, value] : held) plain.set(name, value);
+    Objective objective(graph, values, plain);
     double floor = std::max(largest_gradient(compiled.gradient, reference) / 10, 1e-3);
     std::vector<VerifyRow> rows;
     for (const Node& node : compiled.gradient.nodes) {
