@@ -1,29 +1,43 @@
-// Greedy decoding with cached keys and values.
+// What a step keeps, found by names; copies of rows.
 #include "decoding.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "../error.h"
 #include "../shape.h"
-#include "../text/vocabulary.h"
 
 namespace fovea::runtime {
 
 namespace {
 
-constexpr const char* kCaches[] = {"keys", "values"};
-constexpr const char* kMemories[] = {"memory_keys", "memory_values"};
-
-std::string block_name(std::int64_t block, const char* leaf) {
-    return "block" + std::to_string(block) + "." + leaf;
-}
-
-const TensorSpec& find_spec(const std::vector<TensorSpec>& specs, const std::string& name) {
+const TensorSpec* find_spec(const std::vector<TensorSpec>& specs, const std::string& name) {
     const auto found = std::find_if(specs.begin(), specs.end(),
                                     [&](const TensorSpec& spec) { return spec.name == name; });
-    if (found == specs.end()) throw InternalError("the program has no tensor " + name);
-    return *found;
+    return found == specs.end() ? nullptr : &*found;
+}
+
+bool mentions(const TensorSpec& spec, const std::vector<std::string>& dims, std::string_view dim) {
+    for (const Extent& extent : spec.shape)
+        for (const Extent::Term& term : extent.terms())
+            for (const int mentioned : term.dims)
+                if (dims[static_cast<std::size_t>(mentioned)] == dim) return true;
+    return false;
+}
+
+std::size_t bytes_of(const Instance& instance, const TensorSpec& spec) {
+    const auto count = static_cast<std::size_t>(element_count(instance.shape_of(spec)));
+    return count * size_of(spec.dtype);
+}
+
+/// Copies whole sentences, [sentences, …], to each of their rows.
+void copy_to_rows(const std::byte* from, std::byte* to, std::size_t sentences,
+                  std::size_t rows_each, std::size_t row_bytes) {
+    for (std::size_t sentence = 0; sentence < sentences; ++sentence)
+        for (std::size_t row = 0; row < rows_each; ++row)
+            std::memcpy(to + (sentence * rows_each + row) * row_bytes, from + sentence * row_bytes,
+                        row_bytes);
 }
 
 }  // namespace
@@ -32,76 +46,89 @@ Decoding::Decoding(const Model& model, Parameters& parameters, DimValues dims)
     : encode_(model, "encode", parameters),
       decode_(model, "decode_step", parameters),
       dims_(std::move(dims)) {
-        while (decode_.has_input(block_name(blocks_, "keys"))) ++blocks_;
-    // An element of the next cache depends on the same element of the cache alone.
-    for (std::int64_t block = 0; block < blocks_; ++block)
-        for (const char* leaf : kCaches) {
-            const std::string name = block_name(block, leaf);
-            decode_.write_over(name, name + "_next");
-        }
+    find_kept(model);
+    for (const Kept& kept : kept_)
+        if (kept.is_cache) decode_.write_over(kept.name, kept.name + "_next");
+}
+
+void Decoding::find_kept(const Model& model) {
+    for (const TensorSpec& input : decode_.program().inputs) {
+        const bool is_fed = input.name == "token" || input.name == "position" ||
+                            input.name == "src" || input.name == "src_lens";
+        if (is_fed) continue;
+        Kept kept{.name = input.name,
+                  .is_state = decode_.has_output(input.name + "_next"),
+                  .is_encoded = encode_.has_output(input.name)};
+        if (!kept.is_state && !kept.is_encoded)
+            throw InternalError("nothing gives '" + input.name + "' to decode_step");
+        // An element of the next cache depends on the same element of the cache alone.
+        kept.is_cache = kept.is_state && mentions(input, model.dims, "steps");
+        kept_.push_back(std::move(kept));
+    }
 }
 
 void Decoding::begin(std::span<const std::int32_t> sources, std::span<const std::int32_t> lengths,
-                     std::int64_t steps) {
-        const auto batch = static_cast<std::int64_t>(lengths.size());
-    dims_["batch"] = batch;
-    dims_["src_len"] = static_cast<std::int64_t>(sources.size()) / batch;
+                     std::int64_t steps, std::int64_t rows_each) {
+    const auto sentences = static_cast<std::int64_t>(lengths.size());
+    const auto src_len = static_cast<std::int64_t>(sources.size()) / sentences;
+    dims_["src_len"] = src_len;
     dims_["steps"] = steps;
-    decode_.bind(dims_);
+    dims_["batch"] = sentences;
     encode_.bind(dims_);
-    place_memory();
-    std::copy(sources.begin(), sources.end(), encode_.input<std::int32_t>("src"));
-    std::copy(lengths.begin(), lengths.end(), encode_.input<std::int32_t>("src_lens"));
-    std::copy(lengths.begin(), lengths.end(), decode_.input<std::int32_t>("src_lens"));
+    dims_["batch"] = sentences * rows_each;
+    decode_.bind(dims_);
+    const auto feed = [&](const char* name, std::span<const std::int32_t> values) {
+        if (encode_.has_input(name))
+            std::copy(values.begin(), values.end(), encode_.input<std::int32_t>(name));
+        if (!decode_.has_input(name)) return;
+        copy_to_rows(reinterpret_cast<const std::byte*>(values.data()),
+                     decode_.input<std::byte>(name), lengths.size(),
+                     static_cast<std::size_t>(rows_each), values.size_bytes() / lengths.size());
+    };
+    feed("src", sources);
+    feed("src_lens", lengths);
     encode_.run();
-    clear_caches();
+    start_rows(sentences, rows_each);
 }
 
-// The encoder writes where the decoder reads.
-void Decoding::place_memory() {
-    for (std::int64_t block = 0; block < blocks_; ++block) {
-        for (const char* leaf : kMemories) {
-            const std::string name = block_name(block, leaf);
-            encode_.place_output(name, decode_.input<float>(name));
-        }
-            }
-}
-
-void Decoding::clear_caches() {
-    for (std::int64_t block = 0; block < blocks_; ++block) {
-        for (const char* leaf : kCaches) {
-            const std::string name = block_name(block, leaf);
-            const std::int64_t count =
-                element_count(decode_.shape_of(find_spec(decode_.program().inputs, name)));
-            std::fill_n(decode_.input<float>(name), count, 0.0f);
-        }
+void Decoding::start_rows(std::int64_t sentences, std::int64_t rows_each) {
+    const auto rows = static_cast<std::size_t>(sentences * rows_each);
+    for (Kept& kept : kept_) {
+        kept.address = decode_.input<std::byte>(kept.name);
+        kept.bytes = bytes_of(decode_, *find_spec(decode_.program().inputs, kept.name));
+        if (kept.is_encoded)
+            copy_to_rows(encode_.output<std::byte>(kept.name), kept.address,
+                         static_cast<std::size_t>(sentences), static_cast<std::size_t>(rows_each),
+                         kept.bytes / rows);
+        else std::memset(kept.address, 0, kept.bytes);
     }
 }
 
 std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std::int64_t position) {
     std::copy(tokens.begin(), tokens.end(), decode_.input<std::int32_t>("token"));
-    *decode_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
+    if (decode_.has_input("position"))
+        *decode_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
     decode_.run();
-    
-    const TensorSpec& logits = find_spec(decode_.program().outputs, "logits");
-    return {decode_.output<float>("logits"),
-            static_cast<std::size_t>(element_count(decode_.shape_of(logits)))};
+    for (const Kept& kept : kept_)
+        if (kept.is_state && !kept.is_cache)
+            std::memcpy(kept.address, decode_.output<std::byte>(kept.name + "_next"), kept.bytes);
+    return decode_.output_values("logits");
 }
 
-std::vector<std::int32_t> Decoding::translate(std::span<const std::int32_t> source,
-                                              std::int64_t steps) {
-    const auto length = static_cast<std::int32_t>(source.size());
-    begin(source, {&length, 1}, steps);
-    std::vector<std::int32_t> tokens;
-    std::int32_t last = kBegin;
-    for (std::int64_t position = 0; position < steps; ++position) {
-        const std::span<const float> logits = step({&last, 1}, position);
-        last = static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
-                                         logits.begin());
-        if (last == kEnd) break;
-        tokens.push_back(last);
+void Decoding::reorder(std::span<const std::int32_t> parents) {
+    for (const Kept& kept : kept_) {
+        if (!kept.is_state) continue;
+        const std::size_t row_bytes = kept.bytes / parents.size();
+        row_copies_.resize(kept.bytes);
+        for (const bool is_back : {false, true})
+            for (std::size_t row = 0; row < parents.size(); ++row) {
+                const auto parent = static_cast<std::size_t>(parents[row]);
+                if (parent == row) continue;
+                std::byte* const copy = row_copies_.data() + row * row_bytes;
+                if (is_back) std::memcpy(kept.address + row * row_bytes, copy, row_bytes);
+                else std::memcpy(copy, kept.address + parent * row_bytes, row_bytes);
+            }
     }
-    return tokens;
 }
 
 }  // namespace fovea::runtime

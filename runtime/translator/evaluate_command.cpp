@@ -1,4 +1,5 @@
-// `evaluate`: loss by teacher forcing, and BLEU of greedy translations, over a file of pairs.
+// `evaluate`: loss by teacher forcing, and BLEU of translations, over a file of pairs.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include "../options.h"
 #include "../text/bleu.h"
 #include "../threads.h"
+#include "beam_options.h"
 #include "commands.h"
 #include "sentence_translator.h"
 #include "training_data.h"
@@ -26,17 +28,22 @@ Options evaluate_options(const std::string& program) {
         .add({"json", Kind::flag, "", "print a JSON object"})
         .add({"pairs", Kind::positive_whole, "N", "the first N pairs (default all)"})
         .add({"steps", Kind::positive_whole, "N", "tokens a sentence is cut to, as in training",
-              "10"})
-        .add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
+              "10"});
+    add_beam_options(options);
+    options.add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
 }
 
-/// The mean BLEU, k = 2, of greedy translations.
-double mean_bleu(SentenceTranslator& translator, const Corpus& corpus) {
+/// The mean BLEU, k = 2, of translations, `batch` of them side by side.
+double mean_bleu(SentenceTranslator& translator, const Corpus& corpus, std::size_t batch) {
     double sum = 0;
-    for (std::size_t i = 0; i < corpus.size(); ++i) {
-        sum += bleu(translator.translate(corpus.sources[i]), corpus.targets[i], 2);
+    for (std::size_t first = 0; first < corpus.size(); first += batch) {
+        const auto sources =
+            std::span(corpus.sources).subspan(first, std::min(batch, corpus.size() - first));
+        const auto found = translator.translate(sources);
+        for (std::size_t i = 0; i < sources.size(); ++i)
+            sum += bleu(found[i].front().words, corpus.targets[first + i], 2);
     }
     return sum / static_cast<double>(corpus.size());
 }
@@ -74,7 +81,7 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const std::int64_t steps = options.integer("steps");
-    SentenceTranslator translator(options.text("weights"), model, steps);
+    SentenceTranslator translator(options.text("weights"), model, beam_settings(options));
     const Corpus corpus = read_corpus(
         options.text("data"),
         options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0);
@@ -82,15 +89,14 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     const WeightsHeader& header = translator.header();
     const Examples examples =
         number_examples(corpus, header.source, header.target, static_cast<std::size_t>(steps));
+    const auto batch = static_cast<std::size_t>(options.integer("batch"));
     Instance instance(model, "evaluate", translator.parameters());
     std::vector<std::uint32_t> all(examples.count);
     std::iota(all.begin(), all.end(), std::uint32_t{0});
-    const double loss =
-        score_examples(instance, examples, all, static_cast<std::size_t>(options.integer("batch")))
-            .loss;
+    const double loss = score_examples(instance, examples, all, batch).loss;
     const Json report = Json::Object{{"loss", loss},
                                      {"perplexity", std::exp(loss)},
-                                     {"bleu", mean_bleu(translator, corpus)},
+                                     {"bleu", mean_bleu(translator, corpus, batch)},
                                      {"pairs", static_cast<std::int64_t>(corpus.size())},
                                      {"tokens", examples.target_tokens()}};
     if (options.flag("json")) {

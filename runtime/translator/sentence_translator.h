@@ -2,22 +2,32 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "decoding.h"
+#include "beam_search.h"
 #include "weights_file.h"
 
 namespace fovea::runtime {
 
-/// Greedy translation of one sentence at a time, so none depends on its neighbours.
+using Words = std::vector<std::string>;
+
+struct Translation {
+    Words words;
+    double score = 0;  // see Hypothesis
+};
+
+/// Translates sentences, none of which depends on its neighbours.
 class SentenceTranslator {
   public:
-    /// Loads a weights file (see load_trained_model). A translation has at most `steps` words.
-    SentenceTranslator(const std::string& weights, const Model& model, std::int64_t steps);
+    /// Loads a weights file (see load_trained_model).
+    SentenceTranslator(const std::string& weights, const Model& model,
+                       const BeamSettings& settings);
 
-    /// The translation of a preprocessed sentence, whole whatever its length; nothing of nothing.
-    std::vector<std::string> translate(const std::vector<std::string>& words);
+    /// The best translations of each preprocessed sentence, whole whatever its length; of nothing
+    /// one of no words. The sentences are decoded side by side.
+    std::vector<std::vector<Translation>> translate(std::span<const Words> sentences);
 
     const WeightsHeader& header() const { return trained_.header; }
     Parameters& parameters() { return *trained_.parameters; }
@@ -25,7 +35,7 @@ class SentenceTranslator {
   private:
     TrainedModel trained_;
     Decoding decoding_;
-    std::int64_t steps_;
+    BeamSettings settings_;
 };
 
 }  // namespace fovea::runtime

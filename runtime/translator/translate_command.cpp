@@ -1,16 +1,16 @@
 // `translate`: sentences from the command line or standard input, one line out for each.
-#include <sys/types.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <optional>
 
 #include "../error.h"
 #include "../options.h"
 #include "../text/preprocess.h"
 #include "../threads.h"
+#include "beam_options.h"
 #include "commands.h"
+#include "line_reader.h"
 #include "sentence_translator.h"
 
 namespace fovea::runtime {
@@ -23,13 +23,19 @@ Options translate_options(const std::string& program) {
                     "Translates sentences, else the lines of standard input, one line for each.",
                     "[SENTENCE…]");
     options.add({"weights", Kind::text, "F", "the weights that train wrote", {}, true})
-        .add({"steps", Kind::positive_whole, "N", "words of the longest translation", "10"})
+        .add({"steps", Kind::positive_whole, "N", "words of the longest translation", "10"});
+    add_beam_options(options);
+    options
+        .add({"n-best", Kind::positive_whole, "N",
+              "print N translations of each: its number, score and words, by tabs"})
+        .add({"scores", Kind::flag, "", "print the score and a tab before each translation"})
+        .add({"batch", Kind::positive_whole, "N", "sentences decoded side by side, at most", "32"})
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
 }
 
 /// The words of a sentence; errors name its `place`.
-std::vector<std::string> words_of(const std::string& sentence, const std::string& place) {
+Words words_of(const std::string& sentence, const std::string& place) {
     try {
         return split_words(preprocess(sentence));
     } catch (const UserError& error) {
@@ -37,38 +43,30 @@ std::vector<std::string> words_of(const std::string& sentence, const std::string
     }
 }
 
-void warn_if_long(const std::vector<std::string>& words, std::int64_t steps,
-                  const std::string& place) {
+void warn_if_long(const Words& words, std::int64_t steps, const std::string& place) {
     if (words.size() <= static_cast<std::size_t>(steps)) return;
     std::fprintf(stderr, "warning: %s has %zu words, more than --steps %lld; translated whole\n",
                  place.c_str(), words.size(), static_cast<long long>(steps));
 }
 
-void print_line(const std::vector<std::string>& words) {
-    const std::string line = join_words(words) + "\n";
-    const bool is_written = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
-    if (!is_written || std::fflush(stdout) != 0) {
+void print(const std::string& line) {
+    if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size())
         throw UserError("cannot write to standard output");
-    }
 }
 
-/// The next line of standard input without its end, or nothing.
-std::optional<std::string> read_line() {
-    char* buffer = nullptr;
-    std::size_t capacity = 0;
-    const ssize_t length = ::getline(&buffer, &capacity, stdin);
-    const std::unique_ptr<char, void (*)(void*)> owner(buffer, std::free);
-    if (length < 0) {
-        if (std::ferror(stdin)) throw UserError("cannot read standard input");
-        return std::nullopt;
-    }
-    std::string line(buffer, static_cast<std::size_t>(length));
-    if (line.ends_with('\n')) line.pop_back();
-    return line;
+std::string text_of(double score) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6f", score);
+    return text;
 }
 
-std::vector<std::vector<std::string>> sentences_of(const std::vector<std::string>& arguments) {
-    std::vector<std::vector<std::string>> sentences;
+/// What is printed of a translation besides its words.
+struct Format {
+    bool scores = false, numbers = false;
+};
+
+std::vector<Words> sentences_of(const std::vector<std::string>& arguments) {
+    std::vector<Words> sentences;
     for (const std::string& argument : arguments) {
         const std::string place = "sentence " + std::to_string(sentences.size() + 1);
         sentences.push_back(words_of(argument, place));
@@ -81,20 +79,63 @@ std::vector<std::vector<std::string>> sentences_of(const std::vector<std::string
     return sentences;
 }
 
-void translate_sentences(SentenceTranslator& translator, std::int64_t steps,
-                         const std::vector<std::vector<std::string>>& sentences) {
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
-        warn_if_long(sentences[i], steps, "sentence " + std::to_string(i + 1));
-        print_line(translator.translate(sentences[i]));
+/// Prints the translations of sentences in their order; `kind` and a number name each.
+class Printing {
+  public:
+    Printing(SentenceTranslator& translator, const BeamSettings& settings, Format format)
+        : translator_(translator), settings_(settings), format_(format) {}
+
+    void translate(const std::vector<Words>& sentences, const std::string& kind) {
+        for (std::size_t i = 0; i < sentences.size(); ++i)
+            warn_if_long(sentences[i], settings_.steps, kind + std::to_string(done_ + i + 1));
+        for (const std::vector<Translation>& best : translator_.translate(sentences)) {
+            ++done_;
+            for (const Translation& translation : best) print_line(translation);
+        }
+        if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+    }
+    std::size_t done() const { return done_; }
+
+  private:
+    void print_line(const Translation& translation) const {
+        std::string line;
+        if (format_.numbers) line += std::to_string(done_) + "\t";
+        if (format_.scores) line += text_of(translation.score) + "\t";
+        print(line + join_words(translation.words) + "\n");
+    }
+
+    SentenceTranslator& translator_;
+    const BeamSettings& settings_;
+    const Format format_;
+    std::size_t done_ = 0;
+};
+
+void translate_sentences(Printing& printing, const std::vector<Words>& sentences,
+                         std::size_t batch) {
+    for (std::size_t first = 0; first < sentences.size(); first += batch) {
+        const std::size_t end = std::min(first + batch, sentences.size());
+        printing.translate({sentences.begin() + static_cast<std::ptrdiff_t>(first),
+                            sentences.begin() + static_cast<std::ptrdiff_t>(end)},
+                           "sentence ");
     }
 }
 
-void translate_lines(SentenceTranslator& translator, std::int64_t steps) {
-    for (std::size_t number = 1; const auto line = read_line(); ++number) {
-        const std::string place = "line " + std::to_string(number);
-        const std::vector<std::string> words = words_of(*line, place);
-        warn_if_long(words, steps, place);
-        print_line(translator.translate(words));
+void translate_lines(Printing& printing, std::size_t batch) {
+    LineReader reader(STDIN_FILENO);
+    while (true) {
+        std::vector<Words> sentences;
+        const std::vector<std::string> lines = reader.read(batch);
+        if (lines.empty()) return;
+        for (const std::string& line : lines) {
+            const std::size_t number = printing.done() + sentences.size() + 1;
+            try {
+                sentences.push_back(words_of(line, "line " + std::to_string(number)));
+            } catch (const UserError&) {
+                printing.translate(sentences, "line ");
+                throw;
+            }
+        }
+        printing.translate(sentences, "line ");
     }
 }
 
@@ -108,12 +149,19 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const auto sentences = sentences_of(options.positional());
-    const std::int64_t steps = options.integer("steps");
-    SentenceTranslator translator(options.text("weights"), model, steps);
+    BeamSettings settings = beam_settings(options);
+    const bool lists = options.given("n-best");
+    if (lists) settings.best = options.integer("n-best");
+    if (settings.best > settings.beam)
+        throw UserError("--n-best " + std::to_string(settings.best) + " is more than --beam " +
+                        std::to_string(settings.beam) + " follows");
+    SentenceTranslator translator(options.text("weights"), model, settings);
+    Printing printing(translator, settings, {options.flag("scores") || lists, lists});
+    const auto batch = static_cast<std::size_t>(options.integer("batch"));
     if (sentences.empty()) {
-        translate_lines(translator, steps);
+        translate_lines(printing, batch);
     } else {
-        translate_sentences(translator, steps, sentences);
+        translate_sentences(printing, sentences, batch);
     }
     return 0;
 }

@@ -15,7 +15,6 @@ TEST_CASE("decoding with a cache gives the logits of the full forward pass") {
     Parameters parameters(model, words);
     parameters.initialize(3);
     Decoding decoding(model, parameters, words);
-    CHECK(decoding.blocks() == 1);
     Instance evaluate(model, "evaluate", parameters);
     for (const std::int64_t batch : {3, 1, 4}) {
         constexpr std::int64_t kSource = 5, kSteps = 6, kWords = 7;

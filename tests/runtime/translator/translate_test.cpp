@@ -1,5 +1,6 @@
 // Translating, evaluating and timing from the command line.
 #include <cmath>
+#include <sstream>
 
 #include <doctest/doctest.h>
 
@@ -69,6 +70,36 @@ TEST_CASE("--steps ends a translation, and a long sentence is translated whole")
     CHECK(result.err == "warning: sentence 2 has 4 words, more than --steps 3; translated whole\n");
     CHECK(f.translate({"--steps", "3"}, "Go.\nI see it.\n").err ==
           "warning: line 2 has 4 words, more than --steps 3; translated whole\n");
+}
+
+TEST_CASE("several translations of a sentence, with scores, whatever the batch") {
+    Fixture f;
+    const Result best = f.translate({"--beam", "3", "--n-best", "2", "--steps", "4"}, "Go.\nHi.\n");
+    CHECK(best.status == 0);
+    std::vector<std::string> fields;  // number, score, words, …
+    std::istringstream lines(best.out);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream columns(line);
+        for (std::string field; std::getline(columns, field, '\t');) fields.push_back(field);
+    }
+    REQUIRE(fields.size() == 12);
+    CHECK(fields[0] == "1");
+    CHECK(fields[2] == "va vite !");
+    CHECK(std::stod(fields[1]) > std::stod(fields[4]));
+    CHECK(fields[6] == "2");
+    CHECK(std::stod(fields[7]) > std::stod(fields[10]));
+    CHECK(f.translate({"--beam", "3", "--n-best", "2", "--steps", "4", "--batch", "1"},
+                      "Go.\nHi.\n").out == best.out);
+    CHECK(f.translate({"--beam", "3", "--scores", "--steps", "4", "Go."}).out ==
+          fields[1] + "\t" + fields[2] + "\n");
+    const auto mistaken = [&](std::vector<std::string> more, const std::string& sentence) {
+        const Result result = f.translate(std::move(more));
+        CHECK(result.status == 2);
+        CHECK(result.err == "translator: " + sentence + "\n");
+    };
+    mistaken({"--n-best", "2", "Go."}, "--n-best 2 is more than --beam 1 follows");
+    mistaken({"--alpha", "-1", "Go."}, "option '--alpha' expects a number from 0");
+    mistaken({"--beam", "0", "Go."}, "option '--beam' expects a whole number from 1, not '0'");
 }
 
 TEST_CASE("an empty argument is a mistake, found before anything is translated") {
@@ -218,6 +249,6 @@ TEST_CASE("help and subcommands") {
     CHECK(typo.err ==
           "translator: the subcommand should be train, translate, evaluate or bench, "
           "not 'trian'; did you mean 'train'?\n");
-    CHECK(run_translator(f.model, {"translate", "--weights", "w", "--beam", "4", "Go."}).status ==
+    CHECK(run_translator(f.model, {"translate", "--weights", "w", "--beams", "4", "Go."}).status ==
           2);
 }

@@ -1,0 +1,164 @@
+// Each step takes the likeliest `beam` continuations of a sentence's live hypotheses. Those that
+// end leave the beam; the search ends when no live one can still beat the worst that is kept.
+#include "beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "../text/vocabulary.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+/// A live hypothesis, in the decoder's row of the same number.
+struct Live {
+    std::vector<std::int32_t> tokens;
+    double log_probability = 0;
+};
+
+/// A live hypothesis and one token more.
+struct Candidate {
+    double log_probability = 0;
+    std::int32_t parent = 0, token = 0;
+};
+
+bool is_likelier(const Candidate& a, const Candidate& b) {
+    if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
+    return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
+}
+
+/// What is added to logits to have logarithms of probabilities.
+double log_normalizer(std::span<const float> logits) {
+    const double largest = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float logit : logits) sum += std::exp(double(logit) - largest);
+    return -(largest + std::log(sum));
+}
+
+/// The search of one sentence.
+class Search {
+  public:
+    explicit Search(const BeamSettings& settings) : settings_(settings), live_(1) {}
+
+    bool is_done() const { return live_.empty(); }
+    std::int32_t last_token(std::size_t row) const {
+        if (row >= live_.size() || live_[row].tokens.empty()) return kBegin;
+        return live_[row].tokens.back();
+    }
+
+    /// Takes the logits of its rows, [beam, tgt_vocab]; `parents` are rows to go on from.
+    void advance(std::span<const float> logits, std::size_t words, bool is_last,
+                 std::span<std::int32_t> parents) {
+        std::vector<Live> next;
+        for (const Candidate& candidate : best_candidates(logits, words)) {
+            Live longer = live_[std::size_t(candidate.parent)];
+            longer.log_probability = candidate.log_probability;
+            if (candidate.token == kEnd) {
+                finish(std::move(longer), longer.tokens.size() + 1);
+                continue;
+            }
+            longer.tokens.push_back(candidate.token);
+            if (is_last) {
+                finish(std::move(longer), longer.tokens.size());
+                continue;
+            }
+            parents[next.size()] = candidate.parent;
+            next.push_back(std::move(longer));
+        }
+        live_ = std::move(next);
+        if (!can_improve()) live_.clear();
+    }
+
+    std::vector<Hypothesis> take() { return std::move(ended_); }
+
+  private:
+    std::size_t beam() const { return std::size_t(settings_.beam); }
+    std::size_t best() const { return std::size_t(settings_.best); }
+
+    std::vector<Candidate> best_candidates(std::span<const float> logits, std::size_t words) const {
+        std::vector<Candidate> best;  // a heap, the least likely on top
+        for (std::size_t row = 0; row < live_.size(); ++row) {
+            const auto own = logits.subspan(row * words, words);
+            const double normalizer = log_normalizer(own);
+            for (std::size_t word = 0; word < words; ++word) {
+                const double change = double(own[word]) + normalizer;
+                const Candidate candidate{live_[row].log_probability + change, std::int32_t(row),
+                                          std::int32_t(word)};
+                if (best.size() == beam()) {
+                    if (!is_likelier(candidate, best.front())) continue;
+                    std::pop_heap(best.begin(), best.end(), is_likelier);
+                    best.pop_back();
+                }
+                best.push_back(candidate);
+                std::push_heap(best.begin(), best.end(), is_likelier);
+            }
+        }
+        std::sort_heap(best.begin(), best.end(), is_likelier);
+        return best;
+    }
+
+    /// Keeps the best ones, sorted.
+    void finish(Live hypothesis, std::size_t length) {
+        Hypothesis ended{std::move(hypothesis.tokens), hypothesis.log_probability,
+                         hypothesis_score(hypothesis.log_probability, length, settings_.alpha)};
+        const auto place = std::upper_bound(
+            ended_.begin(), ended_.end(), ended,
+            [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+        ended_.insert(place, std::move(ended));
+        if (ended_.size() > best()) ended_.pop_back();
+    }
+
+    /// Whether a live hypothesis may still be among the best: probabilities only fall, and a score
+    /// is highest for the longest translation.
+    bool can_improve() const {
+        if (ended_.size() < best()) return true;
+        return std::any_of(live_.begin(), live_.end(), [&](const Live& live) {
+            return hypothesis_score(live.log_probability, std::size_t(settings_.steps),
+                                    settings_.alpha) > ended_.back().score;
+        });
+    }
+
+    const BeamSettings& settings_;
+    std::vector<Live> live_;
+    std::vector<Hypothesis> ended_;
+};
+
+}  // namespace
+
+double hypothesis_score(double log_probability, std::size_t length, double alpha) {
+    return log_probability / std::pow((5 + double(length)) / 6, alpha);
+}
+
+std::vector<std::vector<Hypothesis>> beam_search(Decoding& decoding,
+                                                 std::span<const std::int32_t> sources,
+                                                 std::span<const std::int32_t> lengths,
+                                                 const BeamSettings& settings) {
+    const std::size_t beam = std::size_t(settings.beam), rows = lengths.size() * beam;
+    std::vector<Search> searches(lengths.size(), Search(settings));
+    std::vector<std::int32_t> tokens(rows), parents(rows);
+    decoding.begin(sources, lengths, settings.steps, settings.beam);
+    const auto is_done = [](const Search& search) { return search.is_done(); };
+    for (std::int64_t position = 0; position < settings.steps; ++position) {
+        if (std::all_of(searches.begin(), searches.end(), is_done)) break;
+        for (std::size_t row = 0; row < rows; ++row) {
+            tokens[row] = searches[row / beam].last_token(row % beam);
+            parents[row] = std::int32_t(row % beam);
+        }
+        const std::span<const float> logits = decoding.step(tokens, position);
+        const std::size_t words = logits.size() / rows;
+        for (std::size_t i = 0; i < searches.size(); ++i)
+            searches[i].advance(logits.subspan(i * beam * words, beam * words), words,
+                                position + 1 == settings.steps,
+                                std::span(parents).subspan(i * beam, beam));
+        for (std::size_t row = 0; row < rows; ++row)
+            parents[row] += std::int32_t(row / beam * beam);
+        if (beam > 1) decoding.reorder(parents);
+    }
+    std::vector<std::vector<Hypothesis>> found;
+    for (Search& search : searches) found.push_back(search.take());
+    return found;
+}
+
+}  // namespace fovea::runtime
