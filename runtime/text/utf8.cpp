@@ -1,6 +1,8 @@
 // Strict UTF-8 decoding after RFC 3629.
 #include "utf8.h"
 
+#include <algorithm>
+
 namespace fovea::runtime {
 
 namespace {
@@ -32,6 +34,12 @@ char32_t decode_character(std::string_view text, std::size_t& at) {
     if (overlong || surrogate || character > 0x10FFFF) return kNotACharacter;
     at += bytes;
     return character;
+}
+
+std::size_t count_characters(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) >> 6) != 2;
+    }));
 }
 
 void append_character(std::string& text, char32_t character) {

@@ -14,6 +14,9 @@ inline constexpr char32_t kNotACharacter = 0xFFFFFFFF;
 /// forms, surrogates and values above U+10FFFF give kNotACharacter and leave `at` where it is.
 char32_t decode_character(std::string_view text, std::size_t& at);
 
+/// How many characters a UTF-8 text has.
+std::size_t count_characters(std::string_view text);
+
 /// Appends the UTF-8 form of `character`.
 void append_character(std::string& text, char32_t character);
 

@@ -7,7 +7,8 @@ namespace fovea::runtime {
 
 SentenceTranslator::SentenceTranslator(const std::string& weights, const Model& model,
                                        const BeamSettings& settings)
-    : trained_(load_trained_model(weights, model)),
+    : model_(model),
+      trained_(load_trained_model(weights, model)),
       decoding_(model, *trained_.parameters, trained_.dims),
       settings_(settings) {}
 
@@ -38,6 +39,30 @@ std::vector<std::vector<Translation>> SentenceTranslator::translate(
                 {trained_.header.target.words(hypothesis.tokens), hypothesis.score});
     }
     return translations;
+}
+
+/// With `<eos>`, and not because there were no steps left.
+bool SentenceTranslator::has_ended(const Translation& translation) const {
+    return translation.words.size() < static_cast<std::size_t>(settings_.steps);
+}
+
+std::vector<AttentionMap> SentenceTranslator::attention(const Words& sentence,
+                                                        const Translation& translation) {
+    std::vector<std::int32_t> source = trained_.header.source.ids(sentence);
+    source.push_back(kEnd);
+    std::vector<std::int32_t> target = trained_.header.target.ids(translation.words);
+    if (has_ended(translation)) target.push_back(kEnd);
+    return attention_maps(model_, *trained_.parameters, trained_.dims, source, target);
+}
+
+MapTokens SentenceTranslator::map_tokens(const Words& sentence,
+                                         const Translation& translation) const {
+    const Vocabulary& target = trained_.header.target;
+    MapTokens tokens{sentence, {target.word(kBegin)}, translation.words};
+    tokens.source.push_back(target.word(kEnd));
+    if (has_ended(translation)) tokens.produced.push_back(target.word(kEnd));
+    tokens.read.insert(tokens.read.end(), tokens.produced.begin(), tokens.produced.end() - 1);
+    return tokens;
 }
 
 }  // namespace fovea::runtime

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "attention_maps.h"
+#include "attention_svg.h"
 #include "beam_search.h"
 #include "weights_file.h"
 
@@ -29,10 +31,18 @@ class SentenceTranslator {
     /// one of no words. The sentences are decoded side by side.
     std::vector<std::vector<Translation>> translate(std::span<const Words> sentences);
 
+    /// The attention of every module over a sentence with words and its translation.
+    std::vector<AttentionMap> attention(const Words& sentence, const Translation& translation);
+    /// The tokens along the axes of those maps; a word of the source that is unknown as it is.
+    MapTokens map_tokens(const Words& sentence, const Translation& translation) const;
+
     const WeightsHeader& header() const { return trained_.header; }
     Parameters& parameters() { return *trained_.parameters; }
 
   private:
+    bool has_ended(const Translation& translation) const;
+
+    const Model& model_;
     TrainedModel trained_;
     Decoding decoding_;
     BeamSettings settings_;

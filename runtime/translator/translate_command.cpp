@@ -5,12 +5,14 @@
 #include <cstdio>
 
 #include "../error.h"
+#include "../files.h"
 #include "../options.h"
 #include "../text/preprocess.h"
 #include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"
 #include "line_reader.h"
+#include "output_paths.h"
 #include "sentence_translator.h"
 
 namespace fovea::runtime {
@@ -28,6 +30,8 @@ Options translate_options(const std::string& program) {
     options
         .add({"n-best", Kind::positive_whole, "N",
               "print N translations of each: its number, score and words, by tabs"})
+        .add({"attention", Kind::text, "F.svg|F.safetensors",
+              "write the attention weights of one sentence, as a picture or as tensors"})
         .add({"scores", Kind::flag, "", "print the score and a tab before each translation"})
         .add({"batch", Kind::positive_whole, "N", "sentences decoded side by side, at most", "32"})
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
@@ -85,14 +89,18 @@ class Printing {
     Printing(SentenceTranslator& translator, const BeamSettings& settings, Format format)
         : translator_(translator), settings_(settings), format_(format) {}
 
-    void translate(const std::vector<Words>& sentences, const std::string& kind) {
+    /// Returns the best translation of the last one.
+    Translation translate(const std::vector<Words>& sentences, const std::string& kind) {
+        Translation last;
         for (std::size_t i = 0; i < sentences.size(); ++i)
             warn_if_long(sentences[i], settings_.steps, kind + std::to_string(done_ + i + 1));
         for (const std::vector<Translation>& best : translator_.translate(sentences)) {
             ++done_;
             for (const Translation& translation : best) print_line(translation);
+            last = best.front();
         }
         if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+        return last;
     }
     std::size_t done() const { return done_; }
 
@@ -109,6 +117,29 @@ class Printing {
     const Format format_;
     std::size_t done_ = 0;
 };
+
+/// UserError unless the option names a picture or tensors that can be written, for one sentence.
+void verify_attention(const std::string& path, const std::vector<Words>& sentences) {
+    if (!path.ends_with(".svg") && !path.ends_with(".safetensors"))
+        throw UserError(
+            "option '--attention' expects a file that ends in .svg or .safetensors, "
+            "not '" +
+            path + "'");
+    if (sentences.size() != 1)
+        throw UserError(
+            "--attention is for one sentence on the command line, not for " +
+            (sentences.empty() ? std::string("standard input") : std::to_string(sentences.size())));
+    verify_writable(path);
+}
+
+void write_attention(SentenceTranslator& translator, const Words& sentence,
+                     const Translation& translation, const std::string& path) {
+    const std::vector<AttentionMap> maps = translator.attention(sentence, translation);
+    if (path.ends_with(".svg"))
+        write_file_atomically(path,
+                              attention_svg(maps, translator.map_tokens(sentence, translation)));
+    else save_attention_maps(path, maps);
+}
 
 void translate_sentences(Printing& printing, const std::vector<Words>& sentences,
                          std::size_t batch) {
@@ -155,10 +186,15 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
     if (settings.best > settings.beam)
         throw UserError("--n-best " + std::to_string(settings.best) + " is more than --beam " +
                         std::to_string(settings.beam) + " follows");
+    if (options.given("attention")) verify_attention(options.text("attention"), sentences);
     SentenceTranslator translator(options.text("weights"), model, settings);
     Printing printing(translator, settings, {options.flag("scores") || lists, lists});
     const auto batch = static_cast<std::size_t>(options.integer("batch"));
-    if (sentences.empty()) {
+    if (options.given("attention")) {
+        const std::string& path = options.text("attention");
+        const Translation translation = printing.translate(sentences, "sentence ");
+        write_attention(translator, sentences.front(), translation, path);
+    } else if (sentences.empty()) {
         translate_lines(printing, batch);
     } else {
         translate_sentences(printing, sentences, batch);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/json.h"
+#include "runtime/safetensors.h"
 #include "tests/golden.h"
 
 namespace {
@@ -50,6 +51,36 @@ std::string text_of(const std::vector<double>& losses) {
     return text.str();
 }
 
+/// What `translate` prints for the first sentences of the corpus.
+std::vector<std::string> translate(const std::string& options) {
+    run("cut -f1 '" + (kSource / "models/transformer/corpus.tsv").string() +
+        "' | head -60 | ./translator translate --weights two " + options + " > lines");
+    std::vector<std::string> lines;
+    std::istringstream text(read(kFolder / "lines"));
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+}
+
+void check_translations() {
+    const std::vector<std::string> greedy = translate("--scores"),
+                                   wide = translate("--beam 4 --scores");
+    CHECK(greedy == translate("--scores --batch 1"));
+    CHECK(wide == translate("--beam 4 --scores --batch 7"));
+    double greedy_sum = 0, wide_sum = 0;
+    for (const std::string& line : greedy) greedy_sum += std::stod(line);
+    for (const std::string& line : wide) wide_sum += std::stod(line);
+    CHECK(wide_sum >= greedy_sum);
+    run("./translator translate --weights two --attention maps.safetensors 'go .' > /dev/null");
+    const auto maps = fovea::runtime::read_safetensors((kFolder / "maps.safetensors").string());
+    CHECK(maps.tensors().size() == 6);
+    const auto* cross = maps.find("decoder.blks.block1.attention2.weights");
+    REQUIRE(cross);
+    CHECK(cross->shape[0] == 4);
+    CHECK(cross->shape[2] == 3);  // go . <eos>
+    run("./translator translate --weights two --attention maps.svg 'go .' > /dev/null");
+    CHECK(read(kFolder / "maps.svg").find("decoder.blks.block1.attention2") != std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("the demo's first ten losses, the same bits with any number of threads") {
@@ -63,6 +94,7 @@ TEST_CASE("the demo's first ten losses, the same bits with any number of threads
         CHECK(train(threads, "other") == losses);
         CHECK(read(kFolder / "other") == read(kFolder / "two"));
     }
+    check_translations();
     if (fovea::test::updates_golden_files())
         return fovea::test::check_golden("demo/first_ten_losses.txt", text_of(losses));
     // Without fused multiply-add the rounding differs, and Adam turns that into some percent.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/graph/tap_attention.h"
+
 namespace fovea::tool {
 
 namespace {
@@ -55,6 +57,9 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool f
     requests[0].only = {"loss"};
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
+    if (has_attention(model.graph))
+        requests.push_back(request("attention", tap_attention(model.graph), false, Gradients::none,
+                                   fusion));
     return requests;
 }
 

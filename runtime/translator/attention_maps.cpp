@@ -1,0 +1,74 @@
+// One forward pass over a sentence and its translation.
+#include "attention_maps.h"
+
+#include <algorithm>
+
+#include "../error.h"
+#include "../text/vocabulary.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+void fill(Instance& instance, const char* name, std::span<const std::int32_t> values) {
+    if (instance.has_input(name))
+        std::copy(values.begin(), values.end(), instance.input<std::int32_t>(name));
+}
+
+MapAxis axis_of(const Extent& extent, const Model& model) {
+    for (const Extent::Term& term : extent.terms())
+        for (const int dim : term.dims)
+            if (model.dims[static_cast<std::size_t>(dim)] == "tgt_len") return MapAxis::target;
+    return MapAxis::source;
+}
+
+}  // namespace
+
+std::vector<AttentionMap> attention_maps(const Model& model, Parameters& parameters,
+                                         const DimValues& dims,
+                                         std::span<const std::int32_t> source,
+                                         std::span<const std::int32_t> target) {
+    const bool has_program = std::any_of(model.programs.begin(), model.programs.end(),
+                                         [](const Program& p) { return p.name == "attention"; });
+    if (!has_program)
+        throw UserError(model.name + " has no attention whose weights could be shown");
+    Instance instance(model, "attention", parameters);
+    DimValues sizes = dims;
+    sizes["batch"] = 1;
+    sizes["src_len"] = static_cast<std::int64_t>(source.size());
+    sizes["tgt_len"] = static_cast<std::int64_t>(target.size());
+    instance.bind(sizes);
+    const auto src_len = static_cast<std::int32_t>(source.size());
+    const auto tgt_len = static_cast<std::int32_t>(target.size());
+    std::vector<std::int32_t> read = {kBegin};
+    read.insert(read.end(), target.begin(), target.end() - 1);
+    fill(instance, "src", source);
+    fill(instance, "src_lens", {&src_len, 1});
+    fill(instance, "tgt", read);
+    fill(instance, "labels", target);
+    fill(instance, "tgt_lens", {&tgt_len, 1});
+    instance.run();
+    std::vector<AttentionMap> maps;
+    for (const TensorSpec& spec : instance.program().outputs) {
+        const std::vector<std::int64_t> shape = instance.shape_of(spec);
+        const std::size_t rank = shape.size();
+        const std::span<const float> values = instance.output_values(spec.name);
+        maps.push_back({.name = spec.name,
+                        .heads = rank > 3 ? shape[1] : 1,
+                        .queries = shape[rank - 2],
+                        .keys = shape[rank - 1],
+                        .query_axis = axis_of(spec.shape[rank - 2], model),
+                        .key_axis = axis_of(spec.shape[rank - 1], model),
+                        .weights = {values.begin(), values.end()}});
+    }
+    return maps;
+}
+
+void save_attention_maps(const std::string& path, const std::vector<AttentionMap>& maps) {
+    std::vector<TensorView> tensors;
+    for (const AttentionMap& map : maps)
+        tensors.push_back(f32_tensor(map.name, {map.heads, map.queries, map.keys}, map.weights));
+    write_safetensors(path, std::move(tensors));
+}
+
+}  // namespace fovea::runtime

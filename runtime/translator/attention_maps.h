@@ -1,0 +1,37 @@
+// The attention weights of one sentence and its translation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "../instance.h"
+#include "../safetensors.h"
+
+namespace fovea::runtime {
+
+/// The tokens along an axis of a map.
+enum class MapAxis { source, target };
+
+/// The weights of one module.
+struct AttentionMap {
+    std::string name;  // `encoder.blks.block0.attention.weights`
+    std::int64_t heads = 1, queries = 0, keys = 0;
+    MapAxis query_axis = MapAxis::source, key_axis = MapAxis::source;
+    std::vector<float> weights;  // [heads, queries, keys]
+};
+
+/// Runs the program `attention` by teacher forcing: `source` ends with `<eos>`, `target` are the
+/// tokens that were produced, `<eos>` included where it was. Query i of a target axis is where
+/// target[i] was produced, key i where the token before it was read. UserError where the model has
+/// no such program.
+std::vector<AttentionMap> attention_maps(const Model& model, Parameters& parameters,
+                                         const DimValues& dims,
+                                         std::span<const std::int32_t> source,
+                                         std::span<const std::int32_t> target);
+
+/// Writes the maps as tensors [heads, queries, keys] by their names.
+void save_attention_maps(const std::string& path, const std::vector<AttentionMap>& maps);
+
+}  // namespace fovea::runtime
