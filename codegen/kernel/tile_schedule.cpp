@@ -1,6 +1,8 @@
 // The sizes were measured: a tile of scores and what it is made from stay in the first caches.
 #include "codegen/kernel/tile_schedule.h"
 
+#include <set>
+
 namespace fovea::kernel {
 
 namespace {
@@ -9,6 +11,25 @@ bool has_tiles_inside(const Kernel& kernel, const std::vector<Id>& block) {
     for (Id id : block)
         if (auto loop = as<Loop>(kernel, id); loop && loop->kind == LoopKind::tiles) return true;
     return false;
+}
+
+/// One vector of lanes. Vectors that are summed over should be no longer: with longer ones the
+/// sums' own instructions are most of the work, however few positions there are.
+constexpr int kSmallTile = 16;
+
+/// Whether axes with loops can be so short, and all others are.
+bool can_be_small(const Kernel& kernel, const TileSchedule& schedule) {
+    std::set<AxisId> points;
+    for (const Node& node : kernel.nodes)
+        if (auto loop = std::get_if<Loop>(&node.operation); loop && leaves_types(loop->kind))
+            points.insert(loop->axis);
+    for (AxisId axis = 0; axis < AxisId(kernel.axes.size()); ++axis) {
+        const Dim& extent = kernel.axes[std::size_t(axis)].extent;
+        if (points.contains(axis)) continue;
+        if (!extent.is_static() && !schedule.tiles.contains(axis)) return false;
+        if (extent.is_static() && extent.value() > kSmallTile) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -28,6 +49,7 @@ TileSchedule tile_schedule(const Kernel& kernel) {
             has_par && loop->kind == LoopKind::tiles && !has_tiles_inside(kernel, loop->body);
         schedule.tiles[loop->axis] = alone ? kLongTile : kTile;
     }
+    if (can_be_small(kernel, schedule)) schedule.small_tile = kSmallTile;
     return schedule;
 }
 
@@ -46,6 +68,8 @@ std::string print(const Kernel& kernel, const TileSchedule& schedule) {
     for (const auto& [axis, size] : schedule.tiles)
         text += (text.empty() ? "tile " : ", tile ") + kernel.axes[std::size_t(axis)].name + " " +
                 std::to_string(size);
+    if (schedule.small_tile > 0)
+        text += ", or small ones of " + std::to_string(schedule.small_tile);
     return text;
 }
 

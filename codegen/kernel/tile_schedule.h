@@ -16,6 +16,9 @@ struct RegisterTile {
 
 struct TileSchedule {
     std::map<AxisId, int> tiles;  // positions per tile, whole vectors, of each axis with a loop
+    /// Not 0: where no axis with a loop has more positions, a second form of the kernel computes
+    /// each as one small tile, to the same bits.
+    int small_tile = 0;
 };
 
 /// For a kernel in which `par` loops and loops over tiles cut axes into tiles.
@@ -30,7 +33,7 @@ RegisterTile register_tile(const Dim& lanes);
 /// That of a sum of anything else, whose terms take many instructions.
 constexpr RegisterTile kTileOfTerms{4, 1};
 
-/// `tile q 64, tile k 64`
+/// `tile q 64, tile k 64`; `tile q 64, tile k 64, or small ones of 16`
 std::string print(const Kernel& kernel, const TileSchedule& schedule);
 
 }  // namespace fovea::kernel

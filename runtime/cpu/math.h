@@ -47,13 +47,14 @@ FOVEA_INLINE floats exp(floats x) {
 /// 2^x; 0 below -150, infinity above 128. The polynomial is a minimax fit of 2^f on [-1/2, 1/2],
 /// within 1e-7 of it.
 FOVEA_INLINE floats exp2(floats x) {
-    const floats clamped = minimum(splat(130.F), maximum(splat(-152.F), x));
 #ifdef __AVX512F__
-    const floats n = floats(_mm512_maskz_roundscale_ps(0xffff, __m512(clamped), 8));
+    // Of large numbers nothing is left to scale, and scaling by -infinity gives 0 whatever it is.
+    const floats n = floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 8));
 #else
-    const floats n = round_small(clamped);
+    x = minimum(splat(130.F), maximum(splat(-152.F), x));
+    const floats n = round_small(x);
 #endif
-    const floats f = clamped - n;
+    const floats f = x - n;
     floats p = f * 1.3264725407e-3F + 9.6715127680e-3F;
     p = p * f + 5.5507337492e-2F;
     p = p * f + 2.4022242083e-1F;
@@ -88,8 +89,7 @@ FOVEA_INLINE floats log(floats x) {
     // x = 2^n * (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)).
     const ints n = (bits - 0x3f3504f3) >> 23;
     const floats f = as_floats(bits - (n << 23)) - 1.F;
-    const floats exponent =
-        convert<floats>(n) - select(subnormal, splat(23.F), splat(0.F));
+    const floats exponent = convert<floats>(n) - select(subnormal, splat(23.F), splat(0.F));
     const floats z = f * f;
     floats p = f * 7.0376836292e-2F + -1.1514610310e-1F;
     p = p * f + 1.1676998740e-1F;

@@ -33,6 +33,28 @@ struct FromLowest {
 };
 inline constexpr FromLowest from_lowest{};
 
+/// How many positions of a tile there are: at least 1, at most Most, as the compiler may know.
+template <i64 Most>
+struct Count {
+    i64 value;
+    FOVEA_INLINE operator i64() const {
+        if (value < 1 || value > Most) __builtin_unreachable();
+        return value;
+    }
+};
+template <class T>
+inline constexpr i64 kMost = kKnown<T>;  // the most that a size may be, or 0
+template <i64 Most>
+inline constexpr i64 kMost<Count<Most>> = Most;
+
+/// The positions of a tile when so many are left, and from row to row of an array of such tiles:
+/// longer than a large tile, so that its rows do not lie at the same place of every page.
+template <i64 Tile>
+FOVEA_INLINE Count<Tile> count_in_tile(Fixed<Tile>, i64 left) {
+    return {std::min(Tile, left)};
+}
+constexpr i64 row_width(i64 tile) { return tile > kLanes ? tile + kLanes : tile; }
+
 /// The first position of the last tile; negative: there is none.
 FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) {
     return (extent + tile - 1) / tile * tile - tile;
@@ -47,17 +69,24 @@ inline i64 tasks_at_once(i64 points, i64 pairs) {
 }
 
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
-/// added by term(sum, row, lane, step).
-template <int Rows, int Vectors, class V, class Steps, class Start, class Term, class Finish>
+/// added by term(sum, row, lane, step). `Unroll`: a known number of steps is written out.
+template <int Rows, int Vectors, class V, bool Unroll = false, class Steps, class Start, class Term,
+          class Finish>
 FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, const Term& term,
                             const Finish& finish) {
     constexpr i64 kWide = sizeof(V) / sizeof(float);
     V sums[Rows][Vectors];
     FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         sums[i][v] = start(row + i, lane + kWide * v);
-    for (i64 step = 0; step < steps; ++step)
+    const auto add = [&](i64 step) FOVEA_LAMBDA {
         FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
             sums[i][v] = term(sums[i][v], row + i, lane + kWide * v, step);
+    };
+    if constexpr (Unroll && kKnown<Steps> > 0) {
+        FOVEA_UNROLL for (i64 step = 0; step < kKnown<Steps>; ++step) add(step);
+    } else {
+        for (i64 step = 0; step < steps; ++step) add(step);
+    }
     FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         finish(row + i, lane + kWide * v, sums[i][v]);
 }
@@ -74,12 +103,33 @@ FOVEA_INLINE void sum_rows_of_blocks(i64 row, i64 rows, i64 lane, Steps steps, c
                                                              finish);
 }
 
-/// All rows and lanes of a tile, in register tiles of Rows x Vectors. `lanes` and `steps` may be
-/// known sizes. Lanes past the end are computed, too, up to whole vectors V.
-template <int Rows, int Vectors, class V = floats, class Width, class Steps, class Start,
-          class Term, class Finish>
-FOVEA_INLINE void sum_tile(i64 rows, Width lanes, Steps steps, const Start& start, const Term& term,
-                           const Finish& finish) {
+/// A register tile of one vector and of as many of `rows` rows as it can have: Most, or an even
+/// number below it, or 1. Returns how many.
+template <int Most, class V, class Steps, class Start, class Term, class Finish>
+FOVEA_INLINE i64 sum_few_rows(i64 row, i64 rows, Steps steps, const Start& start, const Term& term,
+                              const Finish& finish) {
+    if constexpr (Most > 1)
+        if (rows < Most)
+            return sum_few_rows<std::max(Most - 2, 1), V>(row, rows, steps, start, term, finish);
+    sum_block<Most, 1, V, true>(row, 0, steps, start, term, finish);
+    return Most;
+}
+
+/// A small tile, in register tiles that are about as long as each other.
+template <int Most, class V, class Steps, class Start, class Term, class Finish>
+FOVEA_INLINE void sum_small_tile(i64 rows, Steps steps, const Start& start, const Term& term,
+                                 const Finish& finish) {
+    const i64 parts = (rows + Most - 1) / Most, part = (rows + 2 * parts - 1) / (2 * parts) * 2;
+    for (i64 row = 0; row < rows;)
+        row += sum_few_rows<Most, V>(row, std::min(part, rows - row), steps, start, term, finish);
+}
+
+/// All rows and lanes of a tile, in register tiles of Rows x Vectors. Sizes may be known, or their
+/// largest values. Lanes past the end are computed, too, up to whole vectors V.
+template <int Rows, int Vectors, class V = floats, class Height, class Width, class Steps,
+          class Start, class Term, class Finish>
+FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& start,
+                           const Term& term, const Finish& finish) {
     // With fewer registers, as many rows of one vector as leave room for the step's.
     constexpr bool kRoomy = kRegisterVectors >= 32;
     constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
@@ -87,6 +137,10 @@ FOVEA_INLINE void sum_tile(i64 rows, Width lanes, Steps steps, const Start& star
     constexpr int kVectors = kRoomy ? Vectors : 1;
     constexpr i64 kWide = sizeof(V) / sizeof(float);
     constexpr i64 kKnownVectors = (kKnown<Width> + kWide - 1) / kWide;
+    // Terms of many instructions, which have few rows, are written once.
+    constexpr bool kSmall = Rows > 4 && kMost<Height> > 0 && kMost<Height> <= kLanes &&
+                            kMost<Width> > 0 && kMost<Width> <= kWide;
+    if constexpr (kRoomy && kSmall) return sum_small_tile<8, V>(rows, steps, start, term, finish);
     const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
     i64 vector = 0;
     for (; vector + kVectors <= vectors; vector += kVectors)

@@ -120,3 +120,14 @@ TEST_CASE("an additive score is computed once forward, and twice backward") {
     CHECK(calls(backward, "tanh") == 0);
     CHECK(calls(backward, "joint_sums") == 1);
 }
+
+TEST_CASE("narrow heads have one text for small tiles and for large ones") {
+    AttentionVariant variant;
+    variant.width = 8, variant.value_width = 16;
+    const std::string text = emit::cpp_kernel(attention_backward(variant));
+    CHECK(text.find("if (m <= 16 && n <= 16) with_tiles(fixed<16>, fixed<16>);") != text.npos);
+    CHECK(text.find("else with_tiles(fixed<64>, fixed<64>);") != text.npos);
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 150);
+    variant.value_width = 64;
+    CHECK(emit::cpp_kernel(attention_backward(variant)).find("with_tiles") == text.npos);
+}

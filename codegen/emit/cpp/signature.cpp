@@ -28,8 +28,9 @@ constexpr const char* kReserved[] = {
     "static",   "inline",    "public",   "private",  "try",    "catch",    "throw",
     "sizeof",   "goto",      "continue", "export",   "extern", "i64",      "i32",
     "bf16",     "floats8",   "load8",    "splat8"};
-constexpr const char* kReservedFunctions[] = {"exp_exponent", "exp_significand", "tanh_of_exp",
-                                              "sigmoid_of_exp", "joint_sums"};
+constexpr const char* kReservedFunctions[] = {"exp_exponent",   "exp_significand", "tanh_of_exp",
+                                              "sigmoid_of_exp", "joint_sums",      "with_tiles",
+                                              "count_in_tile",  "row_width"};
 
 void add_symbols(std::set<std::string>& symbols, const Dim& dim) {
     for (const DimTerm& term : dim.terms()) {

@@ -1,6 +1,10 @@
 // Kernels over tiles: tasks that the threads share, loops over tiles with their bounds, and the
 // blocks inside of them. Statements are written by tile_statements.cpp.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <set>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/skeletons.h"
@@ -24,19 +28,54 @@ class TileKernel {
           text_(plan, signature),
           statements_(plan, signature, text_, writer) {}
 
+    /// The body of the function.
     void run() {
+        if (has_small_form()) write_forms();
+        else write_tasks(writer_);
+    }
+
+  private:
+    bool has_small_form() const { return plan_.schedule.small_tile > 0; }
+
+    /// `constexpr i64 q_step = 64, q_width = 80;`, and the loops.
+    void write_tasks(Writer& to) {
+        Writer tasks(to.depth());
+        std::swap(tasks, writer_);
         const int depth = open_tasks();
         if (plan_.par >= 0) define_count(plan_.par, signature_.extent(plan_.par).text);
         write_block(-1);
         writer_.close();
         for (int i = 1; i < depth; ++i) writer_.unindent();
+        std::swap(tasks, writer_);
+        if (const std::string sizes = text_.sizes(tasks.text()); !sizes.empty())
+            to.line("constexpr i64 " + sizes + ";");
+        to.append(tasks);
     }
 
-    std::string sizes(const std::string& body) const {
-        return "constexpr i64 " + text_.sizes(body) + ";";
+    /// The same text for tiles of both sizes: `with_tiles(fixed<16>, fixed<16>)` where every axis
+    /// is one small tile.
+    void write_forms() {
+        const std::string most = std::to_string(plan_.schedule.small_tile);
+        std::vector<std::string> parameters, small, large;
+        std::set<std::string> conditions;
+        for (const auto& [axis, size] : plan_.schedule.tiles) {
+            parameters.push_back("auto " + text_.tile_name(axis));
+            small.push_back("fixed<" + most + ">");
+            large.push_back("fixed<" + std::to_string(size) + ">");
+            const Dim& extent = kernel_.axes[std::size_t(axis)].extent;
+            if (!extent.is_static())
+                conditions.insert(signature_.extent(axis).in(Binding::sum) + " <= " + most);
+        }
+        writer_.open(fmt::format("const auto with_tiles = [&]({}) FOVEA_LAMBDA",
+                                 fmt::join(parameters, ", ")));
+        write_tasks(writer_);
+        writer_.close("};");
+        const std::string call = fmt::format("with_tiles({});", fmt::join(small, ", "));
+        if (conditions.empty()) return writer_.line(call);
+        writer_.line(fmt::format("if ({}) {}", fmt::join(conditions, " && "), call));
+        writer_.line(fmt::format("else with_tiles({});", fmt::join(large, ", ")));
     }
 
-  private:
     /// `tasks_at_once(batch * 8, queries * keys)`: short sequences are taken several at a time.
     std::string chunk() const {
         Expression points{"1"}, pairs{"1"};
@@ -84,6 +123,9 @@ class TileKernel {
     }
 
     void define_count(AxisId axis, const std::string& end) {
+        if (has_small_form())
+            return writer_.line("const auto " + text_.count_name(axis) + " = count_in_tile(" +
+                                text_.tile_name(axis) + ", " + end + " - " + text_.at(axis) + ");");
         writer_.line("const i64 " + text_.count_name(axis) + " = std::min(" +
                      text_.tile_name(axis) + ", " + end + " - " + text_.at(axis) + ");");
     }
@@ -207,7 +249,6 @@ std::string cpp_tile_kernel(const Kernel& kernel) {
     tiles.run();
     Writer head;
     signature.write_head(head, body.text());
-    head.line(tiles.sizes(body.text()));
     return head.text() + body.text() + "}\n";
 }
 

@@ -54,13 +54,15 @@ std::string TileText::width(AxisId axis) const {
 
 std::string TileText::sizes(const std::string& body) const {
     std::string text;
-    const auto add = [&](const std::string& name, int size) {
-        if (mentions(body, name))
-            text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(size);
+    const auto add = [&](const std::string& name, const std::string& size) {
+        if (mentions(body, name)) text += (text.empty() ? "" : ", ") + name + " = " + size;
     };
-    for (const auto& [axis, size] : plan_.schedule.tiles) add(names_.at(axis).tile, size);
+    const bool known = plan_.schedule.small_tile == 0;  // else they are the function's arguments
     for (const auto& [axis, size] : plan_.schedule.tiles)
-        add(names_.at(axis).width, size + kernel::kRowPadding);
+        if (known) add(names_.at(axis).tile, std::to_string(size));
+    for (const auto& [axis, size] : plan_.schedule.tiles)
+        add(names_.at(axis).width, known ? std::to_string(size + kernel::kRowPadding)
+                                         : "row_width(" + names_.at(axis).tile + ")");
     return text;
 }
 
