@@ -70,6 +70,20 @@ Graph differentiate(const Passage& at) {
                    .of_inputs = at.request.gradients == Gradients::of_parameters_and_inputs});
 }
 
+/// Attention whose sizes say that its plain ops are faster stays as it is.
+Graph choose_and_fuse_attention(const Passage& at) {
+    const auto why_not = [&](int id, const ScoreFunction& score) -> std::optional<std::string> {
+        const bool gradient = at.request.gradients != Gradients::none;
+        AttentionChoice choice =
+            choose_attention(at.graph, id, score, gradient, at.request.fusion.attention);
+        at.program.attentions.push_back(choice);
+        if (choice.fused) return {};
+        return choice.reason;
+    };
+    return fuse_attention(at.graph, simplify_score, differentiate_score, why_not,
+                          at.program.notes);
+}
+
 constexpr Pass kPasses[] = {
     {"keep_outputs", "so that no later pass works on what was not asked for",
      [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
@@ -87,8 +101,7 @@ constexpr Pass kPasses[] = {
      &CompiledProgram::grouped},
     {"fuse_attention", "before the gradient, since one kernel has another than its parts",
      [](const Passage& at) {
-         if (!at.request.fusion) return at.graph;
-         return fuse_attention(at.graph, simplify_score, differentiate_score, at.program.notes);
+         return at.request.fusion ? choose_and_fuse_attention(at) : at.graph;
      }},
     {"add_gradients", "on composites, so that their own rules are used", differentiate,
      &CompiledProgram::gradient},
@@ -160,7 +173,7 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
     program.name = request.name;
     run_passes(request, program);
     Stopwatch fusing;
-    program.fused = fuse::fuse(program.optimized, request.fusion);
+    program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
     int groups = int(program.fused.groups.size());
     program.passes.push_back({"fuse", "neighbours are merged once no pass changes them any more",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/choose_attention.h"
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/graph.h"
 #include "codegen/plan/plan.h"
@@ -12,14 +13,24 @@ namespace fovea {
 
 enum class Gradients { none, of_parameters, of_parameters_and_inputs };
 
+/// Whether neighbours become one kernel, and which attentions do. Off: every composite is inlined
+/// before the gradient is taken, and every op is a kernel of its own.
+struct Fusion {
+    bool enabled = true;
+    AttentionForm attention = AttentionForm::faster;
+
+    constexpr Fusion(bool on = true, AttentionForm form = AttentionForm::faster)
+        : enabled(on), attention(form) {}
+    explicit constexpr operator bool() const { return enabled; }
+};
+
 /// One computation that is wanted of a model.
 struct ProgramRequest {
     std::string name;        // "forward", "gradient", "training_step", …
     Graph graph;             // as the model's function built it
     bool training = false;   // dropout is on
     Gradients gradients = Gradients::none;
-    bool fusion = true;      // off: every composite is inlined before the gradient is taken, and
-                             // every op is a kernel of its own
+    Fusion fusion{};
     std::vector<std::string> only{};  // outputs wanted; empty: all
 };
 
@@ -38,6 +49,7 @@ struct CompiledProgram {
     plan::Program plan;      // its steps refer to the kernels of the whole model
     std::vector<PassRecord> passes;
     std::vector<std::string> notes;  // what stayed unfused as a whole, where, and why
+    std::vector<AttentionChoice> attentions;  // those that can be one kernel
 };
 
 struct CompiledModel {

@@ -6,9 +6,6 @@
 
 namespace fovea {
 
-namespace {
-
-/// `encoder.block0.attention (transformer.cpp:21)`
 std::string place_of(const Graph& graph, const Node& node) {
     std::string path = graph.path(node.scope);
     if (path.empty()) path = "attention";
@@ -17,16 +14,17 @@ std::string place_of(const Graph& graph, const Node& node) {
            std::to_string(node.location.line) + ")";
 }
 
-}  // namespace
-
 Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
-                     Graph (*differentiate)(const Graph&), Notes& notes) {
+                     Graph (*differentiate)(const Graph&), const WhyNotHere& why_not_here,
+                     Notes& notes) {
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = graph[id];
         if (node.op != Op::attention || node.inputs[2] < 0) return {};  // weights are stored
         ExtractedScore score = extract_score(graph, id);
         ScoreFunction function{simplify(score.graph), simplify(differentiate(score.graph))};
-        if (auto why = why_not_fused_attention(graph, id, function)) {
+        auto why = why_not_fused_attention(graph, id, function);
+        if (!why) why = why_not_here(id, function);
+        if (why) {
             notes.push_back(place_of(graph, node) + ": attention is not one kernel: " + *why);
             return {};
         }

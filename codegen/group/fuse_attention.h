@@ -1,6 +1,8 @@
 // Makes attention one kernel.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,18 @@ namespace fovea {
 /// Something that stayed as it was: the line of text says what, where, and why.
 using Notes = std::vector<std::string>;
 
-/// Every attention becomes a fused_attention where `why_not_fused_attention` has nothing to say;
-/// its reasons go to `notes`. `simplify` and `differentiate` work on graphs of score functions.
+/// Why an attention that could be one kernel, with this score, is to stay as it is; nothing: it is
+/// not.
+using WhyNotHere = std::function<std::optional<std::string>(int id, const ScoreFunction&)>;
+
+/// Every attention becomes a fused_attention where `why_not_fused_attention` has nothing to say,
+/// nor `why_not_here`; their reasons go to `notes`. `simplify` and `differentiate` work on graphs
+/// of score functions.
 Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
-                     Graph (*differentiate)(const Graph&), Notes& notes);
+                     Graph (*differentiate)(const Graph&), const WhyNotHere& why_not_here,
+                     Notes& notes);
+
+/// Where an attention is: `encoder.block0.attention (transformer.cpp:21)`
+std::string place_of(const Graph& graph, const Node& node);
 
 }  // namespace fovea

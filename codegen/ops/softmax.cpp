@@ -61,14 +61,15 @@ Tensor masked_softmax_expand(const Expansion& e) {
     return mask.masked_rows == MaskedRows::zero ? where(kept, y, 0.0) : y;
 }
 
-/// As softmax's where a key is seen, 0 elsewhere: a row that is masked whole gives none.
+/// As softmax's where a key is seen, 0 elsewhere: a row that is masked whole gives none. What is
+/// hidden of the weights is 0 from the start, so that kernels need not look at it.
 void masked_softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) {
     if (!sink.wants(0)) return;
     Shape shape = y.shape();
     auto input = [&](int i) { return node.inputs[std::size_t(i)] >= 0 ? sink.input(i) : Tensor(); };
     Tensor kept = kept_keys(*y.graph, shape, mask_of(*y.graph, node, input(3), input(4)));
-    Tensor gradient = gradient_over_last_axis(y, dy);
-    sink.add(0, kept ? where(kept, gradient, 0.0) : gradient);
+    Tensor seen = kept ? where(kept, y, 0.0) : y;
+    sink.add(0, gradient_over_last_axis(seen, dy));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What row kernels share: walking along a row, and sums over blocks of rows.
 #pragma once
 
+#include <algorithm>
+
 #include "threads.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -12,6 +14,14 @@ FOVEA_INLINE void for_each_vector(i64 extent, Body&& body) {
     i64 k = 0;
     for (; k + kLanes <= extent; k += kLanes) body(k, AllLanes{});
     if (k < extent) body(k, Lanes{extent - k});
+}
+
+/// How many positions of a row of `extent` lie below a bound.
+inline i64 positions_below(i64 bound, i64 extent) { return std::clamp<i64>(bound, 0, extent); }
+
+/// The positions from `begin` to below `end` of a row become `value`.
+inline void fill_row(float* row, i64 begin, i64 end, float value) {
+    std::fill(row + begin, row + end, value);
 }
 
 /// Block `block` of `blocks` of nearly the same length.

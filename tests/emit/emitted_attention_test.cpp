@@ -35,7 +35,7 @@ CompiledModel compiled(int first) {
                                 .graph = what.graph,
                                 .training = what.training,
                                 .gradients = Gradients::of_parameters_and_inputs,
-                                .fusion = fusion});
+                                .fusion = {fusion, AttentionForm::fused}});
         }
     return compile_model("attention_" + std::to_string(first), "", {}, requests);
 }

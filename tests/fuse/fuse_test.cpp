@@ -14,7 +14,10 @@ namespace {
 CompiledProgram compiled(const Graph& graph, Gradients gradients = Gradients::none,
                          bool fusion = true) {
     return compile_model("m", "m.cpp", {},
-                         {{.name = "p", .graph = graph, .gradients = gradients, .fusion = fusion}})
+                         {{.name = "p",
+                           .graph = graph,
+                           .gradients = gradients,
+                           .fusion = {fusion, AttentionForm::fused}}})
         .programs[0];
 }
 

@@ -25,7 +25,8 @@ struct Fused {
 };
 Fused fused(const Graph& graph) {
     Fused result;
-    result.graph = fuse_attention(graph, simplify, differentiate, result.notes);
+    const auto fuse_all = [](int, const ScoreFunction&) { return std::optional<std::string>(); };
+    result.graph = fuse_attention(graph, simplify, differentiate, fuse_all, result.notes);
     return result;
 }
 
@@ -104,4 +105,15 @@ TEST_CASE("what is not one kernel, and why") {
               Tensor table = input(graph, "table", {9});
               return dot(p.q, p.k) + gather(table, p.i - p.j + 4);
           }) == "its score uses gather by something other than an index of the pair");
+}
+
+TEST_CASE("an attention that another reason keeps stays as it is, and says so") {
+    const Graph graph = attends(causal, {});
+    Notes notes;
+    const auto keep = [](int, const ScoreFunction&) { return std::optional<std::string>("small"); };
+    const Graph result = fuse_attention(graph, simplify, differentiate, keep, notes);
+    CHECK(count(result, Op::fused_attention) == 0);
+    CHECK(count(result, Op::attention) == 1);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].ends_with(": attention is not one kernel: small"));
 }

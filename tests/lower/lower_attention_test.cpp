@@ -81,7 +81,8 @@ CompiledModel compiled(const test::AttentionCase& what) {
                          {{.name = "gradient",
                            .graph = what.graph,
                            .training = what.training,
-                           .gradients = Gradients::of_parameters_and_inputs}});
+                           .gradients = Gradients::of_parameters_and_inputs,
+                           .fusion = {true, AttentionForm::fused}}});
 }
 
 double error_of(const Array& got, const Array& expected) {

@@ -21,7 +21,10 @@ class KernelCheck {
                 std::map<std::string, std::int64_t> dims)
         : model_(compile_model(
               "m", "m.cpp", {},
-              {{.name = "p", .graph = graph, .gradients = gradients, .fusion = fusion}})),
+              {{.name = "p",
+                .graph = graph,
+                .gradients = gradients,
+                .fusion = {fusion, AttentionForm::fused}}})),
           program_(model_.programs[0]),
           dims_(std::move(dims)),
           reference_(program_.optimized) {

@@ -7,9 +7,11 @@
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/compare/compare_forms.h"
 #include "tools/fovea/compare/count_bytes.h"
+#include "tools/fovea/programs.h"
 
 using fovea::test::run_fovea;
 using namespace fovea::tool;
+using fovea::CompiledModel;
 using Json = nlohmann::json;
 
 namespace {
@@ -27,7 +29,14 @@ void check_row(const Json& row) {
     }
     CHECK(row["on"]["kernels"] < row["off"]["kernels"]);
     CHECK(row["on"]["bytes"] < row["off"]["bytes"]);
-    CHECK((row["chosen"] == "on" || row["chosen"] == "off"));
+}
+
+/// The form that `fovea compare` says a build with these sizes static ships, of soft-capped scores.
+std::string chosen_at(std::int64_t length) {
+    const LoadedModel model = load_model(kScores + ":alibi_soft_cap", {});
+    const CompiledModel compiled =
+        compile(model, {runner_program(model, true, false, {true, fovea::AttentionForm::fused})});
+    return chosen_form(compiled.programs[0], {{"batch", 4}, {"len", length}});
 }
 
 /// What `fovea compare` with these arguments writes as JSON.
@@ -61,7 +70,10 @@ TEST_CASE("a user's scores are compared over a sweep, with dropout") {
     CHECK(rows[0]["model"] == "alibi_soft_cap");
     CHECK(rows[0]["dims"] == Json{{"batch", 2}, {"len", 5}});
     CHECK(rows[1]["dims"]["len"] == 17);
-    for (const Json& row : rows) check_row(row);
+    for (const Json& row : rows) {
+        check_row(row);
+        CHECK((row["chosen"] == "on" || row["chosen"] == "off"));
+    }
     CHECK(rows[0]["crossover"] == rows[1]["crossover"]);
     const std::string picture = fovea::test::read_text(svg);
     CHECK(picture.find("alibi_soft_cap: fusion off and on") != std::string::npos);
@@ -80,6 +92,17 @@ TEST_CASE("a built-in model is compared at one size") {
     CHECK(rows[0]["dims"] == Json{{"batch", 3}, {"src_len", 7}, {"src_vocab", 200}});
     CHECK(rows[0]["crossover"].is_null());
     CHECK(fovea::test::read_text(svg).find("fusion off") != std::string::npos);
+}
+
+TEST_CASE("the chosen form follows the sizes") {
+    CHECK(chosen_at(32) == "off");
+    CHECK(chosen_at(512) == "on");
+    const LoadedModel block = load_model(FOVEA_SOURCE_DIR "/models/lessons/block.cpp:block", {});
+    const CompiledModel compiled =
+        compile(block, {runner_program(block, true, false, {true, fovea::AttentionForm::fused})});
+    const std::string small = chosen_form(compiled.programs[0], {{"batch", 4}, {"len", 16}});
+    CHECK((small == "on" || small == "mixed"));  // other ops are fused whatever the sizes
+    CHECK(chosen_form(compiled.programs[0], {{"batch", 4}, {"len", 2048}}) == "on");
 }
 
 TEST_CASE("fusion pays from where it stays the faster") {

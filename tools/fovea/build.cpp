@@ -76,7 +76,7 @@ int build_command(const std::vector<std::string>& arguments) {
     auto add = options.add_options();
     add("output,o", po::value<std::string>()->value_name("FILE"),
         "the program to write (required)");
-    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add_fusion_option(options);
     add_isa_option(options);
     add_settings_option(options);
     Arguments given(
@@ -86,7 +86,7 @@ int build_command(const std::vector<std::string>& arguments) {
         options, arguments);
     if (given.help()) return 0;
     const std::vector<std::string> isas = wanted_isas(given);
-    const bool fusion = given.on("fusion");
+    const Fusion fusion = fusion_of(given);
     const std::string& output = given.text("output");
     if (fs::is_directory(output))
         throw UserError(fmt::format("cannot write '{}': it is a folder", output));

@@ -14,7 +14,8 @@ namespace fovea::tool {
 
 namespace {
 
-std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, bool training, bool fusion) {
+std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, bool training,
+                                            Fusion fusion) {
     if (!training) {
         std::vector<ProgramRequest> requests = {runner_program(model, false, false, fusion)};
         for (ProgramRequest& program : extra_programs(model, fusion))
@@ -38,7 +39,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     add("output,o", po::value<std::string>()->value_name("DIR"), "the folder to write (required)");
     add("training", "with the programs that give gradients");
     add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
-    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add_fusion_option(options);
     add_isa_option(options);
     add_settings_option(options);
     Arguments given({"generate", "MODEL",
@@ -49,7 +50,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (given.choice("target", {"cpu", "ptx"}) == "ptx")
         throw UserError("this build of fovea has no PTX target; --target cpu is the one it has");
     const std::vector<std::string> isas = wanted_isas(given);
-    const bool fusion = given.on("fusion");
+    const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings());
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion));

@@ -10,7 +10,7 @@ namespace fovea::tool {
 namespace {
 
 ProgramRequest request(std::string name, const Graph& graph, bool training, Gradients gradients,
-                       bool fusion) {
+                       Fusion fusion) {
     return {.name = std::move(name),
             .graph = graph,
             .training = training,
@@ -19,6 +19,16 @@ ProgramRequest request(std::string name, const Graph& graph, bool training, Grad
 }
 
 }  // namespace
+
+Fusion fusion_of(const Arguments& given) {
+    const std::string value = given.choice("fusion", {"on", "off", "always"});
+    return {value != "off", value == "always" ? AttentionForm::fused : AttentionForm::faster};
+}
+
+void add_fusion_option(po::options_description& options) {
+    options.add_options()("fusion", po::value<std::string>()->value_name("on|off|always"),
+                          "on by default; always: also where plain ops are estimated to be faster");
+}
 
 bool has_gradient(const Graph& graph) {
     auto is = [&](auto&& predicate) {
@@ -32,14 +42,15 @@ bool has_gradient(const Graph& graph) {
 
 bool has_dropout(const Graph& graph) { return graph.sites > 0; }
 
-ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training, bool fusion) {
+ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training,
+                              Fusion fusion) {
     std::string name = gradient ? "gradient" : "forward";
     if (training) name += "_train";
     return request(name, model.graph, training,
                    gradient ? Gradients::of_parameters_and_inputs : Gradients::none, fusion);
 }
 
-std::vector<ProgramRequest> runner_programs(const LoadedModel& model, bool fusion) {
+std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests;
     for (bool training : {false, true}) {
         if (training && !has_dropout(model.graph)) continue;
@@ -50,7 +61,7 @@ std::vector<ProgramRequest> runner_programs(const LoadedModel& model, bool fusio
     return requests;
 }
 
-std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool fusion) {
+std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = {
         request("training_step", model.graph, true, Gradients::of_parameters, fusion),
         request("evaluate", model.graph, false, Gradients::none, fusion)};
@@ -63,7 +74,7 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool f
     return requests;
 }
 
-std::vector<ProgramRequest> extra_programs(const LoadedModel& model, bool fusion) {
+std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests;
     for (const ExtraProgram& program : model.entry.programs)
         requests.push_back(

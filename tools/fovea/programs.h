@@ -5,22 +5,30 @@
 #include <vector>
 
 #include "codegen/pipeline.h"
+#include "tools/fovea/arguments.h"
 #include "tools/fovea/load_model.h"
 
 namespace fovea::tool {
 
 /// `forward` or `gradient`, with `_train` when dropout is on: what the runner looks for.
-ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training, bool fusion);
+ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training,
+                              Fusion fusion);
 
 /// All programs of the runner that the model has: the gradient where there is something to
 /// differentiate, the `_train` ones where there is dropout.
-std::vector<ProgramRequest> runner_programs(const LoadedModel& model, bool fusion);
+std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fusion);
 
 /// training_step, evaluate and the model's further programs: what the translator looks for.
-std::vector<ProgramRequest> translator_programs(const LoadedModel& model, bool fusion);
+std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion);
 
 /// The further programs alone.
-std::vector<ProgramRequest> extra_programs(const LoadedModel& model, bool fusion);
+std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
+
+/// The value of `--fusion`: `on` takes the faster form of an attention whose sizes are static,
+/// `always` one kernel whatever it is estimated to take.
+Fusion fusion_of(const Arguments& given);
+/// Adds `--fusion`.
+void add_fusion_option(po::options_description& options);
 
 /// Whether there is anything to differentiate, and anything to differentiate by.
 bool has_gradient(const Graph& graph);

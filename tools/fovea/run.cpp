@@ -37,7 +37,7 @@ po::options_description run_options() {
     add("only", po::value<std::string>()->value_name("NAME,…"), "write these outputs only");
     add("target", po::value<std::string>()->value_name("reference|cpu|ptx-interpreter|cuda"),
         "cpu by default");
-    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add_fusion_option(options);
     add("threads", number(), "one per core by default");
     add_settings_option(options);
     return options;
@@ -53,7 +53,7 @@ runtime::RunRequest request_of(const Arguments& given) {
     return request;
 }
 
-void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, bool fusion,
+void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, Fusion fusion,
                 const SafetensorsFile& inputs, const SafetensorsFile* weights,
                 const std::string& output) {
     bool training = request.train && has_dropout(model.graph);
@@ -75,7 +75,7 @@ int run_command(const std::vector<std::string>& arguments) {
     if (target == "ptx-interpreter" || target == "cuda")
         throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
     const runtime::RunRequest request = request_of(given);
-    const bool fusion = given.on("fusion");
+    const Fusion fusion = fusion_of(given);
     const std::string& output = given.text("outputs");
     const std::int64_t threads = given.whole("threads", 1, 0);
     if (threads) runtime::set_threads(threads);

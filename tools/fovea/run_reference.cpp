@@ -227,7 +227,7 @@ Graph with_gradients(const Graph& graph) {
     return add_gradients(graph, {.from_loss = loss, .of_inputs = true});
 }
 
-void run_reference(const LoadedModel& model, const runtime::RunRequest& request, bool fusion,
+void run_reference(const LoadedModel& model, const runtime::RunRequest& request, Fusion fusion,
                    const SafetensorsFile& inputs, const SafetensorsFile* weights,
                    const std::string& output_path) {
     Graph graph = fusion ? model.graph : expand_composites(model.graph);

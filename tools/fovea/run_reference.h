@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "codegen/pipeline.h"
 #include "codegen/reference/interpreter.h"
 #include "runtime/runner/run_model.h"
 #include "runtime/safetensors.h"
@@ -14,7 +15,7 @@ namespace fovea::tool {
 Graph with_gradients(const Graph& graph);
 
 /// As `runtime::run_model`, in the interpreter. `weights` may be null.
-void run_reference(const LoadedModel& model, const runtime::RunRequest& request, bool fusion,
+void run_reference(const LoadedModel& model, const runtime::RunRequest& request, Fusion fusion,
                    const runtime::SafetensorsFile& inputs, const runtime::SafetensorsFile* weights,
                    const std::string& output_path);
 

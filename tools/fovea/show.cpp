@@ -29,7 +29,7 @@ bool is_graph_stage(const std::string& stage) {
     return stage == "graph" || stage == "grouped" || stage == "gradient" || stage == "optimized";
 }
 
-std::vector<ProgramRequest> all_programs(const LoadedModel& model, bool fusion) {
+std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
     std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
                                              ? translator_programs(model, fusion)
@@ -41,7 +41,7 @@ std::vector<ProgramRequest> all_programs(const LoadedModel& model, bool fusion) 
 /// The program to show. Where none was asked for: the gradient from the stage `gradient` on, for
 /// models with parameters.
 ProgramRequest choose_program(const LoadedModel& model, const std::string& stage, std::string name,
-                              bool fusion) {
+                              Fusion fusion) {
     bool parameters = std::any_of(model.graph.nodes.begin(), model.graph.nodes.end(),
                                   [](const Node& node) { return node.op == Op::parameter; });
     bool forward = stage == "graph" || stage == "grouped" || !parameters;
@@ -85,6 +85,20 @@ std::string kernels_text(const plan::Model& model) {
     return text;
 }
 
+/// The form of each attention, and the one that a build with these sizes static takes.
+std::string attention_text(const std::vector<AttentionChoice>& choices, const SampleDims& dims) {
+    std::string text;
+    for (const AttentionChoice& choice : choices) {
+        const fuse::AttentionWork work =
+            choice.work_at([&](const Dim& dim) { return value_of(dim, dims); });
+        const fuse::AttentionEstimate estimate = fuse::estimate_attention(work);
+        text += fmt::format("attention   {}: {}; {}: with static sizes {}\n", choice.place,
+                            choice.fused ? "one kernel" : "plain ops", text_of(work, estimate),
+                            estimate.prefers_plain() ? "plain ops" : "one kernel");
+    }
+    return text;
+}
+
 std::string cpp_text(const plan::Model& model) {
     for (const emit::File& file : emit::make_cpp_emitter()->emit_model(model))
         if (file.name.ends_with(".cpp")) return file.text;
@@ -102,12 +116,17 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     if (stage == "fused") {
         std::string text = fuse::print(program.optimized, program.fused);
         for (const std::string& note : program.notes) text += "not fused: " + note + "\n";
+        for (const AttentionChoice& choice : program.attentions)
+            if (choice.fused)
+                text += "one kernel: " + choice.place + ": attention: " + choice.reason + "\n";
         return text;
     }
     if (stage == "kernels") return kernels_text(compiled.plan);
-    if (stage == "plan")
-        return plan_table(compiled.plan, program.plan,
-                          sample_dims(compiled.plan, given.all("size")));
+    if (stage == "plan") {
+        const SampleDims dims = sample_dims(compiled.plan, given.all("size"));
+        return plan_table(compiled.plan, program.plan, dims) +
+               attention_text(program.attentions, dims);
+    }
     return cpp_text(compiled.plan);
 }
 
@@ -131,7 +150,7 @@ int show_command(const std::vector<std::string>& arguments) {
     add("format", po::value<std::string>()->value_name("text|dot|svg|json"), "text by default");
     add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
     add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
-    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add_fusion_option(options);
     add("size", po::value<std::vector<std::string>>()->value_name("DIM=N"),
         "a size for --stage plan; repeatable");
     add("passes", "print what each pass did, and its time, instead");
@@ -141,7 +160,7 @@ int show_command(const std::vector<std::string>& arguments) {
     if (given.help()) return 0;
     const std::string stage = given.choice("stage", kStages);
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
-    const bool fusion = given.on("fusion");
+    const Fusion fusion = fusion_of(given);
     LoadedModel model = load_model(given.model(), given.settings());
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;

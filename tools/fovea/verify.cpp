@@ -16,7 +16,7 @@ namespace fovea::tool {
 
 namespace {
 
-std::vector<ProgramRequest> verified_programs(const LoadedModel& model, bool fusion) {
+std::vector<ProgramRequest> verified_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
@@ -32,7 +32,7 @@ bool takes_finite_differences(const CompiledProgram& program, std::size_t sample
     return program.name.starts_with("gradient") && (sample == 1 || sample == 3);
 }
 
-std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& target, bool fusion) {
+std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& target, Fusion fusion) {
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests);
     const runtime::Model* generated =
@@ -95,7 +95,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     auto add = options.add_options();
     add("all", "every built-in model");
     add("target", po::value<std::string>()->value_name("cpu|reference"), "cpu by default");
-    add("fusion", po::value<std::string>()->value_name("on|off"), "on by default");
+    add_fusion_option(options);
     add("json", "print JSON");
     add_settings_option(options);
     Arguments given(
@@ -110,7 +110,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
     if (target == "ptx-interpreter" || target == "cuda")
         throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
-    const bool fusion = given.on("fusion");
+    const Fusion fusion = fusion_of(given);
     std::vector<std::string> names = given.positional();
     if (given.has("all"))
         for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);

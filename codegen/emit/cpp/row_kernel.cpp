@@ -4,10 +4,12 @@
 // lanes lie along a `par` axis outside the passes, and reductions are vertical. Sums over rows are
 // taken in blocks of rows, always the same ones, that the threads share.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/passes.h"
+#include "codegen/emit/cpp/row_accumulators.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 
@@ -27,13 +29,16 @@ class RowKernel {
           form_(form),
           signature_(signature),
           writer_(writer),
-          values_(kernel, signature, writer) {
+          values_(kernel_, signature, writer),
+          accumulators_(kernel_, signature, writer, values_) {
         find_row_sums();
         choose_lane();
+        find_row_ends();
+        if (!columns_) accumulators_.lane = lane_;
         const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
         std::set<AxisId> inner(steps_.begin(), steps_.end());
         if (lane_ >= 0 && !columns_) inner.insert(lane_);
-        passes_ = find_passes(kernel, nodes_, inner, may_keep);
+        passes_ = find_passes(kernel_, nodes_, inner, may_keep);
     }
 
     void run() {
@@ -45,7 +50,10 @@ class RowKernel {
         if (columns_) define_lanes();
         for (std::size_t i = 0; i < passes_.scalars.size(); ++i) {
             write_scalars(i);
-            if (i == 0) values_.define_rows(nodes_);
+            if (i == 0) {
+                values_.define_rows(nodes_);
+                write_seen();
+            }
             if (i < passes_.passes.size()) write_pass(passes_.passes[i]);
         }
         close_points();
@@ -94,6 +102,22 @@ class RowKernel {
             std::erase(inner, lane_);
         }
         steps_ = inner;
+    }
+
+    /// Rows that a mask hides from some position on are walked up to it.
+    void find_row_ends() {
+        if (lane_ < 0 || columns_ || !steps_.empty() || form_.each.empty()) return;
+        if (auto tail = cut_row_tail(kernel_, nodes_, lane_)) {
+            bound_ = tail->bound;
+            end_ = {signature_.fresh("seen"), signature_.extent(lane_).text, tail->values};
+        }
+    }
+    /// `const i64 seen = …`
+    void write_seen() {
+        if (!end_) return;
+        const std::string bound = values_.value(bound_).text;
+        writer_.line("const i64 " + end_->seen + " = positions_below(" + bound + ", " +
+                     end_->extent + ");");
     }
 
     int unit_strides(AxisId axis) const {
@@ -240,52 +264,6 @@ class RowKernel {
         });
     }
 
-    bool reduces_lanes() const { return lane_ >= 0 && !columns_; }
-
-    std::string accumulator(Id id) {
-        std::string& name = accumulators_[id];
-        if (name.empty()) {
-            const Id operand = as<Reduce>(kernel_, id)->operand;
-            const bool across = reduces_lanes() && values_.has_axis(operand, lane_);
-            name =
-                across ? signature_.fresh(signature_.value(id) + "_lanes") : signature_.value(id);
-        }
-        return name;
-    }
-
-    void open_accumulators(const Pass& pass) {
-        for (Id id : pass.reduces) {
-            const Reduce& reduce = *as<Reduce>(kernel_, id);
-            const bool vector = values_.is_vector(reduce.operand);
-            const bool floats = kernel_.nodes[std::size_t(id)].dtype == DType::f32;
-            const std::string type = vector   ? (floats ? "floats" : "ints")
-                                     : floats ? "float"
-                                              : "i32";
-            const std::string lowest = floats ? "kLowest" : "kLowestInteger";
-            const std::string start = reduce.reduction == Reduction::sum
-                                          ? "{}"
-                                          : " = " + (vector ? "splat(" + lowest + ")" : lowest);
-            writer_.line(type + " " + accumulator(id) + start + ";");
-        }
-    }
-
-    void write_reduce(Id id) {
-        const Reduce& reduce = *as<Reduce>(kernel_, id);
-        const Node& node = kernel_.nodes[std::size_t(id)];
-        const bool vector = values_.is_vector(reduce.operand);
-        std::string text = values_.value(reduce.operand, node.dtype, vector).text;
-        const bool masked = vector && reduces_lanes() && !values_.place.lanes.empty();
-        const std::string& name = accumulator(id);
-        if (reduce.reduction == Reduction::sum) {
-            if (masked) text = "keep(" + text + ", lanes)";
-            writer_.line(name + " += " + text + ";");
-        } else {
-            const char* lowest = node.dtype == DType::f32 ? "kLowest" : "kLowestInteger";
-            if (masked) text = "keep(" + text + ", lanes, " + lowest + ")";
-            writer_.line(name + " = maximum(" + name + ", " + text + ");");
-        }
-    }
-
     void add_to_part(Id id) {
         const auto sum = std::find_if(row_sums_.begin(), row_sums_.end(),
                                       [&](const RowSum& one) { return one.sum == id; });
@@ -297,29 +275,16 @@ class RowKernel {
                      ");");
     }
 
-    void close_accumulators(const Pass& pass) {
-        for (Id id : pass.reduces) {
-            const Reduce& reduce = *as<Reduce>(kernel_, id);
-            const std::string& name = accumulator(id);
-            if (name != signature_.value(id)) {
-                const bool sum = reduce.reduction == Reduction::sum;
-                writer_.line("const " + element_type(kernel_.nodes[std::size_t(id)].dtype) + " " +
-                             signature_.value(id) + " = " + (sum ? "sum_across(" : "max_across(") +
-                             name + ");");
-            }
-            values_.define_as(id, signature_.value(id));
-        }
-    }
-
     void write_pass(const Pass& pass) {
-        open_accumulators(pass);
-        const bool over_lanes = reduces_lanes();
+        accumulators_.open(pass);
+        const bool over_lanes = lane_ >= 0 && !columns_;
         if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static) nowait");
         for (AxisId axis : steps_) writer_.open(head(axis));
         // Whole vectors need no masks; the last, which does, is written by the same text.
-        const bool one_text = over_lanes && !is_whole() && !shares_vectors_;
+        const bool one_text = over_lanes && (end_ || !is_whole()) && !shares_vectors_;
         if (one_text) {
-            writer_.open("for_each_vector(" + signature_.extent(lane_).text + ", [&](i64 " +
+            writer_.open("for_each_vector(" +
+                         (end_ ? end_->seen : signature_.extent(lane_).text) + ", [&](i64 " +
                          signature_.axis(lane_) + ", auto lanes) FOVEA_LAMBDA");
             values_.place.lanes = "lanes";
         } else if (over_lanes) {
@@ -332,7 +297,22 @@ class RowKernel {
             writer_.close(one_text ? "});" : "}");
         }
         for (std::size_t i = 0; i < steps_.size(); ++i) writer_.close();
-        close_accumulators(pass);
+        accumulators_.close(pass, end_ ? &*end_ : nullptr);
+        if (end_) fill_row_ends(pass);
+    }
+
+    /// What lies past the positions seen is the same everywhere.
+    void fill_row_ends(const Pass& pass) {
+        for (Id id : pass.stores) {
+            const Store& store = *as<Store>(kernel_, id);
+            const auto value = end_->values.find(store.value);
+            writer_.line("fill_row(" + values_.start_of_row(store.access) + ", " + end_->seen +
+                         ", " + end_->extent + ", " +
+                         values_.value(value == end_->values.end() ? store.value : value->second,
+                                       DType::f32, false)
+                             .text +
+                         ");");
+        }
     }
 
     void write_pass_body(const Pass& pass) {
@@ -350,27 +330,30 @@ class RowKernel {
             writer_.line("store(" + row_arrays_[id] + " + " + signature_.axis(lane_) + ", " +
                          values_.value(id).text + ");");
         }
-        for (Id id : pass.reduces) write_reduce(id);
+        for (Id id : pass.reduces) accumulators_.add(id);
         for (Id id : pass.sums) add_to_part(id);
         for (Id id : pass.stores) values_.write_store(*as<Store>(kernel_, id));
         for (Id id : defined) values_.forget(id);
         for (Id id : pass.loaded) values_.forget(id);
     }
 
-    const Kernel& kernel_;
+    Kernel kernel_;
     const Form& form_;
     Signature& signature_;
     Writer& writer_;
-    Values values_;
-    Passes passes_;
     AxisId lane_ = -1;
     bool columns_ = false;  // the lanes lie outside the passes
+    Values values_;
+    RowAccumulators accumulators_;
+    Passes passes_;
+    std::optional<RowEnd> end_;
+    Id bound_ = -1;  // of the positions of a row that are seen
     std::vector<Id> nodes_;  // those of the form, without the stores of sums over rows
     std::vector<RowSum> row_sums_;
     std::vector<AxisId> rows_;  // that these sums are over, block by block
     AxisId blocks_ = -1;
     std::vector<AxisId> steps_;  // inner axes that are walked one position at a time
-    std::map<Id, std::string> row_arrays_, accumulators_;
+    std::map<Id, std::string> row_arrays_;
     std::string row_size_;
     bool shares_vectors_ = false;
     int unindent_ = 0;

@@ -132,7 +132,7 @@ void time_in_turns(Form& off, Form& on, CompareRow& row) {
 
 FormComparison::FormComparison(const LoadedModel& model) {
     const bool gradient = has_gradient(model.graph), training = has_dropout(model.graph);
-    for (bool fusion : {false, true}) {
+    for (Fusion fusion : {Fusion(false), Fusion(true, AttentionForm::fused)}) {
         requests_.push_back(runner_program(model, gradient, training, fusion));
         compiled_.push_back(compile(model, {requests_.back()}));
         generated_.push_back(&load_generated(compiled_.back().plan, isa_of_this_machine()));
@@ -165,11 +165,27 @@ CompareRow FormComparison::measure(const SampleDims& dims) const {
         costs[i]->peak_bytes = forms[i]->peak_bytes();
         costs[i]->kernels = int(program.plan.steps.size());
     }
-    row.chosen = shipped_form();
+    row.chosen = chosen_form(compiled_[1].programs[0], dims);
     return row;
 }
 
-std::string shipped_form() { return ProgramRequest{}.fusion ? "on" : "off"; }
+std::string chosen_form(const CompiledProgram& program, const SampleDims& dims) {
+    const auto is_plain = [&](const AttentionChoice& choice) {
+        const fuse::AttentionWork work =
+            choice.work_at([&](const Dim& dim) { return value_of(dim, dims); });
+        return fuse::estimate_attention(work).prefers_plain();
+    };
+    const auto& attentions = program.attentions;
+    const auto plain = std::count_if(attentions.begin(), attentions.end(), is_plain);
+    if (!plain) return "on";
+    const std::vector<Node>& nodes = program.grouped.nodes;
+    const bool nothing_else = std::all_of(nodes.begin(), nodes.end(), [](const Node& node) {
+        const OpClass op_class = row_of(node.op).op_class;
+        return node.region || node.op == Op::attention || node.op == Op::poison ||
+               op_class == OpClass::leaf || op_class == OpClass::output;
+    });
+    return nothing_else && plain == std::ssize(attentions) ? "off" : "mixed";
+}
 
 std::optional<std::int64_t> crossover(const std::vector<CompareRow>& rows, const std::string& dim) {
     std::optional<std::int64_t> from;

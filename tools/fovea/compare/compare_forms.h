@@ -25,14 +25,14 @@ struct CompareRow {
     SampleDims dims;
     double value_error = 0, gradient_error = 0;  // of fusion on, by fusion off
     FormCost off, on;
-    std::string chosen;  // `off` or `on`
+    std::string chosen;  // `off`, `on` or `mixed` (see `chosen_form`)
 };
 
 /// Largest errors that pass.
 inline constexpr double kFusionTolerance = 1e-5;
 
-/// One model in both forms, compiled as `run --fusion on|off` does. Programs differentiate where
-/// the model can be, and train where it has dropout: both sides draw the same numbers.
+/// One model in both forms, compiled as `run --fusion off|always` does. Programs differentiate
+/// where the model can be, and train where it has dropout: both sides draw the same numbers.
 class FormComparison {
   public:
     explicit FormComparison(const LoadedModel& model);
@@ -51,8 +51,10 @@ class FormComparison {
     std::vector<const runtime::Model*> generated_;
 };
 
-/// The form that `fovea build` ships, whatever the sizes: `on`.
-std::string shipped_form();
+/// The form that `fovea build` ships of a program where these sizes are static: `on` where every
+/// attention is one kernel, `off` where the program is attention in plain ops and nothing else,
+/// `mixed` where plain attentions stand beside what is fused.
+std::string chosen_form(const CompiledProgram& program, const SampleDims& dims);
 
 /// The size of `dim` from which on fusion is the faster form, up to the largest; nothing when it is
 /// not at the largest. Rows are sorted by the dim.
