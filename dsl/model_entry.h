@@ -31,6 +31,7 @@ struct ModelEntry {
     std::vector<ExtraProgram> programs;
     Driver driver = Driver::runner;
     SettingValues small_settings;  // what verification takes, unless told
+    BuildGraph evaluation = {};    // with the loss that is reported; empty: that of `build`
 };
 
 namespace detail {

@@ -59,18 +59,31 @@ constexpr Mask words(const PaperSettings& c, Tensor ids) {
     return allowed(rearrange(logical_not(eq(ids, c.pad)), "b k -> b 1 1 k"));
 }
 
-/// Parameters w_qs, w_ks, w_vs, fc and layer_norm.
-constexpr Tensor attend(Scope s, const PaperSettings& c, Tensor x, Tensor memory,
-                        const Mask& mask) {
-    auto project = [&](Scope part, Tensor from, Dim width) {
-        return split_heads(linear(part, from, c.heads * width, {.bias = false}), c.heads);
-    };
-    Tensor q = project(s / "w_qs", x, c.d_k), k = project(s / "w_ks", memory, c.d_k);
-    Tensor v = project(s / "w_vs", memory, c.d_v);
-    Tensor seen = attention(q, k, v, dot_product, mask, {.dropout = c.dropout});
+/// [batch, keys, d_model] → [batch, keys, heads · d_k]. Parameter w_ks.
+constexpr Tensor keys_of(Scope s, const PaperSettings& c, Tensor memory) {
+    return linear(s / "w_ks", memory, c.heads * c.d_k, {.bias = false});
+}
+/// [batch, keys, d_model] → [batch, keys, heads · d_v]. Parameter w_vs.
+constexpr Tensor values_of(Scope s, const PaperSettings& c, Tensor memory) {
+    return linear(s / "w_vs", memory, c.heads * c.d_v, {.bias = false});
+}
+
+/// x [batch, queries, d_model] attends to keys and values. Parameters w_qs, fc and layer_norm.
+constexpr Tensor attend_to(Scope s, const PaperSettings& c, Tensor x, Tensor keys, Tensor values,
+                           const Mask& mask) {
+    Tensor queries = linear(s / "w_qs", x, c.heads * c.d_k, {.bias = false});
+    Tensor seen =
+        attention(split_heads(queries, c.heads), split_heads(keys, c.heads),
+                  split_heads(values, c.heads), dot_product, mask, {.dropout = c.dropout});
     Tensor y =
         linear(s / "fc", rearrange(seen, "b h t d -> b t (h d)"), c.d_model, {.bias = false});
     return add_norm(s, c, x, y);
+}
+
+constexpr Tensor attend(Scope s, const PaperSettings& c, Tensor x, Tensor memory,
+                        const Mask& mask) {
+    Tensor keys = keys_of(s, c, memory), values = values_of(s, c, memory);
+    return attend_to(s, c, x, keys, values, mask);
 }
 
 /// Parameters w_1, w_2 and layer_norm.
@@ -86,11 +99,13 @@ constexpr Tensor embed(Scope s, const PaperSettings& c, Tensor table, Tensor ids
     return layer_norm(s / "layer_norm", positional_encoding(x, c.dropout), 1, kNormEps);
 }
 
-constexpr Tensor encode(Scope s, const PaperSettings& c, Tensor table, Tensor src) {
+/// src [batch, src_len], of which `mask` says what is seen → [batch, src_len, d_model].
+constexpr Tensor encode(Scope s, const PaperSettings& c, Tensor table, Tensor src,
+                        const Mask& mask) {
     Tensor x = embed(s, c, table, src);
     for (int i = 0; i < c.layers; ++i) {
         Scope layer = s / "layer_stack" / i;
-        x = attend(layer / "slf_attn", c, x, x, words(c, src));
+        x = attend(layer / "slf_attn", c, x, x, mask);
         x = feed_forward(layer / "pos_ffn", c, x);
     }
     return x;
@@ -127,11 +142,23 @@ constexpr Tables make_tables(Scope s, const PaperSettings& c) {
     return tables;
 }
 
-constexpr void refuse_two_vocabularies(Scope s, const PaperSettings& c) {
+/// x [..., d_model] → [..., tgt_vocab]
+constexpr Tensor logits_of(const PaperSettings& c, const Tables& tables, Tensor x) {
+    Tensor logits = linear_product(x, tables.projection, Location::here());
+    return c.scale == Scale::prj ? logits / sqrt(c.d_model) : logits;
+}
+
+/// One size for both vocabularies where their embeddings are one.
+constexpr bool share_vocabulary(Scope s, PaperSettings& c) {
+    if (!c.share_embeddings) return true;
+    if (!c.src_vocab.is_static()) c.src_vocab = c.tgt_vocab;
+    if (!c.tgt_vocab.is_static()) c.tgt_vocab = c.src_vocab;
+    if (c.src_vocab == c.tgt_vocab) return true;
     Text text;
     text << "share_embeddings takes one vocabulary for both languages, not " << c.src_vocab
          << " and " << c.tgt_vocab;
     fail(*s.graph, Location::here(), s.id, text);
+    return false;
 }
 
 }  // namespace paper
@@ -139,19 +166,15 @@ constexpr void refuse_two_vocabularies(Scope s, const PaperSettings& c) {
 /// `loss` is the sum over the targets that are not padding, of label-smoothed cross entropies.
 constexpr void attention_is_all_you_need(Scope s, const PaperSettings& settings) {
     PaperSettings c = settings;
-    if (c.share_embeddings) {
-        if (!c.src_vocab.is_static()) c.src_vocab = c.tgt_vocab;
-        if (!c.tgt_vocab.is_static()) c.tgt_vocab = c.src_vocab;
-        if (!(c.src_vocab == c.tgt_vocab)) return paper::refuse_two_vocabularies(s, c);
-    }
+    if (!paper::share_vocabulary(s, c)) return;
     Tensor src = s.input("src", {"batch", "src_len"}, i32);
     Tensor tgt = s.input("tgt", {"batch", "tgt_len"}, i32);
     Tensor labels = s.input("labels", {"batch", "tgt_len"}, i32);
     paper::Tables tables = paper::make_tables(s, c);
-    Tensor memory = paper::encode(s / "encoder", c, tables.source, src);
-    Tensor x = paper::decode(s / "decoder", c, tables.target, tgt, memory, paper::words(c, src));
-    Tensor logits = linear_product(x, tables.projection, Location::here());
-    if (c.scale == Scale::prj) logits = logits / sqrt(c.d_model);
+    Mask words = paper::words(c, src);
+    Tensor memory = paper::encode(s / "encoder", c, tables.source, src, words);
+    Tensor x = paper::decode(s / "decoder", c, tables.target, tgt, memory, words);
+    Tensor logits = paper::logits_of(c, tables, x);
     s.output("logits", logits);
     s.output("loss", smoothed_cross_entropy(logits, labels, c.pad, c.label_smoothing));
 }

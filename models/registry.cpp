@@ -5,6 +5,7 @@
 
 #include "models/additive_attention.h"
 #include "models/attention_is_all_you_need.h"
+#include "models/attention_is_all_you_need_decode.h"
 #include "models/dot_product_attention.h"
 #include "models/masked_softmax.h"
 #include "models/transformer.h"
@@ -29,6 +30,8 @@ static_assert(well_formed<[](Scope s) { transformer(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_decode_step(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
+static_assert(well_formed<[](Scope s) { attention_is_all_you_need_encode(s, {}); }>);
+static_assert(well_formed<[](Scope s) { attention_is_all_you_need_decode_step(s, {}); }>);
 
 /// The entry of `models/<name>.h`. `small` are the settings of verification; of the function's
 /// settings those in `only` are offered, empty: all.
@@ -51,6 +54,21 @@ ModelEntry transformer_entry() {
         {"src_vocab", "tgt_vocab", "hidden", "ffn", "heads", "layers", "dropout", "bias"});
     result.programs = {{"encode", builder_of<transformer_encode>()},
                        {"decode_step", builder_of<transformer_decode_step>()}};
+    result.driver = Driver::translator;
+    return result;
+}
+
+ModelEntry paper_entry() {
+    ModelEntry result = entry<PaperSettings, attention_is_all_you_need>("attention_is_all_you_need",
+                                                                        {{"d_model", "24"},
+                                                                         {"d_inner", "40"},
+                                                                         {"heads", "3"},
+                                                                         {"d_k", "8"},
+                                                                         {"d_v", "6"},
+                                                                         {"layers", "1"}});
+    result.evaluation = builder_of<attention_is_all_you_need_evaluate>();
+    result.programs = {{"encode", builder_of<attention_is_all_you_need_encode>()},
+                       {"decode_step", builder_of<attention_is_all_you_need_decode_step>()}};
     result.driver = Driver::translator;
     return result;
 }
@@ -80,13 +98,7 @@ std::vector<ModelEntry> make_entries() {
         entry<TransformerSettings, transformer_decoder>(
             "transformer_decoder", kSmallStack, {"tgt_vocab", "hidden", "ffn", "heads", "layers"}),
         transformer_entry(),
-        entry<PaperSettings, attention_is_all_you_need>("attention_is_all_you_need",
-                                                        {{"d_model", "24"},
-                                                         {"d_inner", "40"},
-                                                         {"heads", "3"},
-                                                         {"d_k", "8"},
-                                                         {"d_v", "6"},
-                                                         {"layers", "1"}}),
+        paper_entry(),
     };
 }
 

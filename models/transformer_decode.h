@@ -2,42 +2,15 @@
 // encoded once, then each step reads one token a sentence. Equal to the full forward pass.
 #pragma once
 
+#include "models/block_names.h"
 #include "models/transformer.h"
 
 namespace fovea::models {
 
-/// Names that inputs and outputs of decoder blocks have: `block3.keys`.
-struct BlockNames {
-    static constexpr int kMost = 64;
-    char text[kMost][32]{};
-
-    constexpr explicit BlockNames(std::string_view part) {
-        for (int i = 0; i < kMost; ++i) {
-            int end = 0;
-            for (char c : std::string_view("block")) text[i][end++] = c;
-            if (i >= 10) text[i][end++] = char('0' + i / 10);
-            text[i][end++] = char('0' + i % 10);
-            for (char c : part) text[i][end++] = c;
-        }
-    }
-    constexpr const char* operator[](int block) const { return text[block]; }
-};
-
-inline constexpr BlockNames kMemoryKeys(".memory_keys"), kMemoryValues(".memory_values"),
-    kKeys(".keys"), kValues(".values"), kKeysNext(".keys_next"), kValuesNext(".values_next");
-
-constexpr bool too_many_blocks(Scope s, const TransformerSettings& c) {
-    if (c.layers <= BlockNames::kMost) return false;
-    Text text;
-    text << "decoding is for at most " << BlockNames::kMost << " layers, not " << c.layers;
-    fail(*s.graph, Location::here(), s.id, text);
-    return true;
-}
-
 /// What decoder blocks attend to, projected: `blockN.memory_keys` and `blockN.memory_values`, both
 /// [batch, src_len, hidden].
 constexpr void transformer_encode(Scope s, const TransformerSettings& c) {
-    if (too_many_blocks(s, c)) return;
+    if (too_many_blocks(s, c.layers)) return;
     Tensor src = s.input("src", {"batch", c.src_len}, i32);
     Tensor src_lens = s.input("src_lens", {"batch"}, i32);
     Tensor memory = encode(s / "encoder", c, src, src_lens);
@@ -62,7 +35,7 @@ constexpr Tensor attend(Scope s, const TransformerSettings& c, Tensor x, Tensor 
 /// and have room for `steps`; `keys_next` and `values_next` are the caches with this position's
 /// row.
 constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
-    if (too_many_blocks(s, c)) return;
+    if (too_many_blocks(s, c.layers)) return;
     Tensor token = s.input("token", {"batch"}, i32);
     Tensor position = s.input("position", {1}, i32);
     Tensor src_lens = s.input("src_lens", {"batch"}, i32);

@@ -163,9 +163,11 @@ std::int64_t fill_batch(const Examples& examples, std::span<const std::uint32_t>
         std::copy_n(target, targets, inputs.labels + row * targets);
         inputs.tgt[row * targets] = kBegin;
         std::copy_n(target, targets - 1, inputs.tgt + row * targets + 1);
-        inputs.src_lens[row] = examples.source_lengths[chosen[row]];
-        inputs.tgt_lens[row] = examples.target_lengths[chosen[row]];
-        target_tokens += inputs.tgt_lens[row];
+        const std::int32_t source_length = examples.source_lengths[chosen[row]];
+        const std::int32_t target_length = examples.target_lengths[chosen[row]];
+        if (inputs.src_lens) inputs.src_lens[row] = source_length;
+        if (inputs.tgt_lens) inputs.tgt_lens[row] = target_length;
+        target_tokens += target_length;
     }
     return target_tokens;
 }

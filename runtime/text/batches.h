@@ -64,7 +64,7 @@ struct BatchSteps {
 /// The steps that the `chosen` examples need.
 BatchSteps needed_steps(const Examples& examples, std::span<const std::uint32_t> chosen);
 
-/// Where a training step reads its batch, cut to its steps.
+/// Where a training step reads its batch, cut to its steps; no lengths where it reads none.
 struct BatchInputs {
     BatchSteps steps;
     std::int32_t* src = nullptr;  // [batch, steps.source]

@@ -104,6 +104,7 @@ void fill_inputs(Instance& instance, const BenchSizes& sizes) {
     fill_words({instance.input<std::int32_t>("tgt"), count}, sizes.tgt_vocab, 2);
     fill_words({instance.input<std::int32_t>("labels"), count}, sizes.tgt_vocab, 3);
     for (const char* lengths : {"src_lens", "tgt_lens"}) {
+        if (!instance.has_input(lengths)) continue;
         std::fill_n(instance.input<std::int32_t>(lengths), sizes.batch,
                     static_cast<std::int32_t>(sizes.steps));
     }

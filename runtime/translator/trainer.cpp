@@ -25,7 +25,8 @@ StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
         chosen = chosen.subspan(batch.size());
         const LoadedBatch loaded = load_batch(step_.instance(), examples, batch);
         // The loss to differentiate is the mean over all steps; the program takes that over fewer.
-        const double share = double(loaded.target_steps) / double(examples.steps);
+        const bool is_mean = step_.instance().has_input("tgt_lens");
+        const double share = is_mean ? double(loaded.loss_steps) / double(examples.steps) : 1;
         if (chosen.empty()) {
             const StepOutcome outcome =
                 step_.run(settings.seed, number,
@@ -38,7 +39,7 @@ StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
             step_.accumulate(settings.seed, number, share);
         }
         result.tokens += loaded.tokens;
-        result.loss_sum += total_loss(step_.instance().output_values("loss"), loaded.target_steps);
+        result.loss_sum += total_loss(step_.instance().output_values("loss"), loaded.loss_steps);
         if (!std::isfinite(result.loss_sum)) refuse_infinite_loss();
     }
     return result;
@@ -63,12 +64,14 @@ LoadedBatch load_batch(Instance& instance, const Examples& examples,
     instance.bind({{"batch", static_cast<std::int64_t>(chosen.size())},
                    {"src_len", static_cast<std::int64_t>(steps.source)},
                    {"tgt_len", static_cast<std::int64_t>(steps.target)}});
-    const std::int64_t tokens = fill_batch(
-        examples, chosen,
-        {steps, instance.input<std::int32_t>("src"), instance.input<std::int32_t>("src_lens"),
-         instance.input<std::int32_t>("tgt"), instance.input<std::int32_t>("labels"),
-         instance.input<std::int32_t>("tgt_lens")});
-    return {tokens, steps.target};
+    const auto input = [&](const char* name) {
+        return instance.has_input(name) ? instance.input<std::int32_t>(name) : nullptr;
+    };
+    const std::int64_t tokens =
+        fill_batch(examples, chosen,
+                   {steps, input("src"), input("src_lens"), input("tgt"), input("labels"),
+                    input("tgt_lens")});
+    return {tokens, steps.target, instance.has_input("tgt_lens") ? steps.target : 1};
 }
 
 }  // namespace fovea::runtime

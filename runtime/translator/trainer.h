@@ -36,7 +36,8 @@ class Trainer {
 /// A batch in an instance's inputs.
 struct LoadedBatch {
     std::int64_t tokens = 0;  // target tokens
-    std::size_t target_steps = 0;  // that the program runs over: the loss is the mean over these
+    std::size_t target_steps = 0;  // that the program runs over
+    std::size_t loss_steps = 0;    // that the loss is the mean over: target_steps, or 1 for sums
 };
 
 /// The sum of the cross entropies that a batch's `loss` stands for: loss[b] is the mean over all
@@ -44,7 +45,8 @@ struct LoadedBatch {
 double total_loss(std::span<const float> loss, std::size_t steps);
 
 /// Binds `instance` to a batch of `chosen` examples and fills its inputs. Steps that are padding in
-/// the whole batch are left out: they change no value at a valid position.
+/// the whole batch are left out: they change no value at a valid position. A model that takes no
+/// `tgt_lens` sums its loss over the targets that are not padding.
 LoadedBatch load_batch(Instance& instance, const Examples& examples,
                        std::span<const std::uint32_t> chosen);
 

@@ -40,7 +40,7 @@ Score score_examples(Instance& instance, const Examples& examples,
         chosen = chosen.subspan(part.size());
         const LoadedBatch loaded = load_batch(instance, examples, part);
         instance.run();
-        loss += total_loss(instance.output_values("loss"), loaded.target_steps);
+        loss += total_loss(instance.output_values("loss"), loaded.loss_steps);
         right += count_right(instance, examples, part, loaded.target_steps);
         score.tokens += loaded.tokens;
     }

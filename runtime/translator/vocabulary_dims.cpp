@@ -24,10 +24,26 @@ void add_dim(const Model& model, const std::string& name, std::size_t words,
     }
 }
 
+/// Settings of the model that a translator, which pads with <pad> and has a vocabulary for each
+/// language, cannot serve.
+void refuse_other_words(const Model& model) {
+    for (const Setting& setting : model.settings) {
+        if (setting.name == "pad" && setting.value != std::to_string(kPad))
+            throw UserError("this " + model.name + " was generated with pad=" + setting.value +
+                            ", but a translator pads with " + std::to_string(kPad) +
+                            "; generate it without --set pad");
+        if (setting.name == "share_embeddings" && setting.value == "true")
+            throw UserError("this " + model.name +
+                            " was generated with share_embeddings=true, but a translator has a "
+                            "vocabulary for each language; generate it without that setting");
+    }
+}
+
 }  // namespace
 
 DimValues vocabulary_dims(const Model& model, const Vocabulary& source, const Vocabulary& target,
                           const std::string& origin) {
+    refuse_other_words(model);
     DimValues dims;
     add_dim(model, "src_vocab", source.size(), origin, dims);
     add_dim(model, "tgt_vocab", target.size(), origin, dims);

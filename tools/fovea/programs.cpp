@@ -18,6 +18,10 @@ ProgramRequest request(std::string name, const Graph& graph, bool training, Grad
             .fusion = fusion};
 }
 
+Graph evaluation(const LoadedModel& model) {
+    return model.entry.evaluation ? model.entry.evaluation(model.values) : model.graph;
+}
+
 }  // namespace
 
 Fusion fusion_of(const Arguments& given) {
@@ -64,7 +68,7 @@ std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fus
 std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = {
         request("training_step", model.graph, true, Gradients::of_parameters, fusion),
-        request("evaluate", model.graph, false, Gradients::none, fusion)};
+        request("evaluate", evaluation(model), false, Gradients::none, fusion)};
     requests[0].only = {"loss"};
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
