@@ -1,6 +1,7 @@
 #include "codegen/assemble_program.h"
 
 #include "codegen/base/error.h"
+#include "codegen/graph/scan_function.h"
 #include "codegen/plan/lifetimes.h"
 #include "codegen/plan/phases.h"
 
@@ -29,18 +30,9 @@ plan::Initial initial_of(Initial initial) {
 class InputContents {
   public:
     explicit InputContents(const Graph& graph) : graph_(graph) {
-        for (const Node& node : graph.nodes) {
-            const auto& in = node.inputs;
-            if (node.op == Op::gather) note(in[1], plan::Holds::ids, node.dim);
-            if (node.op == Op::smoothed_cross_entropy)
-                note(in[1], plan::Holds::ids, graph[in[0]].shape[-1]);
-            if (node.op == Op::cross_entropy) {
-                note(in[1], plan::Holds::ids, graph[in[0]].shape[-1]);
-                note(in[2], plan::Holds::lengths, graph[in[0]].shape[-2]);
-            }
-            if (node.op == Op::attention) note(in[3], plan::Holds::lengths, graph[in[1]].shape[-2]);
-            if (node.op == Op::masked_softmax) note(in[3], plan::Holds::lengths, node.shape[-1]);
-        }
+        std::vector<int> itself(graph.nodes.size());
+        for (std::size_t id = 0; id < itself.size(); ++id) itself[id] = int(id);
+        collect(graph, itself);
     }
     void describe(plan::Tensor& tensor) const {
         for (const Note& note : notes_)
@@ -56,6 +48,42 @@ class InputContents {
         plan::Holds holds;
         Dim limit;
     };
+    /// `outside`: the nodes of the model's graph that nodes of `graph`, it or the step of a scan,
+    /// stand for; 0 for none.
+    void collect(const Graph& graph, std::vector<int> outside) {
+        for (int id = 1; id < int(graph.nodes.size()); ++id) {
+            const Node& node = graph[id];
+            const auto& in = node.inputs;
+            const auto shape = [&](std::size_t i) -> const Shape& { return graph[in[i]].shape; };
+            const auto of = [&](std::size_t i) {
+                return in[i] > 0 ? outside[std::size_t(in[i])] : 0;
+            };
+            if (node.op == Op::rearrange) outside[std::size_t(id)] = of(0);
+            if (node.op == Op::gather) note(of(1), plan::Holds::ids, node.dim);
+            if (node.op == Op::smoothed_cross_entropy)
+                note(of(1), plan::Holds::ids, shape(0)[-1]);
+            if (node.op == Op::cross_entropy) {
+                note(of(1), plan::Holds::ids, shape(0)[-1]);
+                note(of(2), plan::Holds::lengths, shape(0)[-2]);
+            }
+            if (node.op == Op::attention) note(of(3), plan::Holds::lengths, shape(1)[-2]);
+            if (node.op == Op::masked_softmax) note(of(3), plan::Holds::lengths, node.shape[-1]);
+            if (is_scan(graph, id)) collect_step(graph, id, outside);
+        }
+    }
+    void collect_step(const Graph& graph, int id, const std::vector<int>& outside) {
+        const ScanFunction& function = *scan_of(graph, id).function;
+        std::vector<int> inside(function.step.nodes.size(), 0);
+        for (int i = 0; i < function.inputs(); ++i) {
+            const int capture = i - function.sequences - function.states;
+            const int input = find_input(
+                function.step, i < function.sequences ? scan_name(ScanName::value, i)
+                               : capture < 0 ? scan_name(ScanName::state, i - function.sequences)
+                                             : scan_name(ScanName::capture, capture));
+            inside[std::size_t(input)] = outside[std::size_t(graph[id].inputs[std::size_t(i)])];
+        }
+        collect(function.step, inside);
+    }
     void note(int id, plan::Holds holds, const Dim& limit) {
         if (id > 0 && graph_[id].op == Op::input)
             notes_.push_back({std::string(graph_[id].name), holds, limit.without_label()});
@@ -134,6 +162,14 @@ class Assembly {
             tensor_of_.push_back(find_or_add(lowered_.memories[i], prepared[i]));
     }
     int find_or_add(const lower::Memory& memory, bool prepared) {
+        if (memory.node < 0) {
+            program_.tensors.push_back({.name = memory.name,
+                                        .role = plan::Role::buffer,
+                                        .dtype = memory.dtype,
+                                        .shape = memory.shape,
+                                        .limit = {}});
+            return int(program_.tensors.size()) - 1;
+        }
         const Node& node = graph_[memory.node];
         int output = fused_.output_of[std::size_t(memory.node)];
         bool leaf = node.op == Op::parameter || node.op == Op::input;

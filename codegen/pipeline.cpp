@@ -14,6 +14,7 @@
 #include "codegen/group/raise_attention.h"
 #include "codegen/group/raise_contraction.h"
 
+#include "codegen/graph/scan_function.h"
 #include "codegen/group/raise_softmax.h"
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"
@@ -61,6 +62,7 @@ struct Pass {
     const char* reason;  // why it stands where it stands
     Graph (*run)(const Passage&);
     Graph CompiledProgram::* stage = nullptr;  // where its result is kept for `fovea show`
+    bool on_steps = false;  // also on the steps of scans, each a graph of its own
 };
 
 Graph differentiate(const Passage& at) {
@@ -89,16 +91,25 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
     {"select_mode", "dropout is a draw or nothing before anything looks at patterns",
      [](const Passage& at) { return select_mode(at.graph, at.request.training); },
-     &CompiledProgram::graph},
+     &CompiledProgram::graph, true},
     {"inline_composites", "with fusion off, gradients are taken of the plain ops",
      [](const Passage& at) { return at.request.fusion ? at.graph : expand_composites(at.graph); }},
     {"raise_contraction", "a spelled-out product is an einsum before softmax is looked for",
-     [](const Passage& at) { return raise_contraction(at.graph); }},
+     [](const Passage& at) { return raise_contraction(at.graph); }, nullptr, true},
     {"raise_softmax", "composites are recognised before the gradient, whose rules they carry",
-     [](const Passage& at) { return at.request.fusion ? raise_softmax(at.graph) : at.graph; }},
+     [](const Passage& at) { return at.request.fusion ? raise_softmax(at.graph) : at.graph; },
+     nullptr, true},
     {"raise_attention", "its softmax is a composite by now",
      [](const Passage& at) { return at.request.fusion ? raise_attention(at.graph) : at.graph; },
      &CompiledProgram::grouped},
+    {"attend_in_steps", "a step of a scan has one query: its attention is plain ops",
+     [](const Passage& at) {
+         return on_steps(at.graph, [](const Graph& step) {
+             return expand_composites(step, [](const Node& n) { return n.op == Op::attention; });
+         });
+     }},
+    {"draw_ahead", "before the gradient, which reads the same random factors again",
+     [](const Passage& at) { return draw_ahead(at.graph); }},
     {"fuse_attention", "before the gradient, since one kernel has another than its parts",
      [](const Passage& at) {
          return at.request.fusion ? choose_and_fuse_attention(at) : at.graph;
@@ -108,15 +119,15 @@ constexpr Pass kPasses[] = {
     {"expand_composites", "what is left is primitives, which the kernels are made of",
      [](const Passage& at) { return expand_composites(at.graph); }},
     {"raise_contraction", "score regions become einsums as they are expanded",
-     [](const Passage& at) { return raise_contraction(at.graph); }},
+     [](const Passage& at) { return raise_contraction(at.graph); }, nullptr, true},
     {"normalize_reductions", "row kernels and column kernels each take one kind",
-     [](const Passage& at) { return normalize_reductions(at.graph); }},
+     [](const Passage& at) { return normalize_reductions(at.graph); }, nullptr, true},
     {"fold", "first, so that equal values look equal",
-     [](const Passage& at) { return fold(at.graph); }},
+     [](const Passage& at) { return fold(at.graph); }, nullptr, true},
     {"common_subexpressions", "the backward pass shares what the forward pass computed",
-     [](const Passage& at) { return common_subexpressions(at.graph); }},
+     [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
     {"dead_code", "last, since every pass leaves some",
-     [](const Passage& at) { return dead_code(at.graph); }, &CompiledProgram::optimized},
+     [](const Passage& at) { return dead_code(at.graph); }, &CompiledProgram::optimized, true},
 };
 
 class Stopwatch {
@@ -131,10 +142,13 @@ class Stopwatch {
 };
 
 void run_passes(const ProgramRequest& request, CompiledProgram& program) {
-    Passage at{request, program, request.graph};
+    Passage at{request, program, seal_scans(request.graph)};
     for (const Pass& pass : kPasses) {
         Stopwatch watch;
         int before = int(at.graph.nodes.size());
+        if (pass.on_steps)
+            at.graph = on_steps(
+                at.graph, [&](const Graph& step) { return pass.run({request, program, step}); });
         at.graph = pass.run(at);
         program.passes.push_back(
             {pass.name, pass.reason, watch.milliseconds(), before, int(at.graph.nodes.size())});

@@ -35,16 +35,14 @@ struct Scope {
     constexpr Tensor parameter(const char* name, const Shape& shape,
                                Initial initial = Initial::xavier_uniform, DType type = f32,
                                Location location = Location::here()) const {
-        int leaf = graph->add_scope(id, name, -1, false, location);
-        if (!graph->claim_parameter(leaf)) {
-            Text text;
-            text << "two parameters are named ";
-            graph->write_path(text, leaf);
-            text << ": give the modules different names, or pass the first parameter on";
-            return fail(*graph, location, id, text);
-        }
-        return make(*graph, {.op = Op::parameter, .dtype = type, .shape = shape, .scope = leaf,
-                             .location = location, .initial = initial});
+        return parameter_at(graph->add_scope(id, name, -1, false, location), shape, initial, type,
+                            location);
+    }
+    /// The same with a number behind its name: `weight_ih_l0`.
+    constexpr Tensor parameter(const char* name, int number, const Shape& shape, Initial initial,
+                               DType type = f32, Location location = Location::here()) const {
+        return parameter_at(graph->add_scope(id, name, number, false, location), shape, initial,
+                            type, location);
     }
     /// Another name of `parameter`, which files may hold it under (tied tensors).
     constexpr void tie(const char* name, Tensor parameter,
@@ -83,6 +81,22 @@ struct Scope {
     }
 
   private:
+    constexpr Tensor parameter_at(int leaf, const Shape& shape, Initial initial, DType type,
+                                  Location location) const {
+        if (!graph->claim_parameter(leaf)) {
+            Text text;
+            text << "two parameters are named ";
+            graph->write_path(text, leaf);
+            text << ": give the modules different names, or pass the first parameter on";
+            return fail(*graph, location, id, text);
+        }
+        return make(*graph, {.op = Op::parameter,
+                             .dtype = type,
+                             .shape = shape,
+                             .scope = leaf,
+                             .location = location,
+                             .initial = initial});
+    }
     constexpr bool taken(Op op, std::string_view name) const {
         for (const Node& node : graph->nodes)
             if (node.op == op && node.name == name) return true;

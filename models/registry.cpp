@@ -8,6 +8,7 @@
 #include "models/attention_is_all_you_need_decode.h"
 #include "models/dot_product_attention.h"
 #include "models/masked_softmax.h"
+#include "models/seq2seq_attention.h"
 #include "models/transformer.h"
 #include "models/transformer_decode.h"
 
@@ -29,6 +30,7 @@ static_assert(well_formed<[](Scope s) { transformer_decoder(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_decode_step(s, {}); }>);
+static_assert(well_formed<[](Scope s) { seq2seq_attention(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_decode_step(s, {}); }>);
@@ -98,6 +100,8 @@ std::vector<ModelEntry> make_entries() {
         entry<TransformerSettings, transformer_decoder>(
             "transformer_decoder", kSmallStack, {"tgt_vocab", "hidden", "ffn", "heads", "layers"}),
         transformer_entry(),
+        entry<Seq2SeqSettings, seq2seq_attention>(
+            "seq2seq_attention", {{"embed", "12"}, {"hidden", "20"}, {"dropout", "0.1"}}),
         paper_entry(),
     };
 }

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "codegen/autodiff/differentiate_scan.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
+#include "codegen/graph/scan_function.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/reduction.h"
 
@@ -84,11 +86,33 @@ class Backward : public GradientSink {
                 "`s.output(\"loss\", ...)`, or give cotangents `<output>.grad`");
     }
     void visit(int id) {
+        if (is_scan(graph_, id)) return visit_scan(id);
         Tensor dy = gradients_[std::size_t(id)];
         if (!dy || !wanted_[std::size_t(id)] || !op_def(graph_[id].op).gradient) return;
         node_ = graph_[id];
         Graph::From from(graph_, node_, true);
         op_def(node_.op).gradient(node_, {&graph_, id}, dy, *this);
+    }
+    /// At the first of its results all others have their gradients.
+    void visit_scan(int id) {
+        std::vector<int> nodes = nodes_of_scan(graph_, id);
+        if (nodes.front() != id || !wanted_[std::size_t(id)]) return;
+        const ScanFunction& function = *scan_of(graph_, id).function;
+        std::vector<Tensor> cotangents(std::size_t(function.states + function.results));
+        bool any = false;
+        for (int node : nodes) {
+            if (node >= count_) continue;
+            cotangents[std::size_t(graph_[node].axis)] = gradients_[std::size_t(node)];
+            any = any || gradients_[std::size_t(node)];
+        }
+        if (!any) return;
+        node_ = graph_[id];
+        std::vector<bool> wanted;
+        for (int i = 0; i < function.inputs(); ++i) wanted.push_back(wants(i));
+        Graph::From from(graph_, node_, true);
+        std::vector<Tensor> of_inputs = differentiate_scan(graph_, id, cotangents, wanted);
+        for (std::size_t i = 0; i < of_inputs.size(); ++i)
+            if (of_inputs[i]) add(int(i), of_inputs[i]);
     }
     void add_result(int id) {
         Node node = graph_[id];
@@ -116,8 +140,9 @@ class Backward : public GradientSink {
 }  // namespace
 
 Graph add_gradients(const Graph& graph, const GradientOptions& options) {
-    Graph result = expand_composites(
-        graph, [](const Node& node) { return op_def(node.op).gradient == nullptr; });
+    Graph result = expand_composites(graph, [](const Node& node) {
+        return op_def(node.op).gradient == nullptr && node.op != Op::scan;
+    });
     Backward(result, options).run();
     return result;
 }

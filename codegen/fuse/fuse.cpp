@@ -10,6 +10,7 @@ std::string_view name_of(Form form) {
         case Form::scatter: return "scatter";
         case Form::attention: return "attention";
         case Form::attention_gradient: return "attention gradient";
+        case Form::scan: return "scan";
         case Form::copy: return "copy";
     }
     return "?";
@@ -18,6 +19,7 @@ std::string_view name_of(Form form) {
 FusedGraph fuse(const Graph& graph, bool enabled) {
     std::vector<bool> inlined = inlined_nodes(graph, enabled);
     FusedGraph fused = group_nodes(graph, inlined, enabled);
+    fused.enabled = enabled;
     if (enabled) join_row_kernels(graph, inlined, fused);
     place_values(graph, inlined, fused);
     order_groups(graph, inlined, fused);

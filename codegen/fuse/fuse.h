@@ -18,6 +18,7 @@ enum class Form {
     scatter,   // a scatter-add
     attention, // a fused attention's output and statistics
     attention_gradient,  // the gradients of a fused attention
+    scan,      // all results of a scan
     copy,      // a rearrangement, concatenation or output that no other kernel can store
 };
 
@@ -43,6 +44,7 @@ struct Refusal {
 };
 
 struct FusedGraph {
+    bool enabled = true;  // whether neighbours were merged
     std::vector<Group> groups;  // in an order in which they can run
     std::vector<int> group_of;  // node to group; -1: leaves, views, outputs and what is inlined
     /// Where a node's value lies; base -1 for values that have no memory. A base is a leaf, a

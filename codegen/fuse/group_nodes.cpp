@@ -3,6 +3,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/scan_function.h"
 
 namespace fovea::fuse {
 
@@ -45,6 +46,7 @@ class Grouping {
 
     void place(int id) {
         if (graph_[id].op == Op::fused_attention) return place_attention(id);
+        if (graph_[id].op == Op::scan) return place_scan(id);
         std::vector<int> readers;
         collect_readers(id, readers);
         for (int reader : readers) {
@@ -64,6 +66,18 @@ class Grouping {
             Group& group = fused_.groups[g];
             bool attends = group.form == Form::attention || group.form == Form::attention_gradient;
             if (!attends || !is_same_attention(graph_, id, group.anchor)) continue;
+            group.nodes.push_back(id);
+            group.anchor = id;
+            fused_.group_of[std::size_t(id)] = int(g);
+            return;
+        }
+        start_group(id);
+    }
+    /// All results of a loop are of one kernel.
+    void place_scan(int id) {
+        for (std::size_t g = 0; g < fused_.groups.size(); ++g) {
+            Group& group = fused_.groups[g];
+            if (group.form != Form::scan || !is_same_scan(graph_, id, group.anchor)) continue;
             group.nodes.push_back(id);
             group.anchor = id;
             fused_.group_of[std::size_t(id)] = int(g);
@@ -113,7 +127,8 @@ class Grouping {
         const Node& node = graph_[reader];
         OpClass op_class = row_of(node.op).op_class;
         if (op_class == OpClass::contraction || op_class == OpClass::scatter ||
-            op_class == OpClass::copy || op_class == OpClass::attention)
+            op_class == OpClass::copy || op_class == OpClass::attention ||
+            op_class == OpClass::scan)
             return true;
 
         return node.op == Op::gather && (node.inputs[0] == id || node.inputs[1] == id);
@@ -208,6 +223,7 @@ class Grouping {
         if (op_class == OpClass::contraction) group.form = Form::contract;
         if (op_class == OpClass::scatter) group.form = Form::scatter;
         if (op_class == OpClass::copy) group.form = Form::copy;
+        if (op_class == OpClass::scan) group.form = Form::scan;
         if (op_class == OpClass::attention)
             group.form = is_forward(node) ? Form::attention : Form::attention_gradient;
 

@@ -39,17 +39,31 @@ class Placement {
         return false;
     }
 
+    /// The step of a scan takes its part of a value to lie there from start to end, in order.
+    bool is_read_by_scan(int id) const {
+        for (int reader : readers_[std::size_t(id)])
+            if (graph_[reader].op == Op::scan) return true;
+        return false;
+    }
+    static bool is_dense(Layout value) {
+        value.offset = Dim(0);
+        return is_whole(value);
+    }
+
     void store(int id) {
         Group& group = fused_.groups[std::size_t(group_of(id))];
         group.stored.push_back(id);
         layout(id) = row_major(id, graph_[id].shape);
         if (group.form == Form::scatter || group.form == Form::copy) return;
+        if (group.form == Form::scan || is_read_by_scan(id)) return;
         int reader = only_rearrangement(id);
         if (!reader) return;
         const Node& view = graph_[reader];
         const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
         auto read_in_place = rearranged(layout(id), axes);
-        if (read_in_place && is_strided(*read_in_place)) return;
+        if (read_in_place && is_strided(*read_in_place) &&
+            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
+            return;
         Layout moved = stored_rearranged(reader, view.shape, axes);
         if (is_strided(moved)) layout(id) = moved;
     }
@@ -79,7 +93,9 @@ class Placement {
         auto in_place = node.op == Op::slice
                             ? sliced(input, node.axis, node.dim, node.shape[node.axis])
                             : rearranged(input, graph_.rearranges[std::size_t(node.attribute)]);
-        if (in_place && is_strided(*in_place)) layout(id) = *in_place;
+        bool readable =
+            in_place && is_strided(*in_place) && (!is_read_by_scan(id) || is_dense(*in_place));
+        if (readable) layout(id) = *in_place;
         else add_copy(id);
     }
 

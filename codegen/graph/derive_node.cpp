@@ -1,6 +1,7 @@
 // Calls the ops' builders on stand-ins of a node's inputs.
 #include "codegen/graph/derive_node.h"
 
+#include "codegen/graph/scan_function.h"
 #include "codegen/ops/attention.h"
 #include "codegen/ops/batch_norm.h"
 #include "codegen/ops/contraction.h"
@@ -62,6 +63,38 @@ std::optional<std::string> why_not_broadcast(const Shape& from, const Shape& to)
     if (from.rank() > to.rank()) return "it has fewer axes than its input";
     for (int i = 1; i <= from.rank(); ++i)
         if (!(from[-i] == to[-i]) && !from[-i].is_one()) return "it does not repeat axes of size 1";
+    return {};
+}
+
+/// Its inputs and its shape are those of its step.
+std::optional<std::string> why_not_scan(const Graph& graph, const Node& node) {
+    const ScanAttributes& scan = graph.scans[std::size_t(node.attribute)];
+    if (!scan.function) return {};
+    const ScanFunction& function = *scan.function;
+    const Graph& step = function.step;
+    auto fits_input = [&](int i, ScanName kind, int number, const Shape& outside, int skipped) {
+        const int inside = find_input(step, scan_name(kind, number));
+        const int id = node.inputs[std::size_t(i)];
+        if (!inside || id <= 0 || outside.rank() != step[inside].shape.rank() + skipped)
+            return false;
+        for (int k = 0; k < step[inside].shape.rank(); ++k)
+            if (!(step[inside].shape[k] == outside[k + skipped])) return false;
+        return graph[id].dtype == step[inside].dtype;
+    };
+    for (int i = 0; i < function.inputs(); ++i) {
+        const int id = node.inputs[std::size_t(i)];
+        if (id <= 0) return "its step has more inputs";
+        const bool sequence = i < function.sequences;
+        const int state = i - function.sequences, capture = state - function.states;
+        const bool fits = sequence ? fits_input(i, ScanName::value, i, graph[id].shape, 1)
+                          : capture < 0
+                              ? fits_input(i, ScanName::state, state, graph[id].shape, 0)
+                              : fits_input(i, ScanName::capture, capture, graph[id].shape, 0);
+        if (!fits) return "input " + std::to_string(i) + " is not what its step reads";
+        if (sequence && !(graph[id].shape[0] == scan.steps)) return "a sequence has other steps";
+    }
+    if (node.axis < 0 || node.axis >= function.states + function.results)
+        return "its step has no such result";
     return {};
 }
 
@@ -169,6 +202,8 @@ std::pair<int, int> input_count(const Node& node) {
         case Op::attention: return {2, 5};
         case Op::fused_attention: return {3, int(kMaxInputs)};
         case Op::sinusoids: return {0, 1};
+        case Op::step: return {1, 1};
+        case Op::scan: return {1, int(kMaxInputs)};
         default: return {0, 0};
     }
 }
@@ -208,6 +243,7 @@ std::optional<std::string> why_not_derivable(const Graph& graph, int id) {
                 return "its mask is not among its inputs";
             return {};
         }
+        case Op::scan: return why_not_scan(graph, node);
         default: return {};
     }
 }

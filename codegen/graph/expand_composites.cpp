@@ -4,6 +4,7 @@
 #include <string>
 
 #include "codegen/graph/rewrite.h"
+#include "codegen/graph/scan_function.h"
 
 namespace fovea {
 
@@ -31,7 +32,8 @@ bool is_wanted(const Node& node, bool (*wanted)(const Node& node)) {
 }  // namespace
 
 Graph expand_composites(const Graph& graph, bool (*wanted)(const Node& node)) {
-    Graph result = graph;
+    Graph result =
+        on_steps(graph, [&](const Graph& step) { return expand_composites(step, wanted); });
     auto any_left = [&] {
         for (const Node& node : result.nodes)
             if (is_wanted(node, wanted)) return true;

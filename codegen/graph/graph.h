@@ -47,6 +47,7 @@ class Graph {
     std::vector<EinsumAxes> einsums;
     std::vector<RearrangeAxes> rearranges;
     std::vector<AttentionAttributes> attentions;
+    std::vector<ScanAttributes> scans;
     std::vector<ParameterAlias> aliases;
     std::vector<Diagnostic> errors;
     int region = 0, regions = 1;  // the region that new nodes go to; how many there are

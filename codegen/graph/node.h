@@ -54,6 +54,7 @@ struct RearrangeAxes {
 };
 
 struct ScoreFunction;
+struct ScanFunction;
 
 /// What attention adds: the score region and the mask.
 struct AttentionAttributes {
@@ -66,6 +67,19 @@ struct AttentionAttributes {
     const ScoreFunction* function = nullptr;  // of a fused attention, instead of the region
 };
 
+/// What a scan adds. While a model is traced its step is a region: `region`, and up to `last_region`
+/// the regions inside it. After `seal_scans` it is `function`.
+struct ScanAttributes {
+    int region = 0, last_region = 0;
+    Dim steps{};
+    bool reverse = false;  // from the last step to the first
+    const ScanFunction* function = nullptr;
+};
+
+/// Which value of a scan's step a node of Op::step is, in `Node::axis`: a sequence's slice of this
+/// step, or a state before it. A node of Op::scan: a state after each step, or a value of each step.
+enum class StepPart : int { value, state };
+
 /// Which value of a pair a node of Op::pair is: the query's vector, the key's vector, or an index.
 enum class PairPart : unsigned char { query, key, batch, head, query_index, key_index };
 
@@ -73,7 +87,8 @@ enum class PairPart : unsigned char { query, key, batch, head, query_index, key_
 /// recomputes the weights from, or one of its gradients.
 enum class AttentionResult : unsigned char { output, statistics, query, key, value, capture };
 
-inline constexpr std::size_t kMaxInputs = 12;
+/// A scan has many: sequences, initial states, and everything that its step reads besides.
+inline constexpr std::size_t kMaxInputs = 64;
 using Inputs = std::array<int, kMaxInputs>;
 constexpr Inputs inputs_of(std::initializer_list<int> ids) {
     Inputs inputs{};

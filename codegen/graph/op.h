@@ -8,7 +8,7 @@ namespace fovea {
 enum class Op : unsigned char {
     poison,  // what an erroneous op gives: every later op passes it on silently
     // leaves
-    input, parameter, constant, extent, iota, pair,
+    input, parameter, constant, extent, iota, pair, step,
     // primitives
     elementwise, einsum, reduce, rearrange, broadcast, slice, concat, gather, scatter_add, random,
     stop_gradient,
@@ -16,14 +16,14 @@ enum class Op : unsigned char {
     dropout, softmax, masked_softmax, layer_norm, batch_norm, cross_entropy,
     smoothed_cross_entropy, attention, sinusoids,
     // kernels of their own
-    fused_attention,
+    fused_attention, scan,
     // results
     output,
 };
 
 /// How an op takes part in fusion and lowering.
 enum class OpClass : unsigned char { leaf, elementwise, contraction, reduction, view, copy, scatter,
-                                     composite, attention, output };
+                                     composite, attention, scan, output };
 
 struct OpRow {
     Op op;
@@ -39,6 +39,7 @@ inline constexpr OpRow kOps[] = {
     {Op::extent, "extent", OpClass::elementwise},
     {Op::iota, "iota", OpClass::elementwise},
     {Op::pair, "pair", OpClass::leaf},
+    {Op::step, "step", OpClass::leaf},
     {Op::elementwise, "elementwise", OpClass::elementwise},
     {Op::einsum, "einsum", OpClass::contraction},
     {Op::reduce, "reduce", OpClass::reduction},
@@ -60,6 +61,7 @@ inline constexpr OpRow kOps[] = {
     {Op::attention, "attention", OpClass::composite},
     {Op::sinusoids, "sinusoids", OpClass::composite},
     {Op::fused_attention, "fused_attention", OpClass::attention},
+    {Op::scan, "scan", OpClass::scan},
     {Op::output, "output", OpClass::output},
 };
 

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "codegen/graph/scan_function.h"
+
 namespace fovea {
 
 namespace {
@@ -63,6 +67,16 @@ std::string mask_text(const Graph& graph, const Node& node) {
     return text;
 }
 
+std::string scan_text(const Graph& graph, const Node& node) {
+    const ScanAttributes& scan = graph.scans[std::size_t(node.attribute)];
+    std::string text = " steps=" + text_of(scan.steps.without_label());
+    if (scan.reverse) text += " reverse";
+    if (!scan.function) return text + (node.axis == int(StepPart::state) ? " state" : " result");
+    const int states = scan.function->states;
+    return text + (node.axis < states ? fmt::format(" state {}", node.axis)
+                                      : fmt::format(" result {}", node.axis - states));
+}
+
 std::string attributes_text(const Graph& graph, const Node& node) {
     constexpr std::string_view parts[]{"query", "key", "batch", "head", "query_index", "key_index"};
     constexpr std::string_view results[]{"output",       "statistics",     "query gradient",
@@ -88,6 +102,8 @@ std::string attributes_text(const Graph& graph, const Node& node) {
         case Op::scatter_add: return " rows=" + text_of(node.dim);
         case Op::fused_attention:
             return fmt::format(" {}", results[std::size_t(node.result)]) + mask_text(graph, node);
+        case Op::step: return node.axis == int(StepPart::state) ? " state" : " value";
+        case Op::scan: return scan_text(graph, node);
         case Op::masked_softmax:
         case Op::attention: return mask_text(graph, node);
         case Op::einsum: return " '" + print_axes(graph.einsums[std::size_t(node.attribute)]) + "'";
@@ -104,6 +120,17 @@ std::string origin(const Graph& graph, const Node& node) {
                             node.location.line);
     if (node.backward) text += text.empty() ? "backward" : " backward";
     return text.empty() ? text : "  # " + text;
+}
+
+}  // namespace
+
+namespace {
+
+std::string indented(const Graph& step) {
+    std::string text = "    ";
+    for (char c : print(step)) text += c == '\n' ? "\n    " : std::string(1, c);
+    text.resize(text.size() - 4);
+    return text;
 }
 
 }  // namespace
@@ -149,8 +176,11 @@ std::string print_node(const Graph& graph, int id) {
 
 std::string print(const Graph& graph) {
     std::string text;
+    std::set<const ScanFunction*> printed;
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         if (graph[id].region) text += fmt::format("    [score {}] ", graph[id].region);
+        if (is_scan(graph, id) && printed.insert(scan_of(graph, id).function).second)
+            text += "step of the scan below:\n" + indented(scan_of(graph, id).function->step);
         text += print_node(graph, id) + "\n";
     }
     return text;

@@ -38,6 +38,7 @@ Tensor Rewrite::copy_node(int source_id) {
     if (node.attribute >= 0) {
         if (node.op == Op::einsum) move_attribute(source_.einsums, target_.einsums);
         else if (node.op == Op::rearrange) move_attribute(source_.rearranges, target_.rearranges);
+        else if (node.op == Op::scan) move_attribute(source_.scans, target_.scans);
         else move_attribute(source_.attentions, target_.attentions);
     }
     target_.nodes.push_back(node);

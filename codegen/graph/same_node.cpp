@@ -37,7 +37,7 @@ bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, c
 
 bool is_unique(Op op) {
     return op == Op::input || op == Op::parameter || op == Op::output || op == Op::attention ||
-           op == Op::fused_attention || op == Op::pair;
+           op == Op::fused_attention || op == Op::pair || op == Op::step || op == Op::scan;
 }
 
 }  // namespace

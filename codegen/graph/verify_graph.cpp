@@ -6,6 +6,7 @@
 
 #include "codegen/graph/derive_node.h"
 #include "codegen/graph/print.h"
+#include "codegen/graph/scan_function.h"
 
 namespace fovea {
 
@@ -22,6 +23,7 @@ class Verifier {
             verify_inputs();
             verify_attribute();
             if (node().op == Op::attention) verify_region();
+            if (is_scan(graph_, id_)) verify_step();
             verify_result();
         }
     }
@@ -47,6 +49,8 @@ class Verifier {
             case Op::masked_softmax:
             case Op::fused_attention:
             case Op::attention: return int(graph_.attentions.size());
+            case Op::step:
+            case Op::scan: return int(graph_.scans.size());
             default: return 0;
         }
     }
@@ -69,7 +73,8 @@ class Verifier {
             if (input <= 0 || input >= id_)
                 refuse("input %" + std::to_string(input) + " is not before it");
             int region = graph_[input].region;
-            if (region && region != node().region)
+            bool result = node().op == Op::scan;  // of a step that is still a region
+            if (region && region != node().region && !result)
                 refuse("input %" + std::to_string(input) + " is inside another region");
         }
         auto [least, most] = input_count(node());
@@ -92,6 +97,13 @@ class Verifier {
         const Node& score = graph_[a.score];
         if (score.region != 0 && score.region != a.region) refuse("its score is of another region");
         if (score.shape.rank() || !is_float(score.dtype)) refuse("its score is not one number");
+    }
+    void verify_step() const {
+        try {
+            verify_graph(scan_of(graph_, id_).function->step);
+        } catch (const InternalError& error) {
+            refuse("in its step: " + std::string(error.what()));
+        }
     }
     void verify_result() const {
         Node derived;

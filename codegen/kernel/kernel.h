@@ -30,6 +30,7 @@
 // nodes made before it in its block or an enclosing one.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -158,6 +159,8 @@ struct Node {
     std::string name;  // for printing and for variables; may be empty
 };
 
+struct Steps;
+
 struct Kernel {
     std::string name;  // encoder_block0_attention_softmax
     std::string formula;  // one line for readers: y = softmax(where(keep, x, -1e6))
@@ -166,6 +169,35 @@ struct Kernel {
     std::vector<Buffer> buffers;  // in the order of the arguments
     std::vector<Node> nodes;
     std::vector<Id> body;
+    std::shared_ptr<const Steps> steps = {};  // instead of a body: others, once for each step
+};
+
+/// What a kernel of a step is given for one of its buffers: the elements of `buffer` from
+/// offset + number of the step * step + first row * row on.
+struct StepArgument {
+    int buffer = 0;
+    Dim offset{}, step{}, row{};
+};
+struct StepCall {
+    int kernel = 0;                       // into Steps::kernels
+    std::vector<StepArgument> arguments;  // for its buffers
+    bool waits = false;                   // for what the calls before it wrote
+};
+/// Before the first step, `from` is copied to `to`: `size` elements for each row.
+struct StepStart {
+    StepArgument from, to;
+    Dim size;
+};
+/// A scan: its kernels run in the order of `calls`, once for each step.
+struct Steps {
+    Dim count;
+    bool reverse = false;  // from the last step to the first
+    /// The dim that is the first of every value of a step, whose positions do without each other:
+    /// each thread takes some of them through all steps. Empty: threads share each kernel's work.
+    Symbol rows{};
+    std::vector<Kernel> kernels;
+    std::vector<StepCall> calls;
+    std::vector<StepStart> starts;
 };
 
 /// Whether the axis of such a loop leaves the types of the tiles inside.

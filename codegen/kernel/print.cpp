@@ -24,10 +24,29 @@ class Printer {
         text_ = kernel_.name + "(" + buffers(false) + ") -> " + buffers(true) + "\n";
         if (!kernel_.formula.empty()) text_ += "  # " + kernel_.formula + "\n";
         block(kernel_.body, 1);
+        if (kernel_.steps) steps(*kernel_.steps);
         return std::move(text_);
     }
 
   private:
+    void steps(const Steps& steps) {
+        Text rows;
+        if (steps.rows) rows << ", threads share " << steps.rows;
+        text_ += "  for each of " + text_of(steps.count) + " steps" +
+                 (steps.reverse ? ", the last first" : "") + std::string(rows.view()) + "\n";
+        for (const StepCall& call : steps.calls) {
+            const Kernel& called = steps.kernels[std::size_t(call.kernel)];
+            std::string arguments;
+            for (const StepArgument& argument : call.arguments) {
+                arguments += (arguments.empty() ? "" : ", ") +
+                             kernel_.buffers[std::size_t(argument.buffer)].name;
+                if (!(argument.offset == Dim(0))) arguments += "+" + text_of(argument.offset);
+                if (!(argument.step == Dim(0))) arguments += "+step*" + text_of(argument.step);
+            }
+            text_ += "    " + called.name + "(" + arguments + ")\n";
+        }
+        for (const Kernel& kernel : steps.kernels) text_ += "  " + print(kernel);
+    }
     std::string buffers(bool written) const {
         std::string result;
         for (const Buffer& buffer : kernel_.buffers) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "codegen/base/text.h"
 #include "codegen/kernel/print.h"
 
 namespace fovea::kernel {
@@ -26,6 +27,7 @@ class Structure {
             std::visit([&](const auto& operation) { add(operation); }, node.operation);
         }
         add(kernel.body);
+        if (kernel.steps) add(*kernel.steps);
     }
     const std::string& text() const { return text_; }
 
@@ -74,6 +76,23 @@ class Structure {
         add(int(loop.kind)), add(loop.axis), add(loop.body), add(loop.lower), add(loop.upper);
         for (const Carry& carry : loop.carries)
             add(carry.initial), add(carry.argument), add(carry.next);
+    }
+
+    void add(const StepArgument& argument) {
+        add(argument.buffer), add(argument.offset), add(argument.step), add(argument.row);
+    }
+    void add(const Steps& steps) {
+        text_ += steps.reverse ? "\nreverse " : "\nsteps ";
+        add(steps.count);
+        Text rows;
+        rows << steps.rows;
+        text_ += rows.view();
+        for (const Kernel& kernel : steps.kernels) text_ += "\n{" + Structure(kernel).text() + "}";
+        for (const StepCall& call : steps.calls) {
+            add(call.kernel), add(int(call.waits));
+            for (const StepArgument& argument : call.arguments) add(argument);
+        }
+        for (const StepStart& start : steps.starts) add(start.from), add(start.to), add(start.size);
     }
 
     std::string text_;

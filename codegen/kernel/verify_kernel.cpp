@@ -202,6 +202,37 @@ class Verifier {
 
 }  // namespace
 
-void verify_kernel(const Kernel& kernel) { Verifier(kernel).run(); }
+namespace {
+
+void verify_steps(const Kernel& kernel) {
+    const auto refuse = [&](const std::string& what) {
+        throw InternalError("kernel " + kernel.name + ": " + what);
+    };
+    const auto check = [&](const StepArgument& argument, bool written) {
+        if (argument.buffer < 0 || argument.buffer >= int(kernel.buffers.size()))
+            refuse("a step has a buffer that does not exist");
+        if (written && !kernel.buffers[std::size_t(argument.buffer)].written)
+            refuse("a step writes a buffer that is only read");
+    };
+    for (const Kernel& step : kernel.steps->kernels) verify_kernel(step);
+    for (const StepCall& call : kernel.steps->calls) {
+        if (call.kernel < 0 || call.kernel >= int(kernel.steps->kernels.size()))
+            refuse("a step calls a kernel that does not exist");
+        const Kernel& called = kernel.steps->kernels[std::size_t(call.kernel)];
+        if (call.arguments.size() != called.buffers.size())
+            refuse("a step gives " + called.name + " too few or too many buffers");
+        for (std::size_t i = 0; i < call.arguments.size(); ++i)
+            check(call.arguments[i], called.buffers[i].written);
+    }
+    for (const StepStart& start : kernel.steps->starts)
+        check(start.from, false), check(start.to, true);
+}
+
+}  // namespace
+
+void verify_kernel(const Kernel& kernel) {
+    if (kernel.steps) verify_steps(kernel);
+    Verifier(kernel).run();
+}
 
 }  // namespace fovea::kernel

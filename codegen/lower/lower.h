@@ -11,7 +11,7 @@ namespace fovea::lower {
 
 /// Something with an address: a leaf, a stored value, or a parameter laid out anew.
 struct Memory {
-    int node = -1;            // whose value it is, with the shape of that node
+    int node = -1;            // whose value it is, with the shape of that node; -1: scratch
     bool transposed = false;  // a copy of a matrix parameter, as contractions read it
     bool parts = false;       // of sums over rows, each of a block of them
     std::string name;

@@ -28,6 +28,9 @@ LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
 /// The gradients of a fused attention.
 LoweredKernel lower_attention_gradient(const Graph& graph, const fuse::FusedGraph& fused,
                                        const fuse::Group& group, Memories& memories);
+/// A scan over steps.
+LoweredKernel lower_scan(const Graph& graph, const fuse::FusedGraph& fused,
+                         const fuse::Group& group, Memories& memories);
 /// A rearrangement, slice or output by itself; one kernel for each part of a concatenation.
 std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph& fused,
                                       const fuse::Group& group, Memories& memories);

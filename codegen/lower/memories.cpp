@@ -37,6 +37,15 @@ int Memories::parts_of(int base) {
     return at->second;
 }
 
+int Memories::scratch(std::string name, DType dtype, std::vector<Dim> shape) {
+    Memory memory;
+    memory.name = std::move(name);
+    memory.dtype = dtype;
+    for (const Dim& dim : shape) memory.shape.push_back(dim.without_label());
+    all_.push_back(std::move(memory));
+    return int(all_.size()) - 1;
+}
+
 int Memories::add(int base, bool transposed) {
     auto [at, fresh] = index_.try_emplace({base, transposed}, int(all_.size()));
     if (!fresh) return at->second;

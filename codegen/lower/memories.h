@@ -27,6 +27,8 @@ class Memories {
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
     /// contractions take its rows in several panels, [panels, columns, rows of a panel].
     int transposed(int base);
+    /// New memory that no value of the graph has.
+    int scratch(std::string name, DType dtype, std::vector<Dim> shape);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
     std::vector<Memory> take() { return std::move(all_); }
     /// Parameters whose transposed copy was asked for, in order.

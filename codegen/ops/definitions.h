@@ -30,6 +30,7 @@ OpDef smoothed_cross_entropy_def();
 OpDef attention_def();
 OpDef sinusoids_def();
 OpDef fused_attention_def();
+OpDef scan_def();
 OpDef output_def();
 
 }  // namespace fovea::ops

@@ -32,6 +32,8 @@ void output_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) { sink.
 }  // namespace
 
 OpDef leaf_def(Op op) { return {.op = op}; }
+/// The interpreter runs its step, and its gradient is another scan (differentiate_scan).
+OpDef scan_def() { return {.op = Op::scan}; }
 OpDef constant_def() { return {.op = Op::constant, .reference = constant_reference}; }
 OpDef extent_def() { return {.op = Op::extent, .reference = extent_reference}; }
 OpDef iota_def() { return {.op = Op::iota, .reference = iota_reference}; }

@@ -3,7 +3,7 @@
 
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
-
+#include "codegen/graph/scan_function.h"
 
 namespace fovea {
 
@@ -43,7 +43,9 @@ std::int64_t value_of(const DimSizes& sizes, const Dim& dim) {
 }
 
 Interpreter::Interpreter(const Graph& graph, InterpreterOptions options)
-    : graph_(expand_composites(graph)), options_(options), values_(graph_.nodes.size()) {}
+    : graph_(draw_ahead(expand_composites(seal_scans(graph)))),
+      options_(options),
+      values_(graph_.nodes.size()) {}
 
 void Interpreter::bind(std::string_view dim, std::int64_t size) { sizes_[Symbol(dim)] = size; }
 
@@ -129,6 +131,7 @@ void Interpreter::evaluate(int id) {
         values_[std::size_t(id)] = found->second;
         return;
     }
+    if (is_scan(graph_, id)) return evaluate_scan(id);
     Array result{shape_of(node), {}};
     result.values.assign(std::size_t(result.size()), 0);
     std::array<const Array*, kMaxInputs> inputs{};
@@ -147,6 +150,62 @@ void Interpreter::evaluate(int id) {
     
     }
     values_[std::size_t(id)] = std::move(result);
+}
+
+namespace {
+
+/// Element `index` of the first axis, and an array with one written there.
+Array at(const Array& all, std::int64_t index) {
+    Array one{{all.shape.begin() + 1, all.shape.end()}, {}};
+    const auto first = all.values.begin() + std::ptrdiff_t(index * one.size());
+    one.values.assign(first, first + std::ptrdiff_t(one.size()));
+    return one;
+}
+void put(Array& all, std::int64_t index, const Array& one) {
+    std::copy(one.values.begin(), one.values.end(),
+              all.values.begin() + std::ptrdiff_t(index * one.size()));
+}
+
+}  // namespace
+
+/// Gives all results of the scan their values.
+void Interpreter::evaluate_scan(int id) {
+    const ScanAttributes& scan = scan_of(graph_, id);
+    const ScanFunction& f = *scan.function;
+    const std::int64_t steps = value_of(sizes_, scan.steps);
+    auto input = [&](int i) -> const Array& {
+        return *values_[std::size_t(graph_[id].inputs[std::size_t(i)])];
+    };
+    Interpreter step(f.step, options_);
+    step.sizes_ = sizes_;
+    for (int i = 0; i < f.captures; ++i)
+        step.set(std::string(scan_name(ScanName::capture, i)), input(f.sequences + f.states + i));
+    std::vector<Array> results;
+    for (int i = 0; i < f.states + f.results; ++i) {
+        const int output =
+            find_output(f.step, i < f.states ? scan_name(ScanName::next, i)
+                                             : scan_name(ScanName::result, i - f.states));
+        Array all{shape_of(f.step[output]), {}};
+        all.shape.insert(all.shape.begin(), steps + (i < f.states));
+        all.values.assign(std::size_t(all.size()), 0);
+        if (i < f.states) put(all, f.reverse ? steps : 0, input(f.sequences + i));
+        results.push_back(std::move(all));
+    }
+    for (std::int64_t n = 0; n < steps; ++n) {
+        const std::int64_t t = f.reverse ? steps - 1 - n : n, before = t + f.reverse;
+        for (int i = 0; i < f.sequences; ++i)
+            step.set(std::string(scan_name(ScanName::value, i)), at(input(i), t));
+        for (int i = 0; i < f.states; ++i)
+            step.set(std::string(scan_name(ScanName::state, i)),
+                     at(results[std::size_t(i)], before));
+        for (int i = 0; i < f.states; ++i)
+            put(results[std::size_t(i)], t + !f.reverse, step.output(scan_name(ScanName::next, i)));
+        for (int i = 0; i < f.results; ++i)
+            put(results[std::size_t(f.states + i)], t, step.output(scan_name(ScanName::result, i)));
+    }
+    for (int other = 1; other < int(graph_.nodes.size()); ++other)
+        if (is_same_scan(graph_, id, other))
+            values_[std::size_t(other)] = results[std::size_t(graph_[other].axis)];
 }
 
 Array Interpreter::value_of_body(int id) {

@@ -49,6 +49,7 @@ class Interpreter {
 
   private:
     void evaluate(int id);
+    void evaluate_scan(int id);
     /// The value of a node that is a kernel of its own, through its body in plain ops.
     Array value_of_body(int id);
     std::vector<std::int64_t> shape_of(const Node& node) const;

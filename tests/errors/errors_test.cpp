@@ -17,6 +17,7 @@
 #include "tests/errors/cases/mask_lens.h"
 #include "tests/errors/cases/names_of_dims.h"
 #include "tests/errors/cases/parameter_names.h"
+#include "tests/errors/cases/scan_state.h"
 #include "tests/errors/cases/src_len_open.h"
 
 namespace {
@@ -33,6 +34,7 @@ const std::map<std::string, void (*)(fovea::Scope)> kCases = {
     {"mask_lens", mask_lens},
     {"names_of_dims", names_of_dims},
     {"parameter_names", parameter_names},
+    {"scan_state", scan_state},
     {"src_len_open", src_len_open},
 };
 

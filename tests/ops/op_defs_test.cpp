@@ -10,7 +10,8 @@ using namespace fovea;
 namespace {
 
 bool is_given(Op op) {
-    return op == Op::poison || op == Op::input || op == Op::parameter || op == Op::pair;
+    return op == Op::poison || op == Op::input || op == Op::parameter || op == Op::pair ||
+           op == Op::step || op == Op::scan;  // a scan holds its step, which is run by itself
 }
 
 /// Ops through which no gradient flows.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
+#include "codegen/graph/scan_function.h"
 #include "models/registry.h"
 #include "tools/fovea/arguments.h"
 
@@ -67,7 +68,7 @@ LoadedModel load_model(const std::string& name, const SettingValues& values) {
     LoadedModel model{find_entry(name), values, {}, {}};
     check_names(model.entry, values);
     model.settings = settings_of(model.entry, values);
-    model.graph = model.entry.build(values);
+    model.graph = seal_scans(model.entry.build(values));
     return model;
 }
 

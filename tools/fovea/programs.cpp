@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/graph/scan_function.h"
 #include "codegen/graph/tap_attention.h"
 
 namespace fovea::tool {
@@ -81,8 +82,8 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests;
     for (const ExtraProgram& program : model.entry.programs)
-        requests.push_back(
-            request(program.name, program.build(model.values), false, Gradients::none, fusion));
+        requests.push_back(request(program.name, seal_scans(program.build(model.values)), false,
+                                   Gradients::none, fusion));
     return requests;
 }
 

@@ -4,6 +4,7 @@
 namespace fovea::emit {
 
 std::string cpp_kernel(const kernel::Kernel& kernel) {
+    if (kernel.steps) return cpp_scan_kernel(kernel);
     if (loops_over_tiles(kernel)) return cpp_tile_kernel(kernel);
     const Form form = find_form(kernel);
     Signature signature(kernel);

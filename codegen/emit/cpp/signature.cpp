@@ -54,6 +54,27 @@ void add_symbols(std::set<std::string>& symbols, const Access& access) {
     if (access.row >= 0) add_symbols(symbols, access.row_stride);
 }
 
+void add_symbols(std::set<std::string>& symbols, const StepArgument& argument) {
+    for (const Dim& dim : {argument.offset, argument.step, argument.row}) add_symbols(symbols, dim);
+}
+
+void add_symbols(std::set<std::string>& symbols, const Steps& steps) {
+    add_symbols(symbols, steps.count);
+    for (const Kernel& kernel : steps.kernels)
+        for (const std::string& symbol : symbols_of(kernel)) symbols.insert(symbol);
+    for (const StepCall& call : steps.calls)
+        for (const StepArgument& argument : call.arguments) add_symbols(symbols, argument);
+    for (const StepStart& start : steps.starts) {
+        add_symbols(symbols, start.from), add_symbols(symbols, start.to);
+        add_symbols(symbols, start.size);
+    }
+    if (steps.rows) {
+        Text rows;
+        rows << steps.rows;
+        symbols.insert(std::string(rows.view()));
+    }
+}
+
 }  // namespace
 
 bool mentions(const std::string& text, const std::string& name) {
@@ -106,6 +127,7 @@ std::vector<std::string> symbols_of(const Kernel& kernel) {
             add_symbols(symbols, random->column);
         }
     }
+    if (kernel.steps) add_symbols(symbols, *kernel.steps);
     return {symbols.begin(), symbols.end()};
 }
 

@@ -33,6 +33,9 @@ std::optional<std::string> why_not_tile_kernel(const kernel::Kernel& kernel);
 /// The whole function of such a kernel; InternalError for one that cannot be written.
 std::string cpp_tile_kernel(const kernel::Kernel& kernel);
 
+/// The functions of a scan: those of its steps, in a namespace of their own, and its loop.
+std::string cpp_scan_kernel(const kernel::Kernel& kernel);
+
 /// The whole function: comment, head and body.
 std::string cpp_kernel(const kernel::Kernel& kernel);
 

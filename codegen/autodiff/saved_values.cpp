@@ -1,0 +1,91 @@
+#include "codegen/autodiff/saved_values.h"
+
+#include <algorithm>
+
+#include "codegen/graph/node.h"
+
+namespace fovea {
+
+namespace {
+
+class Choice {
+  public:
+    Choice(const Graph& step, const std::vector<std::string_view>& wanted)
+        : step_(step), readers_(step.nodes.size(), 0) {
+        saved_.needed.assign(step.nodes.size(), false);
+        saved_.read.assign(step.nodes.size(), false);
+        is_next_.assign(step.nodes.size(), false);
+        for (int id = 1; id < int(step.nodes.size()); ++id) {
+            const Node& node = step[id];
+            if (node.backward) continue;
+            for (int input : node.inputs)
+                if (input > 0) ++readers_[std::size_t(input)];
+            bool next = node.op == Op::output && node.name.starts_with("next");
+            if (next) is_next_[std::size_t(node.inputs[0])] = true;
+        }
+        for (int id = 1; id < int(step.nodes.size()); ++id) {
+            const Node& node = step[id];
+            bool is_wanted = std::find(wanted.begin(), wanted.end(), node.name) != wanted.end();
+            if (node.op == Op::output && is_wanted) saved_.needed[std::size_t(id)] = true;
+        }
+    }
+
+    SavedValues run() {
+        for (int id = int(step_.nodes.size()) - 1; id > 0; --id)
+            if (saved_.needed[std::size_t(id)]) visit(id);
+        std::reverse(saved_.stored.begin(), saved_.stored.end());
+        return std::move(saved_);
+    }
+
+  private:
+    void visit(int id) {
+        const Node& node = step_[id];
+        if (node.op == Op::input) return;
+        bool forward = !node.backward && node.op != Op::output;
+        if (forward && is_next_[std::size_t(id)]) {
+            saved_.read[std::size_t(id)] = true;
+            return;
+        }
+        if (forward && !is_computed_again(id)) {
+            saved_.read[std::size_t(id)] = true;
+            saved_.stored.push_back(id);
+            return;
+        }
+        for (int input : node.inputs)
+            if (input > 0) saved_.needed[std::size_t(input)] = true;
+    }
+    bool is_computed_again(int id) const {
+        switch (row_of(step_[id].op).op_class) {
+            case OpClass::elementwise:
+                return step_[id].op != Op::gather && step_[id].op != Op::random &&
+                       !finishes_product(id);
+            case OpClass::view:
+            case OpClass::copy: return true;
+            default: return false;
+        }
+    }
+    /// A product with what is put to it, element by element, and read nowhere before that.
+    bool finishes_product(int id) const {
+        const Node& node = step_[id];
+        if (node.op != Op::elementwise) return false;
+        return std::any_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
+            if (input <= 0 || step_[input].backward || readers_[std::size_t(input)] > 1)
+                return false;
+            if (!(step_[input].shape == node.shape)) return false;
+            return step_[input].op == Op::einsum || finishes_product(input);
+        });
+    }
+
+    const Graph& step_;
+    std::vector<int> readers_;   // in the forward step
+    std::vector<bool> is_next_;  // a state after the step
+    SavedValues saved_;
+};
+
+}  // namespace
+
+SavedValues saved_values(const Graph& step, const std::vector<std::string_view>& wanted) {
+    return Choice(step, wanted).run();
+}
+
+}  // namespace fovea

@@ -1,0 +1,118 @@
+// A scan: the kernels of its step, and the function that calls them step by step.
+#include <algorithm>
+
+#include "codegen/emit/cpp/skeletons.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+class ScanKernel {
+  public:
+    explicit ScanKernel(const Kernel& kernel)
+        : kernel_(kernel),
+          steps_(*kernel.steps),
+          signature_(kernel),
+          space_(identifier(kernel.name) + "_step"),
+          step_(signature_.fresh("step")),
+          mine_(signature_.fresh("mine")),
+          rows_(signature_.fresh("rows")) {
+        if (steps_.rows) {
+            Text symbol;
+            symbol << steps_.rows;
+            shared_ = symbol.view();
+        }
+        for (Kernel own : steps_.kernels) {
+            own.name = identifier(own.name);
+            if (is_reserved(own.name)) own.name += "_";
+            kernels_.push_back(std::move(own));
+        }
+    }
+
+    std::string run() {
+        Writer body;
+        body.indent();
+        shared_.empty() ? write_together(body) : write_apart(body);
+        Writer head;
+        signature_.write_head(head, body.text());
+        std::string text = "namespace " + space_ + " {\n\n";
+        for (const Kernel& own : kernels_) text += cpp_kernel(own) + "\n";
+        return text + "}  // namespace " + space_ + "\n\n" + head.text() + body.text() + "}\n";
+    }
+
+  private:
+    /// Each thread takes its own rows through all steps.
+    void write_apart(Writer& writer) {
+        writer.line("const Range " + mine_ + " = my_share(" + shared_ + ");");
+        writer.line("const i64 " + rows_ + " = " + mine_ + ".end - " + mine_ + ".begin;");
+        writer.line("if (" + rows_ + " == 0) return;");
+        writer.line("// A thread is alone with its " + shared_ + ", and waits for no other.");
+        writer.pragma("#pragma omp parallel num_threads(1)");
+        writer.open("");
+        for (const StepStart& start : steps_.starts)
+            write_start(start, rows_ + " * " + spell(start.size).in(Binding::product), writer);
+        open_loop(writer);
+        for (const StepCall& call : steps_.calls) write_call(call, writer);
+        writer.close();
+        writer.close();
+    }
+    /// All threads share the work of each kernel.
+    void write_together(Writer& writer) {
+        for (const StepStart& start : steps_.starts) {
+            writer.pragma("#pragma omp single");
+            write_start(start, spell(start.size).text, writer);
+        }
+        open_loop(writer);
+        for (const StepCall& call : steps_.calls) {
+            if (call.waits) writer.pragma("#pragma omp barrier");
+            write_call(call, writer);
+        }
+        writer.pragma("#pragma omp barrier");
+        writer.close();
+    }
+    void write_start(const StepStart& start, const std::string& count, Writer& writer) const {
+        const DType type = kernel_.buffers[std::size_t(start.to.buffer)].dtype;
+        writer.line("std::memcpy(" + place(start.to) + ", " + place(start.from) + ", sizeof(" +
+                    element_type(type) + ") * std::size_t(" + count + "));");
+    }
+    void open_loop(Writer& writer) const {
+        const std::string count = spell(steps_.count).text;
+        writer.open(steps_.reverse ? "for (i64 " + step_ + " = " + count + "; " + step_ + "-- > 0;)"
+                                   : "for (i64 " + step_ + " = 0; " + step_ + " < " + count +
+                                         "; ++" + step_ + ")");
+    }
+    void write_call(const StepCall& call, Writer& writer) const {
+        const Kernel& called = kernels_[std::size_t(call.kernel)];
+        std::string text;
+        const auto add = [&](const std::string& argument) {
+            text += (text.empty() ? "" : ", ") + argument;
+        };
+        for (const StepArgument& argument : call.arguments) add(place(argument));
+        for (const std::string& symbol : symbols_of(called))
+            add(symbol == shared_ ? rows_ : symbol);
+        if (draws(called)) add("key");
+        writer.line(space_ + "::" + called.name + "(" + text + ");");
+    }
+    std::string place(const StepArgument& argument) const {
+        std::string text = signature_.buffer(argument.buffer);
+        const auto add = [&](const Expression& offset) { text = at_offset(text, offset).text; };
+        if (!(argument.offset == Dim(0))) add(spell(argument.offset));
+        if (!(argument.step == Dim(0))) add(Expression{step_} * spell(argument.step));
+        if (!(argument.row == Dim(0))) add(Expression{mine_ + ".begin"} * spell(argument.row));
+        return text;
+    }
+
+    const Kernel& kernel_;
+    const Steps& steps_;
+    Signature signature_;
+    std::string space_, step_, mine_, rows_, shared_;
+    std::vector<Kernel> kernels_;
+};
+
+}  // namespace
+
+std::string cpp_scan_kernel(const Kernel& kernel) { return ScanKernel(kernel).run(); }
+
+}  // namespace fovea::emit
