@@ -19,8 +19,10 @@
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"
 #include "codegen/optimize/fold.h"
+#include "codegen/optimize/hoist_from_scans.h"
 #include "codegen/optimize/normalize_reductions.h"
 #include "codegen/optimize/select_mode.h"
+#include "codegen/optimize/sum_into_einsum.h"
 
 namespace fovea {
 
@@ -127,7 +129,18 @@ constexpr Pass kPasses[] = {
     {"common_subexpressions", "the backward pass shares what the forward pass computed",
      [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
     {"dead_code", "last, since every pass leaves some",
-     [](const Passage& at) { return dead_code(at.graph); }, &CompiledProgram::optimized, true},
+     [](const Passage& at) { return dead_code(at.graph); }, nullptr, true},
+    {"hoist_from_scans", "when a loop computes nothing twice and nothing in vain",
+     [](const Passage& at) { return hoist_from_scans(at.graph); }},
+    {"sum_into_einsum", "gradients of a loop's weights are sums over its steps",
+     [](const Passage& at) { return sum_into_einsum(at.graph); }},
+    {"normalize_reductions", "again, for what has left a loop",
+     [](const Passage& at) { return normalize_reductions(at.graph); }},
+    {"fold", "again", [](const Passage& at) { return fold(at.graph); }, nullptr, true},
+    {"common_subexpressions", "again",
+     [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
+    {"dead_code", "again", [](const Passage& at) { return dead_code(at.graph); },
+     &CompiledProgram::optimized, true},
 };
 
 class Stopwatch {

@@ -67,8 +67,8 @@ struct AttentionAttributes {
     const ScoreFunction* function = nullptr;  // of a fused attention, instead of the region
 };
 
-/// What a scan adds. While a model is traced its step is a region: `region`, and up to `last_region`
-/// the regions inside it. After `seal_scans` it is `function`.
+/// What a scan adds. While a model is traced its step is a region: `region`, and up to
+/// `last_region` the regions inside it. After `seal_scans` it is `function`.
 struct ScanAttributes {
     int region = 0, last_region = 0;
     Dim steps{};
@@ -77,7 +77,7 @@ struct ScanAttributes {
 };
 
 /// Which value of a scan's step a node of Op::step is, in `Node::axis`: a sequence's slice of this
-/// step, or a state before it. A node of Op::scan: a state after each step, or a value of each step.
+/// step, or a state before it. Of Op::scan: a state after each step, or a value of each step.
 enum class StepPart : int { value, state };
 
 /// Which value of a pair a node of Op::pair is: the query's vector, the key's vector, or an index.
