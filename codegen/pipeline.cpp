@@ -20,6 +20,7 @@
 #include "codegen/optimize/dead_code.h"
 #include "codegen/optimize/fold.h"
 #include "codegen/optimize/hoist_from_scans.h"
+#include "codegen/optimize/merge_pads.h"
 #include "codegen/optimize/normalize_reductions.h"
 #include "codegen/optimize/select_mode.h"
 #include "codegen/optimize/sum_into_einsum.h"
@@ -126,6 +127,8 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return normalize_reductions(at.graph); }, nullptr, true},
     {"fold", "first, so that equal values look equal",
      [](const Passage& at) { return fold(at.graph); }, nullptr, true},
+    {"merge_pads", "zeros are constants, and each sum is read once, before equal values are one",
+     [](const Passage& at) { return merge_pads(at.graph); }, nullptr, true},
     {"common_subexpressions", "the backward pass shares what the forward pass computed",
      [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
     {"dead_code", "last, since every pass leaves some",

@@ -82,10 +82,13 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
 
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused) {
     int count = int(fused.groups.size());
-    std::vector<int> writer(graph.nodes.size(), -1);
-    for (int g = 0; g < count; ++g)
-        for (int id : fused.groups[std::size_t(g)].stored)
-            writer[std::size_t(fused.layouts[std::size_t(id)].base)] = g;
+    // The group that gives a value its memory; of a view, the one of what it looks at.
+    auto writer = [&](int id) {
+        while (fused.group_of[std::size_t(id)] < 0 &&
+               row_of(graph[id].op).op_class == OpClass::view)
+            id = graph[id].inputs[0];
+        return fused.group_of[std::size_t(id)];
+    };
 
     std::vector<std::vector<int>> next(static_cast<std::size_t>(count));
     std::vector<int> waits(std::size_t(count), 0);
@@ -95,9 +98,10 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
             collect_reads(graph, inlined, fused, id, g, reads);
         for (int id : reads) {
             int base = fused.layouts[std::size_t(id)].base;
-            if (base < 0) throw InternalError("fuse: a value that is read has no memory");
-            if (writer[std::size_t(base)] >= 0 && writer[std::size_t(base)] != g)
-                before.insert(writer[std::size_t(base)]);
+            const bool part = graph[id].op == Op::concat;  // of another, stored in place
+            if (base < 0 && !part) throw InternalError("fuse: a value that is read has no memory");
+            const int from = writer(id);
+            if (from >= 0 && from != g) before.insert(from);
         }
         for (int b : before) next[std::size_t(b)].push_back(g);
         waits[std::size_t(g)] = int(before.size());

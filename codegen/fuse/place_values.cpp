@@ -20,6 +20,7 @@ class Placement {
                 case OpClass::leaf: layout(id) = row_major(id, graph_[id].shape); break;
                 case OpClass::view: place_view(id); break;
                 case OpClass::output: place_output(id); break;
+                case OpClass::copy: place_concat(id); break;
                 default:
                     if (!inlined_[std::size_t(id)] && is_read_outside(id, group_of(id))) store(id);
             }
@@ -39,6 +40,53 @@ class Placement {
         return false;
     }
 
+    int only_reader(int id) const {
+        const std::vector<int>& readers = readers_[std::size_t(id)];
+        return readers.size() == 1 ? readers[0] : 0;
+    }
+    /// The concatenation that takes in `id`, with those that take in that one.
+    int whole_concat(int id) const {
+        int whole = 0;
+        for (int reader = only_reader(id); reader && graph_[reader].op == Op::concat;
+             reader = only_reader(reader))
+            whole = reader;
+        return whole;
+    }
+    /// Whether all parts of a concatenation are values that one row kernel computes for it.
+    bool is_made_by(int group, int concat) const {
+        for (int i : {0, 1}) {
+            const int part = graph_[concat].inputs[std::size_t(i)];
+            if (!only_reader(part) || graph_[concat].inputs[0] == graph_[concat].inputs[1])
+                return false;
+            if (graph_[part].op == Op::concat ? !is_made_by(group, part) : group_of(part) != group)
+                return false;
+        }
+        return true;
+    }
+    /// Where a value lies in the concatenation whose parts are all made by its kernel.
+    std::optional<Layout> part_of_concat(int id) const {
+        const int whole = whole_concat(id), group = group_of(id);
+        if (!fused_.enabled || !whole) return {};
+        if (fused_.groups[std::size_t(group)].form != Form::rows || !is_made_by(group, whole))
+            return {};
+        Layout place = row_major(whole, graph_[whole].shape);
+        Dim offset(0);
+        for (int part = id; part != whole; part = only_reader(part)) {
+            const Node& reader = graph_[only_reader(part)];
+            if (reader.inputs[1] == part)
+                offset = offset + graph_[reader.inputs[0]].shape[reader.axis] *
+                                      stride_of(place, reader.axis);
+        }
+        for (int i = 0; i < graph_[id].shape.rank(); ++i) {
+            auto& factors = place.dims[std::size_t(i)];
+            const Dim extent = graph_[id].shape[i].without_label();
+            if (extent.is_one()) factors.clear();
+            else if (!factors.empty()) factors[0].extent = extent;
+        }
+        place.offset = offset;
+        return place;
+    }
+
     /// The step of a scan takes its part of a value to lie there from start to end, in order.
     bool is_read_by_scan(int id) const {
         for (int reader : readers_[std::size_t(id)])
@@ -55,6 +103,10 @@ class Placement {
         group.stored.push_back(id);
         layout(id) = row_major(id, graph_[id].shape);
         if (group.form == Form::scatter || group.form == Form::copy) return;
+        if (auto part = part_of_concat(id)) {
+            layout(id) = *part;
+            return;
+        }
         if (group.form == Form::scan || is_read_by_scan(id)) return;
         int reader = only_rearrangement(id);
         if (!reader) return;
@@ -83,6 +135,16 @@ class Placement {
         return found;
     }
 
+    /// A concatenation whose parts lie in it already needs no copy; nor do those inside it.
+    void place_concat(int id) {
+        int part = id;
+        while (graph_[part].op == Op::concat) part = graph_[part].inputs[0];
+        const int group = group_of(part), whole = layout(part).base;
+        const bool in_place = group >= 0 && whole != part && whole > 0 &&
+                              graph_[whole].op == Op::concat && part_of_concat(part);
+        if (in_place) fused_.groups[std::size_t(group_of(id))].in_place = true;
+        if (in_place ? id == whole : is_read_outside(id, group_of(id))) store(id);
+    }
     void place_view(int id) {
         const Node& node = graph_[id];
         const Layout& input = layout(node.inputs[0]);

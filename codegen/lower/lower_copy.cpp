@@ -65,6 +65,7 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
                                       const fuse::Group& group, Memories& memories) {
     const Node& node = graph[group.anchor];
     int input = node.inputs[0];
+    if (group.in_place) return {};
     if (node.op == Op::concat) {
         Dim second = graph[input].shape[node.axis].without_label();
         return {copy_part(graph, fused, group, memories, input, Dim(0)),
