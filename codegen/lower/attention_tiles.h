@@ -10,9 +10,6 @@
 
 namespace fovea::lower {
 
-/// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
-inline constexpr double kSeesNone = 1e30;
-
 /// Axes, inputs and mask of one fused attention. Positions: b batch, h head, q query, k key, d in
 /// the vectors of queries and keys, e in those of values.
 class AttentionTiles {

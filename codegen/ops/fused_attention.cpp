@@ -124,14 +124,22 @@ class PlainAttention {
     /// Hidden scores are lowest; all those of a row that sees nothing are 0.
     Tensor masked(Tensor scores) {
         Tensor hidden = where(kept_, scores, -1e30);
-        Tensor one = full(e_.target, pairs_, 1, scores.dtype());
-        Tensor seen = amax(where(kept_, one, 0.0), -1, true);
-        return where(seen > 0.5, hidden, 0.0);
+        return where(seen() > 0.5, hidden, 0.0);
+    }
+    /// 1 for rows that see a key, else 0: [batch, (heads,) queries, 1].
+    Tensor seen() {
+        Tensor one = full(e_.target, pairs_, 1, f32);
+        return amax(where(kept_, one, 0.0), -1, true);
+    }
+    /// Whether the statistics mark rows that see no key, as the forward kernel's do.
+    bool marks_rows() const {
+        return e_.inputs[4] && node_.masked_rows == MaskedRows::uniform;
     }
     Tensor statistics(Tensor scores) {
         Tensor largest = amax(scores, -1, true);
         Tensor total = sum(exp(scores - largest), -1, true);
         Tensor first = largest * kLog2e;
+        if (marks_rows()) first = where(seen() > 0.5, first, kSeesNone);
         Tensor second = log(total) * kLog2e;
         auto as_row = [](Tensor x) { return unsqueeze(squeeze(x, x.rank() - 1), 0); };
         first = as_row(first);
@@ -144,6 +152,7 @@ class PlainAttention {
     }
     Tensor weights(Tensor scores, Tensor statistics) {
         Tensor largest = row(statistics, 0);
+        if (marks_rows()) largest = where(largest < kSeesNone / 2, largest, 0.0);
         Tensor p = exp2(scores * kLog2e - largest);
         p = p * exp2(-row(statistics, 1));
 

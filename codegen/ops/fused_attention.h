@@ -13,6 +13,9 @@
 
 namespace fovea {
 
+/// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
+inline constexpr double kSeesNone = 1e30;
+
 /// Where the inputs of a fused attention stand in `Node::inputs`. The last three before the
 /// captures are of gradients only: the rows' statistics, Σ output · its gradient
 /// for each row [batch, (heads,) queries], and the output's gradient.
