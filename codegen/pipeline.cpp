@@ -10,11 +10,10 @@
 #include "codegen/base/error.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
+#include "codegen/graph/scan_function.h"
 #include "codegen/group/fuse_attention.h"
 #include "codegen/group/raise_attention.h"
 #include "codegen/group/raise_contraction.h"
-
-#include "codegen/graph/scan_function.h"
 #include "codegen/group/raise_softmax.h"
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"

@@ -51,13 +51,6 @@ double NormOfParts::norm() const {
     return std::sqrt(sum);
 }
 
-double gradient_norm(std::span<const float> gradients) {
-    NormOfParts parts(gradients.size());
-#pragma omp parallel
-    parts.add_part(gradients, Team::part());
-    return parts.norm();
-}
-
 double clip_scale(double norm, double clip) { return clip > 0 && norm > clip ? clip / norm : 1.0; }
 
 void add_scaled_part(std::span<float> sum, std::span<const float> gradients, double scale,

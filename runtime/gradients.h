@@ -9,13 +9,10 @@
 
 namespace fovea::runtime {
 
-/// The Euclidean norm of all gradients, in float64. Blocks are summed over 8 lanes (element i into
-/// lane i % 8), lanes and then blocks in order: the bits depend neither on the number of threads
-/// nor on the instruction set.
-double gradient_norm(std::span<const float> gradients);
-
-/// The same inside a parallel region: each thread adds the squares of its own blocks, waits, and
-/// calls `norm`.
+/// The Euclidean norm of all gradients, in float64, inside a parallel region: each thread adds the
+/// squares of its own blocks, waits, and calls `norm`. Blocks are summed over 8 lanes (element i
+/// into lane i % 8), lanes and then blocks in order: the bits depend neither on the number of
+/// threads nor on the instruction set.
 class NormOfParts {
   public:
     explicit NormOfParts(std::size_t size);

@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "blocks.h"
-#include "error.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -146,18 +145,6 @@ void Optimizer::update_part(std::span<float> values, std::span<const float> grad
     for_each_block(size_, part, [&](std::size_t, std::size_t start, std::size_t end) {
         update_block(settings_.kind, flat, start, end, factors);
     });
-}
-
-void Optimizer::update(std::span<float> values, std::span<const float> gradients,
-                       double learning_rate, double gradient_scale) {
-    if (values.size() != size_ || gradients.size() != size_) {
-        throw InternalError("an optimizer of " + std::to_string(size_) + " floats got " +
-                            std::to_string(values.size()) + " values and " +
-                            std::to_string(gradients.size()) + " gradients");
-    }
-#pragma omp parallel
-    update_part(values, gradients, learning_rate, gradient_scale, Team::part());
-    advance();
 }
 
 std::vector<OptimizerState> Optimizer::state() {

@@ -42,12 +42,9 @@ class Optimizer {
     /// `size` floats; state and step are zero.
     explicit Optimizer(std::size_t size, OptimizerSettings settings = {});
 
-    /// One update of `values` from `gradients`, which are scaled by `gradient_scale` on the way.
-    /// Both have `size()` floats.
-    void update(std::span<float> values, std::span<const float> gradients, double learning_rate,
-                double gradient_scale = 1.0);
-    /// A thread's blocks of such an update, the one behind `step()`. When all have theirs, one
-    /// thread calls `advance`.
+    /// One part of update number `step()` + 1 of `values` from `gradients`, which are scaled by
+    /// `gradient_scale` on the way; both have `size()` floats. When all parts are done, one thread
+    /// calls `advance`.
     void update_part(std::span<float> values, std::span<const float> gradients,
                      double learning_rate, double gradient_scale, Part part);
     void advance() { ++step_; }

@@ -26,7 +26,7 @@ struct StepOutcome {
 /// The program `training_step` of a model, whose gradients lie as the parameters do.
 class TrainingStep {
   public:
-    /// All three must outlive it; the optimizer has the size of the parameters.
+    /// All three must outlive it; InternalError unless the optimizer has the parameters' size.
     TrainingStep(const Model& model, Parameters& parameters, Optimizer& optimizer);
 
     /// To bind, and to fill with inputs.

@@ -18,16 +18,23 @@ std::vector<float> normal_values(std::size_t size, std::uint32_t stream) {
     return values;
 }
 
+double norm_of(const std::vector<float>& gradients, int parts = 1) {
+    NormOfParts norm(gradients.size());
+    for (int part = 0; part < parts; ++part) norm.add_part(gradients, {part, parts});
+    return norm.norm();
+}
+
 }  // namespace
 
-TEST_CASE("gradient_norm: blocks, tails and clipping") {
-    CHECK(gradient_norm({}) == 0);
-    CHECK(gradient_norm(std::vector<float>{3, 4}) == 5);
-    CHECK(gradient_norm(std::vector<float>(10000, 0.5F)) == 50);
+TEST_CASE("gradients: norms of blocks and tails, and clipping") {
+    CHECK(norm_of({}) == 0);
+    CHECK(norm_of(std::vector<float>{3, 4}) == 5);
+    CHECK(norm_of(std::vector<float>(10000, 0.5F)) == 50);
     const std::vector<float> values = normal_values(12345, 8);
     double sum = 0;
     for (float value : values) sum += static_cast<double>(value) * static_cast<double>(value);
-    CHECK(gradient_norm(values) == doctest::Approx(std::sqrt(sum)).epsilon(1e-12));
+    CHECK(norm_of(values) == doctest::Approx(std::sqrt(sum)).epsilon(1e-12));
+    CHECK(norm_of(values, 3) == norm_of(values));
     CHECK(clip_scale(0.5, 1) == 1);
     CHECK(clip_scale(4, 1) == 0.25);
     CHECK(clip_scale(4, 0) == 1);

@@ -95,33 +95,29 @@ def alternate(ours, peer, pairs, quick, pid):
             "ratio": quantiles(ratios)}
 
 
-def largest_error(got, expected):
-    """The largest difference over all tensors, each relative to its largest expected value."""
+def worst_tensor(got, expected, size):
+    """The largest difference over all tensors, each measured by `size`, relative to that of what
+    was expected."""
     if not set(expected) <= set(got):
         return math.inf
     worst = 0.0
     for name, tensor in expected.items():
         if got[name].shape != tensor.shape:
             return math.inf
-        scale = max(float(tensor.abs().max()), 1e-30)
-        error = float((got[name].detach() - tensor).abs().max()) / scale
+        difference = float(size(got[name].detach() - tensor.detach()))
+        error = difference / max(float(size(tensor.detach())), 1e-30)
         worst = max(worst, math.inf if math.isnan(error) else error)
     return worst
+
+
+def largest_error(got, expected):
+    """By the largest element of each tensor."""
+    return worst_tensor(got, expected, lambda tensor: tensor.abs().max())
 
 
 def largest_distance(got, expected):
-    """The largest distance over all tensors, each by the norm and relative to that expected."""
-    if not set(expected) <= set(got):
-        return math.inf
-    worst = 0.0
-    for name, tensor in expected.items():
-        if got[name].shape != tensor.shape:
-            return math.inf
-        tensor = tensor.detach().double()
-        distance = float((got[name].detach().double() - tensor).norm())
-        error = distance / max(float(tensor.norm()), 1e-30)
-        worst = max(worst, math.inf if math.isnan(error) else error)
-    return worst
+    """By the norm of each tensor, in float64."""
+    return worst_tensor(got, expected, lambda tensor: tensor.double().norm())
 
 
 def memory_of(pid, field):

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "../../../runtime/error.h"
 #include "../../../runtime/json.h"
 #include "../../../runtime/safetensors.h"
 #include "../../../runtime/training_step.h"
@@ -78,6 +79,13 @@ std::vector<float> stepped(bool accumulates) {
 }
 
 }  // namespace
+
+TEST_CASE("train: an optimizer of another size is our mistake") {
+    const Model model = make_model(8);
+    Parameters parameters(model, {});
+    Optimizer optimizer(4);
+    CHECK_THROWS_AS(TrainingStep(model, parameters, optimizer), InternalError);
+}
 
 TEST_CASE("train: gradients that are accumulated move the parameters as their sum does") {
     const std::vector<float> whole = stepped(false), parts = stepped(true);
