@@ -52,6 +52,10 @@ Vocabulary Vocabulary::from_json(const std::string& json, const std::string& ori
             throw UserError(origin + ": the vocabulary is not JSON: " + error.what());
         }
     }();
+    return from_list(list, origin);
+}
+
+Vocabulary Vocabulary::from_list(const Json& list, const std::string& origin) {
     const auto is_word = [](const Json& item) { return item.is_string(); };
     if (!list.is_array() || !std::all_of(list.array().begin(), list.array().end(), is_word)) {
         throw UserError(origin + ": the vocabulary is not a list of words");

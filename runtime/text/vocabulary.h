@@ -8,6 +8,8 @@
 
 namespace fovea::runtime {
 
+class Json;
+
 /// Numbers of the reserved words `<unk> <pad> <bos> <eos>`.
 inline constexpr std::int32_t kUnknown = 0, kPad = 1, kBegin = 2, kEnd = 3;
 
@@ -23,6 +25,8 @@ class Vocabulary {
     /// which names `origin`, unless it is a list of strings, none twice, that starts with the
     /// reserved.
     static Vocabulary from_json(const std::string& json, const std::string& origin);
+    /// The same from what was parsed already.
+    static Vocabulary from_list(const Json& list, const std::string& origin);
     std::string to_json() const;
 
     std::size_t size() const { return words_.size(); }
