@@ -8,7 +8,6 @@
 
 #include "../error.h"
 #include "../random_stream.h"
-#include "preprocess.h"
 
 namespace fovea::runtime {
 
@@ -52,14 +51,15 @@ std::vector<std::uint32_t> sorted_by(std::span<const std::uint32_t> numbers, con
 
 }  // namespace
 
-Corpus tokenize(const std::vector<SentencePair>& pairs) {
+Corpus tokenize(const std::vector<SentencePair>& pairs, const Tokenizer& source,
+                const Tokenizer& target) {
     Corpus corpus;
     for (const SentencePair& pair : pairs) {
-        std::vector<std::string> source = split_words(preprocess(pair.source));
-        std::vector<std::string> target = split_words(preprocess(pair.target));
-        if (source.empty() || target.empty()) continue;
-        corpus.sources.push_back(std::move(source));
-        corpus.targets.push_back(std::move(target));
+        std::vector<std::string> sources = source.tokens(pair.source);
+        std::vector<std::string> targets = target.tokens(pair.target);
+        if (sources.empty() || targets.empty()) continue;
+        corpus.sources.push_back(std::move(sources));
+        corpus.targets.push_back(std::move(targets));
     }
     return corpus;
 }

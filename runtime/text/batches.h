@@ -8,17 +8,19 @@
 #include <vector>
 
 #include "read_pairs.h"
+#include "tokenizer.h"
 #include "vocabulary.h"
 
 namespace fovea::runtime {
 
-/// Pairs as words, preprocessed; pairs with a side without words are left out.
+/// Pairs as tokens; pairs with a side without words are left out.
 struct Corpus {
     std::vector<std::vector<std::string>> sources, targets;
     std::size_t size() const { return sources.size(); }
 };
 
-Corpus tokenize(const std::vector<SentencePair>& pairs);
+Corpus tokenize(const std::vector<SentencePair>& pairs, const Tokenizer& source = {},
+                const Tokenizer& target = {});
 
 /// Pairs as numbers of one length: `<eos>` appended, then cut or padded to `steps`, as d2l does.
 struct Examples {

@@ -152,8 +152,11 @@ void load_state(const SafetensorsFile& file, const Parameters& parameters,
 }  // namespace
 
 WeightsHeader header_of(const Training& training) {
-    return {training.data.source, training.data.target, training.position.step,
-            training.settings.seed};
+    return {training.data.source,
+            training.data.target,
+            training.position.step,
+            training.settings.seed,
+            training.data.tokens};
 }
 
 void save_checkpoint(const std::string& path, Training& training) {
@@ -176,6 +179,10 @@ void save_checkpoint(const std::string& path, Training& training) {
 void load_checkpoint(const std::string& path, Training& training) {
     const SafetensorsFile file = read_safetensors(path);
     const WeightsHeader header = read_header(file, training.parameters.model());
+    if (header.tokens != training.data.tokens)
+        throw UserError("'" + path + "' was trained on " + name_of(header.tokens) +
+                        ", but this run is on " + name_of(training.data.tokens) +
+                        "; --resume needs the same --bpe");
     verify_settings(file, training.settings);
     verify_vocabulary(file, header.source, training.data.source, "source");
     verify_vocabulary(file, header.target, training.data.target, "target");

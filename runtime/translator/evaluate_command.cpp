@@ -35,15 +35,17 @@ Options evaluate_options(const std::string& program) {
     return options;
 }
 
-/// The mean BLEU, k = 2, of translations, `batch` of them side by side.
+/// The mean BLEU of words, k = 2, of translations, `batch` of them side by side.
 double mean_bleu(SentenceTranslator& translator, const Corpus& corpus, std::size_t batch) {
     double sum = 0;
     for (std::size_t first = 0; first < corpus.size(); first += batch) {
         const auto sources =
             std::span(corpus.sources).subspan(first, std::min(batch, corpus.size() - first));
         const auto found = translator.translate(sources);
+        const Tokenizer& tokenizer = translator.target_tokenizer();
         for (std::size_t i = 0; i < sources.size(); ++i)
-            sum += bleu(found[i].front().words, corpus.targets[first + i], 2);
+            sum += bleu(tokenizer.words(found[i].front().words),
+                        tokenizer.words(corpus.targets[first + i]), 2);
     }
     return sum / static_cast<double>(corpus.size());
 }
@@ -84,7 +86,8 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     SentenceTranslator translator(options.text("weights"), model, beam_settings(options));
     const Corpus corpus = read_corpus(
         options.text("data"),
-        options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0);
+        options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0,
+        translator.source_tokenizer(), translator.target_tokenizer());
     warn_of_long_pairs(corpus, static_cast<std::size_t>(steps));
     const WeightsHeader& header = translator.header();
     const Examples examples =

@@ -1,4 +1,4 @@
-// Words to numbers, decoding, and back.
+// Tokens to numbers, decoding, and back.
 #include "sentence_translator.h"
 
 #include <algorithm>
@@ -9,6 +9,10 @@ SentenceTranslator::SentenceTranslator(const std::string& weights, const Model& 
                                        const BeamSettings& settings)
     : model_(model),
       trained_(load_trained_model(weights, model)),
+      source_tokenizer_(trained_.header.tokens, trained_.header.source,
+                        "'" + weights + "', source"),
+      target_tokenizer_(trained_.header.tokens, trained_.header.target,
+                        "'" + weights + "', target"),
       decoding_(model, *trained_.parameters, trained_.dims),
       settings_(settings) {}
 

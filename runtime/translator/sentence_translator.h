@@ -1,4 +1,4 @@
-// Trained weights applied to sentences: words in, words out.
+// Trained weights applied to sentences: tokens in, tokens out.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace fovea::runtime {
 using Words = std::vector<std::string>;
 
 struct Translation {
-    Words words;
+    Words words;  // tokens of the target's vocabulary
     double score = 0;  // see Hypothesis
 };
 
@@ -27,7 +27,11 @@ class SentenceTranslator {
     SentenceTranslator(const std::string& weights, const Model& model,
                        const BeamSettings& settings);
 
-    /// The best translations of each preprocessed sentence, whole whatever its length; of nothing
+    /// How sentences become tokens, and translations a text.
+    const Tokenizer& source_tokenizer() const { return source_tokenizer_; }
+    const Tokenizer& target_tokenizer() const { return target_tokenizer_; }
+
+    /// The best translations of each sentence in tokens, whole whatever its length; of nothing
     /// one of no words. The sentences are decoded side by side.
     std::vector<std::vector<Translation>> translate(std::span<const Words> sentences);
 
@@ -44,6 +48,7 @@ class SentenceTranslator {
 
     const Model& model_;
     TrainedModel trained_;
+    Tokenizer source_tokenizer_, target_tokenizer_;
     Decoding decoding_;
     BeamSettings settings_;
 };

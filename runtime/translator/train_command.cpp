@@ -222,9 +222,10 @@ int train_command(const std::string& program, Arguments arguments, const Model& 
     const TrainingSettings settings = training_settings(options, model);
     const TrainingData data = read_training_data(
         paths.data, options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0,
-        settings.min_freq, static_cast<std::size_t>(settings.steps));
+        {settings.min_freq, paths.pieces}, static_cast<std::size_t>(settings.steps));
+    const std::string& origin = paths.pieces.empty() ? paths.data : paths.pieces;
     Parameters parameters(model, vocabulary_dims(model, data.source, data.target,
-                                                 "the vocabulary of '" + paths.data + "'"));
+                                                 "the vocabulary of '" + origin + "'"));
     Optimizer optimizer(parameters.flat_size(), settings.optimizer);
     Training training{data, settings, parameters, optimizer, {}};
     const std::int64_t epochs = options.integer("epochs");

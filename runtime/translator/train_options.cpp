@@ -120,6 +120,8 @@ Options train_options(const std::string& program) {
         .add({"patience", Kind::positive_whole, "N",
               "stops after N epochs that do no better on the held out pairs"})
         .add({"min-freq", Kind::positive_whole, "N", "rarer words are <unk>", "2"})
+        .add({"bpe", Kind::text, "F.json",
+              "byte pairs in place of words: the pieces that tools/learn_bpe.py wrote"})
         .add({"seed", Kind::whole, "N", "of initial values, order and dropout", "1"})
         .add({"resume", Kind::flag, "", "go on from the checkpoint"})
         .add({"log", Kind::text, "F.jsonl", "a line of JSON an epoch"})
@@ -136,6 +138,10 @@ TrainPaths train_paths(const Options& options) {
     if (options.given("log")) paths.log = options.text("log");
     std::vector<NamedPath> named = {
         {"--data", paths.data}, {"--weights", paths.weights}, {"--checkpoint", paths.checkpoint}};
+    if (options.given("bpe")) {
+        paths.pieces = options.text("bpe");
+        named.push_back({"--bpe", paths.pieces});
+    }
     verify_writable(paths.weights);
     verify_writable(paths.checkpoint);
     if (!paths.log.empty()) {
@@ -152,6 +158,7 @@ TrainingSettings training_settings(const Options& options, const Model& model) {
     settings.batch = options.integer("batch");
     settings.accumulate = options.integer("accumulate");
     settings.group = options.integer("group-lengths");
+    refuse_unless(!options.given("bpe"), options, "min-freq", "trainings without --bpe");
     settings.min_freq = options.integer("min-freq");
     settings.learning_rate = learning_rate(options, model);
     settings.optimizer = optimizer_settings(options);

@@ -11,7 +11,8 @@
 namespace fovea::runtime {
 
 struct TrainPaths {
-    std::string data, weights, checkpoint, log;  // log: empty for none
+    std::string data, weights, checkpoint;
+    std::string log, pieces;  // empty for none
 };
 
 Options train_options(const std::string& program);

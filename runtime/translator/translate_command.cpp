@@ -7,7 +7,6 @@
 #include "../error.h"
 #include "../files.h"
 #include "../options.h"
-#include "../text/preprocess.h"
 #include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"
@@ -38,19 +37,21 @@ Options translate_options(const std::string& program) {
     return options;
 }
 
-/// The words of a sentence; errors name its `place`.
-Words words_of(const std::string& sentence, const std::string& place) {
+/// The tokens of a sentence; errors name its `place`.
+Words tokens_of(const Tokenizer& tokenizer, const std::string& sentence, const std::string& place) {
     try {
-        return split_words(preprocess(sentence));
+        return tokenizer.tokens(sentence);
     } catch (const UserError& error) {
         throw UserError(place + ": " + error.what());
     }
 }
 
-void warn_if_long(const Words& words, std::int64_t steps, const std::string& place) {
-    if (words.size() <= static_cast<std::size_t>(steps)) return;
-    std::fprintf(stderr, "warning: %s has %zu words, more than --steps %lld; translated whole\n",
-                 place.c_str(), words.size(), static_cast<long long>(steps));
+void warn_if_long(const Words& tokens, TokenKind kind, std::int64_t steps,
+                  const std::string& place) {
+    if (tokens.size() <= static_cast<std::size_t>(steps)) return;
+    std::fprintf(stderr, "warning: %s has %zu %s, more than --steps %lld; translated whole\n",
+                 place.c_str(), tokens.size(), kind == TokenKind::words ? "words" : "pieces",
+                 static_cast<long long>(steps));
 }
 
 void print(const std::string& line) {
@@ -69,11 +70,12 @@ struct Format {
     bool scores = false, numbers = false;
 };
 
-std::vector<Words> sentences_of(const std::vector<std::string>& arguments) {
+std::vector<Words> sentences_of(const Tokenizer& tokenizer,
+                                const std::vector<std::string>& arguments) {
     std::vector<Words> sentences;
     for (const std::string& argument : arguments) {
         const std::string place = "sentence " + std::to_string(sentences.size() + 1);
-        sentences.push_back(words_of(argument, place));
+        sentences.push_back(tokens_of(tokenizer, argument, place));
         if (sentences.back().empty()) {
             throw UserError(place +
                             " is empty; give a sentence with words, or none to translate "
@@ -93,7 +95,8 @@ class Printing {
     Translation translate(const std::vector<Words>& sentences, const std::string& kind) {
         Translation last;
         for (std::size_t i = 0; i < sentences.size(); ++i)
-            warn_if_long(sentences[i], settings_.steps, kind + std::to_string(done_ + i + 1));
+            warn_if_long(sentences[i], translator_.header().tokens, settings_.steps,
+                         kind + std::to_string(done_ + i + 1));
         for (const std::vector<Translation>& best : translator_.translate(sentences)) {
             ++done_;
             for (const Translation& translation : best) print_line(translation);
@@ -109,7 +112,7 @@ class Printing {
         std::string line;
         if (format_.numbers) line += std::to_string(done_) + "\t";
         if (format_.scores) line += text_of(translation.score) + "\t";
-        print(line + join_words(translation.words) + "\n");
+        print(line + translator_.target_tokenizer().text(translation.words) + "\n");
     }
 
     SentenceTranslator& translator_;
@@ -119,7 +122,7 @@ class Printing {
 };
 
 /// UserError unless the option names a picture or tensors that can be written, for one sentence.
-void verify_attention(const std::string& path, const std::vector<Words>& sentences) {
+void verify_attention(const std::string& path, const std::vector<std::string>& sentences) {
     if (!path.ends_with(".svg") && !path.ends_with(".safetensors"))
         throw UserError(
             "option '--attention' expects a file that ends in .svg or .safetensors, "
@@ -151,7 +154,7 @@ void translate_sentences(Printing& printing, const std::vector<Words>& sentences
     }
 }
 
-void translate_lines(Printing& printing, std::size_t batch) {
+void translate_lines(Printing& printing, const Tokenizer& tokenizer, std::size_t batch) {
     LineReader reader(STDIN_FILENO);
     while (true) {
         std::vector<Words> sentences;
@@ -160,7 +163,7 @@ void translate_lines(Printing& printing, std::size_t batch) {
         for (const std::string& line : lines) {
             const std::size_t number = printing.done() + sentences.size() + 1;
             try {
-                sentences.push_back(words_of(line, "line " + std::to_string(number)));
+                sentences.push_back(tokens_of(tokenizer, line, "line " + std::to_string(number)));
             } catch (const UserError&) {
                 printing.translate(sentences, "line ");
                 throw;
@@ -179,15 +182,17 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
         return 0;
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
-    const auto sentences = sentences_of(options.positional());
+    sentences_of(Tokenizer(), options.positional());  // empty ones are refused before all else
     BeamSettings settings = beam_settings(options);
     const bool lists = options.given("n-best");
     if (lists) settings.best = options.integer("n-best");
     if (settings.best > settings.beam)
         throw UserError("--n-best " + std::to_string(settings.best) + " is more than --beam " +
                         std::to_string(settings.beam) + " follows");
-    if (options.given("attention")) verify_attention(options.text("attention"), sentences);
+    if (options.given("attention"))
+        verify_attention(options.text("attention"), options.positional());
     SentenceTranslator translator(options.text("weights"), model, settings);
+    const auto sentences = sentences_of(translator.source_tokenizer(), options.positional());
     Printing printing(translator, settings, {options.flag("scores") || lists, lists});
     const auto batch = static_cast<std::size_t>(options.integer("batch"));
     if (options.given("attention")) {
@@ -195,7 +200,7 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
         const Translation translation = printing.translate(sentences, "sentence ");
         write_attention(translator, sentences.front(), translation, path);
     } else if (sentences.empty()) {
-        translate_lines(printing, batch);
+        translate_lines(printing, translator.source_tokenizer(), batch);
     } else {
         translate_sentences(printing, sentences, batch);
     }

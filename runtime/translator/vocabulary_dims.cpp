@@ -24,18 +24,21 @@ void add_dim(const Model& model, const std::string& name, std::size_t words,
     }
 }
 
-/// Settings of the model that a translator, which pads with <pad> and has a vocabulary for each
-/// language, cannot serve.
-void refuse_other_words(const Model& model) {
+/// Settings of the model that a translator, which pads with <pad>, cannot serve, or not with these
+/// vocabularies.
+void refuse_other_words(const Model& model, const Vocabulary& source, const Vocabulary& target,
+                        const std::string& origin) {
     for (const Setting& setting : model.settings) {
         if (setting.name == "pad" && setting.value != std::to_string(kPad))
             throw UserError("this " + model.name + " was generated with pad=" + setting.value +
                             ", but a translator pads with " + std::to_string(kPad) +
                             "; generate it without --set pad");
-        if (setting.name == "share_embeddings" && setting.value == "true")
+        const bool is_shared = setting.name == "share_embeddings" && setting.value == "true";
+        if (is_shared && !(source == target))
             throw UserError("this " + model.name +
-                            " was generated with share_embeddings=true, but a translator has a "
-                            "vocabulary for each language; generate it without that setting");
+                            " was generated with share_embeddings=true, but " + origin +
+                            " is not one for both languages; train with --bpe and pieces of both "
+                            "(tools/learn_bpe.py --joint), or generate it without that setting");
     }
 }
 
@@ -43,7 +46,7 @@ void refuse_other_words(const Model& model) {
 
 DimValues vocabulary_dims(const Model& model, const Vocabulary& source, const Vocabulary& target,
                           const std::string& origin) {
-    refuse_other_words(model);
+    refuse_other_words(model, source, target, origin);
     DimValues dims;
     add_dim(model, "src_vocab", source.size(), origin, dims);
     add_dim(model, "tgt_vocab", target.size(), origin, dims);

@@ -43,6 +43,14 @@ std::uint64_t parse_count(const SafetensorsFile& file, const std::string& key) {
     return value;
 }
 
+TokenKind read_token_kind(const SafetensorsFile& file) {
+    if (!file.metadata().contains("tokens")) return TokenKind::words;
+    const std::string& name = file.metadata_at("tokens");
+    if (const auto kind = token_kind(name)) return *kind;
+    throw UserError("'" + file.path() + "': tokens in its __metadata__ is '" + name +
+                    "', but should be words, byte_pairs or cased_byte_pairs");
+}
+
 void verify_model_name(const SafetensorsFile& file, const Model& model) {
     const std::string& name = file.metadata_at("model");
     if (name == model.name) return;
@@ -81,12 +89,14 @@ void verify_settings(const SafetensorsFile& file, const Model& model) {
 }  // namespace
 
 Metadata header_metadata(const Model& model, const WeightsHeader& header) {
-    return {{"model", model.name},
-            {"settings", settings_json(model)},
-            {"src_vocab", header.source.to_json()},
-            {"tgt_vocab", header.target.to_json()},
-            {"step", std::to_string(header.step)},
-            {"seed", std::to_string(header.seed)}};
+    Metadata metadata = {{"model", model.name},
+                         {"settings", settings_json(model)},
+                         {"src_vocab", header.source.to_json()},
+                         {"tgt_vocab", header.target.to_json()},
+                         {"step", std::to_string(header.step)},
+                         {"seed", std::to_string(header.seed)}};
+    if (header.tokens != TokenKind::words) metadata["tokens"] = name_of(header.tokens);
+    return metadata;
 }
 
 WeightsHeader read_header(const SafetensorsFile& file, const Model& model) {
@@ -97,6 +107,7 @@ WeightsHeader read_header(const SafetensorsFile& file, const Model& model) {
     header.target = Vocabulary::from_json(file.metadata_at("tgt_vocab"), "'" + file.path() + "'");
     header.step = parse_count(file, "step");
     header.seed = parse_count(file, "seed");
+    header.tokens = read_token_kind(file);
     return header;
 }
 

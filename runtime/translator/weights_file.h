@@ -7,6 +7,7 @@
 
 #include "../parameters.h"
 #include "../safetensors.h"
+#include "../text/tokenizer.h"
 #include "../text/vocabulary.h"
 
 namespace fovea::runtime {
@@ -19,9 +20,11 @@ struct WeightsHeader {
     Vocabulary source, target;
     std::uint64_t step = 0;  // training steps done
     std::uint64_t seed = 0;
+    TokenKind tokens = TokenKind::words;
 };
 
-/// The keys model, settings, src_vocab, tgt_vocab, step and seed.
+/// The keys model, settings, src_vocab, tgt_vocab, step and seed; and tokens, where they are no
+/// words.
 Metadata header_metadata(const Model& model, const WeightsHeader& header);
 
 /// The header of a file. UserError when it is not of this model with these settings; the
