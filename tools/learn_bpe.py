@@ -95,7 +95,7 @@ def learn_side(name, sentences, options):
         processor = learn(sentences, options.pieces, options.coverage, options.bytes)
     except RuntimeError as error:
         if "Vocabulary size" not in str(error) and "vocab_size" not in str(error):
-            raise Mistake(f"SentencePiece cannot learn from the {name} sentences: {error}") from error
+            raise Mistake(f"SentencePiece cannot learn the {name} pieces: {error}") from error
         raise Mistake(f"--pieces {options.pieces} does not suit the {name} sentences, which have "
                       f"{characters} characters: at least {least} are needed") from error
     pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
@@ -131,7 +131,6 @@ def parse_options():
 
 def main():
     options = parse_options()
-    load_sentencepiece()
     sources, targets = read_pairs(options.data, options.pairs)
     if options.joint:
         source = target = learn_side("source and target", sources + targets, options)
@@ -151,4 +150,5 @@ if __name__ == "__main__":
     try:
         main()
     except Mistake as mistake:
-        sys.exit(f"learn_bpe: {mistake}")
+        print(f"learn_bpe: {mistake}", file=sys.stderr)
+        sys.exit(2)
