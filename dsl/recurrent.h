@@ -19,6 +19,7 @@ struct LSTMState {
 /// of the gates i, f, g, o (Hochreiter and Schmidhuber 1997, with the forget gate of Gers et al.
 /// 2000).
 struct LSTMLayer {
+    Scope scope;
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;
     Dim hidden;
 };
@@ -34,7 +35,7 @@ constexpr LSTMLayer lstm_layer(Scope s, Dim input, Dim hidden, int layer = 0,
     Tensor weight_ih = parameter("weight_ih_l", {gates, input}),
            weight_hh = parameter("weight_hh_l", {gates, hidden}),
            bias_ih = parameter("bias_ih_l", {gates}), bias_hh = parameter("bias_hh_l", {gates});
-    return {weight_ih, weight_hh, bias_ih, bias_hh, hidden};
+    return {s, weight_ih, weight_hh, bias_ih, bias_hh, hidden};
 }
 
 /// What one step makes of its input, the concatenation of `parts` ([batch, …] each).
@@ -50,9 +51,9 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
         for (std::size_t k = 0; k < i; ++k) first = first + parts.begin()[k].dim(-1);
         Tensor weight =
             whole ? layer.weight_ih : slice(layer.weight_ih, 1, first, x.dim(-1), location);
-        sums = linear_product(x, weight, location) + sums;
+        sums = value_of(layer.scope, linear_product(x, weight, location) + sums);
     }
-    sums = linear_product(before.h, layer.weight_hh, location) + sums;
+    sums = value_of(layer.scope, linear_product(before.h, layer.weight_hh, location) + sums);
     auto gate = [&](int number) {
         Dim width = layer.hidden.without_label();
         return slice(sums, -1, number * width, layer.hidden, location);
@@ -61,7 +62,7 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
            g = tanh(gate(2), location), o = sigmoid(gate(3), location);
     Tensor kept = f * before.c, added = i * g;
     Tensor c = kept + added;
-    return {o * tanh(c, location), c};
+    return {value_of(layer.scope, o * tanh(c, location)), value_of(layer.scope, c)};
 }
 
 /// One layer over all steps: x [steps, batch, input] → h [steps, batch, hidden] and the last state.

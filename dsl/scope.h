@@ -110,4 +110,10 @@ struct Scope {
     }
 };
 
+/// `x`, the value of module `s`: kernels and attention weights are named after it.
+constexpr Tensor value_of(Scope s, Tensor x) {
+    if (!x.is_poison()) x.graph->nodes[std::size_t(x.id)].scope = s.id;
+    return x;
+}
+
 }  // namespace fovea

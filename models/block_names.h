@@ -1,19 +1,19 @@
-// Names of what decoding keeps for each block.
+// Names of what decoding keeps for each block or layer.
 #pragma once
 
 #include <fovea.h>
 
 namespace fovea::models {
 
-/// Names that inputs and outputs of decoder blocks have: `block3.keys`.
+/// Names that inputs and outputs of decoder blocks have: `block3.keys`; of layers: `layer3.h`.
 struct BlockNames {
     static constexpr int kMost = 64;
     char text[kMost][32]{};
 
-    constexpr explicit BlockNames(std::string_view part) {
+    constexpr explicit BlockNames(std::string_view part, std::string_view start = "block") {
         for (int i = 0; i < kMost; ++i) {
             int end = 0;
-            for (char c : std::string_view("block")) text[i][end++] = c;
+            for (char c : start) text[i][end++] = c;
             if (i >= 10) text[i][end++] = char('0' + i / 10);
             text[i][end++] = char('0' + i % 10);
             for (char c : part) text[i][end++] = c;

@@ -9,6 +9,7 @@
 #include "models/dot_product_attention.h"
 #include "models/masked_softmax.h"
 #include "models/seq2seq_attention.h"
+#include "models/seq2seq_attention_decode.h"
 #include "models/transformer.h"
 #include "models/transformer_decode.h"
 
@@ -31,6 +32,8 @@ static_assert(well_formed<[](Scope s) { transformer(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_decode_step(s, {}); }>);
 static_assert(well_formed<[](Scope s) { seq2seq_attention(s, {}); }>);
+static_assert(well_formed<[](Scope s) { seq2seq_attention_encode(s, {}); }>);
+static_assert(well_formed<[](Scope s) { seq2seq_attention_decode_step(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_decode_step(s, {}); }>);
@@ -56,6 +59,15 @@ ModelEntry transformer_entry() {
         {"src_vocab", "tgt_vocab", "hidden", "ffn", "heads", "layers", "dropout", "bias"});
     result.programs = {{"encode", builder_of<transformer_encode>()},
                        {"decode_step", builder_of<transformer_decode_step>()}};
+    result.driver = Driver::translator;
+    return result;
+}
+
+ModelEntry seq2seq_entry() {
+    ModelEntry result = entry<Seq2SeqSettings, seq2seq_attention>(
+        "seq2seq_attention", {{"embed", "12"}, {"hidden", "20"}, {"dropout", "0.1"}});
+    result.programs = {{"encode", builder_of<seq2seq_attention_encode>()},
+                       {"decode_step", builder_of<seq2seq_attention_decode_step>()}};
     result.driver = Driver::translator;
     return result;
 }
@@ -100,8 +112,7 @@ std::vector<ModelEntry> make_entries() {
         entry<TransformerSettings, transformer_decoder>(
             "transformer_decoder", kSmallStack, {"tgt_vocab", "hidden", "ffn", "heads", "layers"}),
         transformer_entry(),
-        entry<Seq2SeqSettings, seq2seq_attention>(
-            "seq2seq_attention", {{"embed", "12"}, {"hidden", "20"}, {"dropout", "0.1"}}),
+        seq2seq_entry(),
         paper_entry(),
     };
 }

@@ -51,35 +51,57 @@ constexpr Seq2SeqMemory encode(Scope s, const Seq2SeqSettings& c, Tensor src) {
     return memory;
 }
 
-/// tgt [batch, tgt_len] → logits [batch, tgt_len, tgt_vocab]. The query of a step is the top
-/// layer's hidden state of the step before, its input (context, embedding).
-constexpr Tensor decode(Scope s, const Seq2SeqSettings& c, Tensor tgt, const Seq2SeqMemory& memory,
-                        Tensor memory_lens) {
+/// The parameters of the decoder's step, and what it attends to.
+struct Seq2SeqDecoder {
+    Scope attend;
+    Tensor weight_q, v;          // [hidden, hidden], [hidden]
+    std::vector<LSTMLayer> layers;
+    Tensor keys, values, lens;   // [batch, src_len, hidden] twice, [batch]
+    double dropout = 0;
+
+    /// x [batch, embed]. The query is the top layer's hidden state of the step before, the first
+    /// layer's input (context, embedding).
+    constexpr Step<Tensor, std::vector<LSTMState>> operator()(Tensor x,
+                                                              std::vector<LSTMState> state) const {
+        Tensor query = value_of(attend / "W_q", linear_product(state.back().h, weight_q));
+        auto score = [&](Pair p) { return dot(v, tanh(p.q + p.k)); };
+        Tensor context = attention(unsqueeze(query, 1), keys, values, score, padding(lens));
+        context = squeeze(value_of(attend, context), 1);
+        for (std::size_t i = 0; i < state.size(); ++i) {
+            if (i == 0) {
+                state[i] = lstm_step(layers[i], {context, x}, state[i]);
+            } else {
+                Tensor below = fovea::dropout(state[i - 1].h, dropout);
+                state[i] = lstm_step(layers[i], {below}, state[i]);
+            }
+        }
+        return {state.back().h, state};
+    }
+};
+
+constexpr Tensor decoder_keys(Scope s, const Seq2SeqSettings& c, const Seq2SeqMemory& memory) {
+    return linear(s / "attention" / "W_k", memory.states, c.hidden, {.bias = false});
+}
+/// keys: of `decoder_keys`; values: the memory's states.
+constexpr Seq2SeqDecoder make_decoder(Scope s, const Seq2SeqSettings& c, Tensor keys, Tensor values,
+                                      Tensor lens) {
     Scope attend = s / "attention";
-    Tensor keys = linear(attend / "W_k", memory.states, c.hidden, {.bias = false});
     Tensor weight_q = (attend / "W_q").parameter("weight", {c.hidden, c.hidden});
     Tensor weight_v = (attend / "w_v").parameter("weight", {1, c.hidden});
-    Tensor values = memory.states, v = rearrange(weight_v, "1 h -> h");
     std::vector<LSTMLayer> layers;
     for (int i = 0; i < c.layers; ++i) {
         Dim input = i == 0 ? c.hidden.without_label() + c.embed : c.hidden;
         layers.push_back(lstm_layer(s / "rnn", input, c.hidden, i));
     }
-    auto step = [&](Tensor x, std::vector<LSTMState> state) {
-        Tensor query = linear_product(state.back().h, weight_q, Location::here());
-        auto score = [&](Pair p) { return dot(v, tanh(p.q + p.k)); };
-        Tensor context = attention(unsqueeze(query, 1), keys, values, score, padding(memory_lens));
-        context = squeeze(context, 1);
-        for (std::size_t i = 0; i < state.size(); ++i) {
-            if (i == 0) {
-                state[i] = lstm_step(layers[i], {context, x}, state[i]);
-            } else {
-                Tensor below = dropout(state[i - 1].h, c.dropout);
-                state[i] = lstm_step(layers[i], {below}, state[i]);
-            }
-        }
-        return Step{state.back().h, state};
-    };
+    Tensor v = rearrange(weight_v, "1 h -> h");
+    return {attend, weight_q, v, layers, keys, values, lens, c.dropout};
+}
+
+/// tgt [batch, tgt_len] → logits [batch, tgt_len, tgt_vocab].
+constexpr Tensor decode(Scope s, const Seq2SeqSettings& c, Tensor tgt, const Seq2SeqMemory& memory,
+                        Tensor memory_lens) {
+    Tensor keys = decoder_keys(s, c, memory);
+    Seq2SeqDecoder step = make_decoder(s, c, keys, memory.states, memory_lens);
     Tensor x = embed_steps(s / "embedding", tgt, c.tgt_vocab, c.embed);
     auto y = scan(x, memory.last, step);
     return linear(s / "dense", rearrange(y.value, "t b h -> b t h"), c.tgt_vocab);

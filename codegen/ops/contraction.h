@@ -139,7 +139,8 @@ std::vector<int> factors_of(const Graph& graph, int id);
 
 /// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out]. Sizes are checked by
 /// `linear`.
-constexpr Tensor linear_product(Tensor x, Tensor weight, Location location) {
+constexpr Tensor linear_product(Tensor x, Tensor weight,
+                                Location location = Location::here()) {
     if (x.is_poison() || weight.is_poison()) return {x.graph, 0};
     EinsumAxes axes;
     int in = x.rank() - 1, out = x.rank();

@@ -144,7 +144,8 @@ void group_by_length(std::span<std::uint32_t> order, const Examples& examples, s
 }
 
 BatchSteps needed_steps(const Examples& examples, std::span<const std::uint32_t> chosen) {
-    std::int32_t source = 1, target = 1;
+    std::int32_t source = examples.whole_sources ? static_cast<std::int32_t>(examples.steps) : 1;
+    std::int32_t target = 1;
     for (const std::uint32_t example : chosen) {
         source = std::max(source, examples.source_lengths[example]);
         target = std::max(target, examples.target_lengths[example]);

@@ -29,6 +29,7 @@ struct Examples {
     std::vector<std::int32_t> source_lengths;  // [count], without padding
     std::vector<std::int32_t> targets;         // [count, steps]; the labels
     std::vector<std::int32_t> target_lengths;  // [count]
+    bool whole_sources = false;  // a batch's sources keep all steps: a model reads their padding
 
     /// The sum of target_lengths.
     std::int64_t target_tokens() const;
@@ -58,7 +59,8 @@ std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, st
 void group_by_length(std::span<std::uint32_t> order, const Examples& examples, std::size_t batch,
                      std::size_t window, std::uint64_t seed, std::uint64_t epoch);
 
-/// The steps of a batch that are not padding in every sequence, at least 1.
+/// The steps of a batch that are not padding in every sequence, at least 1; all steps of sources
+/// whose padding is read.
 struct BatchSteps {
     std::size_t source = 1, target = 1;
 };

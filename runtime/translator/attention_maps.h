@@ -25,10 +25,11 @@ struct AttentionMap {
 /// Runs the program `attention` by teacher forcing: `source` ends with `<eos>`, `target` are the
 /// tokens that were produced, `<eos>` included where it was. Query i of a target axis is where
 /// target[i] was produced, key i where the token before it was read. UserError where the model has
-/// no such program.
+/// no such program. The source is padded to `source_steps`; maps have no padding.
 std::vector<AttentionMap> attention_maps(const Model& model, Parameters& parameters,
                                          const DimValues& dims,
                                          std::span<const std::int32_t> source,
+                                         std::size_t source_steps,
                                          std::span<const std::int32_t> target);
 
 /// Writes the maps as tensors [heads, queries, keys] by their names.

@@ -156,6 +156,7 @@ WeightsHeader header_of(const Training& training) {
             training.data.target,
             training.position.step,
             training.settings.seed,
+            static_cast<std::uint64_t>(training.settings.steps),
             training.data.tokens};
 }
 

@@ -11,6 +11,7 @@
 #include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"
+#include "reads_padding.h"
 #include "sentence_translator.h"
 #include "training_data.h"
 #include "validation.h"
@@ -84,14 +85,15 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const std::int64_t steps = options.integer("steps");
     SentenceTranslator translator(options.text("weights"), model, beam_settings(options));
-    const Corpus corpus = read_corpus(
-        options.text("data"),
-        options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0,
-        translator.source_tokenizer(), translator.target_tokenizer());
+    const Corpus corpus =
+        read_corpus(options.text("data"),
+                    options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0,
+                    translator.source_tokenizer(), translator.target_tokenizer());
     warn_of_long_pairs(corpus, static_cast<std::size_t>(steps));
     const WeightsHeader& header = translator.header();
-    const Examples examples =
+    Examples examples =
         number_examples(corpus, header.source, header.target, static_cast<std::size_t>(steps));
+    examples.whole_sources = reads_padding(model);
     const auto batch = static_cast<std::size_t>(options.integer("batch"));
     Instance instance(model, "evaluate", translator.parameters());
     std::vector<std::uint32_t> all(examples.count);

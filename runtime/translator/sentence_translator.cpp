@@ -2,6 +2,9 @@
 #include "sentence_translator.h"
 
 #include <algorithm>
+#include <map>
+
+#include "reads_padding.h"
 
 namespace fovea::runtime {
 
@@ -16,23 +19,35 @@ SentenceTranslator::SentenceTranslator(const std::string& weights, const Model& 
       decoding_(model, *trained_.parameters, trained_.dims),
       settings_(settings) {}
 
+std::size_t SentenceTranslator::source_steps(std::size_t tokens) const {
+    const auto trained = static_cast<std::size_t>(trained_.header.steps);
+    return reads_padding(model_) ? std::max(tokens, trained) : tokens;
+}
+
 std::vector<std::vector<Translation>> SentenceTranslator::translate(
     std::span<const Words> sentences) {
     std::vector<std::vector<Translation>> translations(sentences.size(), {Translation{}});
-    std::vector<std::size_t> places;  // of sentences with words
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < sentences.size(); ++i) {
-        if (sentences[i].empty()) continue;
-        places.push_back(i);
-        longest = std::max(longest, sentences[i].size() + 1);
-    }
-    if (places.empty()) return translations;
-    std::vector<std::int32_t> sources, lengths;  // [sentences, longest], [sentences]
+    // Of sentences with words; apart where padding is read and they are padded differently.
+    std::map<std::size_t, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < sentences.size(); ++i)
+        if (!sentences[i].empty())
+            groups[reads_padding(model_) ? source_steps(sentences[i].size() + 1) : 0].push_back(i);
+    for (const auto& [steps, places] : groups) translate_group(sentences, places, translations);
+    return translations;
+}
+
+void SentenceTranslator::translate_group(std::span<const Words> sentences,
+                                         std::span<const std::size_t> places,
+                                         std::vector<std::vector<Translation>>& translations) {
+    std::size_t steps = 0;
+    for (const std::size_t place : places)
+        steps = std::max(steps, source_steps(sentences[place].size() + 1));
+    std::vector<std::int32_t> sources, lengths;  // [sentences, steps], [sentences]
     for (const std::size_t place : places) {
         std::vector<std::int32_t> ids = trained_.header.source.ids(sentences[place]);
         ids.push_back(kEnd);
         lengths.push_back(static_cast<std::int32_t>(ids.size()));
-        ids.resize(longest, kPad);
+        ids.resize(steps, kPad);
         sources.insert(sources.end(), ids.begin(), ids.end());
     }
     const auto found = beam_search(decoding_, sources, lengths, settings_);
@@ -42,7 +57,6 @@ std::vector<std::vector<Translation>> SentenceTranslator::translate(
             translations[places[i]].push_back(
                 {trained_.header.target.words(hypothesis.tokens), hypothesis.score});
     }
-    return translations;
 }
 
 /// With `<eos>`, and not because there were no steps left.
@@ -56,7 +70,8 @@ std::vector<AttentionMap> SentenceTranslator::attention(const Words& sentence,
     source.push_back(kEnd);
     std::vector<std::int32_t> target = trained_.header.target.ids(translation.words);
     if (has_ended(translation)) target.push_back(kEnd);
-    return attention_maps(model_, *trained_.parameters, trained_.dims, source, target);
+    return attention_maps(model_, *trained_.parameters, trained_.dims, source,
+                          source_steps(source.size()), target);
 }
 
 MapTokens SentenceTranslator::map_tokens(const Words& sentence,

@@ -44,6 +44,10 @@ class SentenceTranslator {
     Parameters& parameters() { return *trained_.parameters; }
 
   private:
+    /// The steps that a source of some tokens is padded to at least.
+    std::size_t source_steps(std::size_t tokens) const;
+    void translate_group(std::span<const Words> sentences, std::span<const std::size_t> places,
+                         std::vector<std::vector<Translation>>& translations);
     bool has_ended(const Translation& translation) const;
 
     const Model& model_;

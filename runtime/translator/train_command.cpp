@@ -8,6 +8,7 @@
 #include "../threads.h"
 #include "commands.h"
 #include "interrupt.h"
+#include "reads_padding.h"
 #include "train_options.h"
 #include "trainer.h"
 #include "training_report.h"
@@ -220,9 +221,10 @@ int train_command(const std::string& program, Arguments arguments, const Model& 
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const TrainPaths paths = train_paths(options);
     const TrainingSettings settings = training_settings(options, model);
-    const TrainingData data = read_training_data(
+    TrainingData data = read_training_data(
         paths.data, options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0,
         {settings.min_freq, paths.pieces}, static_cast<std::size_t>(settings.steps));
+    data.examples.whole_sources = reads_padding(model);
     const std::string& origin = paths.pieces.empty() ? paths.data : paths.pieces;
     Parameters parameters(model, vocabulary_dims(model, data.source, data.target,
                                                  "the vocabulary of '" + origin + "'"));

@@ -45,7 +45,8 @@ struct LoadedBatch {
 double total_loss(std::span<const float> loss, std::size_t steps);
 
 /// Binds `instance` to a batch of `chosen` examples and fills its inputs. Steps that are padding in
-/// the whole batch are left out: they change no value at a valid position. A model that takes no
+/// the whole batch are left out (unless `examples` says that sources keep them): they change no
+/// value at a valid position. A model that takes no
 /// `tgt_lens` sums its loss over the targets that are not padding.
 LoadedBatch load_batch(Instance& instance, const Examples& examples,
                        std::span<const std::uint32_t> chosen);

@@ -94,7 +94,8 @@ Metadata header_metadata(const Model& model, const WeightsHeader& header) {
                          {"src_vocab", header.source.to_json()},
                          {"tgt_vocab", header.target.to_json()},
                          {"step", std::to_string(header.step)},
-                         {"seed", std::to_string(header.seed)}};
+                         {"seed", std::to_string(header.seed)},
+                         {"steps", std::to_string(header.steps)}};
     if (header.tokens != TokenKind::words) metadata["tokens"] = name_of(header.tokens);
     return metadata;
 }
@@ -107,6 +108,7 @@ WeightsHeader read_header(const SafetensorsFile& file, const Model& model) {
     header.target = Vocabulary::from_json(file.metadata_at("tgt_vocab"), "'" + file.path() + "'");
     header.step = parse_count(file, "step");
     header.seed = parse_count(file, "seed");
+    if (file.metadata().contains("steps")) header.steps = parse_count(file, "steps");
     header.tokens = read_token_kind(file);
     return header;
 }

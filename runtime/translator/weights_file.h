@@ -20,11 +20,12 @@ struct WeightsHeader {
     Vocabulary source, target;
     std::uint64_t step = 0;  // training steps done
     std::uint64_t seed = 0;
+    std::uint64_t steps = 0;  // tokens that a sentence was padded to; 0: the file does not say
     TokenKind tokens = TokenKind::words;
 };
 
-/// The keys model, settings, src_vocab, tgt_vocab, step and seed; and tokens, where they are no
-/// words.
+/// The keys model, settings, src_vocab, tgt_vocab, step, seed and steps; and tokens, where they are
+/// no words.
 Metadata header_metadata(const Model& model, const WeightsHeader& header);
 
 /// The header of a file. UserError when it is not of this model with these settings; the

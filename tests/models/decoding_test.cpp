@@ -101,3 +101,12 @@ TEST_CASE("the paper's model, at each scale") {
                                                      {"d_v", "5"},
                                                      {"scale", scale}});
 }
+
+TEST_CASE("seq2seq_attention, whose encoder runs over padding") {
+    for (const char* layers : {"1", "3"})
+        check_decoding("seq2seq_attention", {{"src_vocab", "13"},
+                                             {"tgt_vocab", "14"},
+                                             {"embed", "7"},
+                                             {"hidden", "12"},
+                                             {"layers", layers}});
+}

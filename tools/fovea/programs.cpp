@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "codegen/graph/scan_function.h"
-#include "codegen/graph/tap_attention.h"
+#include "codegen/group/tap_attention.h"
 
 namespace fovea::tool {
 

@@ -1,4 +1,4 @@
-"""Trains the d2l Transformer in PyTorch at its fastest, alone or in turn with fovea's translator.
+"""Trains a model of d2l in PyTorch at its fastest, alone or in turn with fovea's translator.
 
 Prints JSON; see README.md for what is measured and the rules of the comparison.
 """
@@ -15,11 +15,13 @@ from dataclasses import asdict, dataclass, replace
 import torch
 from torch import nn
 
+from d2l_seq2seq import Seq2SeqAttention
 from d2l_transformer import Corpus, Transformer, load_safetensors
 
 WARM_UP_EPOCHS = 2  # not timed, on either side
 VARIANT_CHOICES = {"mode": ("eager", "compile", "cpp_wrapper"), "attention": ("plain", "sdpa"),
                    "adam": ("foreach", "fused")}
+LSTM_CHOICES = VARIANT_CHOICES | {"attention": ("lstm", "cells")}  # how the recurrence is computed
 
 
 @dataclass(frozen=True)
@@ -31,8 +33,15 @@ class Variant:
     threads: int = 1
 
 
+def choices_of(args):
+    return VARIANT_CHOICES if args.model == "transformer" else LSTM_CHOICES
+
+
 def build_model(args, corpus, attention="plain"):
     vocabs = len(corpus.src_vocab), len(corpus.tgt_vocab)
+    if args.model == "seq2seq_attention":
+        sizes = args.embed, args.hidden, args.layers, args.steps
+        return Seq2SeqAttention(*vocabs, *sizes, cells=attention == "cells")
     sizes = args.hidden, args.ffn, args.heads, args.layers, args.steps
     return Transformer(*vocabs, *sizes, sdpa=attention == "sdpa")
 
@@ -102,9 +111,9 @@ def fastest_variant(args, corpus):
 
     Choices given on the command line are kept. One thread is tried too: it may be the faster.
     """
-    given = {name: getattr(args, name) for name in VARIANT_CHOICES}
+    given = {name: getattr(args, name) for name in choices_of(args)}
     choices = {name: options if given[name] == "auto" else (given[name],)
-               for name, options in VARIANT_CHOICES.items()}
+               for name, options in choices_of(args).items()}
     one_thread = () if args.fixed_threads or args.threads == 1 else (1,)
     choices["threads"] = (args.threads, *one_thread)
     best = Variant(**{name: options[0] for name, options in choices.items()})
@@ -165,8 +174,10 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--data", required=True, help="tab-separated pairs, one a line")
-    integers = {"epochs": 20, "threads": 2, "hidden": 32, "ffn": 64, "heads": 4, "layers": 2,
-                "batch": 64, "steps": 10, "min-freq": 2, "seed": 1}
+    parser.add_argument("--model", choices=("transformer", "seq2seq_attention"),
+                        default="transformer", help=" ")
+    integers = {"epochs": 20, "threads": 2, "embed": 32, "hidden": 32, "ffn": 64, "heads": 4,
+                "layers": 2, "batch": 64, "steps": 10, "min-freq": 2, "seed": 1}
     for name, value in integers.items():
         parser.add_argument(f"--{name}", type=int, default=value, help=" ")
     parser.add_argument("--lr", type=float, default=0.005, help=" ")
@@ -174,7 +185,8 @@ def parse_arguments():
     parser.add_argument("--translator", help="program built by fovea to compare with")
     parser.add_argument("--rounds", type=int, default=3, help="alternations with the translator")
     for name, options in VARIANT_CHOICES.items():
-        parser.add_argument(f"--{name}", choices=("auto", *options), default="auto",
+        both = dict.fromkeys((*options, *LSTM_CHOICES[name]))
+        parser.add_argument(f"--{name}", choices=("auto", *both), default="auto",
                             help="of PyTorch; auto: the fastest")
     parser.add_argument("--fixed-threads", action="store_true",
                         help="do not try one thread for PyTorch")

@@ -77,6 +77,15 @@ TEST_CASE("steps that are padding in the whole batch are left out") {
     CHECK(labels == Ids{8, 4, 3});
 }
 
+TEST_CASE("sources keep their padding where it is read") {
+    const Fixture f;
+    Examples e = number_examples(f.corpus, f.source, f.target, 5);
+    e.whole_sources = true;
+    const std::vector<std::uint32_t> shorter = {0};
+    CHECK(needed_steps(e, shorter).source == 5);
+    CHECK(needed_steps(e, shorter).target == 3);
+}
+
 TEST_CASE("the order of an epoch is a permutation that seed and epoch alone decide") {
     const auto order = epoch_order(600, 1, 0);
     CHECK(order == epoch_order(600, 1, 0));

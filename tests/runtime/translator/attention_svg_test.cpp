@@ -33,7 +33,7 @@ TEST_CASE("attention_maps: a model without attention says so") {
     const std::vector<std::int32_t> tokens = {4, 3};
     std::string message;
     try {
-        (void)attention_maps(model, parameters, {}, tokens, tokens);
+        (void)attention_maps(model, parameters, {}, tokens, 2, tokens);
     } catch (const UserError& error) {
         message = error.what();
     }

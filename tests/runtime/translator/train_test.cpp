@@ -83,7 +83,8 @@ TEST_CASE("weights hold the parameters alone, and say what they are for") {
     CHECK(names == std::vector<std::string>{"decoder.dense.bias", "decoder.dense.weight",
                                             "decoder.embedding.weight",
                                             "encoder.embedding.weight"});
-    CHECK(weights.metadata().size() == 6);
+    CHECK(weights.metadata().size() == 7);
+    CHECK(weights.metadata_at("steps") == "10");
     CHECK(weights.metadata_at("model") == "transformer");
     CHECK(parse_json(weights.metadata_at("settings")).find("hidden")->string() == "8");
     const Json words = parse_json(weights.metadata_at("src_vocab"));
