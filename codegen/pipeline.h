@@ -32,6 +32,7 @@ struct ProgramRequest {
     Gradients gradients = Gradients::none;
     Fusion fusion{};
     std::vector<std::string> only{};  // outputs wanted; empty: all
+    DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.

@@ -10,7 +10,7 @@ namespace fovea::runtime {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"avx512", "avx2", "baseline"};
+constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline"};
 
 bool has_avx2() {
 #if defined(__x86_64__)
@@ -31,6 +31,14 @@ bool has_avx512() {
 #endif
 }
 
+bool has_avx512_bf16() {
+#if defined(__x86_64__)
+    return has_avx512() && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
 /// Those of `parts` that this machine has (or all): `avx2, baseline`.
 std::string list_of(std::span<const std::string_view> parts, bool all) {
     std::string text;
@@ -44,6 +52,7 @@ std::string list_of(std::span<const std::string_view> parts, bool all) {
 std::span<const std::string_view> isa_names() { return kNames; }
 
 bool machine_has(std::string_view isa) {
+    if (isa == "avx512_bf16") return has_avx512_bf16();
     if (isa == "avx512") return has_avx512();
     if (isa == "avx2") return has_avx2();
     return isa == "baseline";

@@ -16,7 +16,8 @@ struct IsaPart {
     const ProgramCode* programs;
 };
 
-/// `avx512`, `avx2`, `baseline`: the best first. They are x86-64-v4, -v3 and any x86-64.
+/// `avx512_bf16`, `avx512`, `avx2`, `baseline`: the best first. They are x86-64-v4 with and without
+/// AVX512_BF16, v3 and any x86-64.
 std::span<const std::string_view> isa_names();
 
 /// Whether this machine runs kernels for `isa`, one of `isa_names`.

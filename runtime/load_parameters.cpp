@@ -2,6 +2,7 @@
 #include "load_parameters.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <set>
 
@@ -38,6 +39,18 @@ std::vector<std::string> unused_names(const Model& model, const SafetensorsFile&
         if (!is_ignored && !known.contains(tensor.name)) unused.push_back(tensor.name);
     }
     return unused;
+}
+
+/// A parameter of F32, or of BF16, which is widened.
+void copy_parameter(const SafetensorsFile& file, const TensorView& tensor,
+                    std::span<const std::int64_t> shape, std::span<float> values) {
+    if (tensor.dtype != safetensors_name(DType::bf16))
+        return copy_tensor(file, tensor, "parameter", DType::f32, shape, values.data());
+    std::vector<std::uint16_t> halves(values.size());
+    copy_tensor(file, tensor, "parameter", DType::bf16, shape, halves.data());
+    std::transform(halves.begin(), halves.end(), values.begin(), [](std::uint16_t half) {
+        return std::bit_cast<float>(std::uint32_t{half} << 16);
+    });
 }
 
 }  // namespace
@@ -81,8 +94,7 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
     }
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         const TensorView& tensor = *find_parameter(model, i, file);
-        copy_tensor(file, tensor, "parameter", DType::f32, parameters.shape(i),
-                    parameters.values(i).data());
+        copy_parameter(file, tensor, parameters.shape(i), parameters.values(i));
         verify_aliases(model, tensor, model.parameters[i].name, file);
     }
     warn_unused(file, model.name, unused_names(model, file, ignored_prefix));

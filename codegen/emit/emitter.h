@@ -27,7 +27,8 @@ class Emitter {
     virtual std::vector<File> emit_model(const plan::Model& model) const = 0;
 };
 
-/// Models run with the first of `isas` (`avx512`, `avx2`, `baseline`) that the machine has.
+/// Models run with the first of `isas` (`avx512_bf16`, `avx512`, `avx2`, `baseline`) that the
+/// machine has.
 std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx512", "avx2",
                                                                            "baseline"});
 

@@ -53,6 +53,9 @@ struct FusedGraph {
     std::vector<Layout> layouts;
     /// For a base whose memory is an output of the program: the output's node, else -1.
     std::vector<int> output_of;
+    /// Which bases lie in memory as bfloat16, whatever the graph says; empty: none, and weights as
+    /// float32. Kernels compute in float32 all the same.
+    std::vector<bool> in_bfloat16;
     std::vector<Refusal> refusals;
 };
 
@@ -87,6 +90,11 @@ void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 
 /// Orders the groups so that each comes after those it reads from, and names them.
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
+
+/// Lets values that contractions read lie in memory as bfloat16, and with them the weights that
+/// contractions read in panels. Parameters themselves, results and outputs of the program, and what
+/// other kernels than row kernels, copies and contractions touch stay as they are.
+void store_bfloat16(const Graph& graph, FusedGraph& fused);
 
 /// The composite that a node is of, or its op; the products of attention by what they give:
 /// `masked_softmax`, `add`, `scores`.

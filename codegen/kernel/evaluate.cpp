@@ -204,7 +204,8 @@ class Evaluator {
         for (const Stride& stride : strides) {
             const std::int64_t at = position_[std::size_t(stride.axis)];
             const std::int64_t step = value_of(stride.stride, dims_);
-            result += stride.panel ? at / stride.panel * step + at % stride.panel : at * step;
+            result += stride.panel ? at / stride.panel * step + at % stride.panel * stride.step
+                                   : at * step;
         }
         return result;
     }

@@ -62,12 +62,12 @@ struct Buffer {
     bool written = false;
 };
 
-/// `stride` elements per step along `axis`. With `panel` > 0 the axis lies in panels of so many
-/// neighbours: position p at p / panel * stride + p % panel.
+/// `stride` elements per step along `axis`. With `panel` > 0 the axis lies in panels of so many,
+/// `step` elements apart: position p at p / panel * stride + p % panel * step.
 struct Stride {
     AxisId axis = 0;
     Dim stride;
-    int panel = 0;
+    int panel = 0, step = 1;
 };
 
 /// An element of a buffer: offset + sum of position * stride (+ row * row_stride).
@@ -112,9 +112,12 @@ struct Reduce {
     Id operand = -1;
     AxisId blocks = -1;
 };
+/// With `bfloat16` the operands are rounded to it, if they do not lie so in memory, and multiplied
+/// in pairs; sums are float32.
 struct Contract {
     std::vector<AxisId> axes;
     Id a = -1, b = -1;
+    bool bfloat16 = false;
 };
 struct Store {
     Access access;

@@ -115,8 +115,8 @@ class Printer {
                    axes(reduce->axes) + ">(" + name(reduce->operand) + ")" +
                    (reduce->blocks < 0 ? "" : " by " + axes({reduce->blocks}));
         if (auto contract = as<Contract>(kernel_, id))
-            return "contract<" + axes(contract->axes) + ">(" + name(contract->a) + ", " +
-                   name(contract->b) + ")";
+            return std::string(contract->bfloat16 ? "contract_bf16<" : "contract<") +
+                   axes(contract->axes) + ">(" + name(contract->a) + ", " + name(contract->b) + ")";
         return "?";
     }
 
@@ -133,7 +133,8 @@ class Printer {
         for (const Stride& stride : strides) {
             if (!result.empty()) result += " + ";
             const std::string panel = std::to_string(stride.panel);
-            if (stride.panel) result += axis(stride.axis) + "%" + panel + " + ";
+            const std::string times = stride.step > 1 ? "*" + std::to_string(stride.step) : "";
+            if (stride.panel) result += axis(stride.axis) + "%" + panel + times + " + ";
             result += axis(stride.axis) + (stride.panel ? "/" + panel : "");
             const std::string step = text_of(stride.stride);
             const bool is_sum = step.find_first_of("+-") != std::string::npos;

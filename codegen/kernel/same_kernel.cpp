@@ -47,7 +47,7 @@ class Structure {
     void add(const std::vector<Stride>& strides) {
         text_ += "[";
         for (const Stride& stride : strides)
-            add(stride.axis), add(stride.stride), add(stride.panel);
+            add(stride.axis), add(stride.stride), add(stride.panel), add(stride.step);
         text_ += "]";
     }
     void add(const Access& access) {
@@ -65,7 +65,9 @@ class Structure {
     void add(const Reduce& reduce) {
         add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand), add(reduce.blocks);
     }
-    void add(const Contract& contract) { add(contract.axes), add(contract.a), add(contract.b); }
+    void add(const Contract& contract) {
+        add(contract.axes), add(contract.a), add(contract.b), add(int(contract.bfloat16));
+    }
     void add(const Store& store) {
         add(store.access), add(store.value), add(int(store.accumulate));
     }

@@ -143,8 +143,19 @@ class Contraction {
                       list.label[0] == roles_.columns.back() && !shape_of(b)[1].is_one();
         if (!across) return build_.access(operand, operand_axes(b), false);
         const std::vector<AxisId> axes = operand_axes(b);
+        const bool pairs = build_.memories().has_pairs();
+        if (pairs && !lies_in_pairs(b)) return build_.access(operand, operand_axes(b), false);
         const int buffer = build_.buffer(build_.memories().transposed(layout.base), false);
-        return transposed_access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1]);
+        const auto access = pairs ? paired_access : transposed_access;
+        return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1]);
+    }
+
+    /// Whether the one contracted axis is that of a matrix's columns, of a size that is known.
+    bool lies_in_pairs(bool b) {
+        const EinsumAxes::List& list = b ? axes_.b : axes_.a;
+        const Shape& shape = shape_of(b);
+        return real_axes(roles_.summed).size() == 1 && roles_.summed[0] == list.label[1] &&
+               shape[1].is_static() && !shape[0].is_one();
     }
 
     /// Whether one number is left of each pair of rows.
@@ -162,7 +173,13 @@ class Contraction {
         if (summed.empty()) return build_.builder().mul(rows, lanes);
         if (is_inner_product())  // along the lanes, as a row kernel does it
             return build_.builder().sum(build_.builder().mul(rows, lanes), summed);
-        return build_.builder().contract(rows, lanes, summed);
+        return build_.builder().contract(rows, lanes, summed, takes_bfloat16());
+    }
+    bool takes_bfloat16() {
+        const auto is_half = [&](std::size_t i) {
+            return graph_[node_.inputs[i]].dtype == DType::bf16;
+        };
+        return build_.memories().has_pairs() || is_half(0) || is_half(1);
     }
 
     std::string operand_text(bool b) {

@@ -95,8 +95,9 @@ LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused
     const Shape& shape = graph[parameter].shape;
     AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);
     Access from = build.access(parameter, {row, column}, false);
-    const Access to = transposed_access(build.buffer(memories.transposed(parameter), true),
-                                        shape[0], shape[1], row, column);
+    const auto access = memories.has_pairs() ? paired_access : transposed_access;
+    const Access to =
+        access(build.buffer(memories.transposed(parameter), true), shape[0], shape[1], row, column);
     std::vector<AxisId> axes;
     for (AxisId axis : {column, row})
         if (axis != kNoAxis) axes.push_back(axis);

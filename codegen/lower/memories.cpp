@@ -21,6 +21,14 @@ kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns
     return access;
 }
 
+kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, kernel::AxisId row,
+                             kernel::AxisId column) {
+    const int panel = kernel::panel_columns(rows.without_label());
+    const Dim pairs((columns.value() + 1) / 2);
+    return {.buffer = buffer,
+            .strides = {{column, Dim(2 * panel), 2}, {row, pairs * Dim(2 * panel), panel, 2}}};
+}
+
 int Memories::of(int base) { return add(base, false); }
 
 int Memories::transposed(int base) { return add(base, true); }
@@ -56,7 +64,18 @@ int Memories::add(int base, bool transposed) {
                   .dtype = node.dtype,
                   .shape = {}};
     for (const Dim& dim : node.shape) memory.shape.push_back(dim.without_label());
-    if (transposed) {
+    if (!transposed && has_pairs() && fused_.in_bfloat16[std::size_t(base)])
+        memory.dtype = DType::bf16;
+    if (transposed && has_pairs()) {
+        const Dim rows = memory.shape[0], pairs((memory.shape[1].value() + 1) / 2);
+        const int panel = kernel::panel_columns(rows);
+        if (rows.is_static())
+            memory.shape = {Dim((rows.value() + panel - 1) / panel), pairs, Dim(panel), Dim(2)};
+        else memory.shape = {rows + Dim(panel - 1), pairs, Dim(2)};
+        memory.dtype = DType::bf16;
+        memory.name += "_pairs";
+        transposed_.push_back(base);
+    } else if (transposed) {
         const Dim rows = memory.shape[0], columns = memory.shape[1];
         const int panel = kernel::panel_columns(rows);
         if (!lies_in_panels(rows)) memory.shape = {columns, rows};

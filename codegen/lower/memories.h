@@ -16,6 +16,10 @@ bool lies_in_panels(const Dim& rows);
 kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns,
                                  kernel::AxisId row, kernel::AxisId column);
 
+/// The same in a copy of bfloat16: [panels, pairs of columns, rows of a panel, 2].
+kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, kernel::AxisId row,
+                             kernel::AxisId column);
+
 class Memories {
   public:
     Memories(const Graph& graph, const fuse::FusedGraph& fused) : graph_(graph), fused_(fused) {}
@@ -25,8 +29,11 @@ class Memories {
     /// The memory of the parts of node `base`, a sum over rows: [kRowBlocks, columns].
     int parts_of(int base);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
-    /// contractions take its rows in several panels, [panels, columns, rows of a panel].
+    /// contractions take its rows in several panels, [panels, columns, rows of a panel]. With
+    /// bfloat16 (see `has_pairs`): [panels, pairs of columns, rows of a panel, 2].
     int transposed(int base);
+    /// Whether transposed copies are of pairs of bfloat16.
+    bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
     /// New memory that no value of the graph has.
     int scratch(std::string name, DType dtype, std::vector<Dim> shape);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }

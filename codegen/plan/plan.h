@@ -59,6 +59,9 @@ struct Alias {
     std::string name, parameter;
 };
 
+/// Whether a kernel reads or writes bfloat16.
+bool has_bfloat16(const kernel::Kernel& kernel);
+
 /// Programs over the same parameters; a kernel that several steps share is held once.
 struct Model {
     std::string name{};
@@ -70,5 +73,8 @@ struct Model {
     std::vector<kernel::Kernel> kernels{};
     std::vector<Program> programs{};
 };
+
+/// Whether any kernel does: then there is a form of them for machines with products of bfloat16.
+bool has_bfloat16(const Model& model);
 
 }  // namespace fovea::plan

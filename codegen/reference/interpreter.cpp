@@ -1,6 +1,8 @@
 // Evaluates a graph node by node with the ops' float64 semantics.
 #include "codegen/reference/interpreter.h"
 
+#include <cmath>
+
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
@@ -118,6 +120,25 @@ const Array& Interpreter::value(int id) {
     return *values_[std::size_t(id)];
 }
 
+namespace {
+
+/// To the nearest value of 8 significant bits, ties to even.
+Array to_bfloat16(Array array) {
+    for (double& value : array.values) {
+        int exponent = 0;
+        const double fraction = std::frexp(value, &exponent);
+        if (std::isfinite(value)) value = std::ldexp(std::nearbyint(fraction * 256), exponent - 8);
+    }
+    return array;
+}
+
+}  // namespace
+
+void Interpreter::round_to_bfloat16(std::vector<bool> nodes) {
+    rounded_ = std::move(nodes);
+    values_.assign(graph_.nodes.size(), {});
+}
+
 void Interpreter::evaluate(int id) {
     const Node& node = graph_[id];
     if (node.op == Op::input || node.op == Op::parameter) {
@@ -137,6 +158,12 @@ void Interpreter::evaluate(int id) {
     std::array<const Array*, kMaxInputs> inputs{};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
+    std::array<Array, 2> factors;
+    if (!rounded_.empty() && node.op == Op::einsum)
+        for (std::size_t i : {0, 1}) {
+            factors[i] = to_bfloat16(*inputs[i]);
+            inputs[i] = &factors[i];
+        }
     if (node.op == Op::random && !options_.training) {
         result.values.assign(result.values.size(), 1);
     } else {
@@ -149,6 +176,7 @@ void Interpreter::evaluate(int id) {
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
     
     }
+    if (!rounded_.empty() && rounded_[std::size_t(id)]) result = to_bfloat16(std::move(result));
     values_[std::size_t(id)] = std::move(result);
 }
 

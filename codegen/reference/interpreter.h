@@ -29,6 +29,9 @@ class Interpreter {
     Interpreter(const Interpreter&) = delete;
     Interpreter& operator=(const Interpreter&) = delete;
 
+    /// From here on, the values of these nodes are rounded to bfloat16, and so is what the graph's
+    /// einsums multiply, as kernels do that keep them so; those inside scans and attention are not.
+    void round_to_bfloat16(std::vector<bool> nodes);
     /// Gives a symbolic dim its size.
     void bind(std::string_view dim, std::int64_t size);
     /// Gives an input (by name) or a parameter (by path) its values, and binds the symbolic dims
@@ -61,6 +64,7 @@ class Interpreter {
     DimSizes sizes_;
     std::map<std::string, Array> given_;
     std::vector<std::optional<Array>> values_;
+    std::vector<bool> rounded_;  // nodes whose values are; empty: none
 };
 
 }  // namespace fovea

@@ -16,8 +16,10 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
-// that of the compilation: -march=x86-64-v4, x86-64-v3, x86-64.
-#if defined(__AVX512F__)
+// that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64.
+#if defined(__AVX512BF16__)
+#define FOVEA_ISA avx512_bf16
+#elif defined(__AVX512F__)
 #define FOVEA_ISA avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define FOVEA_ISA avx2

@@ -138,21 +138,35 @@ FOVEA_INLINE floats widen(halves bits) {
     return floats(convert<words>(bits) << 16);
 }
 FOVEA_INLINE halves narrow(floats value) {
+#if defined(__AVX512BF16__)
+    return halves(_mm512_cvtneps_pbh(__m512(value)));
+#else
     const words bits = words(value);
     const words rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
     const words nan = (bits >> 16) | 0x40U;
     return convert<halves>(blend(value == value, rounded, nan));
+#endif
 }
-FOVEA_INLINE floats load(const bf16* from, Lanes lanes) {
+/// Their bits; lanes that take no part are 0 and their memory is not touched.
+FOVEA_INLINE halves load_halves(const bf16* from, Lanes lanes) {
+#if defined(__AVX512F__)
+    return halves(_mm256_maskz_loadu_epi16(lanes.bits(), from));
+#else
     halves packed{};
     if (lanes.all()) std::memcpy(&packed, from, sizeof packed);
     else std::memcpy(&packed, from, std::size_t(lanes.count) * sizeof(bf16));
-    return widen(packed);
+    return packed;
+#endif
 }
+FOVEA_INLINE floats load(const bf16* from, Lanes lanes) { return widen(load_halves(from, lanes)); }
 FOVEA_INLINE void store(bf16* to, floats value, Lanes lanes) {
     const halves packed = narrow(value);
+#if defined(__AVX512F__)
+    _mm256_mask_storeu_epi16(to, lanes.bits(), __m256i(packed));
+#else
     if (lanes.all()) std::memcpy(to, &packed, sizeof packed);
     else std::memcpy(to, &packed, std::size_t(lanes.count) * sizeof(bf16));
+#endif
 }
 FOVEA_INLINE floats load(const bf16* from) { return load(from, Lanes{}); }
 FOVEA_INLINE void store(bf16* to, floats value) { store(to, value, Lanes{}); }

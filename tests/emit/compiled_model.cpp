@@ -47,10 +47,11 @@ plan::Model model_of_kernels(const std::string& name, const std::vector<Kernel>&
     return model;
 }
 
-std::vector<std::string> isas_here() {
+std::vector<std::string> isas_here(bool bfloat16) {
     std::vector<std::string> result;
     for (std::string_view isa : runtime::isa_names())
-        if (runtime::machine_has(isa)) result.emplace_back(isa);
+        if (isa == "avx512_bf16" && !bfloat16) continue;
+        else if (runtime::machine_has(isa)) result.emplace_back(isa);
         else MESSAGE("not run: this machine has no ", std::string(isa));
     return result;
 }
@@ -64,7 +65,10 @@ const runtime::Model& compile_and_load(const plan::Model& model, const std::stri
     for (const emit::File& file : emit::make_cpp_emitter({isa})->emit_model(model))
         std::ofstream(folder / file.name) << file.text;
     const char* compiler = std::getenv("CXX");
-    const std::string machine = isa == "avx512" ? "-v4" : isa == "avx2" ? "-v3" : "";
+    const std::string machine = isa == "avx512_bf16" ? "-v4 -mavx512bf16"
+                                : isa == "avx512"    ? "-v4"
+                                : isa == "avx2"      ? "-v3"
+                                                     : "";
     const std::string object = (folder / "model.so").string();
     const std::string log = (folder / "log").string();
     const std::string command =

@@ -15,8 +15,9 @@ namespace fovea::test {
 /// A model with one program per kernel; its tensors are the kernel's buffers, read ones as inputs.
 plan::Model model_of_kernels(const std::string& name, const std::vector<kernel::Kernel>& kernels);
 
-/// The instruction sets that this machine has; a line for each that it lacks.
-std::vector<std::string> isas_here();
+/// The instruction sets that this machine has; a line for each that it lacks. The one with products
+/// of bfloat16 only where there are such.
+std::vector<std::string> isas_here(bool bfloat16 = false);
 
 /// Writes the model's files, compiles them for an instruction set and opens the result. Fails the
 /// test when the compiler prints anything.

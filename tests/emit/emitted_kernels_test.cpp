@@ -66,7 +66,9 @@ void check_rows_alone(const runtime::Model& model, int number, const Kernel& ker
         CAPTURE(rows);
         Arrays some = all;
         for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
-            some.addresses[i] = some.floats[i].data();
+            some.addresses[i] = kernel.buffers[i].dtype == DType::bf16
+                                    ? static_cast<void*>(some.halves[i].data())
+                                    : some.floats[i].data();
             if (kernel.buffers[i].written)
                 std::fill(some.floats[i].begin(), some.floats[i].end(), 0.F);
         }
@@ -130,4 +132,29 @@ TEST_CASE("column kernels agree with the evaluator") {
 TEST_CASE("contractions agree with the evaluator") {
     for (const std::string& isa : isas_here())
         check_all("contractions", sample_contractions(), 2e-6, isa);
+}
+
+TEST_CASE("contractions of bfloat16 agree with the evaluator") {
+    for (const std::string& isa : isas_here(true)) {
+        check_all("bfloat16_products", sample_bfloat16_contractions(), 3e-6, isa);
+        check_all("rounded_products", sample_rounded_contractions(), 1. / 64, isa);
+    }
+}
+
+TEST_CASE("a row's bits of bfloat16 products do not depend on the rows beside it") {
+    std::vector<Kernel> kernels;
+    for (const Kernel& kernel : sample_bfloat16_contractions())
+        for (const char* name : {"half_nn", "half_nt", "half_64", "half_dense", "half_dense_128"})
+            if (kernel.name == name) kernels.push_back(kernel);
+    REQUIRE(kernels.size() == 5);
+    for (const std::string& isa : isas_here(true)) {
+        CAPTURE(isa);
+        const runtime::Model& model =
+            compile_and_load(model_of_kernels("halves_alone", kernels), isa);
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            const DimValues dims{{"m", 41}, {"n", 200}, {"k", 70}, {"b", 1}};
+            Arrays all(kernels[i], dims, 7, 5);
+            check_rows_alone(model, int(i), kernels[i], all, dims);
+        }
+    }
 }

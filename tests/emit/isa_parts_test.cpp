@@ -24,6 +24,8 @@ plan::Model all_forms() {
     std::vector<kernel::Kernel> kernels = test::sample_row_kernels();
     const std::vector<kernel::Kernel> contractions = test::sample_contractions();
     kernels.insert(kernels.end(), contractions.begin(), contractions.begin() + 4);
+    const std::vector<kernel::Kernel> halves = test::sample_bfloat16_contractions();
+    kernels.insert(kernels.end(), halves.begin(), halves.begin() + 2);
     return test::model_of_kernels("all_forms", kernels);
 }
 
@@ -48,11 +50,11 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("the kernels of an instruction set define names of theirs alone") {
     const plan::Model model = all_forms();
     tool::TemporaryFolder folder;
-    const std::vector<std::string> isas = {"avx512", "avx2", "baseline"};
+    const std::vector<std::string> isas = {"avx512_bf16", "avx512", "avx2", "baseline"};
     tool::write_generated(model, folder.path(), isas);
     fs::create_directory_symlink(FOVEA_SOURCE_DIR "/runtime", folder.path() / "fovea");
     const std::vector<std::string> objects = tool::compile_objects(model, folder.path(), isas, {});
-    REQUIRE(objects.size() == 4);
+    REQUIRE(objects.size() == 5);
     for (const std::string& isa : isas) {
         const std::string part = std::to_string(isa.size()) + isa;
         int tables = 0;

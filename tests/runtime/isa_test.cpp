@@ -34,7 +34,8 @@ std::string names_here() {
     return text;
 }
 
-constexpr IsaPart kAll[] = {{"avx512", nullptr}, {"avx2", nullptr}, {"baseline", nullptr}};
+constexpr IsaPart kAll[] = {
+    {"avx512_bf16", nullptr}, {"avx512", nullptr}, {"avx2", nullptr}, {"baseline", nullptr}};
 
 }  // namespace
 

@@ -53,6 +53,14 @@ TEST_CASE("load_parameters: by name, by alias, and past tables of positions") {
           "'scale' and 'tied.scale' in 'w' are one tensor in small, but differ there");
 }
 
+TEST_CASE("load_parameters: bfloat16 is widened") {
+    const std::uint16_t halves[] = {0x3f80, 0x4000, 0x4040};  // 1, 2, 3
+    TensorView scale = tensor("scale", {3});
+    scale.dtype = "BF16";
+    scale.bytes = std::as_bytes(std::span(halves));
+    CHECK(load({scale, tensor("table", {5, 4}), tensor("bias", {8})}) == "loaded");
+}
+
 TEST_CASE("load_parameters: missing, misshapen and mistyped") {
     const TensorView scale = tensor("scale", {3}), table = tensor("table", {5, 4});
     CHECK(load({scale}) == "'w' lacks parameter 'table' of small and 1 more");

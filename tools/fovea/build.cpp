@@ -85,13 +85,14 @@ int build_command(const std::vector<std::string>& arguments) {
          "runner of tensor files. It needs the C++ and OpenMP libraries alone."},
         options, arguments);
     if (given.help()) return 0;
-    const std::vector<std::string> isas = wanted_isas(given);
+    wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::string& output = given.text("output");
     if (fs::is_directory(output))
         throw UserError(fmt::format("cannot write '{}': it is a folder", output));
     find_compiler();
     LoadedModel model = load_model(given.model(), given.settings());
+    const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;
     CompiledModel compiled =
         compile(model, driver == Driver::translator ? translator_programs(model, fusion)

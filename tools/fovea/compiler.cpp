@@ -89,6 +89,7 @@ Home find_home() {
 std::vector<std::string> generated_code_flags(const std::string& isa) {
     std::vector<std::string> flags = {"-std=c++20",      "-O3",      "-ffp-contract=fast",
                                       "-fno-math-errno", "-fopenmp", "-Wno-psabi"};
+    if (isa == "avx512_bf16") flags.insert(flags.end(), {"-march=x86-64-v4", "-mavx512bf16"});
     if (isa == "avx512") flags.push_back("-march=x86-64-v4");
     if (isa == "avx2") flags.push_back("-march=x86-64-v3");
     return flags;

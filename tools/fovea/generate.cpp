@@ -49,10 +49,11 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "ptx"}) == "ptx")
         throw UserError("this build of fovea has no PTX target; --target cpu is the one it has");
-    const std::vector<std::string> isas = wanted_isas(given);
+    wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings());
+    const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion));
     std::error_code error;
     std::filesystem::create_directories(folder, error);

@@ -4,11 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "codegen/base/error.h"
 #include "runtime/isa.h"
 
 namespace fovea::tool {
+
+namespace {
+
+/// Whether code with products of `dtype` is another one for this instruction set.
+bool gains(std::string_view isa, DType dtype) {
+    return isa != "avx512_bf16" || dtype == DType::bf16;
+}
+
+std::string_view best_isa(DType dtype) {
+    return *std::ranges::find_if(runtime::isa_names(), [&](std::string_view isa) {
+        return gains(isa, dtype) && runtime::machine_has(isa);
+    });
+}
+
+}  // namespace
 
 void add_isa_option(po::options_description& options) {
     options.add_options()(
@@ -17,16 +33,17 @@ void add_isa_option(po::options_description& options) {
         "native is the best one of this machine");
 }
 
-std::vector<std::string> wanted_isas(const Arguments& given) {
+std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
     const auto names = runtime::isa_names();
     const std::vector<std::string> list = given.list("isa");
+    const std::string_view best = best_isa(dtype);
     std::vector<std::string> isas;
     for (std::string_view name : names) {
-        const bool native = name == std::ranges::find_if(names, runtime::machine_has)[0];
         const auto is_it = [&](const std::string& wanted) {
-            return wanted == name || (wanted == "native" && native);
+            return wanted == name || (wanted == "native" && name == best);
         };
-        if (!given.has("isa") || std::ranges::any_of(list, is_it)) isas.emplace_back(name);
+        if (given.has("isa") ? std::ranges::any_of(list, is_it) : gains(name, dtype))
+            isas.emplace_back(name);
     }
     for (const std::string& wanted : list)
         if (wanted != "native" && std::ranges::find(names, wanted) == names.end())
@@ -36,9 +53,10 @@ std::vector<std::string> wanted_isas(const Arguments& given) {
     return isas;
 }
 
-std::string isa_of_this_machine() {
+std::string isa_of_this_machine(DType dtype) {
     const auto names = runtime::isa_names();
-    return std::string(names[runtime::choose_isa(names)]);
+    const char* chosen = std::getenv("FOVEA_ISA");
+    return std::string(chosen && *chosen ? names[runtime::choose_isa(names)] : best_isa(dtype));
 }
 
 }  // namespace fovea::tool

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/base/dtype.h"
 #include "tools/fovea/arguments.h"
 
 namespace fovea::tool {
@@ -11,12 +12,13 @@ namespace fovea::tool {
 /// Adds `--isa`.
 void add_isa_option(po::options_description& options);
 
-/// The value of `--isa`, the best first: `avx512`, `avx2`, `baseline`, all when it was not given;
-/// `native` is the best that this machine has. UserError for other names.
-std::vector<std::string> wanted_isas(const Arguments& given);
+/// The value of `--isa`, the best first: `avx512_bf16`, `avx512`, `avx2`, `baseline`; all when it
+/// was not given, the first only for code with products of `dtype` bf16. `native` is the best that
+/// this machine has. UserError for other names.
+std::vector<std::string> wanted_isas(const Arguments& given, DType dtype = DType::f32);
 
 /// What code that runs in this process is compiled for: that of the environment variable FOVEA_ISA,
-/// else the best that this machine has.
-std::string isa_of_this_machine();
+/// else the best that this machine has; avx512_bf16 only for code with products of `dtype` bf16.
+std::string isa_of_this_machine(DType dtype = DType::f32);
 
 }  // namespace fovea::tool

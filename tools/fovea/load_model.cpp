@@ -27,13 +27,30 @@ std::vector<std::string> model_names() {
     return names;
 }
 
+/// The setting of every model that says how weights and activations lie in memory.
+constexpr std::string_view kDtype = "dtype";
+
+/// Takes it out of the values.
+DType take_dtype(SettingValues& values) {
+    DType dtype = DType::f32;
+    std::erase_if(values, [&](const auto& setting) {
+        if (setting.first != kDtype) return false;
+        if (setting.second != "f32" && setting.second != "bf16")
+            throw UserError(
+                fmt::format("setting '{}' takes f32|bf16, not '{}'", kDtype, setting.second));
+        dtype = setting.second == "bf16" ? DType::bf16 : DType::f32;
+        return true;
+    });
+    return dtype;
+}
+
 void check_names(const ModelEntry& entry, const SettingValues& values) {
     std::vector<std::string> names;
     for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
+    names.emplace_back(kDtype);
     for (const auto& [name, value] : values) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-        std::string listed =
-            names.empty() ? " it has no settings" : " settings: " + comma_list(names);
+        std::string listed = " settings: " + comma_list(names);
         std::string nearest = did_you_mean(name, names);
         throw UserError(fmt::format("unknown setting '{}' of {}{}{}", name, entry.name,
                                     nearest.empty() ? ";" : nearest, listed));
@@ -67,8 +84,9 @@ ModelEntry find_entry(const std::string& name) {
 LoadedModel load_model(const std::string& name, const SettingValues& values) {
     LoadedModel model{find_entry(name), values, {}, {}};
     check_names(model.entry, values);
-    model.settings = settings_of(model.entry, values);
-    model.graph = seal_scans(model.entry.build(values));
+    model.dtype = take_dtype(model.values);
+    model.settings = settings_of(model.entry, model.values);
+    model.graph = seal_scans(model.entry.build(model.values));
     return model;
 }
 

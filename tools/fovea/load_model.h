@@ -14,8 +14,10 @@ struct LoadedModel {
     SettingValues values;                 // as given
     std::vector<plan::Setting> settings;  // all that have a value
     Graph graph;                          // of the main function
+    DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
 };
 
+/// Every model takes the setting `dtype`, f32 or bf16, beside its own.
 /// UserError for an unknown model or setting (with the nearest name), and with the text of the
 /// mistake for a model that is wrong.
 LoadedModel load_model(const std::string& name, const SettingValues& values);

@@ -88,6 +88,7 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
 }
 
 CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests) {
+    for (ProgramRequest& request : requests) request.dtype = model.dtype;
     return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
 }
 

@@ -59,7 +59,8 @@ void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, Fu
     bool training = request.train && has_dropout(model.graph);
     CompiledModel compiled =
         compile(model, {runner_program(model, request.gradients, training, fusion)});
-    const runtime::Model& generated = load_generated(compiled.plan, isa_of_this_machine());
+    const runtime::Model& generated =
+        load_generated(compiled.plan, isa_of_this_machine(model.dtype));
     runtime::run_model(generated, request, inputs, weights, output);
 }
 

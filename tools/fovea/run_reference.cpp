@@ -153,7 +153,8 @@ class ReferenceRun {
                 throw UserError(
                     fmt::format("'{}' lacks parameter '{}' of {}", weights->path(), path, model));
             std::string what = fmt::format("parameter '{}' in '{}'", path, weights->path());
-            interpreter_.set(path, array_of(*tensor, node.dtype, what));
+            const bool half = tensor->dtype == runtime::safetensors_name(runtime::DType::bf16);
+            interpreter_.set(path, array_of(*tensor, half ? DType::bf16 : node.dtype, what));
         }
     }
     /// The tensor of a parameter, under its own name or one that it is tied to.

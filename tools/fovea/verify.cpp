@@ -36,7 +36,8 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& targe
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests);
     const runtime::Model* generated =
-        target == "cpu" ? &load_generated(compiled.plan, isa_of_this_machine()) : nullptr;
+        target == "cpu" ? &load_generated(compiled.plan, isa_of_this_machine(model.dtype))
+                        : nullptr;
     std::vector<VerifyRow> rows;
     const std::vector<Sample> samples = samples_for(compiled.plan);
     for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
@@ -44,8 +45,8 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& targe
         for (std::size_t s = 0; s < samples.size(); ++s) {
             bool training = requests[p].training;
             if (generated)
-                append(rows,
-                       verify_kernels(compiled.plan, program, *generated, samples[s], training));
+                append(rows, verify_kernels(compiled.plan, program, *generated, samples[s],
+                                            training, tolerances_of(model.dtype)));
             if (takes_finite_differences(program, s))
                 append(rows, verify_gradients(model.entry.name, program, samples[s], training));
         }
@@ -75,7 +76,7 @@ std::string error_text(const std::optional<double>& error) {
     return error ? fmt::format("{:.1e}", *error) : "";
 }
 
-void print_table(const std::vector<VerifyRow>& rows) {
+void print_table(const std::vector<VerifyRow>& rows, Tolerances tolerances) {
     fmt::print("{:<5} {:>9} {:>9}  {:<48} {}\n", "", "values", "gradients", "dims", "kernel");
     std::size_t misses = 0;
     for (const VerifyRow& row : rows) {
@@ -85,7 +86,7 @@ void print_table(const std::vector<VerifyRow>& rows) {
         misses += !row.ok;
     }
     fmt::print("{} checks, {} missed (tolerances: values {}, gradients {})\n", rows.size(), misses,
-               kValueTolerance, kGradientTolerance);
+               tolerances.values, tolerances.gradients);
 }
 
 }  // namespace
@@ -116,14 +117,17 @@ int verify_command(const std::vector<std::string>& arguments) {
         for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
     std::vector<VerifyRow> rows;
+    DType dtype = DType::f32;
     for (const std::string& name : names) {
         SettingValues values = given.settings();
         if (const ModelEntry* entry = models::find_model(name); entry && values.empty())
             values = entry->small_settings;
-        append(rows, verify(load_model(name, values), target, fusion));
+        const LoadedModel model = load_model(name, values);
+        dtype = model.dtype;
+        append(rows, verify(model, target, fusion));
     }
     if (given.has("json")) print_json(rows);
-    else print_table(rows);
+    else print_table(rows, tolerances_of(dtype));
     bool ok = true;
     for (const VerifyRow& row : rows) ok = ok && row.ok;
     return ok ? 0 : 1;

@@ -76,12 +76,13 @@ double largest_gradient(const Graph& graph, Interpreter& reference) {
 class Observer {
   public:
     Observer(const plan::Model& plan, const CompiledProgram& compiled, runtime::Instance& instance,
-             Interpreter& reference, const Sample& sample)
+             Interpreter& reference, const Sample& sample, Tolerances tolerances)
         : plan_(plan),
           compiled_(compiled),
           instance_(instance),
           reference_(reference),
           sample_(sample),
+          tolerances_(tolerances),
           gradient_floor_(largest_gradient(compiled.optimized, reference) / 10) {
         for (int i = 0; i < int(compiled.plan.steps.size()); ++i)
             for (int tensor : written(i)) last_writer_[tensor] = i;
@@ -133,7 +134,7 @@ class Observer {
         double error = relative_error(actual, expected.values, floor);
         std::optional<double>& worst = gradient ? row.gradient_error : row.value_error;
         worst = std::max(worst.value_or(0), error);
-        row.ok = row.ok && error <= (gradient ? kGradientTolerance : kValueTolerance);
+        row.ok = row.ok && error <= (gradient ? tolerances_.gradients : tolerances_.values);
     }
 
     const plan::Model& plan_;
@@ -141,6 +142,7 @@ class Observer {
     runtime::Instance& instance_;
     Interpreter& reference_;
     const Sample& sample_;
+    Tolerances tolerances_;
     double gradient_floor_;
     std::map<int, int> last_writer_;
     std::vector<VerifyRow> rows_;
@@ -151,6 +153,16 @@ void set_all(Interpreter& reference, const Sample& sample, const Values& values)
     for (const auto& [name, size] : sample.dims) reference.bind(name, size);
     for (const auto& [name, array] : values)
         if (reference.has(name)) reference.set(name, array);
+}
+
+/// The nodes whose values are read from memory as bfloat16.
+std::vector<bool> rounded(const fuse::FusedGraph& fused) {
+    std::vector<bool> nodes(fused.layouts.size(), false);
+    for (std::size_t id = 0; id < nodes.size(); ++id) {
+        const int base = fused.layouts[id].base;
+        nodes[id] = base > 0 && fused.in_bfloat16[std::size_t(base)];
+    }
+    return nodes;
 }
 
 /// Σ of the outputs times their cotangents; of `loss` alone where there is one.
@@ -256,9 +268,10 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& b
 
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& generated, const Sample& sample,
-                                      bool training) {
+                                      bool training, Tolerances tolerances) {
     Values values = draw_values(compiled.plan, sample);
     Interpreter reference(compiled.optimized, {.training = training, .seed = kSeed, .step = kStep});
+    if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
     set_all(reference, sample, values);
     runtime::DimValues dims(sample.dims.begin(), sample.dims.end());
     runtime::Parameters parameters(generated, dims);
@@ -271,7 +284,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
     for (const plan::Tensor& tensor : compiled.plan.tensors)
         if (tensor.role == plan::Role::input)
             write(instance.input<void>(tensor.name), tensor.dtype, values.at(tensor.name));
-    Observer observer(plan, compiled, instance, reference, sample);
+    Observer observer(plan, compiled, instance, reference, sample, tolerances);
     runtime::Call call;
     call.seed = kSeed;
     call.step = kStep;
@@ -309,10 +322,10 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
         for (double h : {1e-5, 1e-6, 1e-7}) {
             double slope = slope_along_direction(plain, objective, of, values.at(of), direction, h);
             error = std::min(error, relative_error({expected}, {slope}, floor));
-            if (error <= kGradientTolerance) break;
+            if (error <= Tolerances{}.gradients) break;
         }
         rows.push_back({model, compiled.name + "/" + name + " (finite differences)", sample.text(),
-                        std::nullopt, error, error <= kGradientTolerance});
+                        std::nullopt, error, error <= Tolerances{}.gradients});
     }
     return rows;
 }

@@ -13,7 +13,14 @@
 namespace fovea::tool {
 
 /// Largest errors that pass, relative to the largest value of the tensor (see `relative_error`).
-inline constexpr double kValueTolerance = 2e-5, kGradientTolerance = 1e-4;
+struct Tolerances {
+    double values = 2e-5, gradients = 1e-4;
+};
+/// The reference rounds to bfloat16 what is stored so. What lies between two of its values may go
+/// the other way there, by 1/128 at most, and a kernel goes on with what it has not rounded yet.
+constexpr Tolerances tolerances_of(DType dtype) {
+    return dtype == DType::bf16 ? Tolerances{1. / 64, 1. / 32} : Tolerances{};
+}
 
 struct VerifyRow {
     std::string model, kernel, dims;
@@ -29,7 +36,7 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& b
 /// stored with the reference's values of the same nodes: a row for each kernel.
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& generated, const Sample& sample,
-                                      bool training);
+                                      bool training, Tolerances tolerances = {});
 
 /// The gradients of the reference, of every parameter and float input, against central finite
 /// differences of the reference along a random direction: a row for each.

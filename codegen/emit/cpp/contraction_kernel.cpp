@@ -46,8 +46,20 @@ class ContractionKernel {
     }
 
   private:
-    /// Where the rows of a lie side by side, blocks of them are packed (see Panels).
+    DType dtype_of(Id load) const {
+        return kernel_.buffers[std::size_t(as<Load>(kernel_, load)->access.buffer)].dtype;
+    }
+    /// Where the rows of a lie side by side, blocks of them are packed (see Panels). For pairs they
+    /// are packed wherever a step's neighbour is not the next element.
     std::string steps_of_blocks() const {
+        if (contract_.bfloat16) {
+            const bool lies_in_pairs = dtype_of(schedule_.a) == DType::bf16 &&
+                                       contract_.axes.size() == 1 &&
+                                       stride(schedule_.a, contract_.axes[0]).is_one();
+            Expression steps{"1"};
+            for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
+            return lies_in_pairs || schedule_.rows < 0 ? "" : ", " + steps.text;
+        }
         const bool packs = schedule_.rows >= 0 && contract_.axes.size() == 1 &&
                            stride(schedule_.a, schedule_.rows).is_one() &&
                            !stride(schedule_.a, contract_.axes[0]).is_one();
@@ -139,7 +151,8 @@ class ContractionKernel {
     }
 
     void write_call(const std::string& tile) {
-        writer_.line("contract" + tile + "(panel, " + size(schedule_.lanes) + ", " +
+        const std::string function = contract_.bfloat16 ? "contract_bfloat16" : "contract";
+        writer_.line(function + tile + "(panel, " + size(schedule_.lanes) + ", " +
                      operand(schedule_.a, schedule_.rows) + ", " +
                      operand(schedule_.b, schedule_.lanes) + ", finish" + sums() + ");");
     }
@@ -162,9 +175,11 @@ class ContractionKernel {
         const Access& access = as<Load>(kernel_, load)->access;
         for (const Stride& stride : access.strides)
             if (stride.axis == axis && stride.panel)
-                return "PanelOperand<" + std::to_string(stride.panel) + ">{" +
-                       values_.start_of_row(access) + ", " + spell(stride.stride).text + "}";
-        return "Operand{" + values_.start_of_row(access) + ", " + known(stride(load, axis)) + "}";
+                return (contract_.bfloat16 ? "PairPanels<" : "PanelOperand<") +
+                       std::to_string(stride.panel) + ">{" + values_.start_of_row(access) + ", " +
+                       spell(stride.stride).text + "}";
+        return (contract_.bfloat16 ? "HalfOperand{" : "Operand{") + values_.start_of_row(access) +
+               ", " + known(stride(load, axis)) + "}";
     }
 
     std::string sums() const {

@@ -12,7 +12,8 @@ std::string cpp_kernel(const kernel::Kernel& kernel) {
     body.indent();
     switch (form.kind) {
         case FormKind::rows:
-            if (!write_transpose_kernel(kernel, form, signature, body))
+            if (!write_pairs_kernel(kernel, form, signature, body) &&
+                !write_transpose_kernel(kernel, form, signature, body))
                 write_row_kernel(kernel, form, signature, body);
             break;
         case FormKind::contraction: write_contraction_kernel(kernel, form, signature, body); break;

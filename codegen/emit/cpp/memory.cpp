@@ -35,7 +35,8 @@ Expression Values::offset_along(const Stride& stride) const {
     if (!stride.panel) return at * spell(stride.stride);
     const std::string panel = std::to_string(stride.panel);
     return Expression{at.text + " / " + panel, Binding::product} * spell(stride.stride) +
-           Expression{at.text + " % " + panel, Binding::product};
+           Expression{at.text + " % " + panel, Binding::product} *
+               Expression{std::to_string(stride.step)};
 }
 
 Expression Values::fixed_offset(const Access& access) {
@@ -94,7 +95,11 @@ Expression Values::make_load(Id id, const Load& load) {
     const Access& access = load.access;
     const Address at = address(access);
     const Expression pointer = at_offset(at.pointer, at.offset);
-    if (!is_vector(id)) return {at.pointer + "[" + at.offset.text + "]"};
+    if (!is_vector(id)) {
+        const bool half = kernel_.buffers[std::size_t(access.buffer)].dtype == DType::bf16;
+        const std::string element = at.pointer + "[" + at.offset.text + "]";
+        return {half ? "to_float(" + element + ")" : element};
+    }
     if (access.row >= 0 && has_axis(access.row, place.lane)) {
         Expression first = pointer;
         if (lane_stride(access) != Dim(0))
@@ -118,8 +123,13 @@ void Values::write_store(const Store& store) {
     const Address at = address(access);
     const std::string value_text = value(store.value, kept, vector).text;
     if (!vector) {
-        writer_.line(at.pointer + "[" + at.offset.text + "] " + (store.accumulate ? "+= " : "= ") +
-                     value_text + ";");
+        const std::string element = at.pointer + "[" + at.offset.text + "]";
+        if (dtype == DType::bf16) {
+            const std::string old = store.accumulate ? "to_float(" + element + ") + " : "";
+            writer_.line(element + " = to_bf16(" + old + value_text + ");");
+            return;
+        }
+        writer_.line(element + (store.accumulate ? " += " : " = ") + value_text + ";");
         return;
     }
     const Expression pointer = at_offset(at.pointer, at.offset);

@@ -70,6 +70,7 @@ std::string kernels_text(const Model& model) {
     if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
         for (const char* header : {"tile", "tile_dropout", "joint_sums"})
             head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
     head.blank();
     head.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");
     head.blank();
@@ -215,7 +216,7 @@ include_directories(${{CMAKE_CURRENT_SOURCE_DIR}})
 set(flags -O3 -ffp-contract=fast -fno-math-errno -Wno-psabi ${{OpenMP_CXX_FLAGS}})
 
 # The kernels once for each instruction set; the program takes the best that its machine has.
-set(machine_avx512 -march=x86-64-v4)
+{2}set(machine_avx512 -march=x86-64-v4)
 set(machine_avx2 -march=x86-64-v3)
 set(machine_baseline)
 foreach(isa {1})
@@ -247,7 +248,10 @@ int main(int argc, char** argv) {{
 add_executable(run_{0} ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp)
 target_link_libraries(run_{0} PRIVATE {0})
 )",
-        model_identifier(model), fmt::join(isas, " "));
+        model_identifier(model), fmt::join(isas, " "),
+        std::find(isas.begin(), isas.end(), "avx512_bf16") == isas.end()
+            ? ""
+            : "set(machine_avx512_bf16 -march=x86-64-v4 -mavx512bf16)\n");
 }
 
 }  // namespace fovea::emit

@@ -27,7 +27,8 @@ constexpr const char* kReserved[] = {
     "true",     "false",     "across",   "register", "signed", "unsigned", "void",
     "static",   "inline",    "public",   "private",  "try",    "catch",    "throw",
     "sizeof",   "goto",      "continue", "export",   "extern", "i64",      "i32",
-    "bf16",     "floats8",   "load8",    "splat8"};
+    "bf16",     "floats8",   "load8",    "splat8",   "narrow", "widen",    "to_float",
+    "to_bf16"};
 constexpr const char* kReservedFunctions[] = {"exp_exponent",   "exp_significand", "tanh_of_exp",
                                               "sigmoid_of_exp", "joint_sums",      "with_tiles",
                                               "count_in_tile",  "row_width"};

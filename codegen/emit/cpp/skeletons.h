@@ -26,6 +26,11 @@ void write_scatter_kernel(const kernel::Kernel& kernel, const Form& form, Signat
 bool write_transpose_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
                             Writer& writer);
 
+/// A copy of a matrix to panels of pairs of columns. Returns false, and writes nothing, where the
+/// kernel is not one.
+bool write_pairs_kernel(const kernel::Kernel& kernel, const Form& form, Signature& signature,
+                        Writer& writer);
+
 /// Whether a kernel has loops over tiles, and so is written by cpp_tile_kernel.
 bool loops_over_tiles(const kernel::Kernel& kernel);
 /// Why such a kernel cannot be written, as a sentence without its end: "it has …". None: it can.

@@ -74,10 +74,14 @@ MachineProbe::MachineProbe() {
     find(handle, "probe_read_gb_s", read_gb_s_);
 }
 
-MachineProbe::Bursts MachineProbe::bursts() const {
+MachineProbe::Bursts MachineProbe::bursts() const { return bursts_of(gflops_); }
+
+MachineProbe::Bursts MachineProbe::bf16_bursts() const { return bursts_of(bf16_gflops_); }
+
+MachineProbe::Bursts MachineProbe::bursts_of(double (*gflops_of)(double)) {
     Bursts bursts;
     for (int i = 0; i < kBursts; ++i) {
-        const double gflops = gflops_(kBurstSeconds);
+        const double gflops = gflops_of(kBurstSeconds);
         bursts.best = std::max(bursts.best, gflops);
         bursts.mean += gflops / kBursts;
     }
@@ -87,8 +91,7 @@ MachineProbe::Bursts MachineProbe::bursts() const {
 Machine MachineProbe::measure() const {
     Machine machine{.cpu = cpu_name(), .isa = isa_(), .threads = runtime::thread_count()};
     machine.peak_gflops = bursts().best;
-    for (int i = 0; i < kBursts; ++i)
-        machine.bf16_peak_gflops = std::max(machine.bf16_peak_gflops, bf16_gflops_(kBurstSeconds));
+    machine.bf16_peak_gflops = bf16_bursts().best;
     const std::size_t count = uncached_floats();
     runtime::Arena arena(count * sizeof(float));
     auto* data = arena.as<float>();

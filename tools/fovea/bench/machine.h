@@ -28,10 +28,14 @@ class MachineProbe {
         double best = 0, mean = 0;
     };
     Bursts bursts() const;
+    /// The same of dot products of bfloat16 pairs; 0 where the machine has none.
+    Bursts bf16_bursts() const;
     /// Everything; reads an array well beyond the last cache.
     Machine measure() const;
 
   private:
+    static Bursts bursts_of(double (*gflops_of)(double));
+
     const char* (*isa_)() = nullptr;
     double (*gflops_)(double) = nullptr;
     double (*bf16_gflops_)(double) = nullptr;

@@ -38,6 +38,13 @@ const ModelSizes kBase{
     {{"hidden", "512"}, {"ffn", "2048"}, {"heads", "8"}, {"layers", "6"}},
     {{"batch", 16}, {"src_len", 64}, {"tgt_len", 64}, {"src_vocab", 8000}, {"tgt_vocab", 8000}}};
 
+/// The same with weights and activations in bfloat16.
+ModelSizes in_bfloat16(ModelSizes sizes) {
+    sizes.name += ", bf16";
+    sizes.settings.emplace_back("dtype", "bf16");
+    return sizes;
+}
+
 constexpr void encoder_forward(Scope s, const models::TransformerSettings& c) {
     Tensor src = s.input("src", {"batch", c.src_len}, i32);
     Tensor src_lens = s.input("src_lens", {"batch"}, i32);
@@ -51,9 +58,10 @@ class BenchedModel {
         LoadedModel model = load_model("transformer", sizes.settings);
         std::vector<ProgramRequest> requests = translator_programs(model, true);
         requests.push_back(
-            {.name = "encoder_forward", .graph = builder_of<encoder_forward>()(sizes.settings)});
+            {.name = "encoder_forward", .graph = builder_of<encoder_forward>()(model.values)});
+        dtype_ = model.dtype;
         compiled_ = compile(model, requests);
-        generated_ = &load_generated(compiled_.plan, isa_of_this_machine(), Keep::nowhere);
+        generated_ = &load_generated(compiled_.plan, isa_of_this_machine(dtype_), Keep::nowhere);
         parameters_ = std::make_unique<runtime::Parameters>(*generated_, sizes.training);
         parameters_->initialize(1);
     }
@@ -73,10 +81,12 @@ class BenchedModel {
                   .name = fmt::format("{}, {}", what, sizes_.name),
                   .pass = pass,
                   .dims = std::move(dims)};
+        work.dtype = name_of(dtype_);
         return work;
     }
 
     const ModelSizes& sizes_;
+    DType dtype_ = DType::f32;
     CompiledModel compiled_;
     const runtime::Model* generated_ = nullptr;
     std::unique_ptr<runtime::Parameters> parameters_;
@@ -162,10 +172,12 @@ std::vector<BenchRow> bench_models(Bench& bench) {
         BenchedModel small(kSmall);
         rows.push_back(small.time_training(bench, false));
     }
-    BenchedModel base(kBase);
-    rows.push_back(base.time_training(bench, true));
-    rows.push_back(base.time_encoder(bench, 8, 128));
-    rows.push_back(base.time_decoding(bench, 64));
+    for (const ModelSizes& sizes : {kBase, in_bfloat16(kBase)}) {
+        BenchedModel base(sizes);
+        rows.push_back(base.time_training(bench, true));
+        rows.push_back(base.time_encoder(bench, 8, 128));
+        rows.push_back(base.time_decoding(bench, 64));
+    }
     return rows;
 }
 

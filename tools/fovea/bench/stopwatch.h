@@ -41,7 +41,7 @@ class Bench {
     bool quick_;
     MachineProbe probe_;
     Machine machine_;  // the peak is the largest seen
-    double sum_of_means_ = 0;
+    double sum_of_shares_ = 0;  // that it gave of its peak
     int measured_ = 0;
 };
 

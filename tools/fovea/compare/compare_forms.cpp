@@ -135,7 +135,8 @@ FormComparison::FormComparison(const LoadedModel& model) {
     for (Fusion fusion : {Fusion(false), Fusion(true, AttentionForm::fused)}) {
         requests_.push_back(runner_program(model, gradient, training, fusion));
         compiled_.push_back(compile(model, {requests_.back()}));
-        generated_.push_back(&load_generated(compiled_.back().plan, isa_of_this_machine()));
+        generated_.push_back(
+            &load_generated(compiled_.back().plan, isa_of_this_machine(model.dtype)));
     }
 }
 

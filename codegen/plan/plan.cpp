@@ -1,0 +1,18 @@
+// What is asked of planned models.
+#include "codegen/plan/plan.h"
+
+#include <algorithm>
+
+namespace fovea::plan {
+
+bool has_bfloat16(const kernel::Kernel& kernel) {
+    return std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
+                       [](const kernel::Buffer& buffer) { return buffer.dtype == DType::bf16; });
+}
+
+bool has_bfloat16(const Model& model) {
+    return std::any_of(model.kernels.begin(), model.kernels.end(),
+                       [](const kernel::Kernel& kernel) { return has_bfloat16(kernel); });
+}
+
+}  // namespace fovea::plan
