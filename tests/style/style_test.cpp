@@ -34,6 +34,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"codegen/optimize", {"codegen/base", "codegen/graph"}},
     {"codegen/fuse", {"codegen/base", "codegen/graph"}},
     {"codegen/kernel", {"codegen/base"}},
+    {"codegen/ptx", {"codegen/base"}},
     {"codegen/lower",
      {"codegen/base", "codegen/graph", "codegen/ops", "codegen/kernel", "codegen/fuse"}},
     {"codegen/plan", {"codegen/base", "codegen/kernel"}},

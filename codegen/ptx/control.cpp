@@ -1,0 +1,95 @@
+// Branches, calls, returns, and instructions that only order or hint.
+#include "codegen/ptx/arithmetic.h"
+
+namespace fovea::ptx {
+namespace {
+
+void nothing(Warp&, const Op&, Mask) {}
+
+void trap(Warp& warp, const Op&, Mask mask) {
+    warp.fail(FaultKind::trap, first_lane(mask), "the kernel's own trap");
+}
+
+/// Other warps first.
+void sleep(Warp& warp, const Op&, Mask) { warp.state = State::waiting; }
+
+/// Generic writes before it are seen by asynchronous instructions after it.
+void fence_proxy(Warp& warp, const Op&, Mask mask) {
+    if (mask == warp.live) warp.proxy_fence = warp.agent.now();
+    warp.fenced = warp.agent.publish(mask);
+}
+
+void decode_branch(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.take("uni");
+    decoder.require(instruction, 1);
+    decoder.branch(instruction);
+}
+
+void decode_branch_table(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.ignore({"idx", "uni"});
+    decoder.branch_table(instruction);
+}
+
+void decode_return(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.take("uni");
+    decoder.leave(instruction, false);
+}
+
+void decode_exit(Decoder& decoder, const Instruction& instruction, Modifiers&) {
+    decoder.leave(instruction, true);
+}
+
+void decode_call(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.take("uni");
+    decoder.call(instruction);
+}
+
+void decode_trap(Decoder& decoder, const Instruction& instruction, Modifiers&) {
+    decoder.emit(instruction, trap, {}, {});
+}
+
+void decode_sleep(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.type();
+    decoder.emit(instruction, sleep, {}, {}).flow = Flow::may_wait;
+}
+
+/// Memory is always consistent here; what orders threads is for the barriers.
+void decode_fence(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.ignore({"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl",
+                      "mbarrier_init"});
+    if (modifiers.take("proxy")) {
+        const bool async = modifiers.take("async") || modifiers.take("async::generic");
+        modifiers.take_prefix("async");
+        modifiers.take("alias");
+        modifiers.take_prefix("tensormap");
+        modifiers.take_prefix("sync_restrict");
+        modifiers.space();
+        decoder.emit(instruction, async ? fence_proxy : nothing, {}, {});
+        return;
+    }
+    decoder.emit(instruction, nothing, {}, {});
+}
+
+/// Hints about registers and about the kernel after this one.
+void decode_hint(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    for (const std::string& modifier : instruction.modifiers) modifiers.take(modifier);
+    decoder.emit(instruction, nothing, {}, {});
+}
+
+}  // namespace
+
+void add_control(OpcodeTable& table) {
+    table["bra"] = decode_branch;
+    table["brx"] = decode_branch_table;
+    table["ret"] = decode_return;
+    table["exit"] = decode_exit;
+    table["call"] = decode_call;
+    table["trap"] = decode_trap;
+    table["brkpt"] = decode_trap;
+    table["nanosleep"] = decode_sleep;
+    table["membar"] = decode_fence;
+    table["fence"] = decode_fence;
+    for (const char* hint : {"setmaxnreg", "griddepcontrol", "pmevent"}) table[hint] = decode_hint;
+}
+
+}  // namespace fovea::ptx
