@@ -56,7 +56,17 @@ std::vector<std::string> isas_here(bool bfloat16) {
     return result;
 }
 
-const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa) {
+std::string optimization_for(const std::string& isa) {
+    for (std::string_view name : runtime::isa_names()) {
+        if (!runtime::machine_has(name)) continue;
+        if (name == isa) return "-O2";
+        if (!name.ends_with("_bf16")) break;
+    }
+    return "-Og";
+}
+
+const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa,
+                                       const std::string& optimization) {
     namespace fs = std::filesystem;
     const std::string unique = std::to_string(getpid()) + model.name + isa;
     const fs::path folder = fs::temp_directory_path() / ("fovea_emit_test_" + unique);
@@ -72,8 +82,8 @@ const runtime::Model& compile_and_load(const plan::Model& model, const std::stri
     const std::string object = (folder / "model.so").string();
     const std::string log = (folder / "log").string();
     const std::string command =
-        std::string(compiler ? compiler : "c++") +
-        " -std=c++20 -O2 -ffp-contract=fast -fno-math-errno -march=x86-64" + machine +
+        std::string(compiler ? compiler : "c++") + " -std=c++20 " + optimization +
+        " -ffp-contract=fast -fno-math-errno -march=x86-64" + machine +
         " -fopenmp -fPIC -shared"
         " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" +
         folder.string() + " " + (folder / (model.name + ".cpp")).string() +

@@ -19,9 +19,14 @@ plan::Model model_of_kernels(const std::string& name, const std::vector<kernel::
 /// of bfloat16 only where there are such.
 std::vector<std::string> isas_here(bool bfloat16 = false);
 
+/// For tests of values: "-O2" for the best instruction set of this machine, with bfloat16 and
+/// without; "-Og", which takes the compiler a third of the time, for the others.
+std::string optimization_for(const std::string& isa);
+
 /// Writes the model's files, compiles them for an instruction set and opens the result. Fails the
 /// test when the compiler prints anything.
-const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa);
+const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa,
+                                       const std::string& optimization = "-O2");
 
 /// The memory of one run of a kernel: an array per buffer, as the generated code sees it and as
 /// the evaluator does.

@@ -31,7 +31,8 @@ const std::vector<DimValues>& sizes() {
 void check_all(const std::string& name, const std::vector<Kernel>& kernels, double tolerance,
                const std::string& isa) {
     CAPTURE(isa);
-    const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels), isa);
+    const runtime::Model& model =
+        compile_and_load(model_of_kernels(name, kernels), isa, optimization_for(isa));
     REQUIRE(model.programs.size() == kernels.size());
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes()) {

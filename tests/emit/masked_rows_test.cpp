@@ -52,7 +52,8 @@ TEST_CASE("masked rows agree with the evaluator") {
     for (const std::string& isa : isas_here()) {
         CAPTURE(isa);
         const std::vector<Kernel> all = kernels();
-        const runtime::Model& model = compile_and_load(model_of_kernels("masked", all), isa);
+        const runtime::Model& model =
+            compile_and_load(model_of_kernels("masked", all), isa, optimization_for(isa));
         for (std::size_t i = 0; i < all.size(); ++i)
             for (std::int64_t rows : {1, 5, 17, 40})
                 for (std::int64_t keys : {1, 7, 16, 33}) {

@@ -100,7 +100,8 @@ std::string names_here(const std::vector<std::string>& isas) {
 
 TEST_CASE("each instruction set of a program gives values and gradients of the reference") {
     Case files;
-    REQUIRE(run_fovea({"build", kModel, "-o", files.program}).status == 0);
+    REQUIRE(run_fovea({"build", kModel, "-o", files.program}, {"-u", "FOVEA_CXXFLAGS"}).status ==
+            0);
     files.write_files();
     for (bool train : {false, true}) {
         CAPTURE(train);

@@ -92,6 +92,8 @@ std::vector<std::string> generated_code_flags(const std::string& isa) {
     if (isa == "avx512_bf16") flags.insert(flags.end(), {"-march=x86-64-v4", "-mavx512bf16"});
     if (isa == "avx512") flags.push_back("-march=x86-64-v4");
     if (isa == "avx2") flags.push_back("-march=x86-64-v3");
+    if (const char* more = std::getenv("FOVEA_CXXFLAGS"))
+        for (const std::string& flag : words(more)) flags.push_back(flag);
     return flags;
 }
 

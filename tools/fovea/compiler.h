@@ -18,7 +18,7 @@ struct Home {
 };
 Home find_home();
 
-/// Flags for generated code; `isa` is one of `isa_names`.
+/// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
 std::vector<std::string> generated_code_flags(const std::string& isa);
 
 /// The messages in a compiler's output that say why a model is ill-formed; empty when the output is
