@@ -19,9 +19,9 @@ std::vector<U> run_pairs(const std::string& body, const std::vector<T>& x, char 
     const std::string store = sizeof(U) == 2 ? "b16" : sizeof(U) == 4 ? "b32" : "b64";
     const std::string in(1, letter), result(1, out);
     return run_lanes<T, U>(
-        "mul.wide.u32 %d9, %tid, " + std::to_string(2 * sizeof(T)) + ";\nadd.s64 %d9, %x, %d9;\n" +
+        "mul.wide.u32 %d9, %t, " + std::to_string(2 * sizeof(T)) + ";\nadd.s64 %d9, %x, %d9;\n" +
             "ld.global." + load + " %" + in + "1, [%d9];\nld.global." + load + " %" + in +
-            "2, [%d9+" + std::to_string(sizeof(T)) + "];\n" + body + "\nmul.wide.u32 %d8, %tid, " +
+            "2, [%d9+" + std::to_string(sizeof(T)) + "];\n" + body + "\nmul.wide.u32 %d8, %t, " +
             std::to_string(sizeof(U)) + ";\nadd.s64 %d8, %y, %d8;\nst.global." + store +
             " [%d8], %" + result + "0;\n",
         x, 32);

@@ -12,7 +12,7 @@ std::vector<std::uint32_t> numbers() {
 
 /// Each lane stores %r1 at its place.
 const std::string kStore = R"(
-    mul.wide.u32 %d0, %tid, 4;
+    mul.wide.u32 %d0, %t, 4;
     add.s64 %d1, %y, %d0;
     st.global.u32 [%d1], %r1;
 )";
@@ -22,13 +22,13 @@ const std::string kStore = R"(
 TEST_CASE("lanes part at a branch and meet again") {
     const auto y = run_lanes(R"(
     mov.u32 %r1, 100;
-    and.b32 %r2, %tid, 1;
+    and.b32 %r2, %t, 1;
     setp.eq.u32 %p1, %r2, 0;
     @%p1 bra EVEN;
-    add.u32 %r1, %r1, %tid;
+    add.u32 %r1, %r1, %t;
     bra.uni MEET;
 EVEN:
-    sub.u32 %r1, %r1, %tid;
+    sub.u32 %r1, %r1, %t;
 MEET:
     // All lanes are together again: the vote sees all of them.
     vote.sync.ballot.b32 %r3, %p1, 0xffffffff;
@@ -43,7 +43,7 @@ TEST_CASE("a loop runs as often as each lane says, also inside another") {
     mov.u32 %r1, 0;
     mov.u32 %r2, 0;
 OUTER:
-    setp.ge.u32 %p1, %r2, %tid;
+    setp.ge.u32 %p1, %r2, %t;
     @%p1 bra DONE;
     mov.u32 %r3, 0;
 INNER:
@@ -66,7 +66,7 @@ DONE:
 
 TEST_CASE("brx.idx goes where each lane's index says") {
     const auto y = run_lanes(R"(
-    rem.u32 %r2, %tid, 3;
+    rem.u32 %r2, %t, 3;
 TABLE: .branchtargets A, B, C;
     brx.idx %r2, TABLE;
 A:  mov.u32 %r1, 10;
@@ -99,7 +99,7 @@ TEST_CASE("functions take parameters, return where their caller is, and may retu
     const std::string call = R"(
     {
     .param .b32 given;
-    st.param.b32 [given], %tid;
+    st.param.b32 [given], %t;
     .param .b32 back;
     call.uni (back), twice, (given);
     ld.param.b32 %r1, [back];
@@ -119,7 +119,7 @@ TEST_CASE("labels and registers in braces hide those outside") {
     const auto y = run_lanes(R"(
     mov.u32 %r1, 1;
     { .reg .b32 %r1; mov.u32 %r1, 50; bra OUT; OUT: }
-    { .reg .pred q; setp.lt.u32 q, %tid, 4; @q bra OUT; add.u32 %r1, %r1, 1; OUT: }
+    { .reg .pred q; setp.lt.u32 q, %t, 4; @q bra OUT; add.u32 %r1, %r1, 1; OUT: }
 )" + kStore,
                              numbers());
     for (std::uint32_t i = 0; i < 32; ++i) CHECK(y[i] == (i < 4 ? 1 : 2));
@@ -128,7 +128,7 @@ TEST_CASE("labels and registers in braces hide those outside") {
 TEST_CASE("lanes that exit do not come back") {
     std::vector<std::uint32_t> expected(32);
     for (std::uint32_t i = 8; i < 32; ++i) expected[i] = 5;
-    CHECK(run_lanes("mov.u32 %r1, 5; setp.lt.u32 %p1, %tid, 8; @%p1 exit;" + kStore, numbers()) ==
+    CHECK(run_lanes("mov.u32 %r1, 5; setp.lt.u32 %p1, %t, 8; @%p1 exit;" + kStore, numbers()) ==
           expected);
 }
 

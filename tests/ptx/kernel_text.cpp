@@ -23,11 +23,11 @@ std::string kernel_text(const std::string& body, const std::string& declarations
     .reg .b64 %d<20>;
     .reg .f64 %g<10>;
     .reg .b64 %x, %y;
-    .reg .b32 %n, %tid;
+    .reg .b32 %n, %t;
     ld.param.u64 %x, [k_x];
     ld.param.u64 %y, [k_y];
     ld.param.u32 %n, [k_n];
-    mov.u32 %tid, %tid.x;
+    mov.u32 %t, %tid.x;
 {}
     ret;
 }}

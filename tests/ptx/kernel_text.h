@@ -13,7 +13,7 @@
 namespace fovea::ptx::test {
 
 /// A module with the kernel `k`, whose parameters are the pointers x (read by the kernel, or both)
-/// and y, and the number n: in %x, %y (64 bits) and %n (32 bits); %tid holds the thread.
+/// and y, and the number n: in %x, %y (64 bits) and %n (32 bits); %t holds the thread.
 /// `declarations` stands before the kernel.
 std::string kernel_text(const std::string& body, const std::string& declarations = "",
                         const std::string& target = "sm_90a");

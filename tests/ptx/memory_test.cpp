@@ -15,7 +15,7 @@ std::vector<u32> numbers(std::size_t count = 32) {
 }
 
 const std::string kAddresses = R"(
-    mul.wide.u32 %d0, %tid, 4;
+    mul.wide.u32 %d0, %t, 4;
     add.s64 %d1, %x, %d0;
     add.s64 %d2, %y, %d0;
     ld.global.u32 %r1, [%d1];
@@ -35,7 +35,7 @@ TEST_CASE("loads and stores of every width, and vectors") {
     CHECK(run("ld.global.u8 %h1, [%d1+2]; cvt.u32.u16 %r0, %h1;", x)[9] == 0x90);
     CHECK(run("ld.global.nc.L1::no_allocate.u16 %r0, [%d1+2];", x)[9] == 0x8190);
     y = run_lanes(R"(
-    mul.wide.u32 %d0, %tid, 16;
+    mul.wide.u32 %d0, %t, 16;
     add.s64 %d1, %x, %d0;
     add.s64 %d2, %y, %d0;
     ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%d1];
@@ -63,7 +63,7 @@ TEST_CASE("shared, local and constant memory, and generic addresses of them") {
     st.u32 [%d6+4], %r1;
     ld.local.u32 %r2, [depot+4];
     mov.u32 %r3, dynamic;
-    shl.b32 %r4, %tid, 2;
+    shl.b32 %r4, %t, 2;
     add.u32 %r3, %r3, %r4;
     st.shared.u32 [%r3], %r2;
     mov.u64 %d7, fixed;
@@ -74,7 +74,7 @@ TEST_CASE("shared, local and constant memory, and generic addresses of them") {
     ld.shared.u32 %r5, [dynamic+8];
     cvta.to.shared.u64 %d9, %d8;
     ld.shared.u32 %r6, [%d9];
-    and.b32 %r7, %tid, 3;
+    and.b32 %r7, %t, 3;
     mul.wide.u32 %d10, %r7, 4;
     mov.u64 %d11, table;
     add.s64 %d11, %d11, %d10;
@@ -99,15 +99,15 @@ TEST_CASE("shared, local and constant memory, and generic addresses of them") {
 TEST_CASE("atomics") {
     const std::string body = R"(
     atom.global.add.u32 %r0, [%y], 2;
-    red.global.max.u32 [%y+4], %tid;
-    atom.global.cas.b32 %r2, [%y+8], 0, %tid;
+    red.global.max.u32 [%y+4], %t;
+    atom.global.cas.b32 %r2, [%y+8], 0, %t;
     red.relaxed.gpu.global.add.f32 [%y+12], 0f3F000000;
     red.global.add.noftz.f16x2 [%y+16], %r5;
     atom.global.inc.u32 %r3, [%y+20], 6;
     atom.global.exch.b32 %r4, [%y+24], 9;
     red.global.or.b32 [%y+28], %r6;
 )";
-    const auto y = run_lanes("mov.u32 %r5, 0x3c003800; shl.b32 %r6, 1, %tid;\n" + body, numbers());
+    const auto y = run_lanes("mov.u32 %r5, 0x3c003800; shl.b32 %r6, 1, %t;\n" + body, numbers());
     CHECK(y[0] == 64);
     CHECK(y[1] == 31);
     CHECK(y[2] == 1);
@@ -153,12 +153,12 @@ TEST_CASE("a block of three dimensions and a grid") {
     mov.u32 %r3, %ctaid.x;
     mov.u32 %r4, %ntid.x;
     mad.lo.u32 %r5, %r2, 3, %r1;
-    mad.lo.u32 %r5, %r5, %r4, %tid;
+    mad.lo.u32 %r5, %r5, %r4, %t;
     mad.lo.u32 %r5, %r3, 30, %r5;
     mul.wide.u32 %d0, %r5, 4;
     add.s64 %d0, %y, %d0;
     mad.lo.u32 %r6, %r2, 10, %r1;
-    mad.lo.u32 %r6, %r6, 10, %tid;
+    mad.lo.u32 %r6, %r6, 10, %t;
     mov.u32 %r7, %nctaid.x;
     mad.lo.u32 %r6, %r7, 1000, %r6;
     st.global.u32 [%d0], %r6;
