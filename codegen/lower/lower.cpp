@@ -35,7 +35,9 @@ Lowered lower(const Graph& graph, const fuse::FusedGraph& fused) {
             lowered.kernels.push_back(std::move(kernel));
     std::vector<LoweredKernel> copies;
     for (int parameter : std::vector<int>(memories.transposed_parameters()))
-        copies.push_back(lower_transposed(graph, fused, parameter, memories));
+        copies.push_back(lower_transposed(graph, fused, parameter, false, memories));
+    for (int parameter : std::vector<int>(memories.paired_parameters()))
+        copies.push_back(lower_transposed(graph, fused, parameter, true, memories));
     lowered.kernels.insert(lowered.kernels.begin(), copies.begin(), copies.end());
     for (LoweredKernel& kernel : lowered.kernels) kernel::collapse_axes(kernel.kernel);
     lowered.memories = memories.take();

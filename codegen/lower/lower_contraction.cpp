@@ -145,7 +145,9 @@ class Contraction {
         const std::vector<AxisId> axes = operand_axes(b);
         const bool pairs = build_.memories().has_pairs();
         if (pairs && !lies_in_pairs(b)) return build_.access(operand, operand_axes(b), false);
-        const int buffer = build_.buffer(build_.memories().transposed(layout.base), false);
+        Memories& memories = build_.memories();
+        const int memory = pairs ? memories.paired(layout.base) : memories.transposed(layout.base);
+        const int buffer = build_.buffer(memory, false);
         const auto access = pairs ? paired_access : transposed_access;
         return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1]);
     }

@@ -82,7 +82,7 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
 }
 
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
-                               Memories& memories) {
+                               bool pairs, Memories& memories) {
     std::string name = "transpose_weight";
     fuse::Group group{.form = fuse::Form::copy,
                       .nodes = {},
@@ -95,9 +95,9 @@ LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused
     const Shape& shape = graph[parameter].shape;
     AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);
     Access from = build.access(parameter, {row, column}, false);
-    const auto access = memories.has_pairs() ? paired_access : transposed_access;
-    const Access to =
-        access(build.buffer(memories.transposed(parameter), true), shape[0], shape[1], row, column);
+    const int memory = pairs ? memories.paired(parameter) : memories.transposed(parameter);
+    const auto access = pairs ? paired_access : transposed_access;
+    const Access to = access(build.buffer(memory, true), shape[0], shape[1], row, column);
     std::vector<AxisId> axes;
     for (AxisId axis : {column, row})
         if (axis != kNoAxis) axes.push_back(axis);

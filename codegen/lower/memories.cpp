@@ -29,9 +29,11 @@ kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, ke
             .strides = {{column, Dim(2 * panel), 2}, {row, pairs * Dim(2 * panel), panel, 2}}};
 }
 
-int Memories::of(int base) { return add(base, false); }
+int Memories::of(int base) { return add(base, Kind::value); }
 
-int Memories::transposed(int base) { return add(base, true); }
+int Memories::transposed(int base) { return add(base, Kind::transposed); }
+
+int Memories::paired(int base) { return add(base, Kind::paired); }
 
 int Memories::parts_of(int base) {
     auto [at, fresh] = parts_.try_emplace(base, int(all_.size()));
@@ -54,19 +56,19 @@ int Memories::scratch(std::string name, DType dtype, std::vector<Dim> shape) {
     return int(all_.size()) - 1;
 }
 
-int Memories::add(int base, bool transposed) {
-    auto [at, fresh] = index_.try_emplace({base, transposed}, int(all_.size()));
+int Memories::add(int base, Kind kind) {
+    auto [at, fresh] = index_.try_emplace({base, kind}, int(all_.size()));
     if (!fresh) return at->second;
     const Node& node = graph_[base];
     Memory memory{.node = base,
-                  .transposed = transposed,
+                  .transposed = kind != Kind::value,
                   .name = name_of(base),
                   .dtype = node.dtype,
                   .shape = {}};
     for (const Dim& dim : node.shape) memory.shape.push_back(dim.without_label());
-    if (!transposed && has_pairs() && fused_.in_bfloat16[std::size_t(base)])
+    if (kind == Kind::value && has_pairs() && fused_.in_bfloat16[std::size_t(base)])
         memory.dtype = DType::bf16;
-    if (transposed && has_pairs()) {
+    if (kind == Kind::paired) {
         const Dim rows = memory.shape[0], pairs((memory.shape[1].value() + 1) / 2);
         const int panel = kernel::panel_columns(rows);
         if (rows.is_static())
@@ -74,8 +76,8 @@ int Memories::add(int base, bool transposed) {
         else memory.shape = {rows + Dim(panel - 1), pairs, Dim(2)};
         memory.dtype = DType::bf16;
         memory.name += "_pairs";
-        transposed_.push_back(base);
-    } else if (transposed) {
+        paired_.push_back(base);
+    } else if (kind == Kind::transposed) {
         const Dim rows = memory.shape[0], columns = memory.shape[1];
         const int panel = kernel::panel_columns(rows);
         if (!lies_in_panels(rows)) memory.shape = {columns, rows};

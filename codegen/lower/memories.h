@@ -29,10 +29,11 @@ class Memories {
     /// The memory of the parts of node `base`, a sum over rows: [kRowBlocks, columns].
     int parts_of(int base);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
-    /// contractions take its rows in several panels, [panels, columns, rows of a panel]. With
-    /// bfloat16 (see `has_pairs`): [panels, pairs of columns, rows of a panel, 2].
+    /// contractions take its rows in several panels, [panels, columns, rows of a panel].
     int transposed(int base);
-    /// Whether transposed copies are of pairs of bfloat16.
+    /// The same of bfloat16: [panels, pairs of columns, rows of a panel, 2].
+    int paired(int base);
+    /// Whether contractions multiply pairs of bfloat16; those inside scans do not.
     bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
     /// New memory that no value of the graph has.
     int scratch(std::string name, DType dtype, std::vector<Dim> shape);
@@ -40,16 +41,18 @@ class Memories {
     std::vector<Memory> take() { return std::move(all_); }
     /// Parameters whose transposed copy was asked for, in order.
     const std::vector<int>& transposed_parameters() const { return transposed_; }
+    const std::vector<int>& paired_parameters() const { return paired_; }
 
   private:
-    int add(int base, bool transposed);
+    enum class Kind { value, transposed, paired };
+    int add(int base, Kind kind);
     std::string name_of(int base) const;
 
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
     std::vector<Memory> all_;
-    std::vector<int> transposed_;
-    std::map<std::pair<int, bool>, int> index_;
+    std::vector<int> transposed_, paired_;
+    std::map<std::pair<int, Kind>, int> index_;
     std::map<int, int> parts_;
 };
 

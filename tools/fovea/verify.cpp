@@ -1,6 +1,7 @@
 // `fovea verify`: kernels and gradients against the reference and finite differences.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "codegen/base/error.h"
@@ -21,6 +22,11 @@ std::vector<ProgramRequest> verified_programs(const LoadedModel& model, Fusion f
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
     return requests;
+}
+
+/// Whether a setting is the one of every model.
+bool is_dtype(const std::pair<std::string, std::string>& setting) {
+    return setting.first == "dtype";
 }
 
 void append(std::vector<VerifyRow>& rows, std::vector<VerifyRow> more) {
@@ -103,7 +109,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         {"verify", "MODEL…",
          "Checks every kernel against the float64 reference, and every gradient against\n"
          "finite differences, at several sizes. Built-in models are taken small unless\n"
-         "--set says otherwise. Exit status 1 when a check misses.",
+         "--set says otherwise (dtype apart). Exit status 1 when a check misses.",
          true},
         options, arguments);
     if (given.help()) return 0;
@@ -120,8 +126,9 @@ int verify_command(const std::vector<std::string>& arguments) {
     DType dtype = DType::f32;
     for (const std::string& name : names) {
         SettingValues values = given.settings();
-        if (const ModelEntry* entry = models::find_model(name); entry && values.empty())
-            values = entry->small_settings;
+        const ModelEntry* entry = models::find_model(name);
+        if (entry && std::ranges::all_of(values, is_dtype))
+            values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
         const LoadedModel model = load_model(name, values);
         dtype = model.dtype;
         append(rows, verify(model, target, fusion));
