@@ -174,11 +174,7 @@ Operand Parser::primary() {
     if (negative || std::isdigit(static_cast<unsigned char>(token.text[0])))
         return number(token, negative);
     Operand made = named(std::string(token.text));
-    if (peek().is("+") || peek().is("-")) {
-        const bool minus = next().is("-");
-        const std::int64_t amount = integer();
-        made.offset = minus ? -amount : amount;
-    }
+    if (accept("+")) made.offset = integer();
     return made;
 }
 

@@ -29,7 +29,7 @@ std::optional<Kind> fault(const std::string& body, std::uint32_t threads = 64,
 TEST_CASE("bounds, alignment and permission of global memory") {
     CHECK(!fault("ld.global.u32 %r1, [%d11]; st.global.u32 [%d10], %r1;"));
     CHECK(fault("ld.global.u32 %r1, [%d11+4096];") == Kind::bounds);
-    CHECK(fault("ld.global.u32 %r1, [%d11-4];") == Kind::bounds);
+    CHECK(fault("ld.global.u32 %r1, [%d11+-4];") == Kind::bounds);
     CHECK(fault("ld.global.u64 %d1, [%x+4092];") == Kind::bounds);
     CHECK(fault("ld.global.u32 %r1, [%x+2];") == Kind::alignment);
     CHECK(fault("ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%x+8];") == Kind::alignment);
