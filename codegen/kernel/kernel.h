@@ -68,6 +68,8 @@ struct Stride {
     AxisId axis = 0;
     Dim stride;
     int panel = 0, step = 1;
+
+    bool operator==(const Stride&) const = default;
 };
 
 /// An element of a buffer: offset + sum of position * stride (+ row * row_stride).

@@ -34,6 +34,10 @@ inline float* zeroed(float* part, i64 count) {
     return part;
 }
 
+inline void copy_row(float* to, const float* from, i64 count) {
+    std::memcpy(to, from, std::size_t(count) * sizeof(float));
+}
+
 /// 16 elements of a part, and what is added to them.
 FOVEA_INLINE void add_to(float* part, floats value) { store(part, load(part) + value); }
 template <class Part>

@@ -8,8 +8,10 @@
 #include <set>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/kept_row.h"
 #include "codegen/emit/cpp/passes.h"
 #include "codegen/emit/cpp/row_accumulators.h"
+#include "codegen/emit/cpp/row_arrays.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 
@@ -20,7 +22,6 @@ using namespace kernel;
 namespace {
 
 constexpr std::int64_t kLanes = 16;
-constexpr std::int64_t kLargestArray = 1024;  // floats of a row that are kept on the stack
 
 class RowKernel {
   public:
@@ -34,6 +35,7 @@ class RowKernel {
         find_row_sums();
         choose_lane();
         find_row_ends();
+        stack_size_ = stack_size_of_row(kernel_, lane_);
         if (!columns_) accumulators_.lane = lane_;
         const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
         std::set<AxisId> inner(steps_.begin(), steps_.end());
@@ -45,7 +47,7 @@ class RowKernel {
         std::vector<AxisId> moving = steps_;
         if (lane_ >= 0) moving.push_back(lane_);
         values_.place = {lane_, "", moving};
-        write_row_arrays();
+        write_kept_rows();
         open_points();
         if (columns_) define_lanes();
         for (std::size_t i = 0; i < passes_.scalars.size(); ++i) {
@@ -53,6 +55,7 @@ class RowKernel {
             if (i == 0) {
                 values_.define_rows(nodes_);
                 write_seen();
+                skip_kept_row();
             }
             if (i < passes_.passes.size()) write_pass(passes_.passes[i]);
         }
@@ -109,7 +112,7 @@ class RowKernel {
         if (lane_ < 0 || columns_ || !steps_.empty() || form_.each.empty()) return;
         if (auto tail = cut_row_tail(kernel_, nodes_, lane_)) {
             bound_ = tail->bound;
-            end_ = {signature_.fresh("seen"), signature_.extent(lane_).text, tail->values};
+            end_ = {signature_.fresh("seen"), extent_of_lane(), tail->values};
         }
     }
     /// `const i64 seen = …`
@@ -118,6 +121,16 @@ class RowKernel {
         const std::string bound = values_.value(bound_).text;
         writer_.line("const i64 " + end_->seen + " = positions_below(" + bound + ", " +
                      end_->extent + ");");
+    }
+
+    /// `if (!is_equal && cache_next_row == cache_row) continue;`
+    void skip_kept_row() {
+        const bool has_rows = lane_ >= 0 && !columns_ && steps_.empty() && !form_.each.empty();
+        const auto row = has_rows ? find_kept_row(kernel_, nodes_, lane_) : std::nullopt;
+        if (!row) return;
+        writer_.line("if (!" + values_.value(row->replaced).in(Binding::unary) + " && " +
+                     values_.start_of_row(*row->stored) +
+                     " == " + values_.start_of_row(*row->kept) + ") continue;");
     }
 
     int unit_strides(AxisId axis) const {
@@ -170,9 +183,10 @@ class RowKernel {
         writer_.pragma("#pragma omp for schedule(static) nowait");
         writer_.open(head(blocks_));
         for (const RowSum& sum : row_sums_)
-            writer_.line("float* const " + sum.part + " = zeroed(" +
-                         values_.start(as<Store>(kernel_, sum.store)->access).text + ", " +
-                         signature_.extent(lane_).text + ");");
+            writer_.line(stack_size_ > 0 ? "alignas(64) float " + sum.part + "[" +
+                                               std::to_string(stack_size_) + "] = {};"
+                                         : "float* const " + sum.part + " = zeroed(" +
+                                               start_of(sum) + ", " + extent_of_lane() + ");");
         Expression count = signature_.extent(rows_[0]);
         for (std::size_t i = 1; i < rows_.size(); ++i) count = count * signature_.extent(rows_[i]);
         const bool one = rows_.size() == 1;
@@ -192,8 +206,22 @@ class RowKernel {
         }
     }
 
+    std::string start_of(const RowSum& sum) {
+        return values_.start(as<Store>(kernel_, sum.store)->access).text;
+    }
+    std::string extent_of_lane() const { return lane_ < 0 ? "" : signature_.extent(lane_).text; }
+
+    /// Parts on the stack are written once: their lines may lie in another core's cache.
+    void close_row_blocks() {
+        writer_.close();
+        if (stack_size_ == 0) return;
+        for (const RowSum& sum : row_sums_)
+            writer_.line("copy_row(" + start_of(sum) + ", " + sum.part + ", " + extent_of_lane() +
+                         ");");
+    }
+
     void close_points() {
-        if (!row_sums_.empty()) writer_.close();
+        if (!row_sums_.empty()) close_row_blocks();
         if (!shares_vectors_) writer_.close();
         for (int i = 0; i < unindent_; ++i) writer_.unindent();
     }
@@ -206,39 +234,19 @@ class RowKernel {
     void define_lanes() {
         if (is_whole()) return;
         writer_.line("const Lanes lanes = lanes_at(" + signature_.axis(lane_) + ", " +
-                     signature_.extent(lane_).text + ");");
+                     extent_of_lane() + ");");
         values_.place.lanes = "lanes";
     }
 
     /// Memory for rows that a pass keeps for a later one.
-    void write_row_arrays() {
-        std::vector<Id> kept;
+    void write_kept_rows() {
+        std::vector<std::string> names;
         for (const Pass& pass : passes_.passes)
-            kept.insert(kept.end(), pass.kept.begin(), pass.kept.end());
-        if (kept.empty()) return;
-        const Dim& extent = kernel_.axes[std::size_t(lane_)].extent;
-        const std::int64_t padded =
-            extent.is_static() ? (extent.value() + kLanes - 1) / kLanes * kLanes : 0;
-        for (std::size_t i = 0; i < kept.size(); ++i) {
-            const std::string name = signature_.fresh(signature_.value(kept[i]) + "_row");
-            row_arrays_[kept[i]] = name;
-            if (extent.is_static() && padded <= kLargestArray) {
-                writer_.line("alignas(64) float " + name + "[" +
-                             std::to_string(std::max<std::int64_t>(padded, kLanes)) + "];");
-                continue;
+            for (Id id : pass.kept) {
+                names.push_back(signature_.fresh(signature_.value(id) + "_row"));
+                row_arrays_[id] = names.back();
             }
-            if (i == 0) {
-                row_size_ = signature_.fresh("row_size");
-                writer_.line("const i64 " + row_size_ + " = whole_lanes(" +
-                             signature_.extent(lane_).text + ");");
-            }
-            const std::string first =
-                i ? row_arrays_[kept[0]] + " + " + std::to_string(i) + " * " + row_size_
-                : kept.size() == 1
-                    ? "scratch(" + row_size_ + ")"
-                    : "scratch(" + std::to_string(kept.size()) + " * " + row_size_ + ")";
-            writer_.line("float* const " + name + " = " + first + ";");
-        }
+        write_row_arrays(names, stack_size_, extent_of_lane(), signature_, writer_);
     }
 
     void write_scalars(std::size_t index) {
@@ -283,9 +291,8 @@ class RowKernel {
         // Whole vectors need no masks; the last, which does, is written by the same text.
         const bool one_text = over_lanes && (end_ || !is_whole()) && !shares_vectors_;
         if (one_text) {
-            writer_.open("for_each_vector(" +
-                         (end_ ? end_->seen : signature_.extent(lane_).text) + ", [&](i64 " +
-                         signature_.axis(lane_) + ", auto lanes) FOVEA_LAMBDA");
+            writer_.open("for_each_vector(" + (end_ ? end_->seen : extent_of_lane()) +
+                         ", [&](i64 " + signature_.axis(lane_) + ", auto lanes) FOVEA_LAMBDA");
             values_.place.lanes = "lanes";
         } else if (over_lanes) {
             writer_.open(head(lane_));
@@ -308,8 +315,9 @@ class RowKernel {
             const auto value = end_->values.find(store.value);
             writer_.line("fill_row(" + values_.start_of_row(store.access) + ", " + end_->seen +
                          ", " + end_->extent + ", " +
-                         values_.value(value == end_->values.end() ? store.value : value->second,
-                                       DType::f32, false)
+                         values_
+                             .value(value == end_->values.end() ? store.value : value->second,
+                                    DType::f32, false)
                              .text +
                          ");");
         }
@@ -354,7 +362,7 @@ class RowKernel {
     AxisId blocks_ = -1;
     std::vector<AxisId> steps_;  // inner axes that are walked one position at a time
     std::map<Id, std::string> row_arrays_;
-    std::string row_size_;
+    std::int64_t stack_size_ = 0;
     bool shares_vectors_ = false;
     int unindent_ = 0;
 };

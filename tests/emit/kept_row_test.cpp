@@ -1,0 +1,48 @@
+#include "codegen/emit/cpp/kept_row.h"
+
+#include <doctest/doctest.h>
+
+#include "codegen/emit/cpp/form.h"
+#include "codegen/kernel/builder.h"
+
+using namespace fovea;
+using namespace fovea::kernel;
+
+namespace {
+
+enum class Case { cache, moved_input, by_lane, two_stores };
+
+/// next[step, h] = where(step == position, x[h], cache[step, h]), or something near it.
+Kernel updated_cache(Case which) {
+    const Dim steps = "steps", hidden = 40;
+    Builder it("where");
+    const AxisId step = it.axis("step", steps), h = it.axis("h", hidden);
+    const int position = it.input("position", {1}, i32), x = it.input("x", {hidden});
+    const int cache = it.input("cache", {steps, hidden}), next = it.output("next", {steps, hidden});
+    const int copy = it.output("copy", {steps, hidden});
+    it.each(step, [&] {
+        const AxisId along = which == Case::by_lane ? h : step;
+        const Id is_new = it.map(Elementwise::eq, {it.index(along), it.load(it.at(position, {-1}))});
+        Access old = it.at(cache, {step, h});
+        if (which == Case::moved_input) old.offset = hidden;
+        const Id value = it.where(is_new, it.load(it.at(x, {h})), it.load(old));
+        it.store(it.at(next, {step, h}), value);
+        if (which == Case::two_stores) it.store(it.at(copy, {step, h}), value);
+    });
+    return it.finish();
+}
+
+bool finds_row(Case which) {
+    const Kernel kernel = updated_cache(which);
+    const AxisId h = 1;
+    return emit::find_kept_row(kernel, emit::find_form(kernel).nodes, h).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("kept_row: rows of a cache that are stored where they were read") {
+    CHECK(finds_row(Case::cache));
+    CHECK_FALSE(finds_row(Case::moved_input));
+    CHECK_FALSE(finds_row(Case::by_lane));
+    CHECK_FALSE(finds_row(Case::two_stores));
+}
