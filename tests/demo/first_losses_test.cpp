@@ -86,8 +86,8 @@ void check_translations() {
 TEST_CASE("the demo's first ten losses, the same bits with any number of threads") {
     fs::create_directories(kFolder);
     run("'" + (kBinary / "fovea").string() +
-        "' build transformer -o translator --set hidden=64 --set ffn=128 --set heads=4 "
-        "--set layers=2 --set dropout=0.1");
+        "' build transformer -o translator --isa native --set hidden=64 --set ffn=128 "
+        "--set heads=4 --set layers=2 --set dropout=0.1");
     const std::vector<double> losses = train(2, "two");
     REQUIRE(losses.size() == 10);
     for (int threads : {1, 3}) {
