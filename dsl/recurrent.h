@@ -41,6 +41,9 @@ constexpr LSTMLayer lstm_layer(Scope s, Dim input, Dim hidden, int layer = 0,
 /// What one step makes of its input, the concatenation of `parts` ([batch, …] each).
 constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tensor> parts,
                               LSTMState before, Location location = Location::here()) {
+    const auto product = [&](Tensor x, Tensor weight) {
+        return value_of(layer.scope, linear_product(x, weight, location));
+    };
     Tensor sums = layer.bias_ih + layer.bias_hh;
     Dim first = 0;
     const bool whole = parts.size() == 1;
@@ -51,9 +54,9 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
         for (std::size_t k = 0; k < i; ++k) first = first + parts.begin()[k].dim(-1);
         Tensor weight =
             whole ? layer.weight_ih : slice(layer.weight_ih, 1, first, x.dim(-1), location);
-        sums = value_of(layer.scope, linear_product(x, weight, location) + sums);
+        sums = value_of(layer.scope, product(x, weight) + sums);
     }
-    sums = value_of(layer.scope, linear_product(before.h, layer.weight_hh, location) + sums);
+    sums = value_of(layer.scope, product(before.h, layer.weight_hh) + sums);
     auto gate = [&](int number) {
         Dim width = layer.hidden.without_label();
         return slice(sums, -1, number * width, layer.hidden, location);

@@ -165,11 +165,23 @@ class ScanGradient {
         }
         return add_sequence(step, node, sequence_of(id));
     }
+    /// The gradient of state j where nobody reads another state than that after the last step; it
+    /// is zero but for that one.
+    Tensor of_last_alone(int j) const {
+        const Tensor given = cotangents_[std::size_t(j)];
+        if (!given || given.node().op != Op::concat || given.node().axis != 0) return {};
+        const Inputs& parts = given.node().inputs;
+        const int zeros = parts[forward_.reverse ? 1 : 0], last = parts[forward_.reverse ? 0 : 1];
+        const Node& filled = graph_[zeros];
+        const bool alone =
+            filled.op == Op::constant && filled.value == 0 && graph_[last].shape[0].is_one();
+        return alone ? Tensor{&graph_, last} : Tensor{};
+    }
     /// The gradient of the state after a step: that of the steps behind it, and its own.
     Tensor adjoint(Graph& step, const Node& node, int j) {
         Tensor carried = add_input(step, node, ScanName::state, state_number(j));
         Tensor given = cotangents_[std::size_t(j)];
-        if (!given) return carried;
+        if (!given || of_last_alone(j)) return carried;
         return carried + add_sequence(step, node, after(given));
     }
     /// States that have gradients, numbered.
@@ -202,7 +214,9 @@ class ScanGradient {
             Tensor start = input(first_state() + j);
             if (!find_input(backward_.step, name))
                 add_input(backward_.step, start.node(), ScanName::state, number);
-            inputs.push_back(full(graph_, start.shape(), 0, start.dtype()));
+            Tensor last = of_last_alone(j);
+            inputs.push_back(last ? squeeze(last, 0)
+                                  : full(graph_, start.shape(), 0, start.dtype()));
         }
         inputs.insert(inputs.end(), captures_.begin(), captures_.end());
         const ScanFunction* function = keep(backward_);
@@ -228,7 +242,7 @@ class ScanGradient {
         Dim first = forward_.reverse ? steps_ : Dim(0);
         Tensor gradient = squeeze(slice(all, 0, last, 1), 0);
         Tensor own = cotangents_[std::size_t(j)];
-        return own ? gradient + squeeze(slice(own, 0, first, 1), 0) : gradient;
+        return own && !of_last_alone(j) ? gradient + squeeze(slice(own, 0, first, 1), 0) : gradient;
     }
 
     Graph& graph_;

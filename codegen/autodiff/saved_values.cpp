@@ -15,11 +15,13 @@ class Choice {
         saved_.needed.assign(step.nodes.size(), false);
         saved_.read.assign(step.nodes.size(), false);
         is_next_.assign(step.nodes.size(), false);
+        varies_.assign(step.nodes.size(), false);
         for (int id = 1; id < int(step.nodes.size()); ++id) {
             const Node& node = step[id];
             if (node.backward) continue;
             for (int input : node.inputs)
                 if (input > 0) ++readers_[std::size_t(input)];
+            varies_[std::size_t(id)] = varies(node);
             bool next = node.op == Op::output && node.name.starts_with("next");
             if (next) is_next_[std::size_t(node.inputs[0])] = true;
         }
@@ -58,11 +60,38 @@ class Choice {
         switch (row_of(step_[id].op).op_class) {
             case OpClass::elementwise:
                 return step_[id].op != Op::gather && step_[id].op != Op::random &&
-                       !finishes_product(id);
+                       !finishes_product(id) && !is_costly(id);
             case OpClass::view:
             case OpClass::copy: return true;
             default: return false;
         }
+    }
+    /// Of a step's own: not the same in every step.
+    bool varies(const Node& node) const {
+        if (node.op == Op::input) return !node.name.starts_with("capture");
+        return std::any_of(node.inputs.begin(), node.inputs.end(),
+                           [&](int input) { return input > 0 && varies_[std::size_t(input)]; });
+    }
+    /// Many instructions for a value that takes no more memory than what it is computed from.
+    bool is_costly(int id) const {
+        const Node& node = step_[id];
+        if (node.op != Op::elementwise || !varies_[std::size_t(id)]) return false;
+        return (node.function == Elementwise::tanh || node.function == Elementwise::sigmoid ||
+                node.function == Elementwise::exp) &&
+               !grows(id);
+    }
+    static int axes_of(const Shape& shape) {
+        return int(std::count_if(shape.begin(), shape.end(),
+                                 [](const Dim& dim) { return !dim.is_one(); }));
+    }
+    bool grows(int id) const {
+        const Node& node = step_[id];
+        if (node.op == Op::broadcast) return true;
+        if (node.op != Op::elementwise) return false;
+        return std::all_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
+            return input <= 0 || !varies_[std::size_t(input)] ||
+                   axes_of(step_[input].shape) < axes_of(node.shape) || grows(input);
+        });
     }
     /// A product with what is put to it, element by element, and read nowhere before that.
     bool finishes_product(int id) const {
@@ -79,6 +108,7 @@ class Choice {
     const Graph& step_;
     std::vector<int> readers_;   // in the forward step
     std::vector<bool> is_next_;  // a state after the step
+    std::vector<bool> varies_;   // of a step's own
     SavedValues saved_;
 };
 

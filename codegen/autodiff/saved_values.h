@@ -16,7 +16,8 @@ struct SavedValues {
 };
 
 /// What the outputs `wanted` of `step` need: elementwise values and views of the forward step are
-/// computed again, products with what is added to them, sums, softmaxes and the like are stored.
+/// computed again, products with what is added to them, sums, softmaxes and the like are stored;
+/// so are gates, and other exponentials that have no more elements than what they are made of.
 SavedValues saved_values(const Graph& step, const std::vector<std::string_view>& wanted);
 
 }  // namespace fovea

@@ -67,6 +67,9 @@ FusedGraph fuse(const Graph& graph, bool enabled);
 /// can make again of one value and factors by row or column.
 std::vector<bool> inlined_nodes(const Graph& graph, bool enabled);
 
+/// Whether a node depends on an input or is drawn: the others are the same in every run.
+std::vector<bool> varying_nodes(const Graph& graph);
+
 /// For each node, those that read it, in order.
 std::vector<std::vector<int>> readers_of(const Graph& graph);
 

@@ -1,5 +1,6 @@
 // Row kernels that are better one. A kernel that reads what cost another much to compute, and
-// nobody else reads, joins it: a loss and its gradient. Sums over rows (the gradients of biases
+// nobody else reads, joins it: a loss and its gradient. Those that make the parts of one value are
+// one: the gradients of an LSTM's gates. Sums over rows (the gradients of biases
 // and of a norm's weight) join the kernel that has the rows at hand: each row is read once for all.
 #include <algorithm>
 #include <set>
@@ -18,6 +19,8 @@ class RowKernels {
     void run() {
         for (int id = 1; id < int(graph_.nodes.size()); ++id)
             if (is_costly(id)) join_reader(id);
+        for (int id = 1; id < int(graph_.nodes.size()); ++id)
+            if (graph_[id].op == Op::concat) join_parts(id);
         for (int g = 0; g < int(fused_.groups.size()); ++g)
             if (sums_rows(group(g))) join(g);
         drop_empty_groups();
@@ -53,6 +56,26 @@ class RowKernels {
         group(own).reduces = group(own).reduces || group(other).reduces;
         move_nodes(other, own);
     }
+
+    /// The kernels of a concatenation's parts, those that are row kernels over the same rows.
+    void join_parts(int concat) {
+        std::vector<int> parts;
+        collect_parts(concat, parts);
+        for (std::size_t i = 1; i < parts.size(); ++i) {
+            const int own = group_of(parts[0]), other = group_of(parts[i]);
+            const bool same_rows = is_plain_rows(own) && is_plain_rows(other) && own != other &&
+                                   group(own).domain == group(other).domain;
+            if (same_rows && !leads_to(own, other) && !leads_to(other, own)) move_nodes(other, own);
+        }
+    }
+    void collect_parts(int concat, std::vector<int>& parts) const {
+        for (int i : {0, 1}) {
+            const int part = graph_[concat].inputs[std::size_t(i)];
+            if (graph_[part].op == Op::concat) collect_parts(part, parts);
+            else if (readers_[std::size_t(part)].size() == 1) parts.push_back(part);
+        }
+    }
+    bool is_plain_rows(int g) { return g >= 0 && group(g).form == Form::rows && !group(g).reduces; }
 
     void move_nodes(int from, int to) {
         for (int id : group(from).nodes) fused_.group_of[std::size_t(id)] = to;

@@ -23,17 +23,6 @@ void collect_reads(const Graph& graph, const std::vector<bool>& inlined, const F
     }
 }
 
-std::vector<bool> varying_nodes(const Graph& graph) {
-    std::vector<bool> varies(graph.nodes.size(), false);
-    for (int id = 1; id < int(graph.nodes.size()); ++id) {
-        const Node& node = graph[id];
-        bool any = node.op == Op::input || node.op == Op::random;
-        for (int input : node.inputs) any = any || (input > 0 && varies[std::size_t(input)]);
-        varies[std::size_t(id)] = any;
-    }
-    return varies;
-}
-
 bool is_prepared(const FusedGraph& fused, const Group& group, const std::vector<bool>& varies) {
     for (int id : group.nodes)
         if (varies[std::size_t(id)]) return false;
@@ -64,10 +53,9 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
                      ? -1
                      : fused.output_of[std::size_t(fused.layouts[std::size_t(named[0])].base)];
     bool attends = node.op == Op::fused_attention;
-    if (output >= 0 && node.backward && !attends) {
-        std::string name(graph[output].name);
-        if (name.ends_with(".grad")) name = name.substr(0, name.size() - 5) + ".gradient";
-        return underscored(name);
+    if (output >= 0 && node.backward && !attends && graph[output].name.ends_with(".grad")) {
+        const std::string_view name = graph[output].name;
+        return underscored(std::string(name.substr(0, name.size() - 5)) + ".gradient");
     }
     std::string name = underscored(graph.path(graph.scope_of(id)));
     bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
@@ -79,6 +67,17 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
 }
 
 }  // namespace
+
+std::vector<bool> varying_nodes(const Graph& graph) {
+    std::vector<bool> varies(graph.nodes.size(), false);
+    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+        const Node& node = graph[id];
+        bool any = node.op == Op::input || node.op == Op::random;
+        for (int input : node.inputs) any = any || (input > 0 && varies[std::size_t(input)]);
+        varies[std::size_t(id)] = any;
+    }
+    return varies;
+}
 
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused) {
     int count = int(fused.groups.size());

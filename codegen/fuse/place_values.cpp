@@ -12,6 +12,7 @@ class Placement {
         : graph_(graph), inlined_(inlined), fused_(fused), readers_(readers_of(graph)) {
         fused_.layouts.resize(graph.nodes.size());
         fused_.output_of.assign(graph.nodes.size(), -1);
+        varies_ = varying_nodes(graph);
     }
 
     void run() {
@@ -52,23 +53,30 @@ class Placement {
             whole = reader;
         return whole;
     }
-    /// Whether all parts of a concatenation are values that one row kernel computes for it.
-    bool is_made_by(int group, int concat) const {
+    /// Whether all parts of a concatenation are values that kernels compute for it alone.
+    bool is_made_of_parts(int concat) const {
         for (int i : {0, 1}) {
             const int part = graph_[concat].inputs[std::size_t(i)];
             if (!only_reader(part) || graph_[concat].inputs[0] == graph_[concat].inputs[1])
                 return false;
-            if (graph_[part].op == Op::concat ? !is_made_by(group, part) : group_of(part) != group)
+            if (graph_[part].op == Op::concat ? !is_made_of_parts(part) : !can_be_part(part))
                 return false;
         }
         return true;
     }
-    /// Where a value lies in the concatenation whose parts are all made by its kernel.
+    /// Whether the kernel that computes a value can store it between others; what is prepared once
+    /// does not lie beside what each run computes.
+    bool can_be_part(int id) const {
+        const int g = group_of(id);
+        if (g < 0 || !varies_[std::size_t(id)]) return false;
+        const Group& group = fused_.groups[std::size_t(g)];
+        return (group.form == Form::rows || group.form == Form::contract) &&
+               graph_[id].shape == group.domain;
+    }
+    /// Where a value lies in the concatenation whose parts are all made for it.
     std::optional<Layout> part_of_concat(int id) const {
-        const int whole = whole_concat(id), group = group_of(id);
-        if (!fused_.enabled || !whole) return {};
-        if (fused_.groups[std::size_t(group)].form != Form::rows || !is_made_by(group, whole))
-            return {};
+        const int whole = whole_concat(id);
+        if (!fused_.enabled || !whole || !is_made_of_parts(whole)) return {};
         Layout place = row_major(whole, graph_[whole].shape);
         Dim offset(0);
         for (int part = id; part != whole; part = only_reader(part)) {
@@ -196,6 +204,7 @@ class Placement {
     const std::vector<bool>& inlined_;
     FusedGraph& fused_;
     std::vector<std::vector<int>> readers_;
+    std::vector<bool> varies_;
 };
 
 }  // namespace

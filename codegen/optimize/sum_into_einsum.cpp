@@ -1,5 +1,7 @@
 #include "codegen/optimize/sum_into_einsum.h"
 
+#include <vector>
+
 #include "codegen/graph/rewrite.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/movement.h"
@@ -8,44 +10,66 @@ namespace fovea {
 
 namespace {
 
-/// Whether every axis that `sum` reduces is one of both operands of the einsum below it.
-bool is_shared(const Graph& graph, const Node& sum) {
-    const Node& product = graph[sum.inputs[0]];
-    const EinsumAxes& axes = graph.einsums[std::size_t(product.attribute)];
-    for (int i = 0; i < axes.out.count; ++i) {
-        const int label = axes.out.label[std::size_t(i)];
-        if ((sum.axis >> i & 1) && !(axes.a.contains(label) && axes.b.contains(label)))
-            return false;
+class Summing {
+  public:
+    explicit Summing(const Graph& graph) : graph_(graph), readers_(graph.nodes.size(), 0) {
+        for (const Node& node : graph.nodes)
+            for (int input : node.inputs)
+                if (input > 0) ++readers_[std::size_t(input)];
     }
-    return true;
-}
+
+    Graph run() {
+        return Rewrite::run(graph_, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+            const Node& node = graph_[id];
+            if (node.op != Op::reduce || node.reduction != Reduction::sum) return {};
+            if (!can_be_summed(node.inputs[0], node.axis)) return {};
+            return summed(rewrite, node.inputs[0], node.axis);
+        });
+    }
+
+  private:
+    /// Whether a value is a product whose operands both have every axis of `axes`, or is put
+    /// together of such ones along another axis.
+    bool can_be_summed(int id, int axes) const {
+        const Node& node = graph_[id];
+        if (readers_[std::size_t(id)] > 1) return false;
+        if (node.op == Op::concat)
+            return !(axes >> node.axis & 1) && can_be_summed(node.inputs[0], axes) &&
+                   can_be_summed(node.inputs[1], axes);
+        if (node.op != Op::einsum) return false;
+        const EinsumAxes& labels = graph_.einsums[std::size_t(node.attribute)];
+        for (int i = 0; i < labels.out.count; ++i) {
+            const int label = labels.out.label[std::size_t(i)];
+            if ((axes >> i & 1) && !(labels.a.contains(label) && labels.b.contains(label)))
+                return false;
+        }
+        return true;
+    }
+    Tensor summed(Rewrite& rewrite, int id, int axes) const {
+        const Node& node = graph_[id];
+        if (node.op == Op::concat)
+            return concat(summed(rewrite, node.inputs[0], axes),
+                          summed(rewrite, node.inputs[1], axes), node.axis);
+        EinsumAxes labels = graph_.einsums[std::size_t(node.attribute)];
+        const EinsumAxes::List all = labels.out;
+        labels.out = {};
+        labels.pattern = {};
+        for (int i = 0; i < all.count; ++i)
+            if (!(axes >> i & 1)) labels.out.push(all.label[std::size_t(i)]);
+        Tensor y = einsum(rewrite.mapped(node.inputs[0]), rewrite.mapped(node.inputs[1]), labels,
+                          node.location);
+        rewrite.target()[y.id].scope = node.scope;
+        for (int i = 0; i < all.count; ++i)
+            if (axes >> i & 1) y = unsqueeze(y, i);
+        return y;
+    }
+
+    const Graph& graph_;
+    std::vector<int> readers_;
+};
 
 }  // namespace
 
-Graph sum_into_einsum(const Graph& graph) {
-    std::vector<int> readers(graph.nodes.size(), 0);
-    for (const Node& node : graph.nodes)
-        for (int input : node.inputs)
-            if (input > 0) ++readers[std::size_t(input)];
-    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
-        const Node& node = graph[id];
-        if (node.op != Op::reduce || node.reduction != Reduction::sum) return {};
-        const Node& product = graph[node.inputs[0]];
-        if (product.op != Op::einsum || readers[std::size_t(node.inputs[0])] > 1) return {};
-        if (!is_shared(graph, node)) return {};
-        EinsumAxes axes = graph.einsums[std::size_t(product.attribute)];
-        const EinsumAxes::List all = axes.out;
-        axes.out = {};
-        axes.pattern = {};
-        for (int i = 0; i < all.count; ++i)
-            if (!(node.axis >> i & 1)) axes.out.push(all.label[std::size_t(i)]);
-        Tensor y = einsum(rewrite.mapped(product.inputs[0]), rewrite.mapped(product.inputs[1]),
-                          axes, product.location);
-        rewrite.target()[y.id].scope = product.scope;
-        for (int i = 0; i < all.count; ++i)
-            if (node.axis >> i & 1) y = unsqueeze(y, i);
-        return y;
-    });
-}
+Graph sum_into_einsum(const Graph& graph) { return Summing(graph).run(); }
 
 }  // namespace fovea

@@ -96,7 +96,7 @@ TEST_CASE("gradients through steps, states, and what steps read from outside") {
         }
 }
 
-TEST_CASE("products of a step are stored for the backward pass, and computed once") {
+TEST_CASE("products and gates of a step are stored for the backward pass, and computed once") {
     Lstm lstm{.steps = 3};
     Graph graph = add_gradients(lstm.looped(), {.from_loss = false, .of_inputs = true});
     std::vector<const ScanFunction*> functions;
@@ -106,7 +106,7 @@ TEST_CASE("products of a step are stored for the backward pass, and computed onc
             functions.push_back(scan_of(graph, id).function);
     REQUIRE(functions.size() >= 2);
     CHECK(count(functions.front()->step, Op::einsum) == 2);
-    CHECK(functions.front()->results == 2);  // the hidden state and the sum of the two products
+    CHECK(functions.front()->results == 6);  // the hidden state, four gates, and tanh of c
     const ScanFunction& backward = *functions.back();
     CHECK(backward.reverse);
     CHECK(count(backward.step, Op::einsum) == 4);  // two of weights, two of what they are put to

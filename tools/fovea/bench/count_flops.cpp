@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "codegen/graph/scan_function.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::tool {
@@ -58,8 +59,16 @@ double bytes_of(const plan::Tensor& tensor, const SampleDims& dims) {
 
 double product_flops(const Graph& graph, bool training, const SampleDims& dims) {
     double sum = 0;
-    for (const Node& node : graph.nodes) {
+    std::set<std::pair<const ScanFunction*, Inputs>> loops;
+    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+        const Node& node = graph[id];
         if (node.region != 0) continue;
+        if (is_scan(graph, id)) {
+            const ScanAttributes& scan = scan_of(graph, id);
+            if (loops.insert({scan.function, node.inputs}).second)
+                sum += double(value_of(scan.steps, dims)) *
+                       product_flops(scan.function->step, training, dims);
+        }
         if (node.op == Op::einsum) sum += (training ? 3 : 1) * einsum_flops(graph, node, dims);
         if (node.op == Op::attention)
             sum += (training ? 3.5 : 1) * attention_flops(graph, node, dims);
