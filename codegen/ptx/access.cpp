@@ -97,10 +97,9 @@ void Block::begin_reads(Warp& warp, int lane, std::uint32_t address, std::uint32
                   fmt::format("{} bytes at shared address {:#x} are read that nothing wrote", bytes,
                               address));
     if (!machine.launch.shared_races) return;
-    std::vector<Tick> fences;
-    for (const auto& other : warps) fences.push_back(other->proxy_fence);
     check(warp, lane, address, bytes,
-          shared_shadow.begin_read(warp.agent, lane, address, bytes, {fences, warp.fenced}), true);
+          shared_shadow.begin_read(warp.agent, lane, address, bytes, {proxy_fences, warp.fenced}),
+          true);
 }
 
 void Block::end_reads(const Agent& reader, int lane, std::uint32_t address, std::uint32_t bytes) {

@@ -56,6 +56,7 @@ void Block::start() {
     barriers.fill({});
     mbarriers.clear();
     landings.clear();
+    proxy_fences.assign(warps.size(), 0);
     copy_engine.start(machine.tick, kAllLanes);
     for (Agent& agent : tensor_cores) agent.start(machine.tick, kAllLanes);
     for (auto& warp : warps) {

@@ -15,7 +15,7 @@ void sleep(Warp& warp, const Op&, Mask) { warp.state = State::waiting; }
 
 /// Generic writes before it are seen by asynchronous instructions after it.
 void fence_proxy(Warp& warp, const Op&, Mask mask) {
-    if (mask == warp.live) warp.proxy_fence = warp.agent.now();
+    if (mask == warp.live) warp.block.proxy_fences[std::size_t(warp.number)] = warp.agent.now();
     warp.fenced = warp.agent.publish(mask);
 }
 

@@ -130,8 +130,7 @@ class Warp {
     std::vector<Busy> busy;                  // by slot, where the program has wgmma
     std::vector<std::uint64_t> written_at;   // by slot: the instruction
     std::uint64_t fenced_at = 0;             // the last wgmma.fence
-    Tick proxy_fence = 0;                    // the last fence.proxy.async of the whole warp
-    Clock fenced;                            // what was known at the last one of any lane
+    Clock fenced;                            // what was known at the last fence.proxy.async
     std::vector<Path> stack;
     Mask live = 0;
     State state = State::ready;
@@ -229,6 +228,7 @@ class Block {
     std::array<Barrier, 18> barriers;  // 16 of the block, 16: the cluster's
     std::map<std::uint32_t, MBarrier> mbarriers;
     std::deque<Landing> landings;
+    std::vector<Tick> proxy_fences;  // by warp: its last fence.proxy.async of all lanes
     Agent copy_engine;
     std::vector<Agent> tensor_cores;  // by warpgroup
     std::uint64_t events = 0;

@@ -35,7 +35,11 @@ std::optional<Type> type_named(std::string_view name);
 std::string_view name_of(Type type);
 
 /// Bytes of one value; 1 for a predicate.
-unsigned bytes_of(Type type);
+constexpr unsigned bytes_of(Type type) {
+    if (type <= Type::s8) return 1;
+    if (type <= Type::bf16) return 2;
+    return type <= Type::tf32 ? 4 : 8;
+}
 bool is_signed(Type type);
 
 /// The integer type of that many bytes.

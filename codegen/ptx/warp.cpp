@@ -30,7 +30,6 @@ void Warp::start(Mask lanes) {
     std::fill(written_at.begin(), written_at.end(), 0);
     agent.start(block.machine.tick, lanes);
     fenced_at = 0;
-    proxy_fence = 0;
     fenced.clear();
     live = lanes;
     stack.assign(1, {-1, lanes, 0});

@@ -88,50 +88,53 @@ void for_operands(Warp& warp, const Product& product, F f) {
                f);
 }
 
-float shared_number(Warp& warp, std::uint32_t address, const Form& form) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, warp.block.shared_bytes(warp, 0, address, form.element()), form.element());
-    return read_number(bits, 0, form.type);
+/// The numbers of lines [first, last), with those distances between lines and along the sum.
+void read_lines(Warp& warp, std::uint64_t bits, const Form& form, bool transposed, int first,
+                int last, float* to, int line_stride, int depth_stride) {
+    const Descriptor descriptor(warp, bits);
+    const int per_piece = 16 / int(form.element());
+    const int lines = transposed ? per_piece : 1, depths = transposed ? 1 : per_piece;
+    const int step = transposed ? line_stride : depth_stride;
+    for (int line = first; line < last; line += lines)
+        for (int depth = 0; depth < form.depth(); depth += depths) {
+            std::uint32_t words[4];
+            const std::uint32_t at = descriptor.at(line, depth, form.element(), transposed);
+            std::memcpy(words, warp.block.shared_memory.data() + at, sizeof words);
+            float* piece = to + (line - first) * line_stride + depth * depth_stride;
+            for (int i = 0; i < per_piece; ++i) {
+                const int word = i * int(form.element()) / 4,
+                          part = form.element() == 2 ? i % 2 : 0;
+                piece[i * step] = read_number(words[word], part, form.type);
+            }
+        }
 }
 
 std::vector<float> read_a(Warp& warp, const Product& product, const Form& form) {
     const int depth = form.depth(), per = per_register(form.type);
     std::vector<float> a(std::size_t(16 * depth));
-    if (form.a_in_registers) {
-        for (int number = 0; number < 4; ++number)
-            for (int lane = 0; lane < kLanes; ++lane)
-                for (int part = 0; part < per; ++part) {
-                    const Element at = element_of_a(lane, number, part, per);
-                    const auto bits = warp.lanes<std::uint32_t>(
-                        product.op->source(form.columns / 2 + number))[lane];
-                    a[std::size_t(at.row * depth + at.column)] = read_number(bits, part, form.type);
-                }
-    } else {
-        const Descriptor descriptor(warp, product.descriptors[0]);
-        for (int row = 0; row < 16; ++row)
-            for (int k = 0; k < depth; ++k)
-                a[std::size_t(row * depth + k)] = shared_number(
-                    warp,
-                    descriptor.at(rows_before(warp) + row, k, form.element(), form.transposes_a),
-                    form);
-    }
-    if (form.negates_a)
-        for (float& value : a) value = -value;
+    if (!form.a_in_registers)
+        read_lines(warp, product.descriptors[0], form, form.transposes_a, rows_before(warp),
+                   rows_before(warp) + 16, a.data(), depth, 1);
+    for (int number = 0; form.a_in_registers && number < 4; ++number)
+        for (int lane = 0; lane < kLanes; ++lane)
+            for (int part = 0; part < per; ++part) {
+                const Element at = element_of_a(lane, number, part, per);
+                const Slot& slot = product.op->source(form.columns / 2 + number);
+                a[std::size_t(at.row * depth + at.column)] =
+                    read_number(warp.lanes<std::uint32_t>(slot)[lane], part, form.type);
+            }
     return a;
 }
 
 void execute(Warp& warp, Product& product) {
     const Form form = Form::of(*product.op);
     const int columns = form.columns, depth = form.depth();
-    const std::vector<float> a = read_a(warp, product, form);
+    std::vector<float> a = read_a(warp, product, form);
     std::vector<float> b(std::size_t(depth * columns)), c(std::size_t(16 * columns));
-    const Descriptor descriptor(warp, product.descriptors[1]);
-    for (int k = 0; k < depth; ++k)
-        for (int n = 0; n < columns; ++n) {
-            const float value =
-                shared_number(warp, descriptor.at(n, k, form.element(), form.transposes_b), form);
-            b[std::size_t(k * columns + n)] = form.negates_b ? -value : value;
-        }
+    read_lines(warp, product.descriptors[1], form, form.transposes_b, 0, columns, b.data(), 1,
+               columns);
+    if (form.negates_a != form.negates_b)
+        for (float& value : a) value = -value;
     if (product.accumulates)
         for (int i = 0; i < columns / 2; ++i)
             for (int lane = 0; lane < kLanes; ++lane) {
