@@ -272,7 +272,8 @@ END:
 }
 
 TEST_CASE("tiles of tensors are cut at the tensor's edges") {
-    // A tensor [5, 7] of 32-bit numbers with rows of 8; boxes of [4, 4] at (column 4, row 3) and, the
+    // A tensor
+        [5, 7] of 32-bit numbers with rows of 8; boxes of [4, 4] at (column 4, row 3) and, the
     // way back, at (column -1, row 0).
     std::vector<u32> x(5 * 8);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = u32(100 + i);
@@ -295,7 +296,8 @@ TEST_CASE("tiles of tensors are cut at the tensor's edges") {
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [done], 64;
     mov.u32 %r1, tile;
     mov.u32 %r2, done;
-    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d1, {4, 3}], [%r2];
+    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+        [%r1], [%d1, {4, 3}], [%r2];
 TRY:
     mbarrier.try_wait.parity.shared::cta.b64 %p1, [done], 0;
     @!%p1 bra TRY;
