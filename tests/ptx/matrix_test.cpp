@@ -272,9 +272,8 @@ END:
 }
 
 TEST_CASE("tiles of tensors are cut at the tensor's edges") {
-    // A tensor
-        [5, 7] of 32-bit numbers with rows of 8; boxes of [4, 4] at (column 4, row 3) and, the
-    // way back, at (column -1, row 0).
+    // A tensor [5, 7] of 32-bit numbers with rows of 8; boxes of [4, 4] at (column 4, row 3) and,
+    // the way back, at (column -1, row 0).
     std::vector<u32> x(5 * 8);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = u32(100 + i);
     std::vector<u32> y(5 * 8, 7);
