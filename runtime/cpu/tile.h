@@ -68,6 +68,15 @@ inline i64 tasks_at_once(i64 points, i64 pairs) {
     return std::max(i64(1), std::min(many, fair));
 }
 
+/// How the loop with schedule(runtime) behind it is shared: tasks of large tiles as above; those of
+/// a small tile cost about the same, and each thread takes the sequences it had in kernels before.
+template <i64 Tile>
+inline void share_tasks(Fixed<Tile>, i64 points, i64 pairs) {
+    if constexpr (Tile > kLanes)
+        omp_set_schedule(omp_sched_dynamic, int(tasks_at_once(points, pairs)));
+    else omp_set_schedule(omp_sched_static, 0);
+}
+
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
 /// added by term(sum, row, lane, step). `Unroll`: a known number of steps is written out.
 template <int Rows, int Vectors, class V, bool Unroll = false, class Steps, class Start, class Term,

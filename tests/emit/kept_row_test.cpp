@@ -22,7 +22,8 @@ Kernel updated_cache(Case which) {
     const int copy = it.output("copy", {steps, hidden});
     it.each(step, [&] {
         const AxisId along = which == Case::by_lane ? h : step;
-        const Id is_new = it.map(Elementwise::eq, {it.index(along), it.load(it.at(position, {-1}))});
+        const Id now = it.load(it.at(position, {-1}));
+        const Id is_new = it.map(Elementwise::eq, {it.index(along), now});
         Access old = it.at(cache, {step, h});
         if (which == Case::moved_input) old.offset = hidden;
         const Id value = it.where(is_new, it.load(it.at(x, {h})), it.load(old));

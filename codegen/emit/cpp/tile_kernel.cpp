@@ -76,13 +76,22 @@ class TileKernel {
         writer_.line(fmt::format("else with_tiles({});", fmt::join(large, ", ")));
     }
 
-    /// `tasks_at_once(batch * 8, queries * keys)`: short sequences are taken several at a time.
-    std::string chunk() const {
+    /// `batch * 8, queries * keys`: how many tasks there are, and the pairs of one.
+    std::string tasks_and_pairs() const {
         Expression points{"1"}, pairs{"1"};
         for (AxisId axis : plan_.each) points = points * signature_.extent(axis);
         for (const auto& [axis, size] : plan_.schedule.tiles)
             pairs = pairs * signature_.extent(axis);
-        return "tasks_at_once(" + points.text + ", " + pairs.text + ")";
+        return points.text + ", " + pairs.text;
+    }
+
+    /// `schedule(dynamic, tasks_at_once(…))`: short sequences are taken several at a time; where
+    /// the text serves tiles of two sizes, they decide.
+    std::string schedule() {
+        if (!has_small_form()) return "dynamic, tasks_at_once(" + tasks_and_pairs() + ")";
+        writer_.line("share_tasks(" + text_.tile_name(plan_.schedule.tiles.begin()->first) + ", " +
+                     tasks_and_pairs() + ");");
+        return "runtime";
     }
 
     /// One loop per axis of points and one over the tiles of the `par` axis.
@@ -99,7 +108,7 @@ class TileKernel {
         }
         const std::string collapse =
             heads.size() > 1 ? " collapse(" + std::to_string(heads.size()) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(dynamic, " + chunk() + ") nowait");
+        writer_.pragma("#pragma omp for" + collapse + " schedule(" + schedule() + ") nowait");
         for (std::size_t i = 0; i + 1 < heads.size(); ++i) {
             writer_.line(heads[i]);
             writer_.indent();
