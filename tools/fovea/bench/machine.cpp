@@ -10,7 +10,6 @@
 #include <fstream>
 
 #include "codegen/base/error.h"
-#include "runtime/arena.h"
 #include "runtime/threads.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/isa_option.h"
@@ -66,7 +65,9 @@ std::size_t uncached_floats() {
 
 }  // namespace
 
-MachineProbe::MachineProbe() {
+MachineProbe::MachineProbe()
+    : uncached_floats_(uncached_floats()), uncached_(uncached_floats_ * sizeof(float)) {
+    std::fill_n(uncached_.as<float>(), uncached_floats_, 1.0F);
     void* handle = compile_probe();
     find(handle, "probe_isa", isa_);
     find(handle, "probe_gflops", gflops_);
@@ -88,16 +89,18 @@ MachineProbe::Bursts MachineProbe::bursts_of(double (*gflops_of)(double)) {
     return bursts;
 }
 
+double MachineProbe::read_gb_s() const {
+    double best = 0;
+    for (int i = 0; i < kBursts; ++i)
+        best = std::max(best, read_gb_s_(uncached_.as<float>(), long(uncached_floats_)));
+    return best;
+}
+
 Machine MachineProbe::measure() const {
     Machine machine{.cpu = cpu_name(), .isa = isa_(), .threads = runtime::thread_count()};
     machine.peak_gflops = bursts().best;
     machine.bf16_peak_gflops = bf16_bursts().best;
-    const std::size_t count = uncached_floats();
-    runtime::Arena arena(count * sizeof(float));
-    auto* data = arena.as<float>();
-    std::fill_n(data, count, 1.0F);
-    for (int i = 0; i < kBursts; ++i)
-        machine.read_gb_s = std::max(machine.read_gb_s, read_gb_s_(data, long(count)));
+    machine.read_gb_s = read_gb_s();
     return machine;
 }
 

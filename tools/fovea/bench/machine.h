@@ -1,7 +1,10 @@
 // What the machine can do at most, measured: the roof that kernels are compared with.
 #pragma once
 
+#include <cstddef>
 #include <string>
+
+#include "runtime/arena.h"
 
 namespace fovea::tool {
 
@@ -30,7 +33,9 @@ class MachineProbe {
     Bursts bursts() const;
     /// The same of dot products of bfloat16 pairs; 0 where the machine has none.
     Bursts bf16_bursts() const;
-    /// Everything; reads an array well beyond the last cache.
+    /// The best of some reads of an array well beyond the last cache.
+    double read_gb_s() const;
+    /// Everything.
     Machine measure() const;
 
   private:
@@ -40,6 +45,8 @@ class MachineProbe {
     double (*gflops_)(double) = nullptr;
     double (*bf16_gflops_)(double) = nullptr;
     double (*read_gb_s_)(const float*, long) = nullptr;
+    std::size_t uncached_floats_;
+    runtime::Arena uncached_;
 };
 
 }  // namespace fovea::tool

@@ -49,18 +49,22 @@ BenchRow Bench::measure(const Work& work, const std::function<double()>& sample)
     const bool pairs = work.dtype == "bf16" && machine_.bf16_peak_gflops > 0;
     const auto bursts = [&] { return pairs ? probe_.bf16_bursts() : probe_.bursts(); };
     double& peak = pairs ? machine_.bf16_peak_gflops : machine_.peak_gflops;
+    const auto read_gb_s = [&] { return work.floor_bytes > 0 ? probe_.read_gb_s() : 0.0; };
     const MachineProbe::Bursts before = bursts();
+    double bandwidth = read_gb_s();
     const Effort few{.least_runs = 3, .most_runs = 3, .seconds = 0};
     row.ms = repeat(quick_ ? few : Effort{}, sample);
     const MachineProbe::Bursts after = bursts();
+    bandwidth = std::max(bandwidth, read_gb_s());
+    machine_.read_gb_s = std::max(machine_.read_gb_s, bandwidth);
     row.peak_gflops = std::max(before.best, after.best);
     peak = std::max(peak, row.peak_gflops);
     sum_of_shares_ += (before.mean + after.mean) / peak;
     measured_ += 2;
     machine_.quiet = sum_of_shares_ / measured_;
-    if (work.floor_flops + work.floor_bytes > 0)
-        row.floor_ms =
-            work.floor_flops / row.peak_gflops / 1e6 + work.floor_bytes / machine_.read_gb_s / 1e6;
+    if (work.floor_flops > 0) row.floor_ms = work.floor_flops / row.peak_gflops / 1e6;
+    if (work.floor_bytes > 0)
+        row.floor_ms = row.floor_ms.value_or(0) + work.floor_bytes / bandwidth / 1e6;
     return row;
 }
 

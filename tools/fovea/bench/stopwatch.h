@@ -26,8 +26,9 @@ Milliseconds repeat(const Effort& effort, const std::function<double()>& sample)
 /// Milliseconds that `run` takes.
 double milliseconds_of(const std::function<void()>& run);
 
-/// Measures work against the machine, whose peak is taken anew around every piece of it: other
-/// users of the machine change it from minute to minute.
+/// Measures work against the machine, whose peak, and bandwidth where work has a floor of bytes, are
+/// taken anew around every piece of it: other users of the machine change them from minute to
+/// minute.
 class Bench {
   public:
     /// With `quick`, few runs of each piece.
@@ -40,7 +41,7 @@ class Bench {
   private:
     bool quick_;
     MachineProbe probe_;
-    Machine machine_;  // the peak is the largest seen
+    Machine machine_;  // its rates are the largest seen
     double sum_of_shares_ = 0;  // that it gave of its peak
     int measured_ = 0;
 };
