@@ -26,9 +26,9 @@ Milliseconds repeat(const Effort& effort, const std::function<double()>& sample)
 /// Milliseconds that `run` takes.
 double milliseconds_of(const std::function<void()>& run);
 
-/// Measures work against the machine, whose peak, and bandwidth where work has a floor of bytes, are
-/// taken anew around every piece of it: other users of the machine change them from minute to
-/// minute.
+/// Measures work against the machine, whose peak is taken anew around every piece of it, and so is
+/// the bandwidth where its floor counts bytes: other users of the machine change them from minute
+/// to minute.
 class Bench {
   public:
     /// With `quick`, few runs of each piece.
