@@ -20,16 +20,21 @@ struct Access {
     }
 };
 
+/// Where the values lie that a lane reads, one for each result.
+template <class T>
+const std::byte* checked_values(Warp& warp, const Op& op, int lane, const Access& access) {
+    const std::uint64_t address = warp.address(op.source(), lane) + std::uint64_t(op.immediate);
+    return warp.block.access(warp, lane, access.space, address,
+                             std::uint32_t(sizeof(T)) * unsigned(op.results), access.intent);
+}
+
 /// Registers as wide as the values.
 template <class T>
 void load(Warp& warp, const Op& op, Mask mask) {
     const Access access = Access::of(op);
     const int count = op.results;
     for_lanes(mask, [&](int lane) {
-        const std::uint64_t address = warp.address(op.source(), lane) + std::uint64_t(op.immediate);
-        const std::byte* host =
-            warp.block.access(warp, lane, access.space, address,
-                              std::uint32_t(sizeof(T)) * unsigned(count), access.intent);
+        const std::byte* host = checked_values<T>(warp, op, lane, access);
         for (int i = 0; i < count; ++i)
             std::memcpy(&warp.lanes<T>(op.result(i))[lane], host + sizeof(T) * std::size_t(i),
                         sizeof(T));
@@ -42,10 +47,7 @@ void load_narrow(Warp& warp, const Op& op, Mask mask) {
     const Access access = Access::of(op);
     const int count = op.results;
     for_lanes(mask, [&](int lane) {
-        const std::uint64_t address = warp.address(op.source(), lane) + std::uint64_t(op.immediate);
-        const std::byte* host =
-            warp.block.access(warp, lane, access.space, address,
-                              std::uint32_t(sizeof(T)) * unsigned(count), access.intent);
+        const std::byte* host = checked_values<T>(warp, op, lane, access);
         for (int i = 0; i < count; ++i) {
             T value;
             std::memcpy(&value, host + sizeof(T) * std::size_t(i), sizeof(T));
