@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/graph/grows.h"
 #include "codegen/graph/node.h"
 
 namespace fovea {
@@ -78,20 +79,7 @@ class Choice {
         if (node.op != Op::elementwise || !varies_[std::size_t(id)]) return false;
         return (node.function == Elementwise::tanh || node.function == Elementwise::sigmoid ||
                 node.function == Elementwise::exp) &&
-               !grows(id);
-    }
-    static int axes_of(const Shape& shape) {
-        return int(std::count_if(shape.begin(), shape.end(),
-                                 [](const Dim& dim) { return !dim.is_one(); }));
-    }
-    bool grows(int id) const {
-        const Node& node = step_[id];
-        if (node.op == Op::broadcast) return true;
-        if (node.op != Op::elementwise) return false;
-        return std::all_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
-            return input <= 0 || !varies_[std::size_t(input)] ||
-                   axes_of(step_[input].shape) < axes_of(node.shape) || grows(input);
-        });
+               !grows(step_, id, varies_);
     }
     /// A product with what is put to it, element by element, and read nowhere before that.
     bool finishes_product(int id) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/graph/grows.h"
 #include "codegen/optimize/over_steps.h"
 
 namespace fovea {
@@ -119,23 +120,7 @@ class Split {
         if (!core_[std::size_t(id)]) return false;
         const Node& node = step_[id];
         if (row_of(node.op).op_class == OpClass::view || node.op == Op::broadcast) return false;
-        return node.op != Op::elementwise || !grows(id);
-    }
-    int axes_of(int id) const {
-        const Shape& shape = step_[id].shape;
-        return int(std::count_if(shape.begin(), shape.end(),
-                                 [](const Dim& dim) { return !dim.is_one(); }));
-    }
-    bool grows(int id) const {
-        const Node& node = step_[id];
-        if (node.op == Op::broadcast) return true;
-        if (node.op != Op::elementwise) return false;
-        bool all = true;
-        for_inputs(id, [&](std::size_t input) {
-            if (!varies_[input]) return;
-            all = all && (axes_of(int(input)) < axes_of(id) || grows(int(input)));
-        });
-        return all;
+        return node.op != Op::elementwise || !grows(step_, id, varies_);
     }
 
     void enter(int id) {
