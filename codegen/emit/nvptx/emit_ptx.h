@@ -1,0 +1,22 @@
+// Kernels to PTX through LLVM's NVPTX target.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/emit/ptx_module.h"
+
+namespace fovea::emit {
+
+/// The architectures that PTX is written for: sm_80, sm_90, sm_90a.
+const std::vector<std::string>& ptx_architectures();
+
+/// Why this build of fovea writes no PTX, as a sentence for the user; none where it does.
+std::optional<std::string> why_not_ptx();
+
+/// The PTX of all kernels, as one module. UserError where this build has no LLVM, or the
+/// architecture is unknown.
+PtxModule emit_ptx(const std::vector<kernel::Kernel>& kernels, const std::string& architecture);
+
+}  // namespace fovea::emit

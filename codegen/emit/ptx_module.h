@@ -1,0 +1,46 @@
+// PTX text with all that a host needs to launch it: plain data, free of LLVM.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/base/dim.h"
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::emit {
+
+/// ceil(extent / tile) blocks along one axis.
+struct GridFactor {
+    Dim extent{1};
+    std::int64_t tile = 1;
+};
+
+/// One launch of an entry. Its parameters: a 64-bit address for each buffer of the kernel, in
+/// their order; a 64-bit value for each symbol of the kernel's dims, in the order of `symbols_of`
+/// (sorted by name); and, where the kernel draws random numbers, the 64-bit address of two 64-bit
+/// words, the seed and the step.
+struct PtxLaunch {
+    std::string entry;             // name in the module
+    std::vector<GridFactor> grid;  // blocks along x are the product; no blocks: nothing to do
+    int threads = 128;             // of a block, along x
+    int shared_bytes = 0;          // dynamic shared memory
+};
+
+/// A kernel of the model as launches, one after the other.
+struct PtxKernel {
+    std::string name;
+    std::vector<PtxLaunch> launches;
+    /// A scan: instead of launches, one PtxKernel for each of `kernel::Steps::kernels`, which the
+    /// host calls as `kernel::Steps` says.
+    std::vector<PtxKernel> steps;
+};
+
+/// Kernels of a model for one architecture; kernels[i] is number i of `plan::Model::kernels`.
+struct PtxModule {
+    std::string architecture;  // sm_80, sm_90, sm_90a
+    std::string text;
+    std::vector<PtxKernel> kernels;
+};
+
+}  // namespace fovea::emit

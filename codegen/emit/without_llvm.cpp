@@ -1,0 +1,21 @@
+// What stands for the PTX target where CMake found no LLVM.
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+
+namespace fovea::emit {
+
+const std::vector<std::string>& ptx_architectures() {
+    static const std::vector<std::string> none;
+    return none;
+}
+
+std::optional<std::string> why_not_ptx() {
+    return "this build of fovea has no PTX target: it was configured without LLVM 19 (install "
+           "llvm-19-dev, and run cmake again)";
+}
+
+PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const std::string&) {
+    throw UserError(*why_not_ptx());
+}
+
+}  // namespace fovea::emit
