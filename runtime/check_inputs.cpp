@@ -2,7 +2,6 @@
 #include "check_inputs.h"
 
 #include <string>
-#include <vector>
 
 #include "error.h"
 
@@ -11,15 +10,14 @@ namespace fovea::runtime {
 namespace {
 
 /// `[2, 5]`, the position of element `index` in an array of this shape.
-std::string position_text(std::int64_t index, std::initializer_list<std::int64_t> shape) {
+std::string position_text(std::int64_t index, std::span<const std::int64_t> shape) {
     std::string text;
-    const std::vector<std::int64_t> extents(shape);
-    for (std::size_t axis = extents.size(); axis-- > 0; index /= extents[axis])
-        text = std::to_string(index % extents[axis]) + (text.empty() ? "" : ", ") + text;
+    for (std::size_t axis = shape.size(); axis-- > 0; index /= shape[axis])
+        text = std::to_string(index % shape[axis]) + (text.empty() ? "" : ", ") + text;
     return "[" + text + "]";
 }
 
-std::int64_t count_of(std::initializer_list<std::int64_t> shape) {
+std::int64_t count_of(std::span<const std::int64_t> shape) {
     std::int64_t count = 1;
     for (std::int64_t extent : shape) count *= extent;
     return count;
@@ -29,6 +27,16 @@ std::int64_t count_of(std::initializer_list<std::int64_t> shape) {
 
 void check_ids(const char* name, const std::int32_t* values,
                std::initializer_list<std::int64_t> shape, std::int64_t limit) {
+    check_ids_of_shape(name, values, {shape.begin(), shape.size()}, limit);
+}
+
+void check_lengths(const char* name, const std::int32_t* values,
+                   std::initializer_list<std::int64_t> shape, std::int64_t limit) {
+    check_lengths_of_shape(name, values, {shape.begin(), shape.size()}, limit);
+}
+
+void check_ids_of_shape(const char* name, const std::int32_t* values,
+                        std::span<const std::int64_t> shape, std::int64_t limit) {
     const std::int64_t count = count_of(shape);
     for (std::int64_t i = 0; i < count; ++i)
         if (values[i] < 0 || values[i] >= limit)
@@ -37,8 +45,8 @@ void check_ids(const char* name, const std::int32_t* values,
                             std::to_string(limit - 1));
 }
 
-void check_lengths(const char* name, const std::int32_t* values,
-                   std::initializer_list<std::int64_t> shape, std::int64_t limit) {
+void check_lengths_of_shape(const char* name, const std::int32_t* values,
+                            std::span<const std::int64_t> shape, std::int64_t limit) {
     const std::int64_t count = count_of(shape);
     for (std::int64_t i = 0; i < count; ++i)
         if (values[i] < 0 || values[i] > limit)

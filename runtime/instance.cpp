@@ -63,6 +63,7 @@ Instance::Instance(const Model& model, const std::string& program, Parameters& p
     : model_(&model), program_(find_program(model, program)), parameters_(&parameters) {
     const std::set<int> mentioned = mentioned_dims(model, *program_);
     mentioned_dims_.assign(mentioned.begin(), mentioned.end());
+    if (program_->executor) executor_ = program_->executor();
 }
 
 std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
@@ -296,9 +297,11 @@ void Instance::run(std::uint64_t seed, std::uint64_t step) {
 void Instance::run_call(Call call) {
     call = complete(call);
     if (program_->check_inputs) program_->check_inputs(call);
-    if (!program_->run) throw InternalError("program '" + program_->name + "' has no code");
+    if (!program_->run && !executor_)
+        throw InternalError("program '" + program_->name + "' has no code");
     call.prepare = !prepared_;
-    program_->run(call);
+    if (executor_) executor_->run(call);
+    else program_->run(call);
     prepared_ = true;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -84,6 +85,7 @@ class Instance {
     const Model* model_;
     const Program* program_;
     Parameters* parameters_;
+    std::unique_ptr<Executor> executor_;  // null: the program's own code runs
     std::vector<int> mentioned_dims_;  // that the program's tensors depend on
     std::map<std::vector<std::int64_t>, Binding> bindings_;
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind

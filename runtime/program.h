@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,15 @@ struct BufferSpec {
     bool prepared = false;
 };
 
+/// Runs the calls of one instance elsewhere than on this machine's cores.
+class Executor {
+  public:
+    virtual ~Executor() = default;
+    /// As a ProgramCode; the tensors of the call are on the host: parameters and inputs are read,
+    /// outputs written.
+    virtual void run(const Call& call) = 0;
+};
+
 /// One planned computation. Functions are called from one thread and open their own parallel
 /// region.
 struct Program {
@@ -53,9 +64,11 @@ struct Program {
     std::vector<std::string> kernels;           // names, in the order they run
     ProgramCode run = nullptr;
     /// Throws UserError when an input holds an id or a length out of range.
-    void (*check_inputs)(const Call&) = nullptr;
+    std::function<void(const Call&)> check_inputs = nullptr;
     /// needs[o]: the numbers of the inputs that output o reads. Empty: every output reads them all.
     std::vector<std::vector<int>> needs = {};
+    /// Where set, makes what runs the calls of an instance, instead of `run`.
+    std::function<std::unique_ptr<Executor>()> executor = nullptr;
 };
 
 struct Setting {

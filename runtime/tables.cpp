@@ -26,6 +26,17 @@ Extent parse_term(std::string_view text, std::span<const std::string> dims) {
     return term;
 }
 
+template <class Row>
+TensorSpec spec_of(const Row& row, std::span<const std::string> dims) {
+    TensorSpec spec;
+    spec.name = row.name;
+    spec.dtype = row.dtype;
+    spec.shape = parse_shape(row.shape, dims);
+    return spec;
+}
+
+}  // namespace
+
 Extent parse_extent(std::string_view text, std::span<const std::string> dims) {
     Extent sum = 0;
     for (std::size_t from = 0; from < text.size();) {
@@ -37,17 +48,6 @@ Extent parse_extent(std::string_view text, std::span<const std::string> dims) {
     }
     return sum;
 }
-
-template <class Row>
-TensorSpec spec_of(const Row& row, std::span<const std::string> dims) {
-    TensorSpec spec;
-    spec.name = row.name;
-    spec.dtype = row.dtype;
-    spec.shape = parse_shape(row.shape, dims);
-    return spec;
-}
-
-}  // namespace
 
 std::vector<Extent> parse_shape(std::string_view text, std::span<const std::string> dims) {
     if (text.size() < 2 || text.front() != '[' || text.back() != ']')

@@ -31,6 +31,9 @@ struct BufferRow {
     bool prepared;
 };
 
+/// The extent of a text like `64*src_len+1`. InternalError when it is not of that form.
+Extent parse_extent(std::string_view text, std::span<const std::string> dims);
+
 /// The extents of a shape's text. InternalError when it is not of that form.
 std::vector<Extent> parse_shape(std::string_view text, std::span<const std::string> dims);
 

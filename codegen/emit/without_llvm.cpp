@@ -14,6 +14,8 @@ std::optional<std::string> why_not_ptx() {
            "llvm-19-dev, and run cmake again)";
 }
 
+std::optional<std::string> why_not_ptx(const kernel::Kernel&) { return "there is no PTX target"; }
+
 PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const std::string&) {
     throw UserError(*why_not_ptx());
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel/evaluate.h"
 #include "codegen/plan/plan.h"
 #include "runtime/program.h"
+#include "tests/emit/arrays.h"
 
 namespace fovea::test {
 
@@ -28,33 +28,8 @@ std::string optimization_for(const std::string& isa);
 const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa,
                                        const std::string& optimization = "-O2");
 
-/// The memory of one run of a kernel: an array per buffer, as the generated code sees it and as
-/// the evaluator does.
-struct Arrays {
-    std::vector<std::vector<float>> floats;  // f32 buffers, with a guard of 16 elements at the end
-    std::vector<std::vector<std::int32_t>> integers;
-    std::vector<std::vector<unsigned char>> booleans;
-    std::vector<std::vector<std::uint16_t>> halves;
-    std::vector<void*> addresses;
-    std::vector<std::vector<double>> exact;
-
-    /// Values in (-2, 2), ids in [0, limit), from a generator with this seed. What a kernel writes
-    /// starts as `fill`, or as values when it accumulates.
-    Arrays(const kernel::Kernel& kernel, const kernel::DimValues& dims, int limit, unsigned seed);
-};
-
-constexpr float kUnwritten = -77.F;
-
 /// Runs program `number` of `model` on the arrays with this many threads.
 void run_program(const runtime::Model& model, int number, const kernel::DimValues& dims,
                  Arrays& arrays, int threads);
-
-/// Whether two runs wrote the same bits.
-bool same_bits(const Arrays& a, const Arrays& b);
-
-/// Compares what the kernel wrote with the evaluator, element by element; `tolerance` is relative
-/// to the larger of 1 and the largest exact value. Also checks the guards.
-void check_against_evaluator(const kernel::Kernel& kernel, const kernel::DimValues& dims,
-                             Arrays& arrays, double tolerance);
 
 }  // namespace fovea::test

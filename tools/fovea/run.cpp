@@ -9,8 +9,7 @@
 #include "runtime/threads.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
-#include "tools/fovea/generated_model.h"
-#include "tools/fovea/isa_option.h"
+#include "tools/fovea/device/targets.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/run_reference.h"
 
@@ -35,8 +34,7 @@ po::options_description run_options() {
     add("seed", number(), "of dropout; 1 by default");
     add("step", number(), "of dropout; 0 by default");
     add("only", po::value<std::string>()->value_name("NAME,…"), "write these outputs only");
-    add("target", po::value<std::string>()->value_name("reference|cpu|ptx-interpreter|cuda"),
-        "cpu by default");
+    add_target_options(options);
     add_fusion_option(options);
     add("threads", number(), "one per core by default");
     add_settings_option(options);
@@ -53,15 +51,14 @@ runtime::RunRequest request_of(const Arguments& given) {
     return request;
 }
 
-void run_on_cpu(const LoadedModel& model, const runtime::RunRequest& request, Fusion fusion,
-                const SafetensorsFile& inputs, const SafetensorsFile* weights,
-                const std::string& output) {
+void run_kernels(const Target& target, const LoadedModel& model,
+                 const runtime::RunRequest& request, Fusion fusion, const SafetensorsFile& inputs,
+                 const SafetensorsFile* weights, const std::string& output) {
     bool training = request.train && has_dropout(model.graph);
     CompiledModel compiled =
         compile(model, {runner_program(model, request.gradients, training, fusion)});
-    const runtime::Model& generated =
-        load_generated(compiled.plan, isa_of_this_machine(model.dtype));
-    runtime::run_model(generated, request, inputs, weights, output);
+    runtime::run_model(*model_on(target, compiled.plan, model.dtype), request, inputs, weights,
+                       output);
 }
 
 }  // namespace
@@ -71,10 +68,7 @@ int run_command(const std::vector<std::string>& arguments) {
         {"run", "MODEL", "Runs a model on tensors from a file. Dims are bound from their shapes."},
         run_options(), arguments);
     if (given.help()) return 0;
-    const std::string target =
-        given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
-    if (target == "ptx-interpreter" || target == "cuda")
-        throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
+    const Target target = target_of(given);
     const runtime::RunRequest request = request_of(given);
     const Fusion fusion = fusion_of(given);
     const std::string& output = given.text("outputs");
@@ -87,8 +81,10 @@ int run_command(const std::vector<std::string>& arguments) {
     if (request.gradients && !has_gradient(model.graph))
         throw UserError(fmt::format("{} has no output with a gradient, or nothing to take it by",
                                     model.entry.name));
-    auto* run = target == "cpu" ? run_on_cpu : run_reference;
-    run(model, request, fusion, inputs, weights ? &*weights : nullptr, output);
+    const SafetensorsFile* parameters = weights ? &*weights : nullptr;
+    if (target.name == "reference")
+        run_reference(model, request, fusion, inputs, parameters, output);
+    else run_kernels(target, model, request, fusion, inputs, parameters, output);
     return 0;
 }
 

@@ -8,8 +8,7 @@
 #include "models/registry.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
-#include "tools/fovea/generated_model.h"
-#include "tools/fovea/isa_option.h"
+#include "tools/fovea/device/targets.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify_kernels.h"
 
@@ -38,12 +37,11 @@ bool takes_finite_differences(const CompiledProgram& program, std::size_t sample
     return program.name.starts_with("gradient") && (sample == 1 || sample == 3);
 }
 
-std::vector<VerifyRow> verify(const LoadedModel& model, const std::string& target, Fusion fusion) {
+std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fusion fusion) {
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests);
-    const runtime::Model* generated =
-        target == "cpu" ? &load_generated(compiled.plan, isa_of_this_machine(model.dtype))
-                        : nullptr;
+    const auto generated =
+        target.name == "reference" ? nullptr : model_on(target, compiled.plan, model.dtype);
     std::vector<VerifyRow> rows;
     const std::vector<Sample> samples = samples_for(compiled.plan);
     for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
@@ -101,7 +99,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     auto add = options.add_options();
     add("all", "every built-in model");
-    add("target", po::value<std::string>()->value_name("cpu|reference"), "cpu by default");
+    add_target_options(options);
     add_fusion_option(options);
     add("json", "print JSON");
     add_settings_option(options);
@@ -113,10 +111,7 @@ int verify_command(const std::vector<std::string>& arguments) {
          true},
         options, arguments);
     if (given.help()) return 0;
-    const std::string target =
-        given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"});
-    if (target == "ptx-interpreter" || target == "cuda")
-        throw UserError("this build of fovea has no PTX target; --target takes cpu or reference");
+    const Target target = target_of(given);
     const Fusion fusion = fusion_of(given);
     std::vector<std::string> names = given.positional();
     if (given.has("all"))

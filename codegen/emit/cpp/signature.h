@@ -7,6 +7,7 @@
 
 #include "codegen/emit/cpp/expression.h"
 #include "codegen/emit/cpp/writer.h"
+#include "codegen/emit/parameters.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::emit {
@@ -22,12 +23,6 @@ bool is_reserved(const std::string& name);
 
 /// The C++ type of an element: float, i32, bool, bf16.
 std::string element_type(DType dtype);
-
-/// The symbols of all dims of a kernel, sorted by name: its last parameters.
-std::vector<std::string> symbols_of(const kernel::Kernel& kernel);
-
-/// Whether the kernel draws random numbers, and so has a parameter for the key.
-bool draws(const kernel::Kernel& kernel);
 
 /// `[batch, src_len, 64]`
 std::string shape_text(const std::vector<Dim>& shape);

@@ -1,9 +1,97 @@
 // One LLVM module for all kernels of a model.
 #include "codegen/emit/nvptx/emit_ptx.h"
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/form.h"
+#include "codegen/emit/cpp/signature.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/nvptx/module.h"
+#include "codegen/emit/nvptx/skeletons.h"
+#include "codegen/emit/nvptx/tile_kernel.h"
 
 namespace fovea::emit {
+
+using kernel::Kernel;
+
+namespace {
+
+class Emission {
+  public:
+    explicit Emission(const std::string& architecture)
+        : builder_("kernels", nvptx::Target{architecture}) {}
+
+    PtxKernel add(Kernel kernel) {
+        kernel.name = entry_of(kernel.name);
+        PtxKernel result;
+        if (kernel.steps) {
+            result.name = kernel.name;
+            for (Kernel step : kernel.steps->kernels) {
+                step.name = kernel.name + "_" + step.name;
+                result.steps.push_back(add(std::move(step)));
+            }
+            return result;
+        }
+        if (auto reason = why_not_ptx(kernel))
+            throw UserError("kernel " + kernel.name + " has no form in PTX: " + *reason);
+        result = write(kernel);
+        for (const PtxLaunch& launch : result.launches) comments_[launch.entry] = comment(kernel);
+        return result;
+    }
+
+    /// The text, with a comment above each entry: what it computes, and the user's lines.
+    std::string finish() {
+        const std::string text = builder_.finish(), entry = ".visible .entry ";
+        std::string result;
+        std::size_t done = 0;
+        for (std::size_t at = text.find(entry); at != text.npos; at = text.find(entry, at + 1)) {
+            const std::size_t name = at + entry.size();
+            result += text.substr(done, at - done);
+            result += comments_[text.substr(name, text.find('(', name) - name)];
+            done = at;
+        }
+        return result + text.substr(done);
+    }
+
+  private:
+    PtxKernel write(const Kernel& kernel) {
+        if (loops_over_tiles(kernel))
+            return nvptx::write_tile_kernel(builder_.module(), kernel, kernel.name);
+        return nvptx::write_rows(builder_.module(), kernel, builder_.target());
+    }
+
+    /// A name that no entry has yet.
+    std::string entry_of(const std::string& name) {
+        std::string result = identifier(name);
+        if (result[0] == '_') result = "kernel" + result;
+        const std::string wanted = result;
+        for (int i = 2; !entries_.insert(result).second; ++i)
+            result = wanted + "_" + std::to_string(i);
+        return result;
+    }
+
+    static std::string comment(const Kernel& kernel) {
+        std::string result;
+        if (!kernel.formula.empty()) result += "// " + kernel.formula + "\n";
+        std::string lines;
+        for (const std::string& source : kernel.sources)
+            lines += (lines.empty() ? "" : ", ") + source;
+        if (!lines.empty()) result += "// " + lines + "\n";
+        for (const kernel::Buffer& buffer : kernel.buffers)
+            result += "// " + buffer.name + (buffer.written ? ", written: " : ": ") +
+                      std::string(name_of(buffer.dtype)) + shape_text(buffer.shape) + "\n";
+        return result;
+    }
+
+    nvptx::ModuleBuilder builder_;
+    std::set<std::string> entries_;
+    std::map<std::string, std::string> comments_;
+};
+
+}  // namespace
 
 const std::vector<std::string>& ptx_architectures() {
     static const std::vector<std::string> all = {"sm_80", "sm_90", "sm_90a"};
@@ -12,8 +100,32 @@ const std::vector<std::string>& ptx_architectures() {
 
 std::optional<std::string> why_not_ptx() { return std::nullopt; }
 
-PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const std::string& architecture) {
-    throw InternalError("no kernel has a form for " + architecture);
+std::optional<std::string> why_not_ptx(const Kernel& kernel) {
+    if (kernel.steps) {
+        for (const Kernel& step : kernel.steps->kernels)
+            if (auto reason = why_not_ptx(step)) return step.name + ": " + *reason;
+        return std::nullopt;
+    }
+    if (loops_over_tiles(kernel)) return nvptx::why_not_tile_kernel(kernel);
+    const Form form = find_form(kernel);
+    if (form.kind == FormKind::contraction) return "it is a contraction";
+    if (form.kind == FormKind::scatter) return "it adds rows to a table";
+    return nvptx::why_not_rows(kernel);
+}
+
+PtxModule emit_ptx(const std::vector<Kernel>& kernels, const std::string& architecture) {
+    const auto& all = ptx_architectures();
+    if (std::find(all.begin(), all.end(), architecture) == all.end()) {
+        std::string known;
+        for (const std::string& one : all) known += (known.empty() ? "" : ", ") + one;
+        throw UserError("PTX is not written for " + architecture + "; use one of " + known);
+    }
+    Emission emission(architecture);
+    PtxModule result;
+    result.architecture = architecture;
+    for (const Kernel& kernel : kernels) result.kernels.push_back(emission.add(kernel));
+    result.text = emission.finish();
+    return result;
 }
 
 }  // namespace fovea::emit

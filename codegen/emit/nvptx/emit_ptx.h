@@ -15,8 +15,11 @@ const std::vector<std::string>& ptx_architectures();
 /// Why this build of fovea writes no PTX, as a sentence for the user; none where it does.
 std::optional<std::string> why_not_ptx();
 
-/// The PTX of all kernels, as one module. UserError where this build has no LLVM, or the
-/// architecture is unknown.
+/// Why this kernel has no form in PTX, as a sentence without its end: "it has …"; none: it has one.
+std::optional<std::string> why_not_ptx(const kernel::Kernel& kernel);
+
+/// The PTX of all kernels, as one module. UserError where this build has no LLVM, the
+/// architecture is unknown, or a kernel has no form (it names the kernel and says why).
 PtxModule emit_ptx(const std::vector<kernel::Kernel>& kernels, const std::string& architecture);
 
 }  // namespace fovea::emit

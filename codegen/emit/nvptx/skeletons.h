@@ -1,0 +1,20 @@
+// How the kernels of each form are written: one function a form.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <llvm/IR/Module.h>
+
+#include "codegen/emit/nvptx/module.h"
+#include "codegen/emit/ptx_module.h"
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::emit::nvptx {
+
+/// Points and passes over their inner axes: maps, reductions, sums over rows. The `why_not_…` give
+/// the reason why a kernel has no such form, as a sentence without its end: "it has …".
+PtxKernel write_rows(llvm::Module& module, const kernel::Kernel& kernel, const Target& target);
+std::optional<std::string> why_not_rows(const kernel::Kernel& kernel);
+
+}  // namespace fovea::emit::nvptx

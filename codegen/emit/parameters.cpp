@@ -1,0 +1,81 @@
+#include "codegen/emit/parameters.h"
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/base/text.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+void add_symbols(std::set<std::string>& symbols, const Dim& dim) {
+    for (const DimTerm& term : dim.terms()) {
+        if (!term.factor) continue;
+        for (Symbol symbol : term.symbols) {
+            if (!symbol) continue;
+            Text name;
+            name << symbol;
+            symbols.insert(std::string(name.view()));
+        }
+    }
+}
+
+void add_symbols(std::set<std::string>& symbols, const std::vector<Stride>& strides) {
+    for (const Stride& stride : strides) add_symbols(symbols, stride.stride);
+}
+
+void add_symbols(std::set<std::string>& symbols, const Access& access) {
+    add_symbols(symbols, access.strides);
+    add_symbols(symbols, access.offset);
+    if (access.row >= 0) add_symbols(symbols, access.row_stride);
+}
+
+void add_symbols(std::set<std::string>& symbols, const StepArgument& argument) {
+    for (const Dim& dim : {argument.offset, argument.step, argument.row}) add_symbols(symbols, dim);
+}
+
+void add_symbols(std::set<std::string>& symbols, const Steps& steps) {
+    add_symbols(symbols, steps.count);
+    for (const Kernel& kernel : steps.kernels)
+        for (const std::string& symbol : symbols_of(kernel)) symbols.insert(symbol);
+    for (const StepCall& call : steps.calls)
+        for (const StepArgument& argument : call.arguments) add_symbols(symbols, argument);
+    for (const StepStart& start : steps.starts) {
+        add_symbols(symbols, start.from), add_symbols(symbols, start.to);
+        add_symbols(symbols, start.size);
+    }
+    if (steps.rows) {
+        Text rows;
+        rows << steps.rows;
+        symbols.insert(std::string(rows.view()));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> symbols_of(const Kernel& kernel) {
+    std::set<std::string> symbols;
+    for (const Axis& axis : kernel.axes) add_symbols(symbols, axis.extent);
+    for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {
+        if (auto extent = as<Extent>(kernel, id)) add_symbols(symbols, extent->dim);
+        if (auto load = as<Load>(kernel, id)) add_symbols(symbols, load->access);
+        if (auto store = as<Store>(kernel, id)) add_symbols(symbols, store->access);
+        if (auto random = as<Random>(kernel, id)) {
+            add_symbols(symbols, random->row);
+            add_symbols(symbols, random->column);
+        }
+    }
+    if (kernel.steps) add_symbols(symbols, *kernel.steps);
+    return {symbols.begin(), symbols.end()};
+}
+
+bool draws(const Kernel& kernel) {
+    return std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const Node& node) {
+        return std::holds_alternative<Random>(node.operation);
+    });
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,99 @@
+// The code of a model for devices: PTX text for some architectures, how its entries are launched,
+// and the steps of the model's programs. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../dtype.h"
+#include "../extent.h"
+
+namespace fovea::runtime::device {
+
+/// ceil(extent / tile) blocks.
+struct GridFactor {
+    Extent extent = 1;
+    std::int64_t tile = 1;
+};
+
+/// One launch of an entry, of the product of its grid's blocks. Its arguments have 64 bits each:
+/// the addresses of the kernel's buffers, the sizes of its dims, and where it draws random numbers
+/// the address of two words, seed and step.
+struct Launch {
+    std::string entry;
+    std::vector<GridFactor> grid = {};
+    int threads = 128;
+    int shared_bytes = 0;  // dynamic shared memory
+};
+
+struct KernelBuffer {
+    DType dtype = DType::f32;
+    bool written = false;
+};
+
+struct Scan;
+
+/// Launches one after the other, or a scan.
+struct Kernel {
+    std::string name;
+    std::vector<KernelBuffer> buffers = {};
+    std::vector<int> dims = {};  // numbers of the model's
+    bool draws = false;
+    std::vector<Launch> launches = {};
+    std::shared_ptr<const Scan> scan = nullptr;
+};
+
+/// The elements of buffer `buffer` from offset + number of the step * step on.
+struct Place {
+    int buffer = 0;
+    Extent offset = 0, step = 0;
+};
+
+struct ScanCall {
+    int kernel = 0;                // into Scan::kernels
+    std::vector<Place> arguments;  // for its buffers
+};
+
+/// `size` elements, copied before the first step.
+struct ScanStart {
+    Place from, to;
+    Extent size = 0;
+};
+
+/// Kernels that run in the order of `calls`, once for each of `count` steps.
+struct Scan {
+    Extent count = 0;
+    bool reverse = false;  // from the last step to the first
+    std::vector<Kernel> kernels;
+    std::vector<ScanCall> calls;
+    std::vector<ScanStart> starts;
+};
+
+/// The kernels of a model for one architecture.
+struct Module {
+    std::string architecture;  // sm_80, sm_90, sm_90a
+    std::string text;          // PTX
+    std::vector<Kernel> kernels;
+};
+
+/// One run of a kernel: arguments[i] is the number, as in Call::tensors, of its buffer i.
+struct Step {
+    int kernel = 0;  // into Module::kernels
+    std::vector<int> arguments;
+};
+
+/// The steps of the program of this name.
+struct Steps {
+    std::string program;
+    std::vector<Step> prepare;  // what depends on dims and parameters alone
+    std::vector<Step> steps;
+};
+
+struct Code {
+    std::vector<Module> modules;  // one for each architecture
+    std::vector<Steps> programs;
+};
+
+}  // namespace fovea::runtime::device

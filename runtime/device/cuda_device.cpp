@@ -1,0 +1,205 @@
+// One stream of the GPU's primary context, in which everything happens in order.
+#include "cuda_device.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <vector>
+
+#include "../error.h"
+#include "cuda_driver.h"
+
+namespace fovea::runtime::device {
+namespace {
+
+/// More dynamic shared memory than this has to be asked for.
+constexpr int kSharedWithoutAsking = 48 << 10;
+
+int capability_of(const std::string& architecture) {
+    return std::atoi(architecture.c_str() + std::min<std::size_t>(3, architecture.size()));
+}
+
+class Graph : public Recording {
+  public:
+    Graph(const CudaDriver& driver, CuGraphExec graph) : driver_(driver), graph_(graph) {}
+    ~Graph() override { driver_.graph_exec_destroy(graph_); }
+    CuGraphExec graph() const { return graph_; }
+
+  private:
+    const CudaDriver& driver_;
+    CuGraphExec graph_;
+};
+
+class CudaDevice : public Device {
+  public:
+    explicit CudaDevice(const std::string& library) : driver_(library) {
+        int count = 0;
+        driver_.check(driver_.device_get_count(&count), "count the GPUs");
+        if (count == 0) throw UserError("the NVIDIA driver here finds no GPU");
+        driver_.check(driver_.device_get(&device_, 0), "find the first GPU");
+        std::array<char, 256> name = {};
+        driver_.check(driver_.device_get_name(name.data(), int(name.size()) - 1, device_),
+                      "name the GPU");
+        name_ = name.data();
+        capability_ = 10 * attribute(kCuCapabilityMajor) + attribute(kCuCapabilityMinor);
+        driver_.check(driver_.context_retain(&context_, device_), "open the GPU");
+        enter();
+        driver_.check(driver_.stream_create(&stream_, kCuStreamNonBlocking), "make a stream");
+    }
+    ~CudaDevice() override {
+        driver_.context_set_current(context_);
+        driver_.stream_synchronize(stream_);
+        for (CuModule module : modules_) driver_.module_unload(module);
+        driver_.stream_destroy(stream_);
+        driver_.context_release(device_);
+    }
+
+    std::string name() const override { return name_; }
+
+    std::string choose(std::span<const std::string> architectures) const override {
+        std::string best;
+        for (const std::string& architecture : architectures)
+            if (runs(capability_, architecture) &&
+                (best.empty() || std::pair(capability_of(best), best) <
+                                     std::pair(capability_of(architecture), architecture)))
+                best = architecture;
+        return best;
+    }
+
+    void load(const std::string& text) override {
+        enter();
+        std::vector<char> errors(1 << 14);
+        std::array<int, 2> options = {kCuJitErrorLog, kCuJitErrorLogBytes};
+        std::array<void*, 2> values = {errors.data(), reinterpret_cast<void*>(errors.size())};
+        CuModule module = nullptr;
+        const CuResult result = driver_.module_load(&module, text.c_str(), unsigned(options.size()),
+                                                    options.data(), values.data());
+        if (result == kCuUnsupportedPtx)
+            throw UserError("the NVIDIA driver here is too old for the PTX of this program: " +
+                            driver_.text_of(result));
+        driver_.check(result, "load the kernels on " + name_ + " [" + errors.data() + "]");
+        modules_.push_back(module);
+    }
+
+    Address allocate(std::size_t bytes) override {
+        enter();
+        CuPointer address = 0;
+        driver_.check(driver_.memory_allocate(&address, std::max<std::size_t>(bytes, 1)),
+                      "take " + std::to_string(bytes) + " bytes on " + name_);
+        return address;
+    }
+    void release(Address address) noexcept override {
+        driver_.context_set_current(context_);
+        driver_.stream_synchronize(stream_);
+        driver_.memory_free(address);
+    }
+    void copy_in(Address to, const void* from, std::size_t bytes) override {
+        enter();
+        driver_.check(driver_.copy_in(to, from, bytes, stream_), copying(bytes, "to the GPU"));
+    }
+    void copy_out(void* to, Address from, std::size_t bytes) override {
+        enter();
+        driver_.check(driver_.copy_out(to, from, bytes, stream_), copying(bytes, "from the GPU"));
+        synchronize();
+    }
+    void copy(Address to, Address from, std::size_t bytes) override {
+        enter();
+        driver_.check(driver_.copy(to, from, bytes, stream_), copying(bytes, "on the GPU"));
+    }
+
+    void launch(const LaunchCall& call) override {
+        enter();
+        const CuFunction function = function_of(call);
+        std::vector<void*> arguments;
+        for (const std::uint64_t& argument : call.arguments)
+            arguments.push_back(const_cast<std::uint64_t*>(&argument));
+        driver_.check(
+            driver_.launch(function, unsigned(call.blocks), 1, 1, unsigned(call.threads), 1, 1,
+                           unsigned(call.shared_bytes), stream_, arguments.data(), nullptr),
+            "launch kernel " + call.kernel);
+    }
+    void synchronize() override {
+        driver_.check(driver_.stream_synchronize(stream_), "finish the kernels on " + name_);
+    }
+
+    std::unique_ptr<Recording> record(const std::function<void()>& work) override {
+        enter();
+        driver_.check(driver_.begin_capture(stream_, kCuCaptureThreadLocal), "record a graph");
+        CuGraph graph = nullptr;
+        try {
+            work();
+        } catch (...) {
+            if (driver_.end_capture(stream_, &graph) == 0 && graph) driver_.graph_destroy(graph);
+            throw;
+        }
+        driver_.check(driver_.end_capture(stream_, &graph), "record a graph");
+        CuGraphExec executable = nullptr;
+        const CuResult result = driver_.graph_instantiate(&executable, graph, 0);
+        driver_.graph_destroy(graph);
+        driver_.check(result, "make a graph");
+        return std::make_unique<Graph>(driver_, executable);
+    }
+    void replay(const Recording& recording) override {
+        enter();
+        driver_.check(driver_.graph_launch(static_cast<const Graph&>(recording).graph(), stream_),
+                      "run a graph");
+    }
+
+  private:
+    void enter() { driver_.check(driver_.context_set_current(context_), "use the GPU"); }
+    int attribute(int number) const {
+        int value = 0;
+        driver_.check(driver_.device_get_attribute(&value, number, device_), "describe the GPU");
+        return value;
+    }
+    static std::string copying(std::size_t bytes, const std::string& where) {
+        return "copy " + std::to_string(bytes) + " bytes " + where;
+    }
+    CuFunction function_of(const LaunchCall& call) {
+        const auto known = functions_.find(call.entry);
+        if (known != functions_.end() && known->second.shared_bytes >= call.shared_bytes)
+            return known->second.function;
+        Entry entry;
+        for (CuModule module : modules_)
+            if (!entry.function &&
+                driver_.module_get_function(&entry.function, module, call.entry.c_str()) != 0)
+                entry.function = nullptr;
+        if (!entry.function) throw InternalError("no module has the entry '" + call.entry + "'");
+        entry.shared_bytes = std::max(call.shared_bytes, kSharedWithoutAsking);
+        if (call.shared_bytes > kSharedWithoutAsking)
+            driver_.check(driver_.function_set_attribute(entry.function, kCuMaxDynamicShared,
+                                                         call.shared_bytes),
+                          "give kernel " + call.kernel + " " + std::to_string(call.shared_bytes) +
+                              " bytes of shared memory");
+        functions_[call.entry] = entry;
+        return entry.function;
+    }
+
+    struct Entry {
+        CuFunction function = nullptr;
+        int shared_bytes = 0;  // that it may have
+    };
+
+    CudaDriver driver_;
+    CuDevice device_ = 0;
+    std::string name_;
+    int capability_ = 0;
+    CuContext context_ = nullptr;
+    CuStream stream_ = nullptr;
+    std::vector<CuModule> modules_;
+    std::map<std::string, Entry> functions_;
+};
+
+}  // namespace
+
+std::shared_ptr<Device> open_cuda(const std::string& library) {
+    return std::make_shared<CudaDevice>(library);
+}
+
+bool runs(int capability, const std::string& architecture) {
+    const int needed = capability_of(architecture);
+    return architecture.ends_with('a') ? capability == needed : capability >= needed;
+}
+
+}  // namespace fovea::runtime::device

@@ -1,0 +1,84 @@
+// The functions of the CUDA driver that are used here, found in libcuda when the program runs: no
+// header and no library of CUDA is needed to build it. Types and numbers are those of cuda.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace fovea::runtime::device {
+
+using CuResult = int;  // 0: success
+using CuDevice = int;
+using CuPointer = std::uint64_t;
+struct CuContextOpaque;
+struct CuModuleOpaque;
+struct CuFunctionOpaque;
+struct CuStreamOpaque;
+struct CuGraphOpaque;
+struct CuGraphExecOpaque;
+struct CuEventOpaque;
+using CuContext = CuContextOpaque*;
+using CuModule = CuModuleOpaque*;
+using CuFunction = CuFunctionOpaque*;
+using CuStream = CuStreamOpaque*;
+using CuGraph = CuGraphOpaque*;
+using CuGraphExec = CuGraphExecOpaque*;
+using CuEvent = CuEventOpaque*;
+
+inline constexpr CuResult kCuOutOfMemory = 2, kCuNoDevice = 100, kCuUnsupportedPtx = 222;
+inline constexpr int kCuCapabilityMajor = 75, kCuCapabilityMinor = 76;  // of a device
+inline constexpr int kCuMaxDynamicShared = 8;                           // of a function
+inline constexpr unsigned kCuStreamNonBlocking = 1;
+inline constexpr int kCuCaptureThreadLocal = 1;
+inline constexpr int kCuJitInfoLog = 3, kCuJitInfoLogBytes = 4, kCuJitErrorLog = 5,
+                     kCuJitErrorLogBytes = 6;
+
+/// The driver's functions; the library stays open as long as the process.
+struct CudaDriver {
+    /// UserError, in one sentence, where there is no driver or one that is too old.
+    explicit CudaDriver(const std::string& library);
+
+    /// Throws for a result other than success: a UserError for memory that the GPU has not, an
+    /// InternalError otherwise. `what` is what was tried: `copy 40 bytes to the GPU`.
+    void check(CuResult result, const std::string& what) const;
+    /// `invalid argument (1)`
+    std::string text_of(CuResult result) const;
+
+    CuResult (*init)(unsigned) = nullptr;
+    CuResult (*get_error_string)(CuResult, const char**) = nullptr;
+    CuResult (*device_get_count)(int*) = nullptr;
+    CuResult (*device_get)(CuDevice*, int) = nullptr;
+    CuResult (*device_get_name)(char*, int, CuDevice) = nullptr;
+    CuResult (*device_get_attribute)(int*, int, CuDevice) = nullptr;
+    CuResult (*context_retain)(CuContext*, CuDevice) = nullptr;
+    CuResult (*context_release)(CuDevice) = nullptr;
+    CuResult (*context_set_current)(CuContext) = nullptr;
+    CuResult (*module_load)(CuModule*, const void*, unsigned, int*, void**) = nullptr;
+    CuResult (*module_unload)(CuModule) = nullptr;
+    CuResult (*module_get_function)(CuFunction*, CuModule, const char*) = nullptr;
+    CuResult (*function_set_attribute)(CuFunction, int, int) = nullptr;
+    CuResult (*launch)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                       unsigned, CuStream, void**, void**) = nullptr;
+    CuResult (*memory_allocate)(CuPointer*, std::size_t) = nullptr;
+    CuResult (*memory_free)(CuPointer) = nullptr;
+    CuResult (*copy_in)(CuPointer, const void*, std::size_t, CuStream) = nullptr;
+    CuResult (*copy_out)(void*, CuPointer, std::size_t, CuStream) = nullptr;
+    CuResult (*copy)(CuPointer, CuPointer, std::size_t, CuStream) = nullptr;
+    CuResult (*stream_create)(CuStream*, unsigned) = nullptr;
+    CuResult (*stream_destroy)(CuStream) = nullptr;
+    CuResult (*stream_synchronize)(CuStream) = nullptr;
+    CuResult (*begin_capture)(CuStream, int) = nullptr;
+    CuResult (*end_capture)(CuStream, CuGraph*) = nullptr;
+    CuResult (*graph_instantiate)(CuGraphExec*, CuGraph, unsigned long long) = nullptr;
+    CuResult (*graph_launch)(CuGraphExec, CuStream) = nullptr;
+    CuResult (*graph_exec_destroy)(CuGraphExec) = nullptr;
+    CuResult (*graph_destroy)(CuGraph) = nullptr;
+    CuResult (*event_create)(CuEvent*, unsigned) = nullptr;
+    CuResult (*event_destroy)(CuEvent) = nullptr;
+    CuResult (*event_record)(CuEvent, CuStream) = nullptr;
+    CuResult (*event_synchronize)(CuEvent) = nullptr;
+    CuResult (*event_elapsed)(float*, CuEvent, CuEvent) = nullptr;  // milliseconds
+};
+
+}  // namespace fovea::runtime::device

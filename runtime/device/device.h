@@ -1,0 +1,107 @@
+// What runs kernels beside this machine's cores: memory of its own, modules of PTX, launches in
+// order. The CUDA driver is one, the interpreter of PTX text that the `fovea` command has another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace fovea::runtime::device {
+
+/// An address in the device's memory, as kernels see it.
+using Address = std::uint64_t;
+
+/// Memory that a launch may touch.
+struct Region {
+    Address address = 0;
+    std::size_t bytes = 0;
+    bool written = false;
+};
+
+/// One launch of an entry: blocks and threads lie along x, every argument has 64 bits.
+struct LaunchCall {
+    const std::string& kernel;  // as errors name it
+    const std::string& entry;   // of the module that was loaded
+    std::int64_t blocks = 0;    // at least 1
+    int threads = 0;
+    int shared_bytes = 0;  // dynamic shared memory
+    std::span<const std::uint64_t> arguments;
+    std::span<const Region> memory;  // all that the arguments give it
+};
+
+/// Launches that were recorded once, to be repeated at little cost.
+class Recording {
+  public:
+    virtual ~Recording() = default;
+};
+
+/// Work is done in the order of the calls; those that read memory into the host's wait for what
+/// was asked before. UserError where the device refuses (no memory, a module that does not load),
+/// InternalError where a kernel is wrong. Used by one thread at a time.
+class Device {
+  public:
+    virtual ~Device() = default;
+
+    /// For messages: `NVIDIA H200`, `the interpreter of PTX`.
+    virtual std::string name() const = 0;
+    /// The one of these architectures (`sm_80`, `sm_90`, `sm_90a`) whose code is best here; empty
+    /// where none runs.
+    virtual std::string choose(std::span<const std::string> architectures) const = 0;
+    /// Loads PTX text. Entries of all modules that are loaded have names of their own.
+    virtual void load(const std::string& text) = 0;
+
+    /// An address that is a multiple of 256; null bytes have one too.
+    virtual Address allocate(std::size_t bytes) = 0;
+    virtual void release(Address address) noexcept = 0;
+    virtual void copy_in(Address to, const void* from, std::size_t bytes) = 0;
+    virtual void copy_out(void* to, Address from, std::size_t bytes) = 0;
+    virtual void copy(Address to, Address from, std::size_t bytes) = 0;
+
+    virtual void launch(const LaunchCall& call) = 0;
+    virtual void synchronize() = 0;
+
+    /// Records the copies and launches of `work` without doing them; null where the device has no
+    /// such thing, and then `work` is not called.
+    virtual std::unique_ptr<Recording> record(const std::function<void()>& work) {
+        (void)work;
+        return nullptr;
+    }
+    virtual void replay(const Recording& recording) { (void)recording; }
+};
+
+/// Device memory that is given back when it goes, and grows by being replaced.
+class Allocation {
+  public:
+    explicit Allocation(Device& device) : device_(&device) {}
+    Allocation(const Allocation&) = delete;
+    Allocation& operator=(const Allocation&) = delete;
+    ~Allocation() { release(); }
+
+    /// Makes room; contents and address are lost when there was too little. Whether it was so.
+    bool reserve(std::size_t bytes) {
+        if (has_memory_ && bytes <= capacity_) return false;
+        release();
+        address_ = device_->allocate(bytes);
+        capacity_ = bytes;
+        has_memory_ = true;
+        return true;
+    }
+    Address address() const { return address_; }
+    std::size_t capacity() const { return capacity_; }
+
+  private:
+    void release() noexcept {
+        if (has_memory_) device_->release(address_);
+        has_memory_ = false;
+    }
+
+    Device* device_;
+    Address address_ = 0;
+    std::size_t capacity_ = 0;
+    bool has_memory_ = false;
+};
+
+}  // namespace fovea::runtime::device

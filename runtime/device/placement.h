@@ -1,0 +1,59 @@
+// Where the tensors of a bound program lie on a device.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../program.h"
+#include "device.h"
+
+namespace fovea::runtime::device {
+
+/// Places the parameters, inputs, outputs and buffers of a program on a device: parameters and
+/// their gradients as the flat arrays of the host do, buffers by the plan of the workspace.
+class Placement {
+  public:
+    /// Model and program must outlive it.
+    Placement(Device& device, const Model& model, const Program& program);
+
+    /// What binding has changed: addresses or sizes; what parameters and prepared buffers hold.
+    struct Change {
+        bool places = false, contents = false;
+    };
+    /// For the dims and tensors of a call. Nothing changes when they are those of the last one.
+    Change bind(const Call& call);
+
+    /// Address and bytes of tensor `number`, in the order of Call::tensors.
+    const Region& operator[](std::size_t number) const { return tensors_[number]; }
+    std::size_t size() const { return tensors_.size(); }
+    /// The parameters as one block, which starts on the host where the first one does.
+    const Region& parameters() const { return parameters_; }
+    /// The gradients of the parameters, placed as they are.
+    Address gradients() const { return gradient_memory_.address(); }
+    std::span<const std::int64_t> dims() const { return dims_; }
+    std::size_t first_input() const { return model_.parameters.size(); }
+    std::size_t first_output() const { return first_input() + program_.inputs.size(); }
+    std::size_t first_buffer() const { return first_output() + program_.outputs.size(); }
+
+  private:
+    std::size_t bytes_of(DType dtype, std::span<const Extent> shape) const;
+    bool place_parameters();
+    void place_inputs_and_outputs();
+    bool place_buffers();
+    /// The input that lies where this output does on the host, or -1.
+    int input_under(std::size_t output) const;
+    /// Whether an output is the gradient of a parameter.
+    bool is_gradient(std::size_t output) const;
+
+    const Model& model_;
+    const Program& program_;
+    std::vector<int> parameter_of_;  // for each output, the parameter by whose name it is; -1: none
+    std::vector<std::int64_t> dims_;
+    std::vector<void*> host_;
+    std::vector<Region> tensors_;
+    Region parameters_;
+    Allocation parameter_memory_, gradient_memory_, tensor_memory_, workspace_, prepared_;
+};
+
+}  // namespace fovea::runtime::device

@@ -1,0 +1,110 @@
+// Launches with their arguments; a scan calls its kernels with places inside its own buffers.
+#include "run_kernel.h"
+
+#include <algorithm>
+
+#include "../error.h"
+
+namespace fovea::runtime::device {
+namespace {
+
+/// Blocks along x: a launch takes no more.
+constexpr std::int64_t kMostBlocks = 0x7fffffff;
+
+std::int64_t blocks_of(const Kernel& kernel, const Launch& launch,
+                       std::span<const std::int64_t> dims) {
+    std::int64_t blocks = 1;
+    for (const GridFactor& factor : launch.grid) {
+        const std::int64_t extent = factor.extent.value(dims);
+        const std::int64_t parts = extent <= 0 ? 0 : (extent - 1) / factor.tile + 1;
+        if (__builtin_mul_overflow(blocks, parts, &blocks) || blocks > kMostBlocks)
+            throw UserError("kernel " + kernel.name + " takes more than " +
+                            std::to_string(kMostBlocks) + " blocks, the most that a launch has; " +
+                            "take a smaller batch");
+    }
+    return blocks;
+}
+
+/// Every region once.
+std::vector<Region> distinct(std::span<const Region> buffers) {
+    std::vector<Region> regions;
+    for (const Region& buffer : buffers) {
+        const auto same = std::find_if(regions.begin(), regions.end(), [&](const Region& region) {
+            return region.address == buffer.address && region.bytes == buffer.bytes;
+        });
+        if (same == regions.end()) regions.push_back(buffer);
+        else same->written = same->written || buffer.written;
+    }
+    return regions;
+}
+
+class KernelRun {
+  public:
+    KernelRun(Device& device, std::span<const std::int64_t> dims, Address key)
+        : device_(device), dims_(dims), key_(key) {}
+
+    void launch(const Kernel& kernel, std::span<const Address> addresses,
+                std::span<const Region> memory) const {
+        std::vector<std::uint64_t> arguments(addresses.begin(), addresses.end());
+        for (int dim : kernel.dims)
+            arguments.push_back(static_cast<std::uint64_t>(dims_[static_cast<std::size_t>(dim)]));
+        std::vector<Region> regions(memory.begin(), memory.end());
+        if (kernel.draws) {
+            arguments.push_back(key_);
+            regions.push_back({key_, 2 * sizeof(std::uint64_t), false});
+        }
+        for (const Launch& launch : kernel.launches) {
+            const std::int64_t blocks = blocks_of(kernel, launch, dims_);
+            if (blocks == 0) continue;
+            device_.launch({kernel.name, launch.entry, blocks, launch.threads, launch.shared_bytes,
+                            arguments, regions});
+        }
+    }
+
+    void scan(const Kernel& kernel, std::span<const Region> buffers) const {
+        const Scan& scan = *kernel.scan;
+        for (const ScanStart& start : scan.starts) {
+            const DType dtype = kernel.buffers[static_cast<std::size_t>(start.to.buffer)].dtype;
+            const auto bytes = static_cast<std::size_t>(start.size.value(dims_)) * size_of(dtype);
+            device_.copy(address_of(start.to, kernel, buffers, 0),
+                         address_of(start.from, kernel, buffers, 0), bytes);
+        }
+        const std::vector<Region> memory = distinct(buffers);
+        const std::int64_t count = scan.count.value(dims_);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t step = scan.reverse ? count - 1 - i : i;
+            for (const ScanCall& call : scan.calls) {
+                std::vector<Address> addresses;
+                for (const Place& place : call.arguments)
+                    addresses.push_back(address_of(place, kernel, buffers, step));
+                launch(scan.kernels[static_cast<std::size_t>(call.kernel)], addresses, memory);
+            }
+        }
+    }
+
+  private:
+    Address address_of(const Place& place, const Kernel& kernel, std::span<const Region> buffers,
+                       std::int64_t step) const {
+        const auto buffer = static_cast<std::size_t>(place.buffer);
+        const std::int64_t elements = place.offset.value(dims_) + step * place.step.value(dims_);
+        return buffers[buffer].address +
+               static_cast<std::uint64_t>(elements) * size_of(kernel.buffers[buffer].dtype);
+    }
+
+    Device& device_;
+    std::span<const std::int64_t> dims_;
+    Address key_;
+};
+
+}  // namespace
+
+void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
+                std::span<const std::int64_t> dims, Address key) {
+    const KernelRun run(device, dims, key);
+    if (kernel.scan) return run.scan(kernel, buffers);
+    std::vector<Address> addresses;
+    for (const Region& buffer : buffers) addresses.push_back(buffer.address);
+    run.launch(kernel, addresses, distinct(buffers));
+}
+
+}  // namespace fovea::runtime::device

@@ -1,0 +1,18 @@
+// One kernel of a model on a device: its grid, its arguments, and the steps of a scan.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "code.h"
+#include "device.h"
+
+namespace fovea::runtime::device {
+
+/// Runs a kernel on `buffers`, in the order of its own; `dims` are the values of the model's, `key`
+/// the address of seed and step. A grid without blocks launches nothing.
+void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
+                std::span<const std::int64_t> dims, Address key);
+
+}  // namespace fovea::runtime::device

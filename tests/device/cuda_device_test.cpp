@@ -1,0 +1,107 @@
+// The calls of the CUDA driver, made of a library that stands for it.
+#include "runtime/device/cuda_device.h"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "runtime/device/on_device.h"
+#include "runtime/error.h"
+#include "runtime/session.h"
+#include "tests/device/scaled_model.h"
+
+using namespace fovea;
+using runtime::device::open_cuda;
+
+namespace {
+
+const std::string kFake = FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1";
+
+int count_of(const char* function) {
+    void* const library = dlopen(kFake.c_str(), RTLD_NOW);
+    return reinterpret_cast<int (*)(const char*)>(dlsym(library, "fake_cuda_count"))(function);
+}
+
+struct Environment {
+    Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+    ~Environment() { unsetenv(name_); }
+    const char* name_;
+};
+
+std::string mistake(const std::string& library) {
+    try {
+        open_cuda(library);
+    } catch (const runtime::UserError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("a machine without a driver or a GPU says so in one sentence") {
+    CHECK(mistake("libcuda_of_nobody.so.1") ==
+          "there is no NVIDIA driver here: libcuda_of_nobody.so.1: cannot open shared object "
+          "file: No such file or directory");
+    const Environment none("FAKE_CUDA_GPUS", "0");
+    CHECK(mistake(kFake) == "the NVIDIA driver here finds no GPU");
+    const Environment fails("FAKE_CUDA_GPUS", "-1");
+    CHECK(mistake(kFake) == "the NVIDIA driver here finds no GPU");
+    CHECK(mistake("libm.so.6") == "the NVIDIA driver here is too old for fovea: it has no cuInit");
+}
+
+TEST_CASE("programs run through the driver, the second time at one place as a graph") {
+    const int before = count_of("cuGraphLaunch");
+    test::check_scaled_model(open_cuda(kFake));
+    CHECK(count_of("cuGraphLaunch") > before);
+    CHECK(count_of("cuLaunchKernel") > 0);
+}
+
+TEST_CASE("the best code for the GPU is loaded") {
+    const std::vector<std::string> all = {"sm_80", "sm_90", "sm_90a"};
+    const auto best = [&](const char* capability) {
+        const Environment environment("FAKE_CUDA_CAPABILITY", capability);
+        return open_cuda(kFake)->choose(all);
+    };
+    CHECK(best("90") == "sm_90a");
+    CHECK(best("100") == "sm_90");
+    CHECK(best("86") == "sm_80");
+    CHECK(best("75") == "");
+    const Environment old("FAKE_CUDA_CAPABILITY", "75");
+    CHECK_THROWS_WITH_AS(
+        runtime::device::on_device(test::scaled_model(), open_cuda(kFake), test::scaled_code()),
+        "the kernels of scaled are for sm_80, sm_90, which Fake GPU does not run",
+        runtime::UserError);
+}
+
+TEST_CASE("what the driver refuses is said with its words") {
+    const auto device = open_cuda(kFake);
+    CHECK_THROWS_WITH_AS(device->allocate(std::size_t(1) << 40),
+                         "cannot take 1099511627776 bytes on Fake GPU: out of memory (2)",
+                         runtime::UserError);
+    CHECK_THROWS_WITH_AS(device->load(".version 7.8\n.target sm_80\nnonsense"),
+                         doctest::Contains("a PTX JIT compilation failed (218)"),
+                         runtime::InternalError);
+    std::vector<std::uint64_t> none;
+    CHECK_THROWS_WITH_AS(device->launch({"softmax", "softmax", 1, 32, 0, none, {}}),
+                         "no module has the entry 'softmax'", runtime::InternalError);
+}
+
+TEST_CASE("shared memory over 48 KB is asked for, once") {
+    const auto device = open_cuda(kFake);
+    device->load(
+        ".version 7.8\n.target sm_80\n.address_size 64\n"
+        ".visible .entry big() { ret; }\n.visible .entry small() { ret; }\n");
+    const int before = count_of("cuFuncSetAttribute");
+    const auto launch = [&](const std::string& entry, int bytes) {
+        device->launch({entry, entry, 2, 32, bytes, {}, {}});
+        return count_of("cuFuncSetAttribute") - before;
+    };
+    CHECK(launch("small", 48 << 10) == 0);
+    CHECK(launch("big", 99 << 10) == 1);
+    CHECK(launch("big", 99 << 10) == 1);
+    CHECK(launch("big", 80 << 10) == 1);
+    CHECK(launch("big", 160 << 10) == 2);
+}

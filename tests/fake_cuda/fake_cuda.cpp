@@ -1,0 +1,246 @@
+// A library with the functions of the CUDA driver that fovea calls, over the interpreter of PTX:
+// for tests of what calls them. FAKE_CUDA_GPUS and FAKE_CUDA_CAPABILITY (90) say what there is;
+// fake_cuda_count counts the calls of a function.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/ptx/interpret.h"
+#include "codegen/ptx/program.h"
+
+namespace {
+
+using namespace fovea::ptx;
+
+constexpr int kInvalid = 1, kNoMemory = 2, kNoDevice = 100, kBadPtx = 218, kNotFound = 500,
+              kFault = 700;
+constexpr std::size_t kMemory = std::size_t(1) << 32;
+
+struct LoadedFunction {
+    Module* module;
+    std::string name;
+    int dynamic_shared = 48 << 10;
+};
+struct Graph {
+    std::vector<std::function<int()>> work;
+};
+
+struct State {
+    std::map<std::uint64_t, std::vector<std::byte>> blocks;
+    std::uint64_t next = 0x10000;
+    std::vector<std::unique_ptr<LoadedFunction>> functions;
+    std::unique_ptr<Graph> capture;
+    bool has_context = false;
+    int failure = 0;  // of a kernel; the context is of no use from then on
+    std::map<std::string, int> counts;
+} g_state;
+
+int environment(const char* name, int otherwise) {
+    const char* value = std::getenv(name);
+    return value ? std::atoi(value) : otherwise;
+}
+
+/// Does it now, or when the graph that is being recorded runs.
+int later(const std::function<int()>& work) {
+    if (!g_state.has_context) return kInvalid;
+    if (g_state.failure) return g_state.failure;
+    if (!g_state.capture) return work();
+    g_state.capture->work.push_back(work);
+    return 0;
+}
+
+std::byte* at(std::uint64_t address, std::size_t bytes) {
+    auto block = g_state.blocks.upper_bound(address);
+    if (block == g_state.blocks.begin()) return nullptr;
+    --block;
+    const std::uint64_t offset = address - block->first;
+    return offset + bytes <= block->second.size() ? block->second.data() + offset : nullptr;
+}
+
+int run(const LoadedFunction& function, const Launch& launch) {
+    Memory memory;
+    for (auto& [address, bytes] : g_state.blocks)
+        if (!bytes.empty()) memory.add_at(address, bytes.data(), bytes.size(), true);
+    try {
+        interpret(*function.module, function.name, launch, memory);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "fake CUDA: %s\n", error.what());
+        return g_state.failure = kFault;
+    }
+    return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int fake_cuda_count(const char* function) { return g_state.counts[function]; }
+
+int cuInit(unsigned) { return environment("FAKE_CUDA_GPUS", 1) < 0 ? kNoDevice : 0; }
+
+int cuGetErrorString(int result, const char** text) {
+    static const std::map<int, const char*> texts = {
+        {kInvalid, "invalid argument"},
+        {kNoMemory, "out of memory"},
+        {kBadPtx, "a PTX JIT compilation failed"},
+        {kNotFound, "named symbol not found"},
+        {kFault, "an illegal memory access was encountered"}};
+    const auto found = texts.find(result);
+    if (found == texts.end()) return kInvalid;
+    *text = found->second;
+    return 0;
+}
+
+int cuDeviceGetCount(int* count) {
+    *count = environment("FAKE_CUDA_GPUS", 1);
+    return 0;
+}
+int cuDeviceGet(int* device, int number) {
+    *device = number;
+    return 0;
+}
+int cuDeviceGetName(char* name, int bytes, int) {
+    std::strncpy(name, "Fake GPU", std::size_t(bytes));
+    return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int) {
+    const int capability = environment("FAKE_CUDA_CAPABILITY", 90);
+    if (attribute != 75 && attribute != 76) return kInvalid;
+    *value = attribute == 75 ? capability / 10 : capability % 10;
+    return 0;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+    *context = &g_state;
+    return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
+int cuCtxSetCurrent(void* context) {
+    g_state.has_context = context == &g_state;
+    return g_state.has_context ? 0 : kInvalid;
+}
+
+int cuModuleLoadDataEx(void** module, const void* text, unsigned options, int* names,
+                       void** values) {
+    ++g_state.counts["cuModuleLoadDataEx"];
+    try {
+        *module = new Module(parse(static_cast<const char*>(text)));
+        return 0;
+    } catch (const std::exception& error) {
+        for (unsigned i = 0; i < options; ++i)
+            if (names[i] == 5) std::strncpy(static_cast<char*>(values[i]), error.what(), 1000);
+        return kBadPtx;
+    }
+}
+int cuModuleUnload(void* module) {
+    delete static_cast<Module*>(module);
+    return 0;
+}
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+    auto* own = static_cast<Module*>(module);
+    if (!own->kernels.contains(name)) return kNotFound;
+    g_state.functions.push_back(std::make_unique<LoadedFunction>(LoadedFunction{own, name}));
+    *function = g_state.functions.back().get();
+    return 0;
+}
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+    ++g_state.counts["cuFuncSetAttribute"];
+    if (attribute != 8) return kInvalid;
+    static_cast<LoadedFunction*>(function)->dynamic_shared = value;
+    return 0;
+}
+int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads,
+                   unsigned threads_y, unsigned threads_z, unsigned shared, void*, void** arguments,
+                   void**) {
+    ++g_state.counts["cuLaunchKernel"];
+    auto* own = static_cast<LoadedFunction*>(function);
+    if (int(shared) > own->dynamic_shared) return kInvalid;
+    Launch launch{.grid = {x, y, z},
+                  .block = {threads, threads_y, threads_z},
+                  .dynamic_shared_bytes = shared,
+                  .arguments = {}};
+    const auto& parameters = own->module->kernels.at(own->name)->parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto* bytes = static_cast<const std::byte*>(arguments[i]);
+        launch.arguments.emplace_back(bytes, bytes + parameters[i].bytes);
+    }
+    return later([own, launch] { return run(*own, launch); });
+}
+
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
+    if (bytes == 0) return kInvalid;
+    if (bytes > kMemory) return kNoMemory;
+    *address = g_state.next;
+    g_state.blocks[*address].assign(bytes, std::byte(0xff));
+    g_state.next = (*address + bytes + 0x1000) / 0x100 * 0x100;
+    return 0;
+}
+int cuMemFree_v2(std::uint64_t address) { return g_state.blocks.erase(address) ? 0 : kInvalid; }
+int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, void*) {
+    if (g_state.capture || !at(to, bytes)) return kInvalid;
+    std::memcpy(at(to, bytes), from, bytes);
+    return 0;
+}
+int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void*) {
+    if (g_state.capture || !at(from, bytes)) return kInvalid;
+    std::memcpy(to, at(from, bytes), bytes);
+    return 0;
+}
+int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void*) {
+    return later([=] {
+        if (!at(to, bytes) || !at(from, bytes)) return kInvalid;
+        std::memmove(at(to, bytes), at(from, bytes), bytes);
+        return 0;
+    });
+}
+
+int cuStreamCreate(void** stream, unsigned) {
+    *stream = &g_state.next;
+    return g_state.has_context ? 0 : kInvalid;
+}
+int cuStreamDestroy_v2(void*) { return 0; }
+int cuStreamSynchronize(void*) { return g_state.capture ? kInvalid : g_state.failure; }
+int cuStreamBeginCapture_v2(void*, int) {
+    g_state.capture = std::make_unique<Graph>();
+    return 0;
+}
+int cuStreamEndCapture(void*, void** graph) {
+    *graph = g_state.capture.release();
+    return 0;
+}
+int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long long) {
+    *executable = new Graph(*static_cast<Graph*>(graph));
+    return 0;
+}
+int cuGraphLaunch(void* executable, void*) {
+    ++g_state.counts["cuGraphLaunch"];
+    for (const auto& work : static_cast<Graph*>(executable)->work)
+        if (const int result = work()) return result;
+    return 0;
+}
+int cuGraphExecDestroy(void* executable) {
+    delete static_cast<Graph*>(executable);
+    return 0;
+}
+int cuGraphDestroy(void* graph) {
+    delete static_cast<Graph*>(graph);
+    return 0;
+}
+
+int cuEventCreate(void** event, unsigned) {
+    *event = &g_state.failure;
+    return 0;
+}
+int cuEventDestroy_v2(void*) { return 0; }
+int cuEventRecord(void*, void*) { return 0; }
+int cuEventSynchronize(void*) { return 0; }
+int cuEventElapsedTime(float* milliseconds, void*, void*) {
+    *milliseconds = 1;
+    return 0;
+}
+
+}  // extern "C"

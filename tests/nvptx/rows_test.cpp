@@ -1,0 +1,76 @@
+// Row and column kernels: PTX on the interpreter against the float64 evaluator, over odd sizes.
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "tests/emit/sample_kernels.h"
+#include "tests/nvptx/run_ptx.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using kernel::DimValues;
+using kernel::Kernel;
+
+namespace {
+
+std::vector<DimValues> sizes() {
+    std::vector<DimValues> result;
+    for (std::int64_t m : {0, 1, 7, 33})
+        for (std::int64_t n : {0, 1, 16, 33, 100})
+            result.push_back({{"m", m}, {"n", n}, {"k", n + 3}, {"b", 2}});
+    return result;
+}
+
+/// Those without a scatter.
+std::vector<Kernel> column_kernels() {
+    std::vector<Kernel> result;
+    for (const Kernel& kernel : sample_column_kernels())
+        if (!emit::why_not_ptx(kernel)) result.push_back(kernel);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("row kernels in PTX agree with the evaluator") {
+    check_kernels(sample_row_kernels(), sizes(), 5e-6);
+}
+
+TEST_CASE("column kernels in PTX agree with the evaluator") {
+    check_kernels(column_kernels(), sizes(), 5e-6);
+}
+
+TEST_CASE("ptxas has nothing against row and column kernels") {
+    std::vector<Kernel> kernels = sample_row_kernels();
+    for (const Kernel& kernel : column_kernels()) kernels.push_back(kernel);
+    for (const std::string& architecture : emit::ptx_architectures()) {
+        CAPTURE(architecture);
+        const auto complaints =
+            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
+        if (complaints) CHECK(*complaints == "");
+    }
+}
+
+TEST_CASE("a row's bits in PTX do not depend on how far it is padded") {
+    const Emitted softmax = emit_and_parse({sample_row_kernels()[0]});
+    std::vector<float> shortest;
+    for (std::int64_t keys : {21, 32, 33, 100, 257}) {
+        CAPTURE(keys);
+        const DimValues dims{{"m", 1}, {"n", keys}, {"k", 1}, {"b", 1}};
+        Arrays arrays(softmax.kernels[0], dims, 7, 9);
+        arrays.integers[1][0] = 21;
+        run_ptx(softmax, 0, dims, arrays);
+        const std::vector<float> valid(arrays.floats[2].begin(), arrays.floats[2].begin() + 21);
+        if (shortest.empty()) shortest = valid;
+        CHECK(valid == shortest);
+        for (std::int64_t key = 21; key < keys; ++key)
+            CHECK(arrays.floats[2][std::size_t(key)] == 0);
+    }
+}
+
+TEST_CASE("an unknown architecture is named with those that there are") {
+    CHECK_THROWS_WITH_AS(emit::emit_ptx({}, "sm_70"),
+                         "PTX is not written for sm_70; use one of sm_80, sm_90, sm_90a",
+                         UserError);
+}

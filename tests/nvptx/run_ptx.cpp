@@ -1,0 +1,122 @@
+#include "tests/nvptx/run_ptx.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/emit/parameters.h"
+
+namespace fovea::test {
+
+using kernel::DimValues;
+using kernel::Kernel;
+
+namespace {
+
+std::size_t bytes_of(const kernel::Buffer& buffer, const DimValues& dims) {
+    std::size_t size = 1;
+    for (const Dim& dim : buffer.shape) size *= std::size_t(kernel::value_of(dim, dims));
+    const std::size_t element = buffer.dtype == DType::boolean ? 1 : buffer.dtype == bf16 ? 2 : 4;
+    return size * element;
+}
+
+std::uint64_t blocks_of(const emit::PtxLaunch& launch, const DimValues& dims) {
+    std::uint64_t blocks = 1;
+    for (const emit::GridFactor& factor : launch.grid)
+        blocks *=
+            std::uint64_t((kernel::value_of(factor.extent, dims) + factor.tile - 1) / factor.tile);
+    return blocks;
+}
+
+}  // namespace
+
+Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& architecture) {
+    Emitted result{kernels, emit::emit_ptx(kernels, architecture), {}};
+    result.module = ptx::parse(result.ptx.text);
+    return result;
+}
+
+void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, Arrays& arrays,
+             const ptx::Schedule& schedule) {
+    const Kernel& kernel = emitted.kernels[number];
+    ptx::Memory memory;
+    std::array<std::uint64_t, 2> draw{5, 3};
+    std::vector<ptx::Argument> arguments;
+    for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
+        const std::size_t bytes = bytes_of(kernel.buffers[i], dims);
+        auto* host = static_cast<std::byte*>(arrays.addresses[i]);
+        arguments.push_back(ptx::argument(
+            kernel.buffers[i].written ? memory.add(std::span<std::byte>(host, bytes))
+                                      : memory.add(std::span<const std::byte>(host, bytes))));
+    }
+    for (const std::string& symbol : emit::symbols_of(kernel))
+        arguments.push_back(ptx::argument(dims.at(symbol)));
+    if (emit::draws(kernel))
+        arguments.push_back(ptx::argument(memory.add(std::span<const std::uint64_t>(draw))));
+    for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches) {
+        ptx::Launch one;
+        const std::uint64_t blocks = blocks_of(launch, dims);
+        if (blocks == 0) continue;
+        one.grid = {std::uint32_t(blocks), 1, 1};
+        one.block = {std::uint32_t(launch.threads), 1, 1};
+        one.dynamic_shared_bytes = std::uint32_t(launch.shared_bytes);
+        one.arguments = arguments;
+        ptx::interpret(emitted.module, launch.entry, one, memory, schedule);
+    }
+}
+
+void check_kernels(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes,
+                   double tolerance) {
+    const Emitted emitted = emit_and_parse(kernels);
+    const std::vector<ptx::Schedule> schedules = ptx::schedules();
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        for (std::size_t s = 0; s < sizes.size(); ++s) {
+            CAPTURE(kernels[i].name);
+            for (const auto& [name, value] : sizes[s])
+                CAPTURE(name + " = " + std::to_string(value));
+            Arrays first(kernels[i], sizes[s], 7, 11);
+            run_ptx(emitted, i, sizes[s], first, schedules[0]);
+            check_against_evaluator(kernels[i], sizes[s], first, tolerance);
+            // One of the others, another for each size.
+            Arrays other(kernels[i], sizes[s], 7, 11);
+            run_ptx(emitted, i, sizes[s], other, schedules[1 + s % (schedules.size() - 1)]);
+            CHECK(same_bits(first, other));
+        }
+}
+
+std::optional<std::string> complaints_of_ptxas(const std::string& text,
+                                               const std::string& architecture) {
+    if (std::system("command -v ptxas > /dev/null 2>&1") != 0) {
+        MESSAGE("no ptxas: skipped");
+        return std::nullopt;
+    }
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::path(FOVEA_BINARY_DIR) / "nvptx";
+    fs::create_directories(folder);
+    const std::string file = (folder / (architecture + ".ptx")).string(), log = file + ".log";
+    std::ofstream(file) << text;
+    const std::string command =
+        "ptxas -v -arch=" + architecture + " " + file + " -o /dev/null > " + log + " 2>&1";
+    const bool fails = std::system(command.c_str()) != 0;
+    std::ifstream lines(log);
+    std::string found, line, entry;
+    while (std::getline(lines, line)) {
+        if (line.find("Compiling entry function") != line.npos) entry = line;
+        const bool frame = line.find("bytes stack frame") != line.npos &&
+                           line.find(
+                               "    0 bytes stack frame, 0 bytes spill stores, 0 bytes "
+                               "spill loads") == line.npos;
+        const bool told = line.find("warning") != line.npos || line.find("error") != line.npos ||
+                          line.find("C75") != line.npos ||
+                          (fails && line.find("info") == line.npos);
+        if (frame || told) found += entry + "\n" + line + "\n";
+    }
+    return found.empty() && fails ? "ptxas fails" : found;
+}
+
+}  // namespace fovea::test

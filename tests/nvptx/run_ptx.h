@@ -1,0 +1,39 @@
+// Runs emitted PTX on the interpreter, as a host would on a GPU.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/emit/ptx_module.h"
+#include "codegen/kernel/evaluate.h"
+#include "codegen/ptx/interpret.h"
+#include "tests/emit/arrays.h"
+
+namespace fovea::test {
+
+/// The PTX of kernels for one architecture, parsed.
+struct Emitted {
+    std::vector<kernel::Kernel> kernels;
+    emit::PtxModule ptx;
+    ptx::Module module;
+};
+Emitted emit_and_parse(const std::vector<kernel::Kernel>& kernels,
+                       const std::string& architecture = "sm_90");
+
+/// Runs all launches of a kernel on the arrays, with the seed and step of check_against_evaluator;
+/// throws ptx::Fault for what the interpreter finds wrong.
+void run_ptx(const Emitted& emitted, std::size_t number, const kernel::DimValues& dims,
+             Arrays& arrays, const ptx::Schedule& schedule = {});
+
+/// Runs every kernel for all sizes against the evaluator, on two schedules each, whose results must
+/// be the same bits.
+void check_kernels(const std::vector<kernel::Kernel>& kernels,
+                   const std::vector<kernel::DimValues>& sizes, double tolerance);
+
+/// What ptxas has against the text: errors, spills, stack frames, warnings; empty: nothing. No
+/// value where there is no ptxas, of which a line tells.
+std::optional<std::string> complaints_of_ptxas(const std::string& text,
+                                               const std::string& architecture);
+
+}  // namespace fovea::test

@@ -1,0 +1,207 @@
+#include "tools/fovea/device/device_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/base/text.h"
+#include "codegen/emit/cpp/signature.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/kernel/print.h"
+#include "runtime/check_inputs.h"
+#include "runtime/shape.h"
+#include "runtime/tables.h"
+
+namespace fovea::tool {
+
+namespace {
+
+namespace device = runtime::device;
+
+/// Dims and kernels of a plan as the runtime has them.
+class Conversion {
+  public:
+    explicit Conversion(const plan::Model& model) : dims_(model.dims) {}
+
+    runtime::Extent extent(const Dim& dim) const {
+        return runtime::parse_extent(kernel::text_of(dim.without_label()), dims_);
+    }
+    std::vector<runtime::Extent> shape(const std::vector<Dim>& dims) const {
+        std::vector<runtime::Extent> extents;
+        for (const Dim& dim : dims) extents.push_back(extent(dim));
+        return extents;
+    }
+    device::Kernel kernel(const kernel::Kernel& from, const emit::PtxKernel& ptx) const {
+        device::Kernel result;
+        result.name = from.name;
+        for (const kernel::Buffer& buffer : from.buffers)
+            result.buffers.push_back({runtime::DType(int(buffer.dtype)), buffer.written});
+        if (from.steps) {
+            result.scan = scan(*from.steps, ptx);
+            return result;
+        }
+        for (const std::string& symbol : emit::symbols_of(from))
+            result.dims.push_back(number_of(symbol));
+        result.draws = emit::draws(from);
+        for (const emit::PtxLaunch& launch : ptx.launches) {
+            device::Launch converted{launch.entry, {}, launch.threads, launch.shared_bytes};
+            for (const emit::GridFactor& factor : launch.grid)
+                converted.grid.push_back({extent(factor.extent), factor.tile});
+            result.launches.push_back(std::move(converted));
+        }
+        return result;
+    }
+
+  private:
+    int number_of(const std::string& symbol) const {
+        const auto dim = std::find(dims_.begin(), dims_.end(), symbol);
+        if (dim == dims_.end())
+            throw InternalError(fmt::format("'{}' is no dim of the model", symbol));
+        return int(dim - dims_.begin());
+    }
+    /// Of all rows: the first of them is row 0.
+    device::Place place(const kernel::StepArgument& argument) const {
+        return {argument.buffer, extent(argument.offset), extent(argument.step)};
+    }
+    std::shared_ptr<const device::Scan> scan(const kernel::Steps& steps,
+                                             const emit::PtxKernel& ptx) const {
+        if (ptx.steps.size() != steps.kernels.size())
+            throw InternalError(fmt::format("{} of the {} kernels of scan {} are in PTX",
+                                            ptx.steps.size(), steps.kernels.size(), ptx.name));
+        device::Scan result;
+        result.count = extent(steps.count);
+        result.reverse = steps.reverse;
+        for (std::size_t i = 0; i < steps.kernels.size(); ++i)
+            result.kernels.push_back(kernel(steps.kernels[i], ptx.steps[i]));
+        for (const kernel::StepCall& call : steps.calls) {
+            device::ScanCall converted{call.kernel, {}};
+            for (const kernel::StepArgument& argument : call.arguments)
+                converted.arguments.push_back(place(argument));
+            result.calls.push_back(std::move(converted));
+        }
+        Text rows;
+        rows << steps.rows;
+        const runtime::Extent copies =
+            steps.rows ? runtime::Extent::dim(number_of(std::string(rows.view()))) : 1;
+        for (const kernel::StepStart& start : steps.starts)
+            result.starts.push_back(
+                {place(start.from), place(start.to), extent(start.size) * copies});
+        return std::make_shared<const device::Scan>(std::move(result));
+    }
+
+    const std::vector<std::string>& dims_;
+};
+
+std::vector<device::Step> converted(const std::vector<plan::Step>& steps) {
+    std::vector<device::Step> result;
+    for (const plan::Step& step : steps) result.push_back({step.kernel, step.arguments});
+    return result;
+}
+
+runtime::TensorSpec spec_of(const plan::Tensor& tensor, const Conversion& convert) {
+    runtime::TensorSpec spec;
+    spec.name = tensor.name;
+    spec.dtype = runtime::DType(int(tensor.dtype));
+    spec.shape = convert.shape(tensor.shape);
+    spec.initial = runtime::Initial(int(tensor.initial));
+    spec.fan_in = tensor.fan_in;
+    spec.zero_row = tensor.zero_row;
+    return spec;
+}
+
+/// What the program checks of its inputs before it runs.
+std::function<void(const runtime::Call&)> checks_of(const plan::Program& program,
+                                                    const plan::Model& model) {
+    struct Check {
+        std::size_t tensor;
+        plan::Holds holds;
+        std::string name;
+        std::vector<runtime::Extent> shape;
+        runtime::Extent limit;
+    };
+    const Conversion convert(model);
+    std::vector<Check> checks;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        const plan::Tensor& tensor = program.tensors[i];
+        if (tensor.role != plan::Role::input || tensor.holds == plan::Holds::anything) continue;
+        checks.push_back({i, tensor.holds, tensor.name, convert.shape(tensor.shape),
+                          convert.extent(tensor.limit)});
+    }
+    return [checks, count = model.dims.size()](const runtime::Call& call) {
+        const std::span<const std::int64_t> dims(call.dims, count);
+        for (const Check& check : checks) {
+            const auto shape = runtime::shape_values(check.shape, dims);
+            const auto* values = static_cast<const std::int32_t*>(call.tensors[check.tensor]);
+            auto* verify = check.holds == plan::Holds::ids ? runtime::check_ids_of_shape
+                                                           : runtime::check_lengths_of_shape;
+            verify(check.name.c_str(), values, shape, check.limit.value(dims));
+        }
+    };
+}
+
+runtime::Program describe(const plan::Program& program, const plan::Model& model) {
+    const Conversion convert(model);
+    runtime::Program result;
+    result.name = program.name;
+    for (const plan::Tensor& tensor : program.tensors) {
+        switch (tensor.role) {
+            case plan::Role::parameter: break;
+            case plan::Role::input: result.inputs.push_back(spec_of(tensor, convert)); break;
+            case plan::Role::output: result.outputs.push_back(spec_of(tensor, convert)); break;
+            case plan::Role::buffer:
+            case plan::Role::prepared:
+                result.buffers.push_back({tensor.name, runtime::DType(int(tensor.dtype)),
+                                          convert.shape(tensor.shape), tensor.first, tensor.last,
+                                          tensor.role == plan::Role::prepared});
+        }
+    }
+    for (const plan::Step& step : program.steps) result.kernels.push_back(step.name);
+    result.check_inputs = checks_of(program, model);
+    result.needs = program.needs;
+    return result;
+}
+
+}  // namespace
+
+device::Code device_code(const plan::Model& model, const std::vector<emit::PtxModule>& modules) {
+    const Conversion convert(model);
+    device::Code code;
+    for (const emit::PtxModule& module : modules) {
+        device::Module result{module.architecture, module.text, {}};
+        for (std::size_t i = 0; i < model.kernels.size(); ++i)
+            result.kernels.push_back(convert.kernel(model.kernels[i], module.kernels[i]));
+        code.modules.push_back(std::move(result));
+    }
+    for (const plan::Program& program : model.programs)
+        code.programs.push_back(
+            {program.name, converted(program.prepare), converted(program.steps)});
+    return code;
+}
+
+device::Code compile_for_devices(const plan::Model& model,
+                                 const std::vector<std::string>& architectures) {
+    if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
+    std::vector<emit::PtxModule> modules;
+    for (const std::string& architecture : architectures)
+        modules.push_back(emit::emit_ptx(model.kernels, architecture));
+    return device_code(model, modules);
+}
+
+runtime::Model description_of(const plan::Model& model) {
+    const Conversion convert(model);
+    runtime::Model result;
+    result.name = model.name;
+    result.dims = model.dims;
+    for (const plan::Setting& setting : model.settings)
+        result.settings.push_back({setting.name, setting.value});
+    for (const plan::Tensor& tensor : model.parameters)
+        result.parameters.push_back(spec_of(tensor, convert));
+    for (const plan::Alias& alias : model.aliases)
+        result.aliases.push_back({alias.name, alias.parameter});
+    for (const plan::Program& program : model.programs)
+        result.programs.push_back(describe(program, model));
+    return result;
+}
+
+}  // namespace fovea::tool

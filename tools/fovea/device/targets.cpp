@@ -1,0 +1,52 @@
+#include "tools/fovea/device/targets.h"
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "runtime/device/cuda_device.h"
+#include "runtime/device/on_device.h"
+#include "tools/fovea/device/device_code.h"
+#include "tools/fovea/device/interpreter_device.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
+
+namespace fovea::tool {
+
+namespace device = runtime::device;
+
+void add_target_options(po::options_description& options) {
+    auto add = options.add_options();
+    add("target", po::value<std::string>()->value_name("cpu|reference|ptx-interpreter|cuda"),
+        "cpu by default");
+    add("arch", po::value<std::string>()->value_name("sm_80|sm_90|sm_90a"),
+        "whose PTX the interpreter runs; sm_90 by default");
+}
+
+Target target_of(const Arguments& given) {
+    const Target target = {given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"}),
+                           given.choice("arch", {"sm_90", "sm_80", "sm_90a"})};
+    if (target.name == "ptx-interpreter" || target.name == "cuda")
+        if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
+    if (target.name == "cuda") device::open_cuda();
+    return target;
+}
+
+std::shared_ptr<const runtime::Model> model_on(const Target& target, const plan::Model& model,
+                                               DType dtype) {
+    if (target.name == "cpu") {
+        const runtime::Model& generated = load_generated(model, isa_of_this_machine(dtype));
+        return {&generated, [](const runtime::Model*) {}};  // stays loaded
+    }
+    std::shared_ptr<device::Device> where;
+    std::vector<std::string> architectures = {target.architecture};
+    if (target.name == "cuda") {
+        where = device::open_cuda();
+        architectures = {where->choose(emit::ptx_architectures())};
+    } else {
+        where = std::make_shared<InterpreterDevice>();
+    }
+    auto code = std::make_shared<const device::Code>(compile_for_devices(model, architectures));
+    return std::make_shared<const runtime::Model>(
+        device::on_device(description_of(model), where, code));
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,31 @@
+// Where `run` and `verify` run kernels: on this machine's cores, in the interpreter of PTX, or on
+// a GPU.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "codegen/plan/plan.h"
+#include "runtime/program.h"
+#include "tools/fovea/arguments.h"
+
+namespace fovea::tool {
+
+/// Adds `--target` and, for PTX, `--arch`.
+void add_target_options(po::options_description& options);
+
+/// A target as the options name it.
+struct Target {
+    std::string name;          // reference, cpu, ptx-interpreter, cuda
+    std::string architecture;  // whose PTX the interpreter runs: sm_80, sm_90, sm_90a
+};
+/// UserError for names that are none, where this build of fovea writes no PTX, and, for cuda,
+/// where there is no driver or no device.
+Target target_of(const Arguments& given);
+
+/// The model ready to run on a target other than the reference. Instances of its programs work
+/// alike on each.
+std::shared_ptr<const runtime::Model> model_on(const Target& target, const plan::Model& model,
+                                               DType dtype);
+
+}  // namespace fovea::tool
