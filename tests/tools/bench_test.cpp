@@ -39,8 +39,8 @@ void check_row(const Json& row, const Json& machine) {
     CHECK(row["ms"]["p10"] <= median);
     CHECK(row["ms"]["p90"] >= median);
     CHECK(double(row["gflops"]) == doctest::Approx(flops / median / 1e6));
-    CHECK(fraction > 0);
-    CHECK(fraction < 1.2);
+    CHECK(fraction == doctest::Approx(double(row["gflops"]) / double(row["peak_gflops"])));
+    CHECK(double(row["gflops"]) < 1.2 * peak_of(machine, dtype));
     CHECK(double(row["peak_gflops"]) <= peak_of(machine, dtype));
 }
 

@@ -42,9 +42,10 @@ int bench_command(const std::vector<std::string>& arguments) {
     Arguments given(
         {"bench", "",
          "Measures the machine, then kernels and models as `build` ships them, on\n"
-         "random inputs. The peak is measured anew around each row; `of peak` is of the\n"
-         "median time, `best` of the fastest run, which other users of the machine\n"
-         "disturbed the least."},
+         "random inputs. Before each run the peak is measured anew, and the bandwidth\n"
+         "where a floor needs it: `of peak` and floors compare the median of the runs with\n"
+         "the medians of these; `best` is the fastest run, which other users of the machine\n"
+         "disturbed the least, in the best peak."},
         bench_options(), arguments);
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "ptx-interpreter", "cuda"}) != "cpu")

@@ -32,13 +32,14 @@ struct BenchRow {
     Work work;
     int threads = 1;
     Milliseconds ms;
-    double peak_gflops = 0;  // measured just before and just after
+    /// Of bursts before the runs: the median and the best.
+    double peak_gflops = 0, best_peak_gflops = 0;
     std::optional<double> floor_ms;
 
     double gflops() const { return work.flops / ms.median / 1e6; }
     double fraction() const { return gflops() / peak_gflops; }
-    /// Of the fastest run: on a machine with other users, the nearer to what the code can do.
-    double best_fraction() const { return fraction() * ms.median / ms.best; }
+    /// Of the fastest run, in the best peak.
+    double best_fraction() const { return work.flops / ms.best / 1e6 / best_peak_gflops; }
     double gb_s() const { return work.bytes / ms.median / 1e6; }
     double times_floor() const { return ms.median / floor_ms.value_or(ms.median); }
 };

@@ -75,19 +75,9 @@ MachineProbe::MachineProbe()
     find(handle, "probe_read_gb_s", read_gb_s_);
 }
 
-MachineProbe::Bursts MachineProbe::bursts() const { return bursts_of(gflops_); }
+double MachineProbe::gflops() const { return gflops_(kBurstSeconds); }
 
-MachineProbe::Bursts MachineProbe::bf16_bursts() const { return bursts_of(bf16_gflops_); }
-
-MachineProbe::Bursts MachineProbe::bursts_of(double (*gflops_of)(double)) {
-    Bursts bursts;
-    for (int i = 0; i < kBursts; ++i) {
-        const double gflops = gflops_of(kBurstSeconds);
-        bursts.best = std::max(bursts.best, gflops);
-        bursts.mean += gflops / kBursts;
-    }
-    return bursts;
-}
+double MachineProbe::bf16_gflops() const { return bf16_gflops_(kBurstSeconds); }
 
 double MachineProbe::read_gb_s() const {
     double best = 0;
@@ -96,10 +86,17 @@ double MachineProbe::read_gb_s() const {
     return best;
 }
 
+double MachineProbe::read_gb_s(double bytes) const {
+    const double floats = std::clamp(bytes / sizeof(float), 1e4, double(uncached_floats_));
+    return read_gb_s_(uncached_.as<float>(), long(floats));
+}
+
 Machine MachineProbe::measure() const {
     Machine machine{.cpu = cpu_name(), .isa = isa_(), .threads = runtime::thread_count()};
-    machine.peak_gflops = bursts().best;
-    machine.bf16_peak_gflops = bf16_bursts().best;
+    for (int i = 0; i < kBursts; ++i) {
+        machine.peak_gflops = std::max(machine.peak_gflops, gflops());
+        machine.bf16_peak_gflops = std::max(machine.bf16_peak_gflops, bf16_gflops());
+    }
     machine.read_gb_s = read_gb_s();
     return machine;
 }

@@ -26,21 +26,18 @@ class MachineProbe {
     /// UserError without a C++ compiler.
     MachineProbe();
 
-    /// GFLOP/s in float32 of some bursts of 3 ms.
-    struct Bursts {
-        double best = 0, mean = 0;
-    };
-    Bursts bursts() const;
+    /// GFLOP/s of one burst of 3 ms, in float32.
+    double gflops() const;
     /// The same of dot products of bfloat16 pairs; 0 where the machine has none.
-    Bursts bf16_bursts() const;
+    double bf16_gflops() const;
     /// The best of some reads of an array well beyond the last cache.
     double read_gb_s() const;
-    /// Everything.
+    /// One read of so many bytes of it, at most of all.
+    double read_gb_s(double bytes) const;
+    /// Everything, each the best of some.
     Machine measure() const;
 
   private:
-    static Bursts bursts_of(double (*gflops_of)(double));
-
     const char* (*isa_)() = nullptr;
     double (*gflops_)(double) = nullptr;
     double (*bf16_gflops_)(double) = nullptr;

@@ -7,11 +7,20 @@
 
 namespace fovea::tool {
 
+namespace {
+
+double median_of(const std::vector<double>& sorted) {
+    const std::size_t last = sorted.size() - 1;
+    return (sorted[last / 2] + sorted[(last + 1) / 2]) / 2;
+}
+
+}  // namespace
+
 Milliseconds milliseconds_of(std::vector<double> times) {
     if (times.empty()) throw InternalError("bench: nothing was timed");
     std::sort(times.begin(), times.end());
     const std::size_t last = times.size() - 1;
-    return {.median = (times[last / 2] + times[(last + 1) / 2]) / 2,
+    return {.median = median_of(times),
             .p10 = times[last / 10],
             .p90 = times[last - last / 10],
             .best = times[0],
@@ -47,24 +56,28 @@ BenchRow Bench::measure(const Work& work, const std::function<double()>& sample)
     BenchRow row{.work = work, .threads = machine_.threads, .ms = {}, .floor_ms = {}};
     // Without products of bfloat16, they are widened: the peak is that of float32.
     const bool pairs = work.dtype == "bf16" && machine_.bf16_peak_gflops > 0;
-    const auto bursts = [&] { return pairs ? probe_.bf16_bursts() : probe_.bursts(); };
-    double& peak = pairs ? machine_.bf16_peak_gflops : machine_.peak_gflops;
-    const auto read_gb_s = [&] { return work.floor_bytes > 0 ? probe_.read_gb_s() : 0.0; };
-    const MachineProbe::Bursts before = bursts();
-    double bandwidth = read_gb_s();
+    std::vector<double> peaks, reads;  // GFLOP/s and GB/s before each run
+    const auto paired = [&] {
+        peaks.push_back(pairs ? probe_.bf16_gflops() : probe_.gflops());
+        if (work.floor_bytes > 0) reads.push_back(probe_.read_gb_s(work.floor_bytes));
+        return sample();
+    };
     const Effort few{.least_runs = 3, .most_runs = 3, .seconds = 0};
-    row.ms = repeat(quick_ ? few : Effort{}, sample);
-    const MachineProbe::Bursts after = bursts();
-    bandwidth = std::max(bandwidth, read_gb_s());
-    machine_.read_gb_s = std::max(machine_.read_gb_s, bandwidth);
-    row.peak_gflops = std::max(before.best, after.best);
-    peak = std::max(peak, row.peak_gflops);
-    sum_of_shares_ += (before.mean + after.mean) / peak;
-    measured_ += 2;
-    machine_.quiet = sum_of_shares_ / measured_;
+    row.ms = repeat(quick_ ? few : Effort{}, paired);
+    std::sort(peaks.begin(), peaks.end());
+    row.peak_gflops = median_of(peaks);
+    row.best_peak_gflops = peaks.back();
+    double& peak = pairs ? machine_.bf16_peak_gflops : machine_.peak_gflops;
+    peak = std::max(peak, row.best_peak_gflops);
+    sum_of_shares_ += row.peak_gflops / peak;
+    machine_.quiet = sum_of_shares_ / ++measured_;
     if (work.floor_flops > 0) row.floor_ms = work.floor_flops / row.peak_gflops / 1e6;
-    if (work.floor_bytes > 0)
+    if (!reads.empty()) {
+        std::sort(reads.begin(), reads.end());
+        machine_.read_gb_s = std::max(machine_.read_gb_s, reads.back());
+        const double bandwidth = median_of(reads);
         row.floor_ms = row.floor_ms.value_or(0) + work.floor_bytes / bandwidth / 1e6;
+    }
     return row;
 }
 

@@ -26,9 +26,9 @@ Milliseconds repeat(const Effort& effort, const std::function<double()>& sample)
 /// Milliseconds that `run` takes.
 double milliseconds_of(const std::function<void()>& run);
 
-/// Measures work against the machine, whose peak is taken anew around every piece of it, and so is
-/// the bandwidth where its floor counts bytes: other users of the machine change them from minute
-/// to minute.
+/// Measures work against the machine. Other users of it change its peak and its bandwidth from
+/// second to second: before every run there is a burst of arithmetic and, where a floor counts
+/// bytes, a read of as many. The median of the runs is compared with the medians of these.
 class Bench {
   public:
     /// With `quick`, few runs of each piece.
@@ -42,7 +42,7 @@ class Bench {
     bool quick_;
     MachineProbe probe_;
     Machine machine_;  // its rates are the largest seen
-    double sum_of_shares_ = 0;  // that it gave of its peak
+    double sum_of_shares_ = 0;  // that it gave of its peak, one for each row
     int measured_ = 0;
 };
 
