@@ -9,6 +9,7 @@
 #include "codegen/emit/cpp/form.h"
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/nvptx/contraction.h"
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/emit/nvptx/skeletons.h"
 #include "codegen/emit/nvptx/tile_kernel.h"
@@ -19,25 +20,42 @@ using kernel::Kernel;
 
 namespace {
 
+/// Whether all that kernel `number` of a scan is given starts at multiples of 16 bytes: of 8
+/// elements, which are the smallest of 2 bytes.
+bool is_given_aligned(const kernel::Steps& steps, std::size_t number) {
+    const Dim eight(8);
+    for (const kernel::StepCall& call : steps.calls) {
+        if (std::size_t(call.kernel) != number) continue;
+        for (const kernel::StepArgument& argument : call.arguments)
+            if (!argument.offset.divisible_by(eight) || !argument.step.divisible_by(eight) ||
+                !argument.row.divisible_by(eight))
+                return false;
+    }
+    return true;
+}
+
 class Emission {
   public:
     explicit Emission(const std::string& architecture)
         : builder_("kernels", nvptx::Target{architecture}) {}
 
-    PtxKernel add(Kernel kernel) {
+    /// `aligned`: its buffers start at multiples of 16 bytes.
+    PtxKernel add(Kernel kernel, bool aligned = true) {
         kernel.name = entry_of(kernel.name);
         PtxKernel result;
         if (kernel.steps) {
             result.name = kernel.name;
-            for (Kernel step : kernel.steps->kernels) {
+            for (std::size_t i = 0; i < kernel.steps->kernels.size(); ++i) {
+                Kernel step = kernel.steps->kernels[i];
                 step.name = kernel.name + "_" + step.name;
-                result.steps.push_back(add(std::move(step)));
+                const bool is_aligned = aligned && is_given_aligned(*kernel.steps, i);
+                result.steps.push_back(add(std::move(step), is_aligned));
             }
             return result;
         }
         if (auto reason = why_not_ptx(kernel))
             throw UserError("kernel " + kernel.name + " has no form in PTX: " + *reason);
-        result = write(kernel);
+        result = write(kernel, aligned);
         for (const PtxLaunch& launch : result.launches) comments_[launch.entry] = comment(kernel);
         return result;
     }
@@ -57,9 +75,11 @@ class Emission {
     }
 
   private:
-    PtxKernel write(const Kernel& kernel) {
+    PtxKernel write(const Kernel& kernel, bool aligned) {
         if (loops_over_tiles(kernel))
             return nvptx::write_tile_kernel(builder_.module(), kernel, kernel.name);
+        if (find_form(kernel).kind == FormKind::contraction)
+            return nvptx::write_contraction(builder_.module(), kernel, kernel.name, aligned);
         return nvptx::write_rows(builder_.module(), kernel, builder_.target());
     }
 
@@ -108,7 +128,7 @@ std::optional<std::string> why_not_ptx(const Kernel& kernel) {
     }
     if (loops_over_tiles(kernel)) return nvptx::why_not_tile_kernel(kernel);
     const Form form = find_form(kernel);
-    if (form.kind == FormKind::contraction) return "it is a contraction";
+    if (form.kind == FormKind::contraction) return nvptx::why_not_contraction(kernel);
     if (form.kind == FormKind::scatter) return "it adds rows to a table";
     return nvptx::why_not_rows(kernel);
 }

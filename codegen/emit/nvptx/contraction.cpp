@@ -1,0 +1,33 @@
+// The entry, the grid, and the skeleton that the plan names.
+#include "codegen/emit/nvptx/contraction.h"
+
+#include "codegen/emit/nvptx/contraction_block.h"
+
+namespace fovea::emit::nvptx {
+
+using namespace kernel;
+
+PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const std::string& entry,
+                            bool aligned) {
+    const ContractionPlan plan = plan_contraction(kernel, aligned);
+    const VectorShape vector = vector_shape(kernel, plan);
+    const bool has_rows = plan.form != ContractionForm::vector;
+    const int tile_columns = has_rows ? plan.tile_columns : vector.columns;
+    PtxLaunch launch;
+    launch.entry = entry;
+    launch.threads = has_rows ? plan.threads : vector.threads;
+    for (AxisId axis : plan.points)
+        launch.grid.push_back({.extent = kernel.axes[std::size_t(axis)].extent, .tile = 1});
+    if (has_rows)
+        launch.grid.push_back({kernel.axes[std::size_t(plan.rows)].extent, plan.tile_rows});
+    if (plan.columns >= 0)
+        launch.grid.push_back({kernel.axes[std::size_t(plan.columns)].extent, tile_columns});
+    Function f(module, kernel, entry, launch.threads);
+    const ContractionBlock block = enter_block(f, plan, plan.tile_rows, tile_columns);
+    if (has_rows) launch.shared_bytes = write_tiles(block);
+    else write_vector(block);
+    f.finish();
+    return {.name = kernel.name, .launches = {launch}, .steps = {}};
+}
+
+}  // namespace fovea::emit::nvptx

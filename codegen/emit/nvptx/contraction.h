@@ -1,0 +1,19 @@
+// Kernels with one product of two operands in memory, and an epilogue: entries of a module.
+#pragma once
+
+#include <string>
+
+#include <llvm/IR/Module.h>
+
+#include "codegen/emit/nvptx/contraction_plan.h"
+#include "codegen/emit/ptx_module.h"
+
+namespace fovea::emit::nvptx {
+
+/// Adds the entry of a kernel that `why_not_contraction` finds nothing against. `aligned`: its
+/// buffers start at multiples of 16 bytes. A sum is taken in an order that sizes which are known
+/// only at run time do not change.
+PtxKernel write_contraction(llvm::Module& module, const kernel::Kernel& kernel,
+                            const std::string& entry, bool aligned);
+
+}  // namespace fovea::emit::nvptx

@@ -1,0 +1,56 @@
+// Tiles of one operand of a contraction, from global to shared memory.
+#pragma once
+
+#include "codegen/emit/nvptx/contraction_block.h"
+
+namespace fovea::emit::nvptx {
+
+class OperandTiles {
+  public:
+    /// `first`: the block's first position along the operand's own axis.
+    OperandTiles(const ContractionBlock& block, const OperandPlan& operand, int tile_outer,
+                 llvm::Value* first);
+
+    /// Bytes of a tile in shared memory, a multiple of 16.
+    int bytes() const { return tile_rows() * row_bytes(); }
+    bool is_asynchronous() const { return operand_.asynchronous; }
+    /// How many pieces of a tile each thread copies.
+    int pieces() const;
+
+    /// Starts to copy number `tile` (i64) of the tiles along the depth, which exists, to `to`:
+    /// what it returns is to be given to `end`, which ends the copy unless it is asynchronous.
+    Values begin(llvm::Value* tile, llvm::Value* to);
+    void end(const Values& loaded, llvm::Value* to);
+
+    /// The address of an element in the tile at `from`; `outer` and `depth` i32.
+    llvm::Value* address(llvm::Value* from, llvm::Value* outer, llvm::Value* depth) const;
+    bool depth_inside() const { return operand_.depth_inside; }
+
+  private:
+    /// The elements that a thread copies at once, the first of them.
+    struct Piece {
+        llvm::Value *outer, *depth;  // in the tile, i32
+    };
+
+    int element_bytes() const { return matrix_ ? 2 : 4; }
+    int tile_rows() const { return operand_.depth_inside ? tile_outer_ : tile_depth_; }
+    int row_bytes() const;
+    Piece piece(int number) const;
+    /// Sets the positions of a piece, or of one that is in the operand; whether its depth is, null
+    /// where it must be.
+    llvm::Value* enter(const Piece& piece, llvm::Value* tile);
+    void copy(const Piece& piece, llvm::Value* inside, llvm::Value* to);
+    llvm::Value* load(llvm::Value* inside);
+    llvm::Value* in_memory_form(llvm::Value* loaded);
+
+    const ContractionBlock& block_;
+    Function& f_;
+    llvm::IRBuilder<>& ir_;
+    const OperandPlan& operand_;
+    const kernel::Access& access_;
+    int tile_outer_, tile_depth_;
+    llvm::Value* first_;
+    bool matrix_;
+};
+
+}  // namespace fovea::emit::nvptx

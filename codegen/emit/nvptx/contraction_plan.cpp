@@ -1,0 +1,223 @@
+// The choices for contractions on a GPU.
+#include "codegen/emit/nvptx/contraction_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/kernel/schedule.h"
+
+namespace fovea::emit::nvptx {
+
+using namespace kernel;
+
+namespace {
+
+/// From how many columns and rows on a block computes 128 x 128 elements.
+constexpr std::int64_t kLarge = 512;
+/// Runs of elements that are shorter are read by neighbouring threads across them.
+constexpr std::int64_t kShortRun = 8;
+
+bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+const Dim& extent_of(const Kernel& kernel, AxisId axis) {
+    return kernel.axes[std::size_t(axis)].extent;
+}
+
+DType dtype_of(const Kernel& kernel, Id load) {
+    return kernel.buffers[std::size_t(as<Load>(kernel, load)->access.buffer)].dtype;
+}
+
+/// The one stride of an access along an axis; null where there are none or several.
+const Stride* stride_along(const Access& access, AxisId axis) {
+    const Stride* found = nullptr;
+    for (const Stride& stride : access.strides) {
+        if (stride.axis != axis) continue;
+        if (found) return nullptr;
+        found = &stride;
+    }
+    return found;
+}
+
+/// How many neighbours along the axis are neighbours in memory; 1 where the next one is elsewhere.
+Dim run_along(const Kernel& kernel, const Access& access, AxisId axis) {
+    const Stride* stride = stride_along(access, axis);
+    if (!stride) return 1;
+    if (stride->panel) return stride->step == 1 ? stride->panel : 1;
+    return stride->stride.is_one() ? extent_of(kernel, axis).without_label() : Dim(1);
+}
+
+/// Whether groups of `width` neighbours along the axis, the first at a multiple of it, are whole,
+/// lie side by side, and start at multiples of it in memory.
+bool lies_in_groups(const Kernel& kernel, const Access& access, AxisId axis, int width) {
+    const Dim by(width);
+    if (!run_along(kernel, access, axis).divisible_by(by)) return false;
+    if (!extent_of(kernel, axis).divisible_by(by) || !access.offset.divisible_by(by)) return false;
+    if (access.row >= 0 && !access.row_stride.divisible_by(by)) return false;
+    for (const Stride& stride : access.strides) {
+        const bool along = stride.axis == axis;
+        if ((!along || stride.panel) && !stride.stride.divisible_by(by)) return false;
+        if (!along && stride.panel && stride.step % width != 0) return false;
+    }
+    return true;
+}
+
+/// The widest group of at most 16 bytes.
+int group_width(const Kernel& kernel, Id load, AxisId axis) {
+    const Access& access = as<Load>(kernel, load)->access;
+    for (int width = dtype_of(kernel, load) == DType::bf16 ? 8 : 4; width > 1; width /= 2)
+        if (lies_in_groups(kernel, access, axis, width)) return width;
+    return 1;
+}
+
+bool is_short(const Dim& run) { return run.is_static() && run.value() < kShortRun; }
+
+OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id load, AxisId outer,
+                         bool aligned) {
+    const Access& access = as<Load>(kernel, load)->access;
+    const AxisId depth = plan.contracted.back();
+    const Dim depth_run = run_along(kernel, access, depth);
+    const Dim outer_run = run_along(kernel, access, outer);
+    OperandPlan operand{.load = load, .outer = outer};
+    operand.depth_first = !depth_run.is_one() && !is_short(depth_run);
+    const bool halves = dtype_of(kernel, load) == DType::bf16;
+    if (plan.form == ContractionForm::scalar) {
+        operand.asynchronous = !halves;
+        if (aligned && !halves && !outer_run.is_one()) {
+            operand.width = group_width(kernel, load, outer);
+            if (operand.width < 4) operand.width = 1;
+        }
+        return operand;
+    }
+    operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
+    if (aligned) operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
+    operand.asynchronous = halves && operand.width > 1;
+    return operand;
+}
+
+/// 32 for few positions, 64 for more.
+int tile_of(const Dim& extent) { return extent.is_static() && extent.value() <= 32 ? 32 : 64; }
+
+void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
+    const Dim& rows = extent_of(kernel, plan.rows);
+    const Dim& columns = extent_of(kernel, plan.columns);
+    const bool large = columns.is_static() && columns.value() >= kLarge &&
+                       (!rows.is_static() || rows.value() >= kLarge);
+    plan.tile_rows = large ? 128 : tile_of(rows);
+    plan.tile_columns = large ? 128 : tile_of(columns);
+    if (plan.form == ContractionForm::matrix) {
+        plan.tile_depth = 32;
+        plan.threads = large ? 256 : 128;
+    } else {
+        plan.tile_depth = 16;
+        plan.threads = plan.tile_rows * plan.tile_columns / (large ? 64 : 16);
+    }
+}
+
+/// All nodes but the loops, and the axes of those loops.
+struct Flat {
+    std::vector<Id> nodes;
+    std::vector<AxisId> each;
+    bool other_loops = false;
+};
+
+void flatten(const Kernel& kernel, const std::vector<Id>& block, Flat& flat) {
+    int loops = 0;
+    for (Id id : block) {
+        const auto* loop = as<Loop>(kernel, id);
+        if (!loop) {
+            flat.nodes.push_back(id);
+            continue;
+        }
+        if (loop->kind == LoopKind::each) flat.each.push_back(loop->axis);
+        flat.other_loops |= ++loops > 1 || loop->lower >= 0 || loop->upper >= 0 ||
+                            (loop->kind != LoopKind::each && loop->kind != LoopKind::par);
+        flatten(kernel, loop->body, flat);
+    }
+}
+
+/// Whether each element of what is stored belongs to one element of the product.
+bool is_whole(const Kernel& kernel, const Store& store, const Flat& flat,
+              const std::vector<AxisId>& product) {
+    for (AxisId axis : flat.each)
+        if (!stride_along(store.access, axis)) return false;
+    for (AxisId axis : product)
+        if (!stride_along(store.access, axis)) return false;
+    for (AxisId axis : kernel.nodes[std::size_t(store.value)].axes)
+        if (!contains(product, axis)) return false;
+    return true;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_contraction(const Kernel& kernel) {
+    Flat flat;
+    flatten(kernel, kernel.body, flat);
+    if (flat.other_loops) return "its loops are not one inside the other, of independent points";
+    const Node* product = nullptr;
+    for (Id id : flat.nodes) {
+        if (as<Reduce>(kernel, id)) return "it has a sum or maximum beside the product";
+        const auto* contract = as<Contract>(kernel, id);
+        if (!contract) continue;
+        if (product) return "it has two products";
+        if (!as<Load>(kernel, contract->a) || !as<Load>(kernel, contract->b))
+            return "an operand of the product is not what lies in memory";
+        product = &kernel.nodes[std::size_t(id)];
+    }
+    if (!product) return "it has no product";
+    bool stores = false;
+    for (Id id : flat.nodes) {
+        const auto* store = as<Store>(kernel, id);
+        if (!store) continue;
+        stores = true;
+        if (!is_whole(kernel, *store, flat, product->axes))
+            return "it stores values that are not one for each element of the product";
+    }
+    if (!stores) return "it stores nothing";
+    return std::nullopt;
+}
+
+ContractionPlan plan_contraction(const Kernel& kernel, bool aligned) {
+    Flat flat;
+    flatten(kernel, kernel.body, flat);
+    const ContractionSchedule schedule = contraction_schedule(kernel);
+    ContractionPlan plan;
+    plan.rows = schedule.rows, plan.columns = schedule.lanes;
+    plan.points = flat.each;
+    plan.points.insert(plan.points.end(), schedule.points.begin(), schedule.points.end());
+    for (Id id : flat.nodes) {
+        if (as<Store>(kernel, id)) plan.stores.push_back(id);
+        if (as<Contract>(kernel, id)) plan.contract = id;
+    }
+    const auto& contract = *as<Contract>(kernel, plan.contract);
+    plan.contracted = contract.axes;
+    plan.a.load = schedule.a, plan.b.load = schedule.b;
+    if (plan.rows < 0) {
+        plan.form = ContractionForm::vector;
+        return plan;
+    }
+    plan.form = contract.bfloat16 ? ContractionForm::matrix : ContractionForm::scalar;
+    choose_tile(kernel, plan);
+    plan.a = plan_operand(kernel, plan, schedule.a, plan.rows, aligned);
+    plan.b = plan_operand(kernel, plan, schedule.b, plan.columns, aligned);
+    return plan;
+}
+
+std::string print(const Kernel& kernel, const ContractionPlan& plan) {
+    if (plan.form == ContractionForm::vector) return "vector";
+    const auto text = [&](const OperandPlan& operand) {
+        return fmt::format("{}, {} inside, {} at once{}",
+                           kernel.axes[std::size_t(operand.outer)].name,
+                           operand.depth_inside ? "depth" : "it", operand.width,
+                           operand.asynchronous ? "" : " through registers");
+    };
+    return fmt::format("{}, {} x {} x {}, {} threads, {} stages; a: {}; b: {}",
+                       plan.form == ContractionForm::matrix ? "matrix" : "scalar", plan.tile_rows,
+                       plan.tile_columns, plan.tile_depth, plan.threads, plan.stages, text(plan.a),
+                       text(plan.b));
+}
+
+}  // namespace fovea::emit::nvptx

@@ -1,0 +1,55 @@
+// How a contraction runs on a GPU, as data chosen from static sizes and strides: the tile of the
+// product that a block computes, and how the tiles of its operands come into shared memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::emit::nvptx {
+
+/// What the threads of a block make of the tile of the product that is theirs.
+enum class ContractionForm {
+    scalar,  // each thread 4 x 4 or 8 x 8 elements, float32
+    matrix,  // each warp pieces of 16 x 8, mma.sync of bfloat16
+    vector,  // no rows: the threads of a warp share the sum of one element, or each has a column
+};
+
+/// An operand's tile in shared memory: positions along `outer` (the rows or the columns of the
+/// product) times positions along the contracted axes.
+struct OperandPlan {
+    kernel::Id load = -1;
+    kernel::AxisId outer = -1;
+    bool depth_inside = false;  // neighbours in shared memory differ in depth, else in `outer`
+    bool depth_first = false;   // neighbouring threads copy what differs in depth
+    int width = 1;              // elements that one thread copies at once, neighbours in both
+    bool asynchronous = false;  // by cp.async, as they lie in memory; else through registers
+};
+
+struct ContractionPlan {
+    ContractionForm form = ContractionForm::scalar;
+    std::vector<kernel::AxisId> points;  // each block has one position along these
+    kernel::AxisId rows = -1, columns = -1;  // -1: the product has no such axis
+    std::vector<kernel::AxisId> contracted;
+    std::vector<kernel::Id> stores;  // in the order of the kernel
+    kernel::Id contract = -1;
+    OperandPlan a, b;  // the one with the rows, and the one with the columns
+    int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
+    int stages = 4;  // tiles of each operand in shared memory; a power of two
+};
+
+/// Why a kernel with a contraction is not one that `plan_contraction` takes, as a sentence; none
+/// where it is.
+std::optional<std::string> why_not_contraction(const kernel::Kernel& kernel);
+
+/// The plan of a kernel that `why_not_contraction` finds nothing against. `aligned`: buffers start
+/// at multiples of 16 bytes.
+ContractionPlan plan_contraction(const kernel::Kernel& kernel, bool aligned);
+
+/// `64 x 64 x 16, 256 threads, 3 stages; a: depth inside, 8 at once; b: …`
+std::string print(const kernel::Kernel& kernel, const ContractionPlan& plan);
+
+}  // namespace fovea::emit::nvptx

@@ -1,0 +1,71 @@
+// Sums of products of two tiles in shared memory, in the registers of a block's threads.
+#pragma once
+
+#include "codegen/emit/nvptx/contraction_operand.h"
+
+namespace fovea::emit::nvptx {
+
+/// Elements of the product that lie side by side in one thread: `count` sums from number `first`
+/// of the thread's on, at (row, column) of the block's tile, both i32.
+struct SumsInPlace {
+    int first, count;
+    llvm::Value *row, *column;
+};
+
+/// A form of the product: which thread has which sums, and how two tiles are added to them.
+class TileProduct {
+  public:
+    virtual ~TileProduct() = default;
+    /// How many sums a thread has.
+    virtual int sums() const = 0;
+    /// `sums` plus the products of the tiles at `a` and `b`.
+    virtual Values add(llvm::Value* a, llvm::Value* b, Values sums) = 0;
+    /// Where the sums belong.
+    virtual std::vector<SumsInPlace> places() = 0;
+};
+
+/// Each thread has 4 x 4 or 8 x 8 elements, float32.
+class ScalarProduct : public TileProduct {
+  public:
+    ScalarProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);
+    int sums() const override { return row_groups_ * column_groups_ * 16; }
+    Values add(llvm::Value* a, llvm::Value* b, Values sums) override;
+    std::vector<SumsInPlace> places() override;
+
+  private:
+    /// Groups of four rows or columns, the parts of a tile from which a thread has one each.
+    llvm::Value* group(llvm::Value* thread, int number, int parts, int tile) const;
+
+    Function& f_;
+    llvm::IRBuilder<>& ir_;
+    const ContractionPlan& plan_;
+    const OperandTiles &a_, &b_;
+    int row_groups_, column_groups_;
+    llvm::Value *thread_row_, *thread_column_;  // i32
+};
+
+/// Each warp has pieces of 16 x 8 elements, by mma.sync of bfloat16 with float32 sums.
+class MatrixProduct : public TileProduct {
+  public:
+    MatrixProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);
+    int sums() const override { return row_pieces_ * column_pieces_ * 4; }
+    Values add(llvm::Value* a, llvm::Value* b, Values sums) override;
+    std::vector<SumsInPlace> places() override;
+
+  private:
+    /// The registers of a piece of 16 rows and 16 along the depth, and of 16 columns and 16 along
+    /// the depth (those of the first 8 columns, then of the others).
+    Values rows_of_a(llvm::Value* a, int piece, int depth) const;
+    Values columns_of_b(llvm::Value* b, int pair, int depth) const;
+    Values load_matrices(llvm::Value* address, bool transposed) const;
+    llvm::Value* plus(llvm::Value* value, int number) const;
+
+    Function& f_;
+    llvm::IRBuilder<>& ir_;
+    const ContractionPlan& plan_;
+    const OperandTiles &a_, &b_;
+    int row_pieces_, column_pieces_;
+    llvm::Value *lane_, *first_row_, *first_column_;  // i32; of the warp
+};
+
+}  // namespace fovea::emit::nvptx

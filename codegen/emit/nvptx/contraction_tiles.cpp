@@ -1,0 +1,166 @@
+// A block's tile of a product: tiles of both operands pass through a ring of stages in shared
+// memory while the sums gather in registers. Then the sums go through shared memory, so that the
+// epilogue runs along the rows, neighbouring threads on neighbouring columns. All waits and barriers
+// of these kernels are here.
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "codegen/emit/nvptx/contraction_product.h"
+
+namespace fovea::emit::nvptx {
+
+using llvm::Value;
+
+namespace {
+
+/// Floats after each row of the sums in shared memory, against conflicts of banks.
+constexpr int kSumsPadding = 8;
+
+class Tiles {
+  public:
+    explicit Tiles(const ContractionBlock& block)
+        : block_(block),
+          f_(block.f),
+          ir_(block.f.ir()),
+          plan_(block.plan),
+          a_(block, plan_.a, plan_.tile_rows, block.first_row),
+          b_(block, plan_.b, plan_.tile_columns, block.first_column),
+          memory_(dynamic_shared(*block.f.llvm_function().getParent())) {
+        if (plan_.form == ContractionForm::matrix)
+            product_ = std::make_unique<MatrixProduct>(block, a_, b_);
+        else product_ = std::make_unique<ScalarProduct>(block, a_, b_);
+    }
+
+    int shared_bytes() const {
+        const int sums = plan_.tile_rows * sums_row() * 4;
+        return std::max(plan_.stages * (a_.bytes() + b_.bytes()), sums);
+    }
+
+    void run() {
+        const Values sums = sum_tiles();
+        f_.barrier();  // no thread reads the stages any more
+        store_sums(sums);
+        f_.barrier();  // all sums are there
+        write_elements();
+    }
+
+  private:
+    int sums_row() const { return plan_.tile_columns + kSumsPadding; }
+
+    Value* stage(const OperandTiles& operand, Value* tile) {
+        Value* number =
+            ir_.CreateTrunc(ir_.CreateAnd(tile, f_.number(plan_.stages - 1)), ir_.getInt32Ty());
+        const bool second = &operand == &b_;
+        Value* bytes = ir_.CreateMul(number, ir_.getInt32(unsigned(operand.bytes())));
+        const int before = second ? plan_.stages * a_.bytes() : 0;
+        return at_byte(f_, memory_, ir_.CreateAdd(bytes, ir_.getInt32(unsigned(before))));
+    }
+
+    bool is_asynchronous() const { return a_.is_asynchronous() || b_.is_asynchronous(); }
+    /// The copies since the last call are a group.
+    void end_group() {
+        if (is_asynchronous())
+            ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_commit_group, {}, {});
+    }
+    /// All groups but the newest `left` have landed, those of this thread.
+    void wait_for_groups(int left) {
+        if (is_asynchronous())
+            ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {},
+                                {ir_.getInt32(unsigned(left))});
+    }
+
+    Values begin(Value* tile) {
+        Values loaded = a_.begin(tile, stage(a_, tile));
+        for (Value* value : b_.begin(tile, stage(b_, tile))) loaded.push_back(value);
+        return loaded;
+    }
+    void end(const Values& loaded, Value* tile) {
+        const bool first = !a_.is_asynchronous(), second = !b_.is_asynchronous();
+        const std::ptrdiff_t half = first ? a_.pieces() : 0;
+        if (first) a_.end({loaded.begin(), loaded.begin() + half}, stage(a_, tile));
+        if (second) b_.end({loaded.begin() + half, loaded.end()}, stage(b_, tile));
+    }
+
+    /// The sums of all tiles along the depth. While one is multiplied, the next `stages - 1` are on
+    /// their way.
+    Values sum_tiles() {
+        const int ahead = plan_.stages - 1;
+        Value* tiles = ir_.CreateUDiv(ir_.CreateAdd(block_.depth, f_.number(plan_.tile_depth - 1)),
+                                      f_.number(plan_.tile_depth), "tiles");
+        f_.loop(f_.number(0), f_.number(ahead), f_.number(1), [&](Value* tile) {
+            f_.when(ir_.CreateICmpULT(tile, tiles), [&] { end(begin(tile), tile); });
+            end_group();
+        });
+        const Values zeros(std::size_t(product_->sums()),
+                           llvm::ConstantFP::get(ir_.getFloatTy(), 0));
+        return f_.loop_carrying(
+            f_.number(0), tiles, f_.number(1), zeros, [&](Value* tile, const Values& sums) {
+                wait_for_groups(ahead - 1);
+                f_.barrier();  // the tile is there, and no thread reads the one before it any more
+                Value* next = ir_.CreateAdd(tile, f_.number(ahead));
+                Value* exists = ir_.CreateICmpULT(next, tiles);
+                const Values loaded = values_when(f_, exists, [&] { return begin(next); });
+                end_group();
+                const Values added = product_->add(stage(a_, tile), stage(b_, tile), sums);
+                if (!loaded.empty()) f_.when(exists, [&] { end(loaded, next); });
+                return added;
+            });
+    }
+
+    Value* sum_address(Value* row, Value* column) {
+        Value* at = ir_.CreateAdd(ir_.CreateMul(row, ir_.getInt32(unsigned(sums_row()))), column);
+        return ir_.CreateGEP(ir_.getFloatTy(), memory_, at);
+    }
+
+    void store_sums(const Values& sums) {
+        for (const SumsInPlace& place : product_->places()) {
+            auto* type = llvm::FixedVectorType::get(ir_.getFloatTy(), unsigned(place.count));
+            Value* all = llvm::UndefValue::get(type);
+            for (int i = 0; i < place.count; ++i)
+                all = ir_.CreateInsertElement(all, sums[std::size_t(place.first + i)],
+                                              std::uint64_t(i));
+            ir_.CreateAlignedStore(all, sum_address(place.row, place.column),
+                                   llvm::Align(std::uint64_t(place.count) * 4));
+        }
+    }
+
+    void write_elements() {
+        llvm::Type* wide = ir_.getInt64Ty();
+        Value* across = ir_.getInt32(unsigned(plan_.tile_columns));
+        Value* in_tile = ir_.CreateURem(f_.thread(), across);
+        Value* column = ir_.CreateAdd(block_.first_column, ir_.CreateZExt(in_tile, wide), "column");
+        Value* first = ir_.CreateZExt(ir_.CreateUDiv(f_.thread(), across), wide);
+        Value* left = ir_.CreateSub(f_.extent(plan_.rows), block_.first_row);
+        Value* rows =
+            ir_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, f_.number(plan_.tile_rows));
+        f_.when(ir_.CreateICmpULT(column, f_.extent(plan_.columns)), [&] {
+            f_.set_position(plan_.columns, column);
+            const int step = plan_.threads / plan_.tile_columns;
+            f_.loop(first, rows, f_.number(step), [&](Value* row) {
+                f_.set_position(plan_.rows, ir_.CreateAdd(block_.first_row, row));
+                Value* from = sum_address(ir_.CreateTrunc(row, ir_.getInt32Ty()), in_tile);
+                write_epilogue(block_, ir_.CreateLoad(ir_.getFloatTy(), from));
+            });
+        });
+    }
+
+    const ContractionBlock& block_;
+    Function& f_;
+    llvm::IRBuilder<>& ir_;
+    const ContractionPlan& plan_;
+    OperandTiles a_, b_;
+    std::unique_ptr<TileProduct> product_;
+    Value* memory_;
+};
+
+}  // namespace
+
+int write_tiles(const ContractionBlock& block) {
+    Tiles tiles(block);
+    tiles.run();
+    return tiles.shared_bytes();
+}
+
+}  // namespace fovea::emit::nvptx

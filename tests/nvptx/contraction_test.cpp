@@ -1,0 +1,269 @@
+// Contractions: PTX on the interpreter against the float64 evaluator, over odd sizes, in all forms.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "codegen/emit/nvptx/contraction_plan.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/kernel/builder.h"
+#include "tests/emit/sample_kernels.h"
+#include "tests/nvptx/run_ptx.h"
+
+using namespace fovea;
+using namespace fovea::kernel;
+using namespace fovea::test;
+
+namespace {
+
+std::vector<DimValues> sizes() {
+    std::vector<DimValues> result;
+    for (std::int64_t m : {0, 1, 33, 70})
+        for (std::int64_t n : {0, 1, 17, 100})
+            result.push_back({{"m", m}, {"n", n}, {"k", n + 3}, {"b", 2}});
+    result.push_back({{"m", 5}, {"n", 40}, {"k", 0}, {"b", 3}});
+    result.push_back({{"m", 0}, {"n", 0}, {"k", 0}, {"b", 0}});
+    result.push_back({{"m", 9}, {"n", 64}, {"k", 165}, {"b", 1}});
+    return result;
+}
+
+std::vector<Kernel> with_products(std::vector<Kernel> kernels) {
+    std::erase_if(kernels, [](const Kernel& kernel) {
+        return emit::nvptx::why_not_contraction(kernel).has_value();
+    });
+    return kernels;
+}
+
+struct Product {
+    const char* name;
+    Dim rows = "m", columns = "n", depth = "k";
+    DType x = DType::f32, w = DType::f32;
+    bool transposed_x = false, transposed_w = false, halves = false;
+};
+
+/// y = x w + bias
+Kernel product(const Product& p) {
+    Builder it(p.name);
+    const AxisId i = it.axis("i", p.rows), j = it.axis("j", p.columns), d = it.axis("d", p.depth);
+    const int x = p.transposed_x ? it.input("x", {p.depth, p.rows}, p.x)
+                                 : it.input("x", {p.rows, p.depth}, p.x);
+    const int w = p.transposed_w ? it.input("w", {p.columns, p.depth}, p.w)
+                                 : it.input("w", {p.depth, p.columns}, p.w);
+    const int bias = it.input("bias", {p.columns}), y = it.output("y", {p.rows, p.columns});
+    it.par({i, j}, [&] {
+        const Id a = it.load(p.transposed_x ? it.at(x, {d, i}) : it.at(x, {i, d}));
+        const Id c = it.load(p.transposed_w ? it.at(w, {j, d}) : it.at(w, {d, j}));
+        it.store(it.at(y, {i, j}),
+                 it.add(it.contract(a, c, {d}, p.halves), it.load(it.at(bias, {j}))));
+    });
+    return it.finish();
+}
+
+/// For each batch a row of weights times a matrix, whose rows or columns lie side by side.
+Kernel weighted_rows(const std::string& name, bool transposed) {
+    Builder it(name);
+    const AxisId batch = it.axis("batch", "b"), j = it.axis("j", "n"), d = it.axis("d", "k");
+    const int x = it.input("x", {"b", "k"}), y = it.output("y", {"b", "n"});
+    const int w = transposed ? it.input("w", {"b", "n", "k"}) : it.input("w", {"b", "k", "n"});
+    it.each(batch, [&] {
+        it.par({j}, [&] {
+            const Id c = it.load(transposed ? it.at(w, {batch, j, d}) : it.at(w, {batch, d, j}));
+            it.store(it.at(y, {batch, j}), it.contract(it.load(it.at(x, {batch, d})), c, {d}));
+        });
+    });
+    return it.finish();
+}
+
+/// y += x w, which is read and written.
+Kernel accumulated() {
+    Builder it("accumulated");
+    const AxisId i = it.axis("i", "m"), j = it.axis("j", "n"), d = it.axis("d", "k");
+    const int x = it.input("x", {"m", "k"}), w = it.input("w", {"k", "n"});
+    const int y = it.output("y", {"m", "n"});
+    it.par({i, j}, [&] {
+        it.accumulate(it.at(y, {i, j}),
+                      it.contract(it.load(it.at(x, {i, d})), it.load(it.at(w, {d, j})), {d}));
+    });
+    return it.finish();
+}
+
+/// Tiles of 128 x 128, every way into shared memory.
+std::vector<Kernel> large_products() {
+    return {product({.name = "large", .columns = 520, .depth = 40}),
+            product({.name = "large_t", .columns = 512, .depth = 33, .transposed_w = true}),
+            product({.name = "large_halves",
+                     .columns = 520,
+                     .depth = 200,
+                     .x = DType::bf16,
+                     .w = DType::bf16,
+                     .halves = true}),
+            product({.name = "large_rounded",
+                     .columns = 512,
+                     .depth = 36,
+                     .w = DType::bf16,
+                     .transposed_w = true,
+                     .halves = true}),
+            product({.name = "large_gradient",
+                     .rows = 520,
+                     .columns = 512,
+                     .x = DType::bf16,
+                     .transposed_x = true,
+                     .halves = true})};
+}
+
+}  // namespace
+
+TEST_CASE("contractions in PTX agree with the evaluator") {
+    check_kernels(with_products(sample_contractions()), sizes(), 2e-6);
+    check_kernels({weighted_rows("rows", false), weighted_rows("rows_t", true), accumulated()},
+                  sizes(), 2e-6);
+}
+
+TEST_CASE("contractions of bfloat16 in PTX agree with the evaluator") {
+    check_kernels(with_products(sample_bfloat16_contractions()), sizes(), 3e-6);
+    check_kernels(sample_rounded_contractions(), sizes(), 1. / 64);
+}
+
+TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
+    const std::vector<Kernel> kernels = large_products();
+    for (const Kernel& kernel : kernels) {
+        CAPTURE(kernel.name);
+        const auto plan = emit::nvptx::plan_contraction(kernel, true);
+        CHECK(plan.tile_rows == 128);
+        CHECK(plan.tile_columns == 128);
+    }
+    const DimValues dims{{"m", 130}, {"k", 70}};
+    check_kernels({kernels[0], kernels[1]}, {dims}, 2e-6);
+    check_kernels({kernels[2]}, {dims}, 3e-6);
+    check_kernels({kernels[3], kernels[4]}, {dims}, 1. / 64);
+}
+
+TEST_CASE("how a contraction is cut is chosen from static sizes") {
+    const auto plan = [](const Product& p) {
+        const Kernel kernel = product(p);
+        return print(kernel, emit::nvptx::plan_contraction(kernel, true));
+    };
+    CHECK(plan({.name = "symbolic"}) ==
+          "scalar, 64 x 64 x 16, 256 threads, 4 stages; a: i, it inside, 1 at once; "
+          "b: j, it inside, 1 at once");
+    CHECK(plan({.name = "narrow", .columns = 20, .depth = 64}) ==
+          "scalar, 64 x 32 x 16, 128 threads, 4 stages; a: i, it inside, 1 at once; "
+          "b: j, it inside, 4 at once");
+    CHECK(plan({.name = "halves",
+                .columns = 512,
+                .depth = 64,
+                .x = DType::bf16,
+                .transposed_w = true,
+                .halves = true}) ==
+          "matrix, 128 x 128 x 32, 256 threads, 4 stages; a: i, depth inside, 8 at once; "
+          "b: j, depth inside, 4 at once through registers");
+    const Kernel kernel = weighted_rows("rows", false);
+    CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, true)) == "vector");
+}
+
+TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it") {
+    std::vector<Kernel> kernels = {
+        product({.name = "floats"}),
+        product({.name = "halves", .x = DType::bf16, .w = DType::bf16, .halves = true})};
+    const Emitted emitted = emit_and_parse(kernels);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        DimValues dims{{"m", 70}, {"n", 40}, {"k", 70}};
+        Arrays all(kernels[i], dims, 7, 5);
+        run_ptx(emitted, i, dims, all);
+        for (std::int64_t rows : {1, 33, 65}) {
+            CAPTURE(kernels[i].name);
+            CAPTURE(rows);
+            dims["m"] = rows;
+            Arrays some(kernels[i], dims, 7, 5);
+            for (std::size_t buffer = 0; buffer < 3; ++buffer) {  // x, w and the bias
+                std::copy_n(all.floats[buffer].begin(), some.floats[buffer].size(),
+                            some.floats[buffer].begin());
+                std::copy_n(all.halves[buffer].begin(), some.halves[buffer].size(),
+                            some.halves[buffer].begin());
+            }
+            run_ptx(emitted, i, dims, some);
+            const std::vector<float>&few = some.floats[3], &many = all.floats[3];
+            CHECK(std::equal(few.begin(), few.begin() + rows * 40, many.begin()));
+        }
+    }
+}
+
+namespace {
+
+/// The text without line `number`, if that holds a barrier or a wait; empty otherwise.
+std::string without_wait(const std::string& text, std::size_t number) {
+    std::istringstream lines(text);
+    std::string result, line;
+    bool found = false;
+    for (std::size_t i = 0; std::getline(lines, line); ++i) {
+        const bool waits = line.find("bar.sync") != line.npos ||
+                           line.find("bar.warp") != line.npos || line.find("wait_") != line.npos;
+        if (i == number && waits) found = true;
+        else result += line + "\n";
+    }
+    return found ? result : "";
+}
+
+/// Whether a schedule finds a fault, or other bits than those of `right`.
+bool is_noticed(const Emitted& emitted, const DimValues& dims, const Arrays& right) {
+    for (const ptx::Schedule& schedule : ptx::schedules()) {
+        Arrays arrays(emitted.kernels[0], dims, 7, 11);
+        try {
+            run_ptx(emitted, 0, dims, arrays, schedule);
+        } catch (const ptx::Fault&) {
+            return true;
+        }
+        if (!same_bits(arrays, right)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a contraction without one of its barriers or waits is noticed") {
+    const std::vector<Kernel> kernels = {
+        product({.name = "floats"}),
+        product({.name = "groups", .columns = 64}),
+        product({.name = "halves",
+                 .columns = 64,
+                 .depth = 256,
+                 .x = DType::bf16,
+                 .w = DType::bf16,
+                 .halves = true}),
+        product({.name = "rounded", .columns = 64, .depth = 256, .w = DType::bf16, .halves = true}),
+        product({.name = "through_registers", .halves = true}),
+        weighted_rows("rows", false)};
+    const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
+    for (const Kernel& kernel : kernels) {
+        CAPTURE(kernel.name);
+        Emitted emitted = emit_and_parse({kernel});
+        Arrays right(kernel, dims, 7, 11);
+        run_ptx(emitted, 0, dims, right);
+        const std::string text = emitted.ptx.text;
+        const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
+        int deleted = 0;
+        for (std::size_t line = 0; line < lines; ++line) {
+            const std::string mutant = without_wait(text, line);
+            if (mutant.empty()) continue;
+            ++deleted;
+            CAPTURE(line + 1);
+            emitted.module = ptx::parse(mutant);
+            CHECK(is_noticed(emitted, dims, right));
+        }
+        CHECK(deleted > 0);
+    }
+}
+
+TEST_CASE("ptxas has nothing against contractions") {
+    std::vector<Kernel> kernels = with_products(sample_contractions());
+    for (const auto& more :
+         {sample_bfloat16_contractions(), sample_rounded_contractions(), large_products()})
+        for (const Kernel& kernel : with_products(more)) kernels.push_back(kernel);
+    kernels.push_back(weighted_rows("rows", false));
+    for (const char* architecture : {"sm_80", "sm_90a"}) {
+        CAPTURE(architecture);
+        const auto complaints =
+            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
+        if (complaints) CHECK(*complaints == "");
+    }
+}
