@@ -12,7 +12,6 @@
 #include "codegen/emit/nvptx/contraction.h"
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/emit/nvptx/skeletons.h"
-#include "codegen/emit/nvptx/tile_kernel.h"
 
 namespace fovea::emit {
 
@@ -56,7 +55,10 @@ class Emission {
         if (auto reason = why_not_ptx(kernel))
             throw UserError("kernel " + kernel.name + " has no form in PTX: " + *reason);
         result = write(kernel, aligned);
-        for (const PtxLaunch& launch : result.launches) comments_[launch.entry] = comment(kernel);
+        for (const PtxLaunch& launch : result.launches) {
+            comments_[launch.entry] = comment(kernel);
+            if (!aligned) forget_alignment(*builder_.module().getFunction(launch.entry));
+        }
         return result;
     }
 
@@ -76,11 +78,19 @@ class Emission {
 
   private:
     PtxKernel write(const Kernel& kernel, bool aligned) {
-        if (loops_over_tiles(kernel))
-            return nvptx::write_tile_kernel(builder_.module(), kernel, kernel.name);
-        if (find_form(kernel).kind == FormKind::contraction)
-            return nvptx::write_contraction(builder_.module(), kernel, kernel.name, aligned);
+        switch (find_form(kernel).kind) {
+            case FormKind::contraction:
+                return nvptx::write_contraction(builder_.module(), kernel, kernel.name, aligned);
+            case FormKind::scatter: return nvptx::write_scatter(builder_.module(), kernel);
+            case FormKind::rows: break;
+        }
         return nvptx::write_rows(builder_.module(), kernel, builder_.target());
+    }
+
+    /// Neighbouring elements must not be read as one where buffers start anywhere.
+    static void forget_alignment(llvm::Function& entry) {
+        for (llvm::Argument& argument : entry.args())
+            argument.removeAttr(llvm::Attribute::Alignment);
     }
 
     /// A name that no entry has yet.
@@ -126,10 +136,10 @@ std::optional<std::string> why_not_ptx(const Kernel& kernel) {
             if (auto reason = why_not_ptx(step)) return step.name + ": " + *reason;
         return std::nullopt;
     }
-    if (loops_over_tiles(kernel)) return nvptx::why_not_tile_kernel(kernel);
+    if (loops_over_tiles(kernel)) return "it has loops over tiles";
     const Form form = find_form(kernel);
     if (form.kind == FormKind::contraction) return nvptx::why_not_contraction(kernel);
-    if (form.kind == FormKind::scatter) return "it adds rows to a table";
+    if (form.kind == FormKind::scatter) return nvptx::why_not_scatter(kernel);
     return nvptx::why_not_rows(kernel);
 }
 

@@ -17,4 +17,8 @@ namespace fovea::emit::nvptx {
 PtxKernel write_rows(llvm::Module& module, const kernel::Kernel& kernel, const Target& target);
 std::optional<std::string> why_not_rows(const kernel::Kernel& kernel);
 
+/// Rows added to a table by their ids.
+PtxKernel write_scatter(llvm::Module& module, const kernel::Kernel& kernel);
+std::optional<std::string> why_not_scatter(const kernel::Kernel& kernel);
+
 }  // namespace fovea::emit::nvptx
