@@ -1,0 +1,133 @@
+// Blocks are numbered with the tiles of the `par` axis innermost. Loops over tiles are those of
+// all threads of a block together.
+#include "codegen/emit/nvptx/tile_kernel.h"
+
+#include <llvm/IR/Intrinsics.h>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/tile_elements.h"
+#include "codegen/emit/nvptx/tile_plan.h"
+
+namespace fovea::emit::nvptx {
+
+using namespace kernel;
+using llvm::Value;
+
+namespace {
+
+class TileKernel {
+  public:
+    TileKernel(const TilePlan& plan, Function& function)
+        : plan_(plan), f_(function), elements_(plan, function) {}
+
+    void run() {
+        find_block();
+        write(-1);
+        f_.finish();
+    }
+
+  private:
+    /// The point and the tile of this block.
+    void find_block() {
+        llvm::IRBuilder<>& ir = f_.ir();
+        Value* rest = f_.block();
+        if (plan_.par >= 0) {
+            const int tile = plan_.tiles.at(plan_.par);
+            Value* extent = f_.extent(plan_.par);
+            Value* count =
+                ir.CreateUDiv(ir.CreateNSWAdd(extent, f_.number(tile - 1)), f_.number(tile));
+            Value* first = ir.CreateNSWMul(ir.CreateURem(rest, count), f_.number(tile));
+            rest = ir.CreateUDiv(rest, count);
+            set_tile(plan_.par, first, extent);
+        }
+        for (std::size_t i = plan_.points.size(); i-- > 0;) {
+            Value* extent = f_.extent(plan_.points[i]);
+            f_.set_position(plan_.points[i], ir.CreateURem(rest, extent));
+            rest = ir.CreateUDiv(rest, extent);
+        }
+    }
+
+    /// The tile from `first` on, of positions below `end`.
+    void set_tile(AxisId axis, Value* first, Value* end) {
+        llvm::IRBuilder<>& ir = f_.ir();
+        Value* count = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, ir.CreateNSWSub(end, first),
+                                                f_.number(plan_.tiles.at(axis)));
+        elements_.set_tile(axis, first, ir.CreateTrunc(count, ir.getInt32Ty()));
+    }
+
+    void write(Id block) {
+        for (const TileStep& step : plan_.blocks.at(block)) {
+            if (step.waits) f_.barrier();
+            if (step.kind == TileStep::Kind::loop) write_loop(step.node);
+            else elements_.write(step);
+        }
+    }
+
+    void write_loop(Id id) {
+        llvm::IRBuilder<>& ir = f_.ir();
+        const Loop& loop = *as<Loop>(plan_.kernel, id);
+        Value* tile = f_.number(plan_.tiles.at(loop.axis));
+        Value *first = f_.number(0), *end = f_.extent(loop.axis);
+        if (loop.lower >= 0) {
+            Value* from = elements_.range_of(loop.lower).smallest;
+            first = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, from);
+            first = ir.CreateNSWMul(ir.CreateUDiv(first, tile), tile);
+        }
+        if (loop.upper >= 0)
+            end = ir.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end,
+                                           elements_.range_of(loop.upper).largest);
+        f_.loop(first, end, tile, [&](Value* at) {
+            set_tile(loop.axis, at, end);
+            write(id);
+        });
+    }
+
+    const TilePlan& plan_;
+    Function& f_;
+    TileElements elements_;
+};
+
+/// Lets a thread have as many registers as it needs: otherwise ptxas spills some for more blocks.
+void allow_all_registers(llvm::Function& function) {
+    llvm::LLVMContext& context = function.getContext();
+    llvm::Metadata* operands[] = {
+        llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, "minctasm"),
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))};
+    function.getParent()
+        ->getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(context, operands));
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
+    try {
+        plan_tiles(kernel);
+    } catch (const TileRefusal& refusal) {
+        return "it has " + refusal.reason;
+    }
+    return std::nullopt;
+}
+
+PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
+    TilePlan plan;
+    try {
+        plan = plan_tiles(kernel);
+    } catch (const TileRefusal& refusal) {
+        throw InternalError("kernel " + kernel.name + " has " + refusal.reason);
+    }
+    Function function(module, plan.kernel, entry, plan.threads);
+    allow_all_registers(function.llvm_function());
+    TileKernel(plan, function).run();
+
+    PtxLaunch launch{.entry = entry, .grid = {}, .threads = plan.threads};
+    for (AxisId axis : plan.points)
+        launch.grid.push_back({plan.kernel.axes[std::size_t(axis)].extent, 1});
+    if (plan.par >= 0)
+        launch.grid.push_back(
+            {plan.kernel.axes[std::size_t(plan.par)].extent, plan.tiles.at(plan.par)});
+    launch.shared_bytes = plan.dynamic_bytes();
+    return {kernel.name, {launch}, {}};
+}
+
+}  // namespace fovea::emit::nvptx

@@ -1,0 +1,114 @@
+// Attention in PTX, forward and backward, with any score: on the interpreter against the float64
+// evaluator, over odd lengths, bit by bit over schedules and over the padding.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "tests/kernel/attention_programs.h"
+#include "tests/nvptx/run_ptx.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using kernel::DimValues;
+using kernel::Kernel;
+
+namespace {
+
+constexpr std::pair<int, int> kLengths[] = {{0, 5},   {5, 0},    {1, 1},  {10, 10},
+                                            {33, 65}, {10, 140}, {70, 10}};
+
+DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
+    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
+}
+
+std::vector<Kernel> all_variants() {
+    std::vector<Kernel> kernels;
+    for (const AttentionVariant& variant : attention_variants()) {
+        kernels.push_back(attention_forward(variant));
+        kernels.push_back(attention_backward(variant));
+    }
+    return kernels;
+}
+
+void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
+           const ptx::Schedule& schedule) {
+    const Kernel& kernel = emitted.kernels[number];
+    CAPTURE(kernel.name);
+    CAPTURE(dims.at("m"));
+    CAPTURE(dims.at("n"));
+    const int limit = int(dims.at("n")) + 1;
+    Arrays first(kernel, dims, limit, 11), other(kernel, dims, limit, 11);
+    run_ptx(emitted, number, dims, first, ptx::schedules()[0]);
+    run_ptx(emitted, number, dims, other, schedule);
+    CHECK(same_bits(first, other));
+    // The gradient of a slope adds many products of either sign.
+    check_against_evaluator(kernel, dims, first, kernel.name == "alibi_backward" ? 1e-4 : 1e-5);
+}
+
+constexpr std::int64_t kWidth = 64, kHeads = 2;
+
+/// The first `rows` rows of each head of a tensor [1, heads, length, 64].
+std::vector<float> first_rows(const std::vector<float>& tensor, std::int64_t length,
+                              std::int64_t rows) {
+    std::vector<float> result;
+    for (std::int64_t head = 0; head < kHeads; ++head) {
+        const auto first = tensor.begin() + head * length * kWidth;
+        result.insert(result.end(), first, first + rows * kWidth);
+    }
+    return result;
+}
+
+/// O of the first 10 queries, when there are `queries` and, behind the 21 valid keys, others.
+std::vector<float> padded_output(const Emitted& emitted, std::size_t number, std::int64_t queries,
+                                 std::int64_t keys) {
+    const DimValues longest = sizes(1, 200, 200), dims = sizes(1, queries, keys);
+    const Arrays all(emitted.kernels[number], longest, 7, 5);
+    Arrays some(emitted.kernels[number], dims, 7, 5);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const std::vector<float> rows = first_rows(all.floats[i], 200, i == 0 ? queries : keys);
+        std::copy(rows.begin(), rows.end(), some.floats[i].begin());
+    }
+    some.integers[3][0] = 21;
+    run_ptx(emitted, number, dims, some);
+    return first_rows(some.floats[4], queries, 10);
+}
+
+}  // namespace
+
+TEST_CASE("attention in PTX agrees with the evaluator") {
+    const Emitted emitted = emit_and_parse(all_variants());
+    const std::vector<ptx::Schedule> schedules = ptx::schedules();
+    for (std::size_t number = 0; number < emitted.kernels.size(); ++number)
+        for (std::size_t i = 0; i < std::size(kLengths); ++i) {
+            const auto [queries, keys] = kLengths[i];
+            check(emitted, number, sizes(keys == 10 ? 2 : 1, queries, keys),
+                  schedules[1 + (number + i) % (schedules.size() - 1)]);
+        }
+}
+
+TEST_CASE("attention's bits in PTX do not depend on how far its sequences are padded") {
+    std::vector<Kernel> kernels;
+    for (const AttentionVariant& variant : attention_variants())
+        if (variant.name == "padded" || variant.name == "causal_padded")
+            kernels.push_back(attention_forward(variant));
+    const Emitted emitted = emit_and_parse(kernels);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        CAPTURE(kernels[i].name);
+        const std::vector<float> shortest = padded_output(emitted, i, 10, 21);
+        CHECK(padded_output(emitted, i, 70, 21) == shortest);
+        CHECK(padded_output(emitted, i, 10, 150) == shortest);
+        CHECK(padded_output(emitted, i, 130, 200) == shortest);
+    }
+}
+
+TEST_CASE("ptxas has nothing against attention") {
+    const std::vector<Kernel> kernels = all_variants();
+    for (const std::string& architecture : emit::ptx_architectures()) {
+        CAPTURE(architecture);
+        const auto complaints =
+            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
+        if (complaints) CHECK(*complaints == "");
+    }
+}
