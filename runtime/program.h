@@ -81,6 +81,10 @@ struct Alias {
     std::string parameter;  // in Model::parameters
 };
 
+namespace device {
+struct Code;
+}
+
 /// A generated model: parameters shared by all its programs.
 struct Model {
     std::string name;
@@ -90,6 +94,8 @@ struct Model {
     std::vector<Program> programs;
     std::vector<Alias> aliases = {};
     std::string isa = {};  // the instruction set of its kernels, see isa.h
+    /// Where set: its kernels for GPUs, or a UserError that says why there are none.
+    std::function<std::shared_ptr<const device::Code>()> device_code = nullptr;
 };
 
 }  // namespace fovea::runtime

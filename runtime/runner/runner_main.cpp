@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "../device/choose_device.h"
 #include "../error.h"
 #include "../options.h"
 #include "../threads.h"
@@ -62,6 +63,7 @@ int run_command(const std::string& program, const Model& model, Arguments argume
               .help = "step of dropout", .default_text = "0"})
         .add({.name = "only", .kind = OptionKind::text, .value_name = "NAME,…",
               .help = "write these outputs only", .repeated = true})
+        .add(device::device_option())
         .add(threads_option());
     if (options.parse(arguments)) return print(options.help()), 0;
     use_threads(options);
@@ -77,7 +79,8 @@ int run_command(const std::string& program, const Model& model, Arguments argume
     const SafetensorsFile inputs = read_safetensors(options.text("inputs"));
     std::optional<SafetensorsFile> weights;
     if (options.has("weights")) weights = read_safetensors(options.text("weights"));
-    run_model(model, request, inputs, weights ? &*weights : nullptr, options.text("outputs"));
+    run_model(device::choose_device(model, options.text("device")), request, inputs,
+              weights ? &*weights : nullptr, options.text("outputs"));
     return 0;
 }
 
@@ -87,6 +90,7 @@ int bench_command(const std::string& program, const Model& model, Arguments argu
     options.add({.name = "json", .help = "print JSON"})
         .add({.name = "set-dim", .kind = OptionKind::text, .value_name = "NAME=N",
               .help = "the size of a dim", .repeated = true})
+        .add(device::device_option())
         .add(threads_option());
     if (options.parse(arguments)) return print(options.help()), 0;
     use_threads(options);
@@ -95,7 +99,8 @@ int bench_command(const std::string& program, const Model& model, Arguments argu
     for (const std::string& text : options.all("set-dim")) set_dim(model, text, dims);
     for (const std::string& text : options.positional()) set_dim(model, text, dims);
     dims = default_dims(model, dims);
-    const std::vector<ProgramTime> times = bench_model(model, dims);
+    const std::vector<ProgramTime> times =
+        bench_model(device::choose_device(model, options.text("device")), dims);
     print(options.flag("json") ? bench_json(model, dims, times).text() + "\n"
                                : bench_text(model, dims, times));
     return 0;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "../device/choose_device.h"
 #include "../error.h"
 #include "../json.h"
 #include "../options.h"
@@ -42,6 +43,7 @@ Options bench_options(const std::string& program) {
         .add({"vocab", Kind::positive_whole, "N", "words of each vocabulary, at least 5", "200"})
         .add({"repeats", Kind::positive_whole, "N", "runs measured", "30"})
         .add({"json", Kind::flag, "", "print a JSON object"})
+        .add(device::device_option())
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
 }
@@ -184,13 +186,14 @@ void print_table(const BenchSizes& sizes, const std::vector<Timing>& timings) {
 
 }  // namespace
 
-int bench_command(const std::string& program, Arguments arguments, const Model& model) {
+int bench_command(const std::string& program, Arguments arguments, const Model& generated) {
     Options options = bench_options(program);
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    const Model model = device::choose_device(generated, options.text("device"));
     const BenchSizes sizes = sizes_of(options, model);
     const std::int64_t repeats = options.integer("repeats");
     Parameters parameters(model, dims_of(sizes));

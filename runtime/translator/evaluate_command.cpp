@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "../device/choose_device.h"
 #include "../error.h"
 #include "../json.h"
 #include "../options.h"
@@ -32,6 +33,7 @@ Options evaluate_options(const std::string& program) {
               "10"});
     add_beam_options(options);
     options.add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
+        .add(device::device_option())
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
 }
@@ -76,13 +78,14 @@ void print_table(const Json& report) {
 
 }  // namespace
 
-int evaluate_command(const std::string& program, Arguments arguments, const Model& model) {
+int evaluate_command(const std::string& program, Arguments arguments, const Model& generated) {
     Options options = evaluate_options(program);
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    const Model model = device::choose_device(generated, options.text("device"));
     const std::int64_t steps = options.integer("steps");
     SentenceTranslator translator(options.text("weights"), model, beam_settings(options));
     const Corpus corpus =

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "../device/choose_device.h"
 #include "../error.h"
 #include "../threads.h"
 #include "commands.h"
@@ -212,13 +213,14 @@ void resume(const TrainPaths& paths, std::int64_t epochs, Training& training) {
 
 }  // namespace
 
-int train_command(const std::string& program, Arguments arguments, const Model& model) {
+int train_command(const std::string& program, Arguments arguments, const Model& generated) {
     Options options = train_options(program);
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    const Model model = device::choose_device(generated, options.text("device"));
     const TrainPaths paths = train_paths(options);
     const TrainingSettings settings = training_settings(options, model);
     TrainingData data = read_training_data(

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "../device/choose_device.h"
 #include "../error.h"
 #include "output_paths.h"
 
@@ -125,6 +126,7 @@ Options train_options(const std::string& program) {
         .add({"seed", Kind::whole, "N", "of initial values, order and dropout", "1"})
         .add({"resume", Kind::flag, "", "go on from the checkpoint"})
         .add({"log", Kind::text, "F.jsonl", "a line of JSON an epoch"})
+        .add(device::device_option())
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "../device/choose_device.h"
 #include "../error.h"
 #include "../files.h"
 #include "../options.h"
@@ -33,6 +34,7 @@ Options translate_options(const std::string& program) {
               "write the attention weights of one sentence, as a picture or as tensors"})
         .add({"scores", Kind::flag, "", "print the score and a tab before each translation"})
         .add({"batch", Kind::positive_whole, "N", "sentences decoded side by side, at most", "32"})
+        .add(device::device_option())
         .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
     return options;
 }
@@ -175,13 +177,14 @@ void translate_lines(Printing& printing, const Tokenizer& tokenizer, std::size_t
 
 }  // namespace
 
-int translate_command(const std::string& program, Arguments arguments, const Model& model) {
+int translate_command(const std::string& program, Arguments arguments, const Model& generated) {
     Options options = translate_options(program);
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    const Model model = device::choose_device(generated, options.text("device"));
     sentences_of(Tokenizer(), options.positional());  // empty ones are refused before all else
     BeamSettings settings = beam_settings(options);
     const bool lists = options.given("n-best");

@@ -175,8 +175,8 @@ void check_run(Instance& instance, Parameters& parameters, std::int64_t batch, s
 
 }  // namespace
 
-void check_scaled_model(std::shared_ptr<Device> device) {
-    const Model model = on_device(scaled_model(), std::move(device), scaled_code());
+void check_scaled_model(std::shared_ptr<Device> device, std::shared_ptr<const Code> code) {
+    const Model model = on_device(scaled_model(), std::move(device), std::move(code));
     for (std::int64_t in : {1, 7, 100}) {
         Parameters parameters(model, {{"in", in}});
         Instance instance(model, "forward", parameters);

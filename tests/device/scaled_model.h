@@ -21,6 +21,7 @@ runtime::Model scaled_model();
 std::shared_ptr<runtime::device::Code> scaled_code(bool too_far = false);
 
 /// Runs the model at several sizes, with parameters that change, and checks what it gives.
-void check_scaled_model(std::shared_ptr<runtime::device::Device> device);
+void check_scaled_model(std::shared_ptr<runtime::device::Device> device,
+                        std::shared_ptr<const runtime::device::Code> code = scaled_code());
 
 }  // namespace fovea::test

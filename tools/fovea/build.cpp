@@ -9,6 +9,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
@@ -24,11 +25,16 @@ std::string main_text(const std::string& name, Driver driver) {
     bool translator = driver == Driver::translator;
     return fmt::format(R"(#include "fovea/error.h"
 #include "fovea/{1}.h"
+#include "fovea/program.h"
 #include "{0}.h"
+
+std::shared_ptr<const fovea::runtime::device::Code> {0}_device_code();
 
 int main(int argc, char** argv) {{
     return fovea::runtime::report_errors(argc > 0 ? argv[0] : "{0}", [&] {{
-        return fovea::runtime::{2}(argc, argv, {0}_model());
+        fovea::runtime::Model model = {0}_model();
+        model.device_code = {0}_device_code;
+        return fovea::runtime::{2}(argc, argv, model);
     }});
 }}
 )",
@@ -42,7 +48,9 @@ std::string compiled_program(const plan::Model& plan, Driver driver,
     TemporaryFolder folder;
     write_generated(plan, folder.path(), isas);
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
-    std::ofstream(folder.path() / "main.cpp") << main_text(generated_name(plan), driver);
+    const std::string name = generated_name(plan);
+    std::ofstream(folder.path() / "main.cpp") << main_text(name, driver);
+    std::ofstream(folder.path() / "device_code.cpp") << embedded_device_code(plan, name);
     std::vector<std::string> flags;
 #if defined(__SANITIZE_ADDRESS__)
     flags.push_back("-fsanitize=address,undefined");
@@ -51,7 +59,8 @@ std::string compiled_program(const plan::Model& plan, Driver driver,
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), flags.begin(), flags.end());
     link.insert(link.end(), {"-fopenmp", "-o", program.string()});
-    for (std::string& object : compile_objects(plan, folder.path(), isas, flags, {"main.cpp"}))
+    for (std::string& object : compile_objects(plan, folder.path(), isas, flags,
+                                               {"main.cpp", "device_code.cpp"}))
         link.push_back(std::move(object));
     link.push_back(home.runtime_archive.string());
     compile_generated(link);
@@ -82,7 +91,8 @@ int build_command(const std::vector<std::string>& arguments) {
     Arguments given(
         {"build", "MODEL",
          "Writes the program of a model: a translator for sentence models, otherwise a\n"
-         "runner of tensor files. It needs the C++ and OpenMP libraries alone."},
+         "runner of tensor files. It needs the C++ and OpenMP libraries alone; its option\n"
+         "--device cuda opens the CUDA driver."},
         options, arguments);
     if (given.help()) return 0;
     wanted_isas(given);

@@ -6,6 +6,7 @@
 #include "codegen/base/error.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
@@ -44,11 +45,13 @@ int generate_command(const std::vector<std::string>& arguments) {
     add_settings_option(options);
     Arguments given({"generate", "MODEL",
                      "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/CMakeLists.txt and DIR/fovea, a\n"
-                     "copy of the runtime."},
+                     "copy of the runtime; for ptx DIR/<model>.<sm>.ptx and\n"
+                     "DIR/<model>.launches.json."},
                     options, arguments);
     if (given.help()) return 0;
-    if (given.choice("target", {"cpu", "ptx"}) == "ptx")
-        throw UserError("this build of fovea has no PTX target; --target cpu is the one it has");
+    const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
+    if (is_ptx && given.has("isa"))
+        throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
@@ -60,6 +63,10 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (error)
         throw UserError(
             fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    if (is_ptx) {
+        write_ptx(compiled.plan, generated_name(compiled.plan), folder);
+        return 0;
+    }
     write_generated(compiled.plan, folder, isas);
     copy_runtime(folder);
     return 0;

@@ -1,0 +1,221 @@
+#include "code_json.h"
+
+#include "../error.h"
+#include "../tables.h"
+
+namespace fovea::runtime::device {
+namespace {
+
+using Array = Json::Array;
+using Object = Json::Object;
+
+template <class T, class Convert>
+Json list(const std::vector<T>& values, const Convert& convert) {
+    Array result;
+    for (const T& value : values) result.push_back(convert(value));
+    return result;
+}
+
+Json numbers(const std::vector<int>& values) {
+    return list(values, [](int value) { return Json(value); });
+}
+
+class Writer {
+  public:
+    explicit Writer(const std::vector<std::string>& dims) : dims_(dims) {}
+
+    Json kernel(const Kernel& kernel) const {
+        Object result = {
+            {"name", kernel.name},
+            {"buffers", list(kernel.buffers, [](const KernelBuffer& buffer) {
+                 return Json(Array{std::string(name_of(buffer.dtype)), buffer.written});
+             })}};
+        if (kernel.scan) {
+            result.emplace_back("scan", scan(*kernel.scan));
+            return result;
+        }
+        result.emplace_back("dims", numbers(kernel.dims));
+        result.emplace_back("draws", kernel.draws);
+        result.emplace_back(
+            "launches", list(kernel.launches, [this](const Launch& own) { return launch(own); }));
+        return result;
+    }
+
+  private:
+    Json text(const Extent& extent) const { return extent.text(dims_); }
+    Json launch(const Launch& launch) const {
+        return Object{{"entry", launch.entry},
+                      {"grid", list(launch.grid,
+                                    [this](const GridFactor& factor) {
+                                        return Json(Array{text(factor.extent), factor.tile});
+                                    })},
+                      {"threads", launch.threads},
+                      {"shared_bytes", launch.shared_bytes}};
+    }
+    Json place(const Place& place) const {
+        return Array{place.buffer, text(place.offset), text(place.step)};
+    }
+    Json scan(const Scan& scan) const {
+        return Object{
+            {"count", text(scan.count)},
+            {"reverse", scan.reverse},
+            {"kernels", list(scan.kernels, [this](const Kernel& own) { return kernel(own); })},
+            {"calls", list(scan.calls,
+                           [this](const ScanCall& call) {
+                               return Json(Array{call.kernel,
+                                                 list(call.arguments, [this](const Place& own) {
+                                                     return place(own);
+                                                 })});
+                           })},
+            {"starts", list(scan.starts, [this](const ScanStart& start) {
+                 return Json(Array{place(start.from), place(start.to), text(start.size)});
+             })}};
+    }
+
+    const std::vector<std::string>& dims_;
+};
+
+Json steps_json(const std::vector<Step>& steps) {
+    return list(steps,
+                [](const Step& step) { return Json(Array{step.kernel, numbers(step.arguments)}); });
+}
+
+const Json& member(const Json& object, std::string_view name) {
+    const Json* found = object.find(name);
+    if (!found) throw UserError("the tables of kernels have no '" + std::string(name) + "'");
+    return *found;
+}
+
+const Json& element(const Json& array, std::size_t number) {
+    if (number >= array.array().size())
+        throw UserError("the tables of kernels have an entry that is too short");
+    return array.array()[number];
+}
+
+int whole(const Json& value) { return static_cast<int>(value.integer()); }
+
+template <class T, class Convert>
+std::vector<T> values_of(const Json& array, const Convert& convert) {
+    std::vector<T> result;
+    for (const Json& value : array.array()) result.push_back(convert(value));
+    return result;
+}
+
+std::vector<int> whole_numbers(const Json& array) { return values_of<int>(array, whole); }
+
+DType dtype_of(const std::string& name) {
+    for (DType dtype : {DType::f32, DType::bf16, DType::i32, DType::boolean})
+        if (name == name_of(dtype)) return dtype;
+    throw UserError("the tables of kernels have a buffer of '" + name + "'");
+}
+
+class Reader {
+  public:
+    explicit Reader(const Json& tables)
+        : dims_(values_of<std::string>(member(tables, "dims"),
+                                       [](const Json& name) { return name.string(); })) {}
+
+    Kernel kernel(const Json& json) const {
+        Kernel result;
+        result.name = member(json, "name").string();
+        result.buffers = values_of<KernelBuffer>(member(json, "buffers"), [](const Json& buffer) {
+            return KernelBuffer{dtype_of(element(buffer, 0).string()),
+                                element(buffer, 1).boolean()};
+        });
+        if (const Json* steps = json.find("scan")) {
+            result.scan = std::make_shared<const Scan>(scan(*steps));
+            return result;
+        }
+        result.dims = whole_numbers(member(json, "dims"));
+        for (int dim : result.dims)
+            if (dim < 0 || static_cast<std::size_t>(dim) >= dims_.size())
+                throw UserError("the tables of kernels have no dim " + std::to_string(dim));
+        result.draws = member(json, "draws").boolean();
+        result.launches = values_of<Launch>(member(json, "launches"),
+                                            [this](const Json& own) { return launch(own); });
+        return result;
+    }
+
+  private:
+    Extent extent(const Json& text) const { return parse_extent(text.string(), dims_); }
+    Launch launch(const Json& json) const {
+        return {member(json, "entry").string(),
+                values_of<GridFactor>(member(json, "grid"),
+                                      [this](const Json& factor) {
+                                          return GridFactor{extent(element(factor, 0)),
+                                                            element(factor, 1).integer()};
+                                      }),
+                whole(member(json, "threads")), whole(member(json, "shared_bytes"))};
+    }
+    Place place(const Json& json) const {
+        return {whole(element(json, 0)), extent(element(json, 1)), extent(element(json, 2))};
+    }
+    Scan scan(const Json& json) const {
+        Scan result;
+        result.count = extent(member(json, "count"));
+        result.reverse = member(json, "reverse").boolean();
+        result.kernels = values_of<Kernel>(member(json, "kernels"),
+                                           [this](const Json& own) { return kernel(own); });
+        result.calls = values_of<ScanCall>(member(json, "calls"), [this](const Json& call) {
+            return ScanCall{
+                whole(element(call, 0)),
+                values_of<Place>(element(call, 1), [this](const Json& own) { return place(own); })};
+        });
+        result.starts = values_of<ScanStart>(member(json, "starts"), [this](const Json& start) {
+            return ScanStart{place(element(start, 0)), place(element(start, 1)),
+                             extent(element(start, 2))};
+        });
+        return result;
+    }
+
+    std::vector<std::string> dims_;
+};
+
+std::vector<Step> steps_of(const Json& json) {
+    return values_of<Step>(json, [](const Json& step) {
+        return Step{whole(element(step, 0)), whole_numbers(element(step, 1))};
+    });
+}
+
+}  // namespace
+
+Json launch_tables(const Code& code, const std::vector<std::string>& dims) {
+    const Writer writer(dims);
+    return Object{
+        {"dims", list(dims, [](const std::string& name) { return Json(name); })},
+        {"programs", list(code.programs,
+                          [](const Steps& steps) {
+                              return Json(Object{{"name", steps.program},
+                                                 {"prepare", steps_json(steps.prepare)},
+                                                 {"steps", steps_json(steps.steps)}});
+                          })},
+        {"modules", list(code.modules, [&](const Module& module) {
+             return Json(Object{{"architecture", module.architecture},
+                                {"kernels", list(module.kernels, [&](const Kernel& kernel) {
+                                     return writer.kernel(kernel);
+                                 })}});
+         })}};
+}
+
+Code read_code(std::string_view tables, const std::map<std::string, std::string>& texts) {
+    const Json json = parse_json(tables);
+    const Reader reader(json);
+    Code code;
+    for (const Json& program : member(json, "programs").array())
+        code.programs.push_back({member(program, "name").string(),
+                                 steps_of(member(program, "prepare")),
+                                 steps_of(member(program, "steps"))});
+    for (const Json& module : member(json, "modules").array()) {
+        const std::string& architecture = member(module, "architecture").string();
+        const auto text = texts.find(architecture);
+        if (text == texts.end())
+            throw UserError("the PTX of the kernels for " + architecture + " is missing");
+        code.modules.push_back(
+            {architecture, text->second,
+             values_of<Kernel>(member(module, "kernels"),
+                               [&](const Json& kernel) { return reader.kernel(kernel); })});
+    }
+    return code;
+}
+
+}  // namespace fovea::runtime::device

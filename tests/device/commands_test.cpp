@@ -1,0 +1,139 @@
+// `--target` of the command and `--device` of built programs, with a library in the place of the
+// CUDA driver and without any.
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "runtime/json.h"
+#include "runtime/safetensors.h"
+#include "tests/tools/run_fovea.h"
+
+using namespace fovea;
+
+namespace {
+
+const std::string kCase = FOVEA_SOURCE_DIR "/tests/parity/add_norm-0/";
+const std::string kFakeDriver = "LD_LIBRARY_PATH=" FOVEA_BINARY_DIR "/fake_cuda";
+
+bool has_ptx() {
+    const auto reason = emit::why_not_ptx();
+    if (reason) MESSAGE("skipped: " << *reason);
+    return !reason;
+}
+
+std::vector<std::string> run_arguments(const std::string& outputs) {
+    return {"--inputs",    kCase + "inputs.safetensors",
+            "--weights",   kCase + "weights.safetensors",
+            "--gradients", "--outputs",
+            outputs};
+}
+
+/// The largest difference between the tensors of two files.
+double difference(const std::string& a, const std::string& b) {
+    const auto first = runtime::read_safetensors(a), second = runtime::read_safetensors(b);
+    REQUIRE(!first.tensors().empty());
+    double largest = 0;
+    for (const runtime::TensorView& tensor : first.tensors()) {
+        const runtime::TensorView* other = second.find(tensor.name);
+        REQUIRE(other);
+        REQUIRE(other->bytes.size() == tensor.bytes.size());
+        for (std::size_t i = 0; i < tensor.bytes.size(); i += sizeof(float)) {
+            float x, y;
+            std::memcpy(&x, tensor.bytes.data() + i, sizeof x);
+            std::memcpy(&y, other->bytes.data() + i, sizeof y);
+            largest = std::max(largest, std::abs(double(x) - double(y)));
+        }
+    }
+    return largest;
+}
+
+tool::ProcessResult run_program(std::vector<std::string> command, const std::string& environment) {
+    command.insert(command.begin(), {"env", environment});
+    return tool::run_process(command);
+}
+
+}  // namespace
+
+TEST_CASE("the command and built programs give on PTX what they give on this machine's cores") {
+    if (!has_ptx()) return;
+    const tool::TemporaryFolder folder;
+    const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
+    const auto with = [](std::vector<std::string> start, std::vector<std::string> more) {
+        start.insert(start.end(), more.begin(), more.end());
+        return start;
+    };
+    REQUIRE(test::run_fovea({"build", "add_norm", "--set", "hidden=9", "--isa", "native", "-o",
+                             path("program")})
+                .status == 0);
+    const auto built = [&](const std::string& device) {
+        const auto result = run_program(
+            with({path("program"), "run", "--device", device}, run_arguments(path(device))),
+            kFakeDriver);
+        INFO(result.output);
+        REQUIRE(result.status == 0);
+    };
+    built("cpu");
+    built("cuda");
+    CHECK(difference(path("cpu"), path("cuda")) < 5e-6);
+    for (const char* target : {"ptx-interpreter", "cuda"}) {
+        const auto result =
+            test::run_fovea(with({"run", "add_norm", "--set", "hidden=9", "--target", target},
+                                 run_arguments(path("command"))),
+                            {kFakeDriver});
+        INFO(result.output);
+        REQUIRE(result.status == 0);
+        CHECK(difference(path("command"), path("cuda")) == 0);
+    }
+    CHECK(test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver}).status == 0);
+
+    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW)) {
+        dlclose(driver);
+        return;  // there is a driver here
+    }
+    const auto refused = run_program(
+        with({path("program"), "run", "--device", "cuda"}, run_arguments(path("none"))), "A=1");
+    CHECK(refused.status == 2);
+    CHECK(refused.output.starts_with("program: there is no NVIDIA driver here: libcuda.so.1: "));
+    const auto command = test::run_fovea({"verify", "add_norm", "--target", "cuda"});
+    CHECK(command.status == 2);
+    CHECK(command.output.starts_with("fovea: there is no NVIDIA driver here: libcuda.so.1: "));
+}
+
+TEST_CASE("a built program refuses a device that it does not know") {
+    const tool::TemporaryFolder folder;
+    const std::string program = (folder.path() / "program").string();
+    REQUIRE(test::run_fovea(
+                {"build", "add_norm", "--set", "hidden=9", "--isa", "native", "-o", program})
+                .status == 0);
+    std::vector<std::string> command = {program, "run", "--device", "tpu"};
+    for (const std::string& argument : run_arguments((folder.path() / "o").string()))
+        command.push_back(argument);
+    const auto result = tool::run_process(command);
+    CHECK(result.status == 2);
+    CHECK(result.output == "program: option '--device' takes cpu or cuda, not 'tpu'\n");
+}
+
+TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
+    if (!has_ptx()) return;
+    const tool::TemporaryFolder folder;
+    REQUIRE(test::run_fovea({"generate", "add_norm", "--target", "ptx", "--training", "-o",
+                             folder.path().string()})
+                .status == 0);
+    for (const std::string& architecture : emit::ptx_architectures()) {
+        const std::string text =
+            test::read_text(folder.path() / ("add_norm." + architecture + ".ptx"));
+        CHECK(text.starts_with("// "));
+        CHECK(text.find(".target " + architecture) != std::string::npos);
+        CHECK(text.find("// add, layer_norm\n") != std::string::npos);
+        CHECK(text.find(".visible .entry ln_layer_norm(") != std::string::npos);
+    }
+    const auto tables =
+        runtime::parse_json(test::read_text(folder.path() / "add_norm.launches.json"));
+    CHECK(tables.find("modules")->array().size() == emit::ptx_architectures().size());
+    CHECK(tables.find("programs")->array().size() == 2);
+}

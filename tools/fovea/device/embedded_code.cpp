@@ -1,0 +1,75 @@
+#include "tools/fovea/device/embedded_code.h"
+
+#include <fmt/format.h>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "runtime/device/code_json.h"
+#include "runtime/files.h"
+#include "tools/fovea/device/device_code.h"
+#include "tools/fovea/device/ptx_resources.h"
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr const char* kSource = R"(#include "fovea/device/code_json.h"
+#include "fovea/error.h"
+
+namespace {{
+constexpr const char* tables = R"tables({1})tables";
+{2}}}  // namespace
+
+std::shared_ptr<const fovea::runtime::device::Code> {0}_device_code() {{
+    using namespace fovea::runtime::device;
+    static const auto code = std::make_shared<const Code>(read_code(tables, {{{3}}}));
+    return code;
+}}
+)";
+
+constexpr const char* kRefusal = R"(#include "fovea/device/code.h"
+#include "fovea/error.h"
+
+std::shared_ptr<const fovea::runtime::device::Code> {0}_device_code() {{
+    throw fovea::runtime::UserError(R"reason({1})reason");
+}}
+)";
+
+}  // namespace
+
+std::string embedded_device_code(const plan::Model& model, const std::string& name) {
+    runtime::device::Code code;
+    try {
+        code = compile_for_devices(model, emit::ptx_architectures());
+    } catch (const UserError& error) {
+        return fmt::format(
+            kRefusal, name,
+            fmt::format("this program was built without kernels for GPUs: {}", error.what()));
+    }
+    std::string texts, list;
+    for (const runtime::device::Module& module : code.modules) {
+        texts += fmt::format("constexpr const char* {0} = R\"ptx({1})ptx\";\n", module.architecture,
+                             module.text);
+        list += fmt::format("{0}{{\"{1}\", {1}}}", list.empty() ? "" : ", ", module.architecture);
+    }
+    return fmt::format(kSource, name, runtime::device::launch_tables(code, model.dims).text(),
+                       texts, list);
+}
+
+void write_ptx(const plan::Model& model, const std::string& name,
+               const std::filesystem::path& folder) {
+    if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
+    std::vector<emit::PtxModule> modules;
+    for (const std::string& architecture : emit::ptx_architectures()) {
+        modules.push_back(emit::emit_ptx(model.kernels, architecture));
+        const auto path = folder / fmt::format("{}.{}.ptx", name, architecture);
+        runtime::write_file_atomically(path.string(),
+                                       resource_table(modules.back()) + modules.back().text);
+    }
+    const runtime::device::Code code = device_code(model, modules);
+    runtime::write_file_atomically(
+        (folder / (name + ".launches.json")).string(),
+        runtime::device::launch_tables(code, model.dims).pretty_text() + "\n");
+}
+
+}  // namespace fovea::tool
