@@ -12,6 +12,31 @@ using llvm::Value;
 namespace {
 
 constexpr unsigned kSharedSpace = 3;
+/// Tiles of rows that neighbouring blocks go down.
+constexpr int kGroup = 8;
+
+/// Stores `values[i][number]` as neighbours of bfloat16 in one piece, if they are that.
+bool store_halves(const ContractionBlock& block, const Access& access,
+                  const std::vector<Values>& values, std::size_t number, Value* first_column) {
+    Function& f = block.f;
+    llvm::IRBuilder<>& ir = f.ir();
+    const int count = int(values.size());
+    const bool halves = f.kernel().buffers[std::size_t(access.buffer)].dtype == DType::bf16;
+    if (!halves || count % 2 != 0 || !block.plan.aligned ||
+        !lies_in_groups(f.kernel(), access, block.plan.columns, count))
+        return false;
+    Value* all =
+        llvm::UndefValue::get(llvm::FixedVectorType::get(ir.getInt32Ty(), unsigned(count / 2)));
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+        Value* pair = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {},
+                                         {values[i + 1][number], values[i][number]});
+        all = ir.CreateInsertElement(all, ir.CreateBitCast(pair, ir.getInt32Ty()),
+                                     std::uint64_t(i / 2));
+    }
+    f.set_position(block.plan.columns, first_column);
+    ir.CreateAlignedStore(all, f.address(access), llvm::Align(std::uint64_t(count) * 2));
+    return true;
+}
 
 }  // namespace
 
@@ -25,14 +50,25 @@ ContractionBlock enter_block(Function& f, const ContractionPlan& plan, int tile_
         rest = ir.CreateUDiv(rest, count);
         return at;
     };
-    const auto first = [&](AxisId axis, int tile, const char* name) -> Value* {
-        if (axis < 0) return nullptr;
-        Value* count =
-            ir.CreateUDiv(ir.CreateAdd(f.extent(axis), f.number(tile - 1)), f.number(tile));
-        return ir.CreateMul(take(count), f.number(tile), name);
+    const auto tiles = [&](AxisId axis, int tile) {
+        return ir.CreateUDiv(ir.CreateAdd(f.extent(axis), f.number(tile - 1)), f.number(tile));
     };
-    block.first_column = first(plan.columns, tile_columns, "first_column");
-    block.first_row = first(plan.rows, tile_rows, "first_row");
+    if (plan.rows >= 0) {
+        Value *rows = tiles(plan.rows, tile_rows), *columns = tiles(plan.columns, tile_columns);
+        Value* at = take(ir.CreateMul(rows, columns));
+        Value* in_group = ir.CreateMul(columns, f.number(kGroup));
+        Value* first = ir.CreateMul(ir.CreateUDiv(at, in_group), f.number(kGroup));
+        at = ir.CreateURem(at, in_group);
+        Value* size = ir.CreateBinaryIntrinsic(llvm::Intrinsic::umin, ir.CreateSub(rows, first),
+                                               f.number(kGroup));
+        Value* row = ir.CreateAdd(first, ir.CreateURem(at, size));
+        block.first_row = ir.CreateMul(row, f.number(tile_rows), "first_row");
+        block.first_column =
+            ir.CreateMul(ir.CreateUDiv(at, size), f.number(tile_columns), "first_column");
+    } else if (plan.columns >= 0) {
+        Value* column = take(tiles(plan.columns, tile_columns));
+        block.first_column = ir.CreateMul(column, f.number(tile_columns), "first_column");
+    }
     for (std::size_t i = plan.points.size(); i-- > 0;)
         f.set_position(plan.points[i], take(f.extent(plan.points[i])));
     block.depth = f.number(1);
@@ -86,18 +122,35 @@ Value* at_byte(Function& f, Value* base, Value* bytes) {
     return f.ir().CreateGEP(f.ir().getInt8Ty(), base, bytes);
 }
 
-void write_epilogue(const ContractionBlock& block, Value* product) {
+void write_epilogue(const ContractionBlock& block, const Values& products) {
     Function& f = block.f;
-    f.define(block.plan.contract, product);
-    Values values;
-    for (Id id : block.plan.stores) {
-        const Store& store = *as<Store>(f.kernel(), id);
-        Value* value = f.value(store.value);
-        if (store.accumulate) value = f.map(Elementwise::add, {f.load(store.access), value});
-        values.push_back(value);
+    const AxisId columns = block.plan.columns;
+    Value* first = columns < 0 ? nullptr : f.position(columns);
+    const auto enter = [&](std::size_t column) {
+        if (column > 0)
+            f.set_position(columns, f.ir().CreateAdd(first, f.number(std::int64_t(column))));
+        else if (first) f.set_position(columns, first);
+    };
+    // Everything is read before anything is written, so that neighbours are read at once.
+    std::vector<Values> values(products.size());
+    for (std::size_t i = 0; i < products.size(); ++i) {
+        enter(i);
+        f.define(block.plan.contract, products[i]);
+        for (Id id : block.plan.stores) {
+            const Store& store = *as<Store>(f.kernel(), id);
+            Value* value = f.value(store.value);
+            if (store.accumulate) value = f.map(Elementwise::add, {f.load(store.access), value});
+            values[i].push_back(value);
+        }
     }
-    for (std::size_t i = 0; i < values.size(); ++i)
-        f.store(as<Store>(f.kernel(), block.plan.stores[i])->access, values[i]);
+    for (std::size_t number = 0; number < block.plan.stores.size(); ++number) {
+        const Access& access = as<Store>(f.kernel(), block.plan.stores[number])->access;
+        if (store_halves(block, access, values, number, first)) continue;
+        for (std::size_t i = 0; i < products.size(); ++i) {
+            enter(i);
+            f.store(access, values[i][number]);
+        }
+    }
 }
 
 Value* rounded_to_bfloat16(Function& f, Value* value) {

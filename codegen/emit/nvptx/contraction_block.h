@@ -19,7 +19,8 @@ struct ContractionBlock {
 };
 
 /// Sets the positions along the points, and finds the block's first row and column, for tiles of
-/// `tile_rows` x `tile_columns`; columns are the fastest in the grid.
+/// `tile_rows` x `tile_columns`. Neighbouring blocks go down a few tiles of rows, then to the next
+/// tile of columns: what they read of both operands is soon read again.
 ContractionBlock enter_block(Function& f, const ContractionPlan& plan, int tile_rows,
                              int tile_columns);
 
@@ -35,8 +36,9 @@ llvm::Value* dynamic_shared(llvm::Module& module);
 /// `base + bytes`.
 llvm::Value* at_byte(Function& f, llvm::Value* base, llvm::Value* bytes);
 
-/// Stores what the kernel makes of one element of the product, at the current positions.
-void write_epilogue(const ContractionBlock& block, llvm::Value* product);
+/// Stores what the kernel makes of elements of the product: those at the current positions and,
+/// where there are several, at the columns after it.
+void write_epilogue(const ContractionBlock& block, const Values& products);
 
 /// Rounds a float to bfloat16, to nearest even.
 llvm::Value* rounded_to_bfloat16(Function& f, llvm::Value* value);

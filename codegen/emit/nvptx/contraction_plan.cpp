@@ -50,8 +50,8 @@ Dim run_along(const Kernel& kernel, const Access& access, AxisId axis) {
     return stride->stride.is_one() ? extent_of(kernel, axis).without_label() : Dim(1);
 }
 
-/// Whether groups of `width` neighbours along the axis, the first at a multiple of it, are whole,
-/// lie side by side, and start at multiples of it in memory.
+}  // namespace
+
 bool lies_in_groups(const Kernel& kernel, const Access& access, AxisId axis, int width) {
     const Dim by(width);
     if (!run_along(kernel, access, axis).divisible_by(by)) return false;
@@ -65,6 +65,8 @@ bool lies_in_groups(const Kernel& kernel, const Access& access, AxisId axis, int
     return true;
 }
 
+namespace {
+
 /// The widest group of at most 16 bytes.
 int group_width(const Kernel& kernel, Id load, AxisId axis) {
     const Access& access = as<Load>(kernel, load)->access;
@@ -75,8 +77,7 @@ int group_width(const Kernel& kernel, Id load, AxisId axis) {
 
 bool is_short(const Dim& run) { return run.is_static() && run.value() < kShortRun; }
 
-OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id load, AxisId outer,
-                         bool aligned) {
+OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id load, AxisId outer) {
     const Access& access = as<Load>(kernel, load)->access;
     const AxisId depth = plan.contracted.back();
     const Dim depth_run = run_along(kernel, access, depth);
@@ -86,14 +87,15 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
     const bool halves = dtype_of(kernel, load) == DType::bf16;
     if (plan.form == ContractionForm::scalar) {
         operand.asynchronous = !halves;
-        if (aligned && !halves && !outer_run.is_one()) {
+        if (plan.aligned && !halves && !outer_run.is_one()) {
             operand.width = group_width(kernel, load, outer);
             if (operand.width < 4) operand.width = 1;
         }
         return operand;
     }
     operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
-    if (aligned) operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
+    if (plan.aligned)
+        operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
     operand.asynchronous = halves && operand.width > 1;
     return operand;
 }
@@ -185,6 +187,7 @@ ContractionPlan plan_contraction(const Kernel& kernel, bool aligned) {
     flatten(kernel, kernel.body, flat);
     const ContractionSchedule schedule = contraction_schedule(kernel);
     ContractionPlan plan;
+    plan.aligned = aligned;
     plan.rows = schedule.rows, plan.columns = schedule.lanes;
     plan.points = flat.each;
     plan.points.insert(plan.points.end(), schedule.points.begin(), schedule.points.end());
@@ -201,8 +204,8 @@ ContractionPlan plan_contraction(const Kernel& kernel, bool aligned) {
     }
     plan.form = contract.bfloat16 ? ContractionForm::matrix : ContractionForm::scalar;
     choose_tile(kernel, plan);
-    plan.a = plan_operand(kernel, plan, schedule.a, plan.rows, aligned);
-    plan.b = plan_operand(kernel, plan, schedule.b, plan.columns, aligned);
+    plan.a = plan_operand(kernel, plan, schedule.a, plan.rows);
+    plan.b = plan_operand(kernel, plan, schedule.b, plan.columns);
     return plan;
 }
 

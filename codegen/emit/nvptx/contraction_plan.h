@@ -36,6 +36,7 @@ struct ContractionPlan {
     std::vector<kernel::AxisId> contracted;
     std::vector<kernel::Id> stores;  // in the order of the kernel
     kernel::Id contract = -1;
+    bool aligned = true;  // buffers start at multiples of 16 bytes
     OperandPlan a, b;  // the one with the rows, and the one with the columns
     int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
     int stages = 4;  // tiles of each operand in shared memory; a power of two
@@ -48,6 +49,11 @@ std::optional<std::string> why_not_contraction(const kernel::Kernel& kernel);
 /// The plan of a kernel that `why_not_contraction` finds nothing against. `aligned`: buffers start
 /// at multiples of 16 bytes.
 ContractionPlan plan_contraction(const kernel::Kernel& kernel, bool aligned);
+
+/// Whether groups of `width` neighbours along the axis, the first at a multiple of it, are whole,
+/// lie side by side, and start at multiples of it in memory.
+bool lies_in_groups(const kernel::Kernel& kernel, const kernel::Access& access, kernel::AxisId axis,
+                    int width);
 
 /// `64 x 64 x 16, 256 threads, 3 stages; a: depth inside, 8 at once; b: …`
 std::string print(const kernel::Kernel& kernel, const ContractionPlan& plan);

@@ -17,6 +17,8 @@ namespace {
 
 /// Floats after each row of the sums in shared memory, against conflicts of banks.
 constexpr int kSumsPadding = 8;
+/// Columns of which a thread writes the elements, where rows are multiples of so many.
+constexpr int kSideBySide = 4;
 
 class Tiles {
   public:
@@ -126,10 +128,15 @@ class Tiles {
         }
     }
 
+    /// Neighbouring threads take neighbouring groups of columns, of several rows at a time.
     void write_elements() {
         llvm::Type* wide = ir_.getInt64Ty();
-        Value* across = ir_.getInt32(unsigned(plan_.tile_columns));
-        Value* in_tile = ir_.CreateURem(f_.thread(), across);
+        const Dim& columns = f_.kernel().axes[std::size_t(plan_.columns)].extent;
+        const int width = columns.divisible_by(Dim(kSideBySide)) ? kSideBySide : 1;
+        const int threads_across = plan_.tile_columns / width;
+        Value* across = ir_.getInt32(unsigned(threads_across));
+        Value* in_tile =
+            ir_.CreateMul(ir_.CreateURem(f_.thread(), across), ir_.getInt32(unsigned(width)));
         Value* column = ir_.CreateAdd(block_.first_column, ir_.CreateZExt(in_tile, wide), "column");
         Value* first = ir_.CreateZExt(ir_.CreateUDiv(f_.thread(), across), wide);
         Value* left = ir_.CreateSub(f_.extent(plan_.rows), block_.first_row);
@@ -137,13 +144,22 @@ class Tiles {
             ir_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, f_.number(plan_.tile_rows));
         f_.when(ir_.CreateICmpULT(column, f_.extent(plan_.columns)), [&] {
             f_.set_position(plan_.columns, column);
-            const int step = plan_.threads / plan_.tile_columns;
+            const int step = plan_.threads / threads_across;
             f_.loop(first, rows, f_.number(step), [&](Value* row) {
                 f_.set_position(plan_.rows, ir_.CreateAdd(block_.first_row, row));
                 Value* from = sum_address(ir_.CreateTrunc(row, ir_.getInt32Ty()), in_tile);
-                write_epilogue(block_, ir_.CreateLoad(ir_.getFloatTy(), from));
+                write_epilogue(block_, load_sums(from, width));
             });
         });
+    }
+
+    Values load_sums(Value* from, int count) {
+        auto* type = llvm::FixedVectorType::get(ir_.getFloatTy(), unsigned(count));
+        Value* all = ir_.CreateAlignedLoad(type, from, llvm::Align(std::uint64_t(count) * 4));
+        Values sums;
+        for (int i = 0; i < count; ++i)
+            sums.push_back(ir_.CreateExtractElement(all, std::uint64_t(i)));
+        return sums;
     }
 
     const ContractionBlock& block_;

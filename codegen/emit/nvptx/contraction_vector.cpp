@@ -55,7 +55,7 @@ void write_along_depth(const ContractionBlock& block, Value* warp, Value* lane) 
     Value* sum = sum_of_products(block, lane, kWarp);
     sum = f.group_reduce(Reduction::sum, sum, kWarp);
     Value* first_lane = f.ir().CreateICmpEQ(lane, f.number(0));
-    f.when(f.ir().CreateAnd(inside, first_lane), [&] { write_epilogue(block, sum); });
+    f.when(f.ir().CreateAnd(inside, first_lane), [&] { write_epilogue(block, {sum}); });
 }
 
 void write_along_columns(const ContractionBlock& block, Value* warp, Value* lane, int warps) {
@@ -74,7 +74,7 @@ void write_along_columns(const ContractionBlock& block, Value* warp, Value* lane
             Value* part = f.ir().CreateLoad(type, f.ir().CreateGEP(type, parts, at));
             total = total ? f.ir().CreateFAdd(total, part) : part;
         }
-        write_epilogue(block, total);
+        write_epilogue(block, {total});
     });
 }
 
