@@ -52,10 +52,19 @@ class Barriers {
         wait(step, since, read, -1);
         since.read.insert(read.begin(), read.end());
         while (true) {
+            clear(step.node);
             Since next = since;
             next.join(run(step.node, since));
             if (next == since) return since;
             since = next;
+        }
+    }
+
+    /// What is known of the turns before a block decides anew where it waits.
+    void clear(Id block) {
+        for (TileStep& step : plan_.blocks.at(block)) {
+            step.waits = false;
+            if (step.kind == TileStep::Kind::loop) clear(step.node);
         }
     }
 
