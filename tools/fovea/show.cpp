@@ -1,4 +1,4 @@
-// `fovea show`: a model at any stage of its way to C++.
+// `fovea show`: a model at any stage of its way to C++ and PTX.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/emitter.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/graph/print.h"
 #include "codegen/graph/print_dot.h"
 #include "codegen/graph/print_json.h"
@@ -14,6 +15,7 @@
 #include "runtime/files.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/device/ptx_resources.h"
 #include "tools/fovea/plan_table.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
@@ -105,6 +107,12 @@ std::string cpp_text(const plan::Model& model) {
     throw InternalError("the C++ emitter gave no .cpp file");
 }
 
+/// The table of what the kernels take stands above them.
+std::string ptx_text(const plan::Model& model, const std::string& architecture) {
+    const emit::PtxModule module = emit::emit_ptx(model.kernels, architecture);
+    return resource_table(module) + module.text;
+}
+
 std::string stage_text(const ProgramRequest& request, const CompiledModel& compiled,
                        const std::string& stage, const Arguments& given) {
     const CompiledProgram& program = compiled.programs.front();
@@ -127,12 +135,13 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
         return plan_table(compiled.plan, program.plan, dims) +
                attention_text(program.attentions, dims);
     }
+    if (stage == "ptx") return ptx_text(compiled.plan, given.text_or("arch", "sm_90"));
     return cpp_text(compiled.plan);
 }
 
 void check_format(const std::string& stage, const std::string& format) {
     if (stage == "ptx")
-        throw UserError("this build of fovea has no PTX target; the last stage it shows is cpp");
+        if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
     if (format != "text" && !is_graph_stage(stage))
         throw UserError(
             fmt::format("--format {} is for the stages graph, grouped, gradient and "
@@ -153,10 +162,12 @@ int show_command(const std::vector<std::string>& arguments) {
     add_fusion_option(options);
     add("size", po::value<std::vector<std::string>>()->value_name("DIM=N"),
         "a size for --stage plan; repeatable");
+    add("arch", po::value<std::string>()->value_name("SM"),
+        "for --stage ptx: sm_80, sm_90 (by default) or sm_90a");
     add("passes", "print what each pass did, and its time, instead");
     add_settings_option(options);
-    Arguments given({"show", "MODEL", "Prints a model at any stage of its way to C++."}, options,
-                    arguments);
+    Arguments given({"show", "MODEL", "Prints a model at any stage of its way to C++ and PTX."},
+                    options, arguments);
     if (given.help()) return 0;
     const std::string stage = given.choice("stage", kStages);
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));

@@ -12,6 +12,7 @@
 #include "codegen/emit/nvptx/contraction.h"
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/emit/nvptx/skeletons.h"
+#include "codegen/emit/nvptx/tile_kernel.h"
 
 namespace fovea::emit {
 
@@ -31,6 +32,26 @@ bool is_given_aligned(const kernel::Steps& steps, std::size_t number) {
                 return false;
     }
     return true;
+}
+
+/// PTX is ASCII: what formulas hold beyond is spelled out, the rest of it '?'.
+std::string ascii(const std::string& text) {
+    static const std::pair<std::string, std::string> spellings[] = {{"Σ", "sum"}, {"·", "*"}};
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto found = std::find_if(
+            std::begin(spellings), std::end(spellings),
+            [&](const auto& one) { return text.compare(at, one.first.size(), one.first) == 0; });
+        if (found != std::end(spellings)) {
+            result += found->second;
+            at += found->first.size();
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(text[at++]);
+        if (byte < 0x80) result += char(byte);
+        else if (byte >= 0xc0) result += '?';  // the first byte of a character
+    }
+    return result;
 }
 
 class Emission {
@@ -78,6 +99,8 @@ class Emission {
 
   private:
     PtxKernel write(const Kernel& kernel, bool aligned) {
+        if (loops_over_tiles(kernel))
+            return nvptx::write_tile_kernel(builder_.module(), kernel, kernel.name);
         switch (find_form(kernel).kind) {
             case FormKind::contraction:
                 return nvptx::write_contraction(builder_.module(), kernel, kernel.name, aligned);
@@ -113,7 +136,7 @@ class Emission {
         for (const kernel::Buffer& buffer : kernel.buffers)
             result += "// " + buffer.name + (buffer.written ? ", written: " : ": ") +
                       std::string(name_of(buffer.dtype)) + shape_text(buffer.shape) + "\n";
-        return result;
+        return ascii(result);
     }
 
     nvptx::ModuleBuilder builder_;
@@ -136,7 +159,7 @@ std::optional<std::string> why_not_ptx(const Kernel& kernel) {
             if (auto reason = why_not_ptx(step)) return step.name + ": " + *reason;
         return std::nullopt;
     }
-    if (loops_over_tiles(kernel)) return "it has loops over tiles";
+    if (loops_over_tiles(kernel)) return nvptx::why_not_tile_kernel(kernel);
     const Form form = find_form(kernel);
     if (form.kind == FormKind::contraction) return nvptx::why_not_contraction(kernel);
     if (form.kind == FormKind::scatter) return nvptx::why_not_scatter(kernel);
