@@ -118,6 +118,9 @@ PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const st
     }
     Function function(module, plan.kernel, entry, plan.threads);
     allow_all_registers(function.llvm_function());
+    // Scores that are computed again must be the same bits: their differences from the largest
+    // are exponents. Sums of products are fused where they are written.
+    function.ir().setFastMathFlags({});
     TileKernel(plan, function).run();
 
     PtxLaunch launch{.entry = entry, .grid = {}, .threads = plan.threads};
