@@ -126,22 +126,28 @@ TEST_CASE("contractions of bfloat16 in PTX agree with the evaluator") {
 
 TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
     const std::vector<Kernel> kernels = large_products();
-    for (const Kernel& kernel : kernels) {
-        CAPTURE(kernel.name);
-        const auto plan = emit::nvptx::plan_contraction(kernel, true);
-        CHECK(plan.tile_rows == 128);
-        CHECK(plan.tile_columns == 128);
+    const DimValues dims{{"m", 130}, {"k", 200}};
+    for (const char* architecture : {"sm_80", "sm_90a"}) {
+        CAPTURE(architecture);
+        const Emitted emitted = emit_and_parse(kernels, architecture);
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            CAPTURE(kernels[i].name);
+            const auto plan = emit::nvptx::plan_contraction(kernels[i], {});
+            CHECK(plan.tile_rows == 128);
+            CHECK(plan.tile_columns == 128);
+            Arrays first(kernels[i], dims, 7, 11), second(kernels[i], dims, 7, 11);
+            run_ptx(emitted, i, dims, first, ptx::schedules()[1]);
+            check_against_evaluator(kernels[i], dims, first, i < 3 ? 3e-6 : 1. / 64);
+            run_ptx(emitted, i, dims, second, ptx::schedules()[2]);
+            CHECK(same_bits(first, second));
+        }
     }
-    const DimValues dims{{"m", 130}, {"k", 70}};
-    check_kernels({kernels[0], kernels[1]}, {dims}, 2e-6);
-    check_kernels({kernels[2]}, {dims}, 3e-6);
-    check_kernels({kernels[3], kernels[4]}, {dims}, 1. / 64);
 }
 
 TEST_CASE("how a contraction is cut is chosen from static sizes") {
     const auto plan = [](const Product& p) {
         const Kernel kernel = product(p);
-        return print(kernel, emit::nvptx::plan_contraction(kernel, true));
+        return print(kernel, emit::nvptx::plan_contraction(kernel, {}));
     };
     CHECK(plan({.name = "symbolic"}) ==
           "scalar, 64 x 64 x 16, 256 threads, 4 stages; a: i, it inside, 1 at once; "
@@ -157,8 +163,12 @@ TEST_CASE("how a contraction is cut is chosen from static sizes") {
                 .halves = true}) ==
           "matrix, 128 x 128 x 32, 256 threads, 4 stages; a: i, depth inside, 8 at once; "
           "b: j, depth inside, 4 at once through registers");
+    const Kernel large = large_products()[4];
+    CHECK(print(large, emit::nvptx::plan_contraction(large, {.aligned = true, .wgmma = true})) ==
+          "group, 128 x 128 x 64, 256 threads, 3 stages; a: i, it inside, 8 at once; "
+          "b: j, it inside, 4 at once through registers");
     const Kernel kernel = weighted_rows("rows", false);
-    CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, true)) == "vector");
+    CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, {})) == "vector");
 }
 
 TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it") {
@@ -190,14 +200,14 @@ TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it")
 
 namespace {
 
-/// The text without line `number`, if that holds a barrier or a wait; empty otherwise.
+/// The text without line `number`, if that holds a barrier, a fence or a wait; empty otherwise.
 std::string without_wait(const std::string& text, std::size_t number) {
     std::istringstream lines(text);
     std::string result, line;
     bool found = false;
     for (std::size_t i = 0; std::getline(lines, line); ++i) {
-        const bool waits = line.find("bar.sync") != line.npos ||
-                           line.find("bar.warp") != line.npos || line.find("wait_") != line.npos;
+        const bool waits = line.find("bar.sync") != line.npos || line.find("fence") != line.npos ||
+                           line.find("wait_") != line.npos;
         if (i == number && waits) found = true;
         else result += line + "\n";
     }
@@ -218,40 +228,44 @@ bool is_noticed(const Emitted& emitted, const DimValues& dims, const Arrays& rig
     return false;
 }
 
+/// Deletes each barrier, fence and wait in turn.
+void check_waits(const Kernel& kernel, const std::string& architecture) {
+    CAPTURE(kernel.name);
+    const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
+    Emitted emitted = emit_and_parse({kernel}, architecture);
+    Arrays right(kernel, dims, 7, 11);
+    run_ptx(emitted, 0, dims, right);
+    const std::string text = emitted.ptx.text;
+    const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
+    int deleted = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+        const std::string mutant = without_wait(text, line);
+        if (mutant.empty()) continue;
+        ++deleted;
+        CAPTURE(line + 1);
+        emitted.module = ptx::parse(mutant);
+        CHECK(is_noticed(emitted, dims, right));
+    }
+    CHECK(deleted > 0);
+}
+
 }  // namespace
 
 TEST_CASE("a contraction without one of its barriers or waits is noticed") {
-    const std::vector<Kernel> kernels = {
-        product({.name = "floats"}),
-        product({.name = "groups", .columns = 64}),
-        product({.name = "halves",
-                 .columns = 64,
-                 .depth = 256,
-                 .x = DType::bf16,
-                 .w = DType::bf16,
-                 .halves = true}),
-        product({.name = "rounded", .columns = 64, .depth = 256, .w = DType::bf16, .halves = true}),
-        product({.name = "through_registers", .halves = true}),
-        weighted_rows("rows", false)};
-    const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
-    for (const Kernel& kernel : kernels) {
-        CAPTURE(kernel.name);
-        Emitted emitted = emit_and_parse({kernel});
-        Arrays right(kernel, dims, 7, 11);
-        run_ptx(emitted, 0, dims, right);
-        const std::string text = emitted.ptx.text;
-        const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
-        int deleted = 0;
-        for (std::size_t line = 0; line < lines; ++line) {
-            const std::string mutant = without_wait(text, line);
-            if (mutant.empty()) continue;
-            ++deleted;
-            CAPTURE(line + 1);
-            emitted.module = ptx::parse(mutant);
-            CHECK(is_noticed(emitted, dims, right));
-        }
-        CHECK(deleted > 0);
-    }
+    const auto halves = DType::bf16;
+    check_waits(product({.name = "floats"}), "sm_80");
+    check_waits(product({.name = "groups", .columns = 64}), "sm_80");
+    Product pairs{.name = "halves", .columns = 64, .depth = 256, .x = halves, .w = halves};
+    pairs.halves = true;
+    check_waits(product(pairs), "sm_80");
+    pairs.x = DType::f32;
+    check_waits(product(pairs), "sm_80");
+    check_waits(product({.name = "through_registers", .halves = true}), "sm_80");
+    check_waits(weighted_rows("rows", false), "sm_80");
+    pairs.columns = 512;
+    check_waits(product(pairs), "sm_90a");
+    pairs.x = halves;
+    check_waits(product(pairs), "sm_90a");
 }
 
 TEST_CASE("ptxas has nothing against contractions") {

@@ -8,8 +8,8 @@ namespace fovea::emit::nvptx {
 using namespace kernel;
 
 PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                            bool aligned) {
-    const ContractionPlan plan = plan_contraction(kernel, aligned);
+                            const ContractionSettings& settings) {
+    const ContractionPlan plan = plan_contraction(kernel, settings);
     const VectorShape vector = vector_shape(kernel, plan);
     const bool has_rows = plan.form != ContractionForm::vector;
     const int tile_columns = has_rows ? plan.tile_columns : vector.columns;

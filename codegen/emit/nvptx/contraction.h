@@ -10,10 +10,9 @@
 
 namespace fovea::emit::nvptx {
 
-/// Adds the entry of a kernel that `why_not_contraction` finds nothing against. `aligned`: its
-/// buffers start at multiples of 16 bytes. A sum is taken in an order that sizes which are known
+/// Adds the entry of a kernel that `why_not_contraction` finds nothing against. A sum is taken in an order that sizes which are known
 /// only at run time do not change.
 PtxKernel write_contraction(llvm::Module& module, const kernel::Kernel& kernel,
-                            const std::string& entry, bool aligned);
+                            const std::string& entry, const ContractionSettings& settings);
 
 }  // namespace fovea::emit::nvptx

@@ -22,7 +22,7 @@ bool store_halves(const ContractionBlock& block, const Access& access,
     llvm::IRBuilder<>& ir = f.ir();
     const int count = int(values.size());
     const bool halves = f.kernel().buffers[std::size_t(access.buffer)].dtype == DType::bf16;
-    if (!halves || count % 2 != 0 || !block.plan.aligned ||
+    if (!halves || count % 2 != 0 || !block.plan.settings.aligned ||
         !lies_in_groups(f.kernel(), access, block.plan.columns, count))
         return false;
     Value* all =
@@ -114,7 +114,7 @@ Value* dynamic_shared(llvm::Module& module) {
     auto* memory =
         new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
                                  kName, nullptr, llvm::GlobalValue::NotThreadLocal, kSharedSpace);
-    memory->setAlignment(llvm::Align(128));
+    memory->setAlignment(llvm::Align(1024));  // swizzles are of addresses
     return memory;
 }
 

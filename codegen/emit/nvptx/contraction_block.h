@@ -30,7 +30,7 @@ void set_depth(const ContractionBlock& block, llvm::Value* at);
 /// `body()`'s values where the condition holds, zeros elsewhere.
 Values values_when(Function& f, llvm::Value* condition, const std::function<Values()>& body);
 
-/// The dynamic shared memory of an entry, aligned to 128 bytes.
+/// The dynamic shared memory of an entry, aligned to 1024 bytes.
 llvm::Value* dynamic_shared(llvm::Module& module);
 
 /// `base + bytes`.

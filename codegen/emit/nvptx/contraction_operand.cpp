@@ -1,5 +1,5 @@
 // Each thread copies a few pieces of a tile: groups of elements that lie side by side in global and
-// in shared memory. Rows of a tile in shared memory are 16 bytes apart from a multiple of 128, so
+// in shared memory. Rows of a tile in shared memory that is not swizzled are 16 bytes apart from a multiple of 128, so
 // that the eight rows of an ldmatrix lie in different banks.
 #include "codegen/emit/nvptx/contraction_operand.h"
 
@@ -15,6 +15,7 @@ using llvm::Value;
 namespace {
 
 constexpr int kPadding = 16;  // bytes after each row in shared memory
+constexpr int kSwizzle = 128;  // bytes of a swizzled row
 
 bool is_multiple(const Dim& extent, int tile) {
     return extent.is_static() && extent.value() % tile == 0;
@@ -44,11 +45,12 @@ OperandTiles::OperandTiles(const ContractionBlock& block, const OperandPlan& ope
       tile_outer_(tile_outer),
       tile_depth_(block.plan.tile_depth),
       first_(first),
-      matrix_(block.plan.form == ContractionForm::matrix) {}
+      halves_(block.plan.form != ContractionForm::scalar),
+      swizzled_(block.plan.form == ContractionForm::group) {}
 
 int OperandTiles::row_bytes() const {
     const int elements = operand_.depth_inside ? tile_depth_ : tile_outer_;
-    return elements * element_bytes() + kPadding;
+    return elements * element_bytes() + (swizzled_ ? 0 : kPadding);
 }
 
 int OperandTiles::pieces() const {
@@ -131,7 +133,7 @@ Values OperandTiles::begin(Value* tile, Value* to) {
 
 /// What is loaded as it lies in shared memory: a number, or pairs of bfloat16.
 Value* OperandTiles::in_memory_form(Value* loaded) {
-    if (!matrix_) return loaded;
+    if (!halves_) return loaded;
     if (operand_.width == 1)
         return ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {loaded});
     const int pairs = operand_.width / 2;
@@ -156,11 +158,25 @@ void OperandTiles::end(const Values& loaded, Value* to) {
 }
 
 Value* OperandTiles::address(Value* from, Value* outer, Value* depth) const {
+    if (swizzled_) return at_byte(f_, from, swizzled(outer, depth));
     Value* row = operand_.depth_inside ? outer : depth;
     Value* column = operand_.depth_inside ? depth : outer;
     Value* bytes = ir_.CreateAdd(ir_.CreateMul(row, ir_.getInt32(unsigned(row_bytes()))),
                                  ir_.CreateMul(column, ir_.getInt32(unsigned(element_bytes()))));
     return at_byte(f_, from, bytes);
+}
+
+/// As wgmma reads it: columns of 128 bytes, in each of which the pieces of 16 bytes of a row are
+/// exchanged by the row's number.
+Value* OperandTiles::swizzled(Value* outer, Value* depth) const {
+    Value* row = operand_.depth_inside ? outer : depth;
+    Value* at = ir_.CreateMul(operand_.depth_inside ? depth : outer, ir_.getInt32(2));
+    Value* column = ir_.CreateMul(ir_.CreateUDiv(at, ir_.getInt32(kSwizzle)),
+                                  ir_.getInt32(unsigned(tile_rows() * kSwizzle)));
+    Value* piece = ir_.CreateAnd(at, kSwizzle - 1);
+    Value* exchanged = ir_.CreateXor(piece, ir_.CreateMul(ir_.CreateAnd(row, 7), ir_.getInt32(16)));
+    return ir_.CreateAdd(column,
+                         ir_.CreateAdd(ir_.CreateMul(row, ir_.getInt32(kSwizzle)), exchanged));
 }
 
 }  // namespace fovea::emit::nvptx

@@ -11,7 +11,7 @@ class OperandTiles {
     OperandTiles(const ContractionBlock& block, const OperandPlan& operand, int tile_outer,
                  llvm::Value* first);
 
-    /// Bytes of a tile in shared memory, a multiple of 16.
+    /// Bytes of a tile in shared memory, a multiple of 16, of 1024 where it is swizzled.
     int bytes() const { return tile_rows() * row_bytes(); }
     bool is_asynchronous() const { return operand_.asynchronous; }
     /// How many pieces of a tile each thread copies.
@@ -32,7 +32,8 @@ class OperandTiles {
         llvm::Value *outer, *depth;  // in the tile, i32
     };
 
-    int element_bytes() const { return matrix_ ? 2 : 4; }
+    int element_bytes() const { return halves_ ? 2 : 4; }
+    llvm::Value* swizzled(llvm::Value* outer, llvm::Value* depth) const;
     int tile_rows() const { return operand_.depth_inside ? tile_outer_ : tile_depth_; }
     int row_bytes() const;
     Piece piece(int number) const;
@@ -50,7 +51,7 @@ class OperandTiles {
     const kernel::Access& access_;
     int tile_outer_, tile_depth_;
     llvm::Value* first_;
-    bool matrix_;
+    bool halves_, swizzled_;
 };
 
 }  // namespace fovea::emit::nvptx

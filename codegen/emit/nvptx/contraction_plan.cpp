@@ -87,14 +87,14 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
     const bool halves = dtype_of(kernel, load) == DType::bf16;
     if (plan.form == ContractionForm::scalar) {
         operand.asynchronous = !halves;
-        if (plan.aligned && !halves && !outer_run.is_one()) {
+        if (plan.settings.aligned && !halves && !outer_run.is_one()) {
             operand.width = group_width(kernel, load, outer);
             if (operand.width < 4) operand.width = 1;
         }
         return operand;
     }
     operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
-    if (plan.aligned)
+    if (plan.settings.aligned)
         operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
     operand.asynchronous = halves && operand.width > 1;
     return operand;
@@ -110,12 +110,16 @@ void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
                        (!rows.is_static() || rows.value() >= kLarge);
     plan.tile_rows = large ? 128 : tile_of(rows);
     plan.tile_columns = large ? 128 : tile_of(columns);
-    if (plan.form == ContractionForm::matrix) {
-        plan.tile_depth = 32;
-        plan.threads = large ? 256 : 128;
-    } else {
+    if (plan.form == ContractionForm::scalar) {
         plan.tile_depth = 16;
         plan.threads = plan.tile_rows * plan.tile_columns / (large ? 64 : 16);
+        return;
+    }
+    plan.tile_depth = 32;
+    plan.threads = large ? 256 : 128;
+    if (large && plan.settings.wgmma) {
+        plan.form = ContractionForm::group;
+        plan.tile_depth = 64, plan.stages = 3;
     }
 }
 
@@ -182,12 +186,12 @@ std::optional<std::string> why_not_contraction(const Kernel& kernel) {
     return std::nullopt;
 }
 
-ContractionPlan plan_contraction(const Kernel& kernel, bool aligned) {
+ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings& settings) {
     Flat flat;
     flatten(kernel, kernel.body, flat);
     const ContractionSchedule schedule = contraction_schedule(kernel);
     ContractionPlan plan;
-    plan.aligned = aligned;
+    plan.settings = settings;
     plan.rows = schedule.rows, plan.columns = schedule.lanes;
     plan.points = flat.each;
     plan.points.insert(plan.points.end(), schedule.points.begin(), schedule.points.end());
@@ -210,6 +214,7 @@ ContractionPlan plan_contraction(const Kernel& kernel, bool aligned) {
 }
 
 std::string print(const Kernel& kernel, const ContractionPlan& plan) {
+    constexpr const char* kForms[] = {"scalar", "matrix", "group", "vector"};
     if (plan.form == ContractionForm::vector) return "vector";
     const auto text = [&](const OperandPlan& operand) {
         return fmt::format("{}, {} inside, {} at once{}",
@@ -218,9 +223,8 @@ std::string print(const Kernel& kernel, const ContractionPlan& plan) {
                            operand.asynchronous ? "" : " through registers");
     };
     return fmt::format("{}, {} x {} x {}, {} threads, {} stages; a: {}; b: {}",
-                       plan.form == ContractionForm::matrix ? "matrix" : "scalar", plan.tile_rows,
-                       plan.tile_columns, plan.tile_depth, plan.threads, plan.stages, text(plan.a),
-                       text(plan.b));
+                       kForms[int(plan.form)], plan.tile_rows, plan.tile_columns, plan.tile_depth,
+                       plan.threads, plan.stages, text(plan.a), text(plan.b));
 }
 
 }  // namespace fovea::emit::nvptx

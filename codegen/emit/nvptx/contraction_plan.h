@@ -15,6 +15,7 @@ namespace fovea::emit::nvptx {
 enum class ContractionForm {
     scalar,  // each thread 4 x 4 or 8 x 8 elements, float32
     matrix,  // each warp pieces of 16 x 8, mma.sync of bfloat16
+    group,   // each group of four warps 64 rows, wgmma of bfloat16
     vector,  // no rows: the threads of a warp share the sum of one element, or each has a column
 };
 
@@ -29,26 +30,31 @@ struct OperandPlan {
     bool asynchronous = false;  // by cp.async, as they lie in memory; else through registers
 };
 
+/// What of the target and of the kernel's place matters.
+struct ContractionSettings {
+    bool aligned = true;  // buffers start at multiples of 16 bytes
+    bool wgmma = false;
+};
+
 struct ContractionPlan {
+    ContractionSettings settings;
     ContractionForm form = ContractionForm::scalar;
     std::vector<kernel::AxisId> points;  // each block has one position along these
     kernel::AxisId rows = -1, columns = -1;  // -1: the product has no such axis
     std::vector<kernel::AxisId> contracted;
     std::vector<kernel::Id> stores;  // in the order of the kernel
     kernel::Id contract = -1;
-    bool aligned = true;  // buffers start at multiples of 16 bytes
     OperandPlan a, b;  // the one with the rows, and the one with the columns
     int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
-    int stages = 4;  // tiles of each operand in shared memory; a power of two
+    int stages = 4;  // tiles of each operand in shared memory
 };
 
 /// Why a kernel with a contraction is not one that `plan_contraction` takes, as a sentence; none
 /// where it is.
 std::optional<std::string> why_not_contraction(const kernel::Kernel& kernel);
 
-/// The plan of a kernel that `why_not_contraction` finds nothing against. `aligned`: buffers start
-/// at multiples of 16 bytes.
-ContractionPlan plan_contraction(const kernel::Kernel& kernel, bool aligned);
+/// The plan of a kernel that `why_not_contraction` finds nothing against.
+ContractionPlan plan_contraction(const kernel::Kernel& kernel, const ContractionSettings& settings);
 
 /// Whether groups of `width` neighbours along the axis, the first at a multiple of it, are whole,
 /// lie side by side, and start at multiples of it in memory.

@@ -18,8 +18,13 @@ class TileProduct {
     virtual ~TileProduct() = default;
     /// How many sums a thread has.
     virtual int sums() const = 0;
+    /// Starts to add the products of the tiles at `a` and `b` to `sums`, which nothing may touch
+    /// until `add` ends it, with what this returns.
+    virtual Values start(llvm::Value*, llvm::Value*, Values sums) { return sums; }
     /// `sums` plus the products of the tiles at `a` and `b`.
     virtual Values add(llvm::Value* a, llvm::Value* b, Values sums) = 0;
+    /// Whether the tensor cores read the tiles on a way of their own.
+    virtual bool reads_by_itself() const { return false; }
     /// Where the sums belong.
     virtual std::vector<SumsInPlace> places() = 0;
 };
@@ -66,6 +71,29 @@ class MatrixProduct : public TileProduct {
     const OperandTiles &a_, &b_;
     int row_pieces_, column_pieces_;
     llvm::Value *lane_, *first_row_, *first_column_;  // i32; of the warp
+};
+
+/// Each group of four warps has 64 rows and all columns, by wgmma of bfloat16.
+class GroupProduct : public TileProduct {
+  public:
+    GroupProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);
+    int sums() const override { return plan_.tile_columns / 2; }
+    Values start(llvm::Value* a, llvm::Value* b, Values sums) override;
+    Values add(llvm::Value* a, llvm::Value* b, Values sums) override;
+    bool reads_by_itself() const override { return true; }
+    std::vector<SumsInPlace> places() override;
+
+  private:
+    /// The descriptor of a tile from position `first` along its outer axis on, and what it grows by
+    /// for the next 16 along the depth.
+    llvm::Value* descriptor(const OperandTiles& tile, llvm::Value* from, llvm::Value* first) const;
+    int step(const OperandTiles& tile) const;
+
+    Function& f_;
+    llvm::IRBuilder<>& ir_;
+    const ContractionPlan& plan_;
+    const OperandTiles &a_, &b_;
+    llvm::Value *first_row_, *warp_in_group_, *lane_;  // i32
 };
 
 }  // namespace fovea::emit::nvptx

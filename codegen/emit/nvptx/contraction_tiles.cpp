@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "codegen/emit/nvptx/contraction_product.h"
+#include "codegen/emit/nvptx/inline_asm.h"
 
 namespace fovea::emit::nvptx {
 
@@ -32,6 +33,8 @@ class Tiles {
           memory_(dynamic_shared(*block.f.llvm_function().getParent())) {
         if (plan_.form == ContractionForm::matrix)
             product_ = std::make_unique<MatrixProduct>(block, a_, b_);
+        else if (plan_.form == ContractionForm::group)
+            product_ = std::make_unique<GroupProduct>(block, a_, b_);
         else product_ = std::make_unique<ScalarProduct>(block, a_, b_);
     }
 
@@ -52,8 +55,8 @@ class Tiles {
     int sums_row() const { return plan_.tile_columns + kSumsPadding; }
 
     Value* stage(const OperandTiles& operand, Value* tile) {
-        Value* number =
-            ir_.CreateTrunc(ir_.CreateAnd(tile, f_.number(plan_.stages - 1)), ir_.getInt32Ty());
+        Value* number = ir_.CreateURem(ir_.CreateTrunc(tile, ir_.getInt32Ty()),
+                                       ir_.getInt32(unsigned(plan_.stages)));
         const bool second = &operand == &b_;
         Value* bytes = ir_.CreateMul(number, ir_.getInt32(unsigned(operand.bytes())));
         const int before = second ? plan_.stages * a_.bytes() : 0;
@@ -100,12 +103,15 @@ class Tiles {
         return f_.loop_carrying(
             f_.number(0), tiles, f_.number(1), zeros, [&](Value* tile, const Values& sums) {
                 wait_for_groups(ahead - 1);
+                if (product_->reads_by_itself()) write_asm(f_, "fence.proxy.async;");
                 f_.barrier();  // the tile is there, and no thread reads the one before it any more
+                Value *a = stage(a_, tile), *b = stage(b_, tile);
+                const Values started = product_->start(a, b, sums);
                 Value* next = ir_.CreateAdd(tile, f_.number(ahead));
                 Value* exists = ir_.CreateICmpULT(next, tiles);
                 const Values loaded = values_when(f_, exists, [&] { return begin(next); });
                 end_group();
-                const Values added = product_->add(stage(a_, tile), stage(b_, tile), sums);
+                const Values added = product_->add(a, b, started);
                 if (!loaded.empty()) f_.when(exists, [&] { end(loaded, next); });
                 return added;
             });

@@ -103,7 +103,9 @@ class Emission {
             return nvptx::write_tile_kernel(builder_.module(), kernel, kernel.name);
         switch (find_form(kernel).kind) {
             case FormKind::contraction:
-                return nvptx::write_contraction(builder_.module(), kernel, kernel.name, aligned);
+                return nvptx::write_contraction(
+                    builder_.module(), kernel, kernel.name,
+                    {.aligned = aligned, .wgmma = builder_.target().has_wgmma()});
             case FormKind::scatter: return nvptx::write_scatter(builder_.module(), kernel);
             case FormKind::rows: break;
         }

@@ -1,0 +1,80 @@
+// The sums of wgmma are operands of their own: outputs tied to inputs, through the fence
+// before and the wait after it, so that no other use can move in between.
+#include "codegen/emit/nvptx/inline_asm.h"
+
+#include <fmt/format.h>
+#include <llvm/IR/InlineAsm.h>
+
+namespace fovea::emit::nvptx {
+
+using llvm::Value;
+
+namespace {
+
+llvm::CallInst* call(Function& f, llvm::Type* result, const std::string& text,
+                     const std::string& constraints, const Values& operands) {
+    std::vector<llvm::Type*> types;
+    for (Value* operand : operands) types.push_back(operand->getType());
+    auto* type = llvm::FunctionType::get(result, types, false);
+    llvm::CallInst* made =
+        f.ir().CreateCall(llvm::InlineAsm::get(type, text, constraints, true), operands);
+    made->setConvergent();
+    return made;
+}
+
+/// `=f,=f,…`, and `,0,1,…`: so many outputs, and inputs tied to them.
+std::string outputs(std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += i ? ",=f" : "=f";
+    return text;
+}
+std::string ties(std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += "," + std::to_string(i);
+    return text;
+}
+
+/// An instruction that gives new values to floats.
+Values update(Function& f, const std::string& text, const std::string& more_constraints,
+              Values operands, const Values& floats) {
+    operands.insert(operands.end(), floats.begin(), floats.end());
+    const std::vector<llvm::Type*> types(floats.size(), f.ir().getFloatTy());
+    auto* result = llvm::StructType::get(f.ir().getContext(), types);
+    Value* all = call(
+        f, result, text,
+        outputs(floats.size()) + more_constraints + ties(floats.size()) + ",~{memory}", operands);
+    Values updated;
+    for (unsigned i = 0; i < floats.size(); ++i)
+        updated.push_back(f.ir().CreateExtractValue(all, i));
+    return updated;
+}
+
+}  // namespace
+
+void write_asm(Function& f, const std::string& text) {
+    call(f, f.ir().getVoidTy(), text, "~{memory}", {});
+}
+
+Values start_product(Function& f, Value* a, Value* b, bool transposed_a, bool transposed_b,
+                     const Values& sums) {
+    std::string registers;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        registers += (i ? ", $" : "$") + std::to_string(i);
+    const std::size_t first = sums.size();
+    const std::string text = fmt::format(
+        "{{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, 1, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16 {{{}}}, ${}, ${}, adds, 1, 1, {}, "
+        "{};\n\t}}",
+        2 * sums.size(), registers, first, first + 1, int(transposed_a), int(transposed_b));
+    return update(f, text, ",l,l", {a, b}, sums);
+}
+
+Values fence_products(Function& f, const Values& sums) {
+    return update(f, "wgmma.fence.sync.aligned;", "", {}, sums);
+}
+
+Values wait_for_products(Function& f, int left, const Values& sums) {
+    return update(f, fmt::format("wgmma.wait_group.sync.aligned {};", left), "", {}, sums);
+}
+
+}  // namespace fovea::emit::nvptx

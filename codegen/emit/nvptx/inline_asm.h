@@ -1,0 +1,27 @@
+// Instructions that LLVM has no intrinsics for.
+#pragma once
+
+#include <string>
+
+#include "codegen/emit/nvptx/function.h"
+
+namespace fovea::emit::nvptx {
+
+/// An instruction without operands that orders accesses to memory, for all threads.
+void write_asm(Function& f, const std::string& text);
+
+/// wgmma.fence: products that start from here on see what was written to the registers of `sums`,
+/// which are those that it returns.
+Values fence_products(Function& f, const Values& sums);
+
+/// wgmma.mma_async: `sums`, of 64 rows and 2 * sums.size() columns, plus the product of the operands
+/// that the descriptors name, bfloat16, 16 along the depth. `transposed`: neighbours differ in the
+/// row or the column. Until `wait_for_products` nothing may touch what this returns.
+Values start_product(Function& f, llvm::Value* a, llvm::Value* b, bool transposed_a,
+                     bool transposed_b, const Values& sums);
+
+/// Waits until all products are done but those of the last `left` groups that were committed, and
+/// returns the sums, which can be touched from then on.
+Values wait_for_products(Function& f, int left, const Values& sums);
+
+}  // namespace fovea::emit::nvptx
