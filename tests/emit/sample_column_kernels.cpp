@@ -58,6 +58,21 @@ Kernel row_sums(const std::string& name, const Dim& columns, bool flat) {
     return it.finish();
 }
 
+/// Sums over rows alone: columns do without each other.
+Kernel column_sums(const std::string& name, const Dim& columns) {
+    Builder it(name);
+    const AxisId row = it.axis("row", m), j = it.axis("j", columns);
+    const AxisId blocks = it.axis("blocks", kRowBlocks);
+    const int x = it.input("x", {m, columns}), y = it.output("y", {m, columns});
+    const int sums = it.output("x_parts", {kRowBlocks, columns});
+    const int squares = it.output("square_parts", {kRowBlocks, columns});
+    const Id value = it.load(it.at(x, {row, j}));
+    it.store(it.at(y, {row, j}), it.map(E::relu, {value}));
+    it.store(it.at(sums, {blocks, j}), it.sum_by_block(value, {row}, blocks));
+    it.store(it.at(squares, {blocks, j}), it.sum_by_block(it.mul(value, value), {row}, blocks));
+    return it.finish();
+}
+
 Kernel scatter(const std::string& name, const Dim& columns) {
     Builder it(name);
     const AxisId row = it.axis("row", m), j = it.axis("j", columns);
@@ -80,6 +95,9 @@ std::vector<Kernel> sample_column_kernels() {
             row_sums("row_sums", n, true),
             row_sums("row_sums_48", 48, true),
             row_sums("row_sums_two_axes", n, false),
+            column_sums("column_sums", n),
+            column_sums("column_sums_64", 64),
+            column_sums("column_sums_256", 256),
             column_softmax(),
             scatter("scatter", n),
             scatter("scatter_32", 32)};

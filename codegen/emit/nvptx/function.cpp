@@ -63,6 +63,8 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     annotate(*function_, "kernel", 1);
     annotate(*function_, "maxntidx", threads);
+    // Without it ptxas spills some values for the sake of more blocks at a time.
+    annotate(*function_, "minctasm", 1);
 
     const bool separate = !may_overlap(kernel);
     const llvm::Attribute aligned =

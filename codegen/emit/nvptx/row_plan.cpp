@@ -142,11 +142,29 @@ class Planner {
         return count;
     }
 
+    bool reduces_rows() const {
+        return std::any_of(form_.nodes.begin(), form_.nodes.end(), [&](Id id) {
+            auto reduce = as<Reduce>(kernel_, id);
+            return reduce && reduce->blocks < 0;
+        });
+    }
+
+    /// Columns that do without each other: few for each block, so that there are many blocks.
+    void cut_columns(const Dim& extent) {
+        plan_.lanes = kWarp;
+        plan_.per_lane = 4;
+        for (int vector : {4, 2, 1})
+            if (plan_.vector == 1 && extent.divisible_by(Dim(kWarp * vector)))
+                plan_.per_lane = plan_.vector = vector;
+        plan_.strip = kWarp * plan_.per_lane;
+    }
+
     void choose_threads() {
         plan_.threads = kBlock;
         if (plan_.lane < 0) return;
         const Dim& extent = kernel_.axes[std::size_t(plan_.lane)].extent;
         const bool sums = !plan_.sums.empty();
+        if (sums && !reduces_rows() && stores_everywhere()) return cut_columns(extent);
         if (!extent.is_static()) {
             plan_.lanes = plan_.threads = sums ? 4 * kBlock : kLongRow;
             return;

@@ -30,6 +30,8 @@ struct RowPlan {
     /// Elements along `lane` that each thread keeps in registers, `vector` neighbours at a time; 0:
     /// it walks them in a loop, once for each pass.
     int per_lane = 0, vector = 1;
+    /// Elements along `lane` that a block takes; 0: all.
+    int strip = 0;
     Passes passes;
 
     int groups() const { return threads / lanes; }

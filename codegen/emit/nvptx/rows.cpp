@@ -23,10 +23,13 @@ class Rows {
         : kernel_(kernel),
           plan_(plan_rows(kernel)),
           f_(module, kernel, kernel.name, plan_.threads),
-          ir_(f_.ir()) {}
+          ir_(f_.ir()),
+          block_(f_.block()) {}
 
     PtxKernel run() {
         PtxLaunch launch{kernel_.name, {}, plan_.threads, 0};
+        // What a later pass computes again must be the same bits.
+        ir_.setFastMathFlags({});
         Value* thread = ir_.CreateZExt(f_.thread(), ir_.getInt64Ty());
         Value* lanes = f_.number(plan_.lanes);
         lane_ = ir_.CreateURem(thread, lanes, "lane");
@@ -38,6 +41,8 @@ class Rows {
         } else {
             launch.grid = grid_of(kernel_, plan_.points, 1);
             launch.grid.push_back({kernel_.axes[std::size_t(plan_.blocks)].extent, 1});
+            if (plan_.strip)
+                launch.grid.push_back({kernel_.axes[std::size_t(plan_.lane)].extent, plan_.strip});
             take_rows();
         }
         f_.finish();
@@ -53,13 +58,25 @@ class Rows {
 
     void find_elements() {
         const Dim& extent = kernel_.axes[std::size_t(plan_.lane)].extent;
+        Value* start = f_.number(0);
+        if (plan_.strip) {
+            Value* strip = f_.number(plan_.strip);
+            Value* last = ir_.CreateNSWAdd(f_.extent(plan_.lane), f_.number(plan_.strip - 1));
+            Value* strips = ir_.CreateUDiv(last, strip, "strips");
+            start = ir_.CreateNSWMul(ir_.CreateURem(f_.block(), strips), strip);
+            block_ = ir_.CreateUDiv(f_.block(), strips);
+        }
+        const int vector = plan_.vector;
+        start = ir_.CreateNSWAdd(start, ir_.CreateNSWMul(lane_, f_.number(vector)));
         for (int i = 0; i < plan_.per_lane; ++i) {
-            const int vector = plan_.vector, first = i / vector * vector * plan_.lanes + i % vector;
-            Value* at =
-                ir_.CreateNSWAdd(ir_.CreateNSWMul(lane_, f_.number(vector)), f_.number(first));
-            const bool inside = first + (plan_.lanes - 1) * vector < extent.value();
+            const int first = i / vector * vector * plan_.lanes + i % vector;
+            Value* at = ir_.CreateNSWAdd(start, f_.number(first));
+            const bool inside = plan_.strip ? extent.divisible_by(Dim(plan_.strip))
+                                            : first + (plan_.lanes - 1) * vector < extent.value();
             Value* valid = inside ? nullptr : ir_.CreateICmpSLT(at, f_.extent(plan_.lane));
-            if (valid) at = ir_.CreateSelect(valid, at, f_.number(extent.value() - 1));
+            if (valid)
+                at = ir_.CreateSelect(valid, at,
+                                      ir_.CreateNSWSub(f_.extent(plan_.lane), f_.number(1)));
             elements_.push_back({at, valid});
         }
     }
@@ -80,8 +97,8 @@ class Rows {
     /// The rows of the block, one after the other for each group; then the groups' sums.
     void take_rows() {
         Value* blocks = f_.extent(plan_.blocks);
-        f_.set_position(plan_.blocks, ir_.CreateURem(f_.block(), blocks));
-        set_positions(f_, plan_.points, ir_.CreateUDiv(f_.block(), blocks));
+        f_.set_position(plan_.blocks, ir_.CreateURem(block_, blocks));
+        set_positions(f_, plan_.points, ir_.CreateUDiv(block_, blocks));
         Value* block = f_.position(plan_.blocks);
         Value* count = count_of(f_, plan_.rows);
         const auto start = [&](Value* number) {
@@ -280,6 +297,7 @@ class Rows {
     RowPlan plan_;
     Function f_;
     llvm::IRBuilder<>& ir_;
+    Value* block_;  // the number among those of the same columns
     Value *lane_ = nullptr, *group_ = nullptr;
     Value* is_point_ = nullptr;  // whether the group has a point; null: all have
     std::vector<Element> elements_;
