@@ -42,7 +42,11 @@ TEST_CASE("the formula, the user's lines and the buffers stand above an entry") 
                     "// x: f32[b, m, n]\n"
                     "// lens: i32[b]\n"
                     "// y, written: f32[b, m, n]\n"
-                    ".visible .entry softmax(\n") != std::string::npos);
+                    ".visible .entry softmax(\n"
+                    "\t.param .u64 softmax_param_x,\n"
+                    "\t.param .u64 softmax_param_lens,\n"
+                    "\t.param .u64 softmax_param_y,\n"
+                    "\t.param .u64 softmax_param_b,\n") != std::string::npos);
     CHECK(text.find(".version 8.5\n.target sm_80\n") != std::string::npos);
 }
 

@@ -2,6 +2,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -77,27 +78,58 @@ class Emission {
             throw UserError("kernel " + kernel.name + " has no form in PTX: " + *reason);
         result = write(kernel, aligned);
         for (const PtxLaunch& launch : result.launches) {
-            comments_[launch.entry] = comment(kernel);
+            entries_[launch.entry] = {launch.entry, comment(kernel), parameters(kernel)};
             if (!aligned) forget_alignment(*builder_.module().getFunction(launch.entry));
         }
         return result;
     }
 
-    /// The text, with a comment above each entry: what it computes, and the user's lines.
+    /// The text, with a comment above each entry, what it computes and the user's lines, and with
+    /// its parameters called after what they are.
     std::string finish() {
         const std::string text = builder_.finish(), entry = ".visible .entry ";
+        std::size_t at = text.find(entry);
+        std::string result = text.substr(0, at);
+        while (at != text.npos) {
+            const std::size_t name = at + entry.size(), next = text.find(entry, name);
+            const Entry& own = entries_.at(text.substr(name, text.find('(', name) - name));
+            result += own.comment + name_parameters(text.substr(at, next - at), own);
+            at = next;
+        }
+        return result;
+    }
+
+  private:
+    struct Entry {
+        std::string name, comment;
+        std::vector<std::string> parameters;
+    };
+
+    static std::vector<std::string> parameters(const Kernel& kernel) {
+        std::vector<std::string> result;
+        for (const kernel::Buffer& buffer : kernel.buffers)
+            result.push_back(identifier(buffer.name));
+        for (const std::string& symbol : symbols_of(kernel)) result.push_back(symbol);
+        if (draws(kernel)) result.push_back("draw");
+        return result;
+    }
+
+    /// `softmax_param_x` for LLVM's `softmax_param_0`.
+    static std::string name_parameters(const std::string& text, const Entry& entry) {
+        const std::string prefix = entry.name + "_param_";
         std::string result;
         std::size_t done = 0;
-        for (std::size_t at = text.find(entry); at != text.npos; at = text.find(entry, at + 1)) {
-            const std::size_t name = at + entry.size();
-            result += text.substr(done, at - done);
-            result += comments_[text.substr(name, text.find('(', name) - name)];
-            done = at;
+        for (std::size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, done)) {
+            std::size_t end = at + prefix.size(), number = 0;
+            result += text.substr(done, end - done);
+            for (; std::isdigit(static_cast<unsigned char>(text[end])); ++end)
+                number = number * 10 + std::size_t(text[end] - '0');
+            result += entry.parameters.at(number);
+            done = end;
         }
         return result + text.substr(done);
     }
 
-  private:
     PtxKernel write(const Kernel& kernel, bool aligned) {
         if (loops_over_tiles(kernel))
             return nvptx::write_tile_kernel(builder_.module(), kernel, kernel.name);
@@ -123,7 +155,7 @@ class Emission {
         std::string result = identifier(name);
         if (result[0] == '_') result = "kernel" + result;
         const std::string wanted = result;
-        for (int i = 2; !entries_.insert(result).second; ++i)
+        for (int i = 2; !names_.insert(result).second; ++i)
             result = wanted + "_" + std::to_string(i);
         return result;
     }
@@ -142,8 +174,8 @@ class Emission {
     }
 
     nvptx::ModuleBuilder builder_;
-    std::set<std::string> entries_;
-    std::map<std::string, std::string> comments_;
+    std::set<std::string> names_;
+    std::map<std::string, Entry> entries_;
 };
 
 }  // namespace
