@@ -102,13 +102,36 @@ std::vector<Kernel> large_products() {
                      .depth = 36,
                      .w = DType::bf16,
                      .transposed_w = true,
-                     .halves = true}),
-            product({.name = "large_gradient",
-                     .rows = 520,
-                     .columns = 512,
-                     .x = DType::bf16,
-                     .transposed_x = true,
                      .halves = true})};
+}
+
+/// Tiles of 64 x 64 that wgmma takes, in the layouts that the large ones have not.
+std::vector<Kernel> group_products() {
+    const auto halves = DType::bf16;
+    Product gradient{.name = "gradient", .rows = 72, .columns = 96, .x = halves};
+    gradient.transposed_x = gradient.halves = true;
+    Product given{.name = "given", .columns = 64, .depth = 136, .x = halves, .w = halves};
+    given.transposed_w = given.halves = true;
+    Product symbolic{.name = "symbolic", .columns = 80, .w = halves, .halves = true};
+    return {product(gradient), product(given), product(symbolic)};
+}
+
+/// Runs the kernels for one architecture on two schedules against the evaluator.
+void check_on(const std::string& architecture, const std::vector<Kernel>& kernels,
+              const std::vector<DimValues>& sizes, double tolerance) {
+    CAPTURE(architecture);
+    const Emitted emitted = emit_and_parse(kernels, architecture);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        for (const DimValues& dims : sizes) {
+            CAPTURE(kernels[i].name);
+            CAPTURE(dims.at("m"));
+            CAPTURE(dims.at("k"));
+            Arrays first(kernels[i], dims, 7, 11), second(kernels[i], dims, 7, 11);
+            run_ptx(emitted, i, dims, first, ptx::schedules()[1]);
+            check_against_evaluator(kernels[i], dims, first, tolerance);
+            run_ptx(emitted, i, dims, second, ptx::schedules()[2]);
+            CHECK(same_bits(first, second));
+        }
 }
 
 }  // namespace
@@ -125,23 +148,29 @@ TEST_CASE("contractions of bfloat16 in PTX agree with the evaluator") {
 }
 
 TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
-    const std::vector<Kernel> kernels = large_products();
-    const DimValues dims{{"m", 130}, {"k", 200}};
-    for (const char* architecture : {"sm_80", "sm_90a"}) {
-        CAPTURE(architecture);
-        const Emitted emitted = emit_and_parse(kernels, architecture);
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            CAPTURE(kernels[i].name);
-            const auto plan = emit::nvptx::plan_contraction(kernels[i], {});
-            CHECK(plan.tile_rows == 128);
-            CHECK(plan.tile_columns == 128);
-            Arrays first(kernels[i], dims, 7, 11), second(kernels[i], dims, 7, 11);
-            run_ptx(emitted, i, dims, first, ptx::schedules()[1]);
-            check_against_evaluator(kernels[i], dims, first, i < 3 ? 3e-6 : 1. / 64);
-            run_ptx(emitted, i, dims, second, ptx::schedules()[2]);
-            CHECK(same_bits(first, second));
-        }
+    const std::vector<Kernel> all = large_products();
+    for (const Kernel& kernel : all) {
+        CAPTURE(kernel.name);
+        const auto plan = emit::nvptx::plan_contraction(kernel, {});
+        CHECK(plan.tile_rows == 128);
+        CHECK(plan.tile_columns == 128);
     }
+    const std::vector<DimValues> dims{{{"m", 130}, {"k", 70}}};
+    for (const char* architecture : {"sm_80", "sm_90a"}) {
+        check_on(architecture, {all[0], all[1], all[2]}, dims, 3e-6);
+        check_on(architecture, {all[3]}, dims, 1. / 64);
+    }
+}
+
+TEST_CASE("contractions by wgmma agree with the evaluator") {
+    check_on("sm_90a", sample_rounded_contractions(), sizes(), 1. / 64);
+    std::vector<Kernel> kernels = with_products(sample_bfloat16_contractions());
+    check_on("sm_90a", kernels, sizes(), 3e-6);
+    kernels = group_products();
+    for (const Kernel& kernel : kernels)
+        CHECK(emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}).form ==
+              emit::nvptx::ContractionForm::group);
+    check_on("sm_90a", kernels, sizes(), 1. / 64);
 }
 
 TEST_CASE("how a contraction is cut is chosen from static sizes") {
@@ -163,9 +192,10 @@ TEST_CASE("how a contraction is cut is chosen from static sizes") {
                 .halves = true}) ==
           "matrix, 128 x 128 x 32, 256 threads, 4 stages; a: i, depth inside, 8 at once; "
           "b: j, depth inside, 4 at once through registers");
-    const Kernel large = large_products()[4];
-    CHECK(print(large, emit::nvptx::plan_contraction(large, {.aligned = true, .wgmma = true})) ==
-          "group, 128 x 128 x 64, 256 threads, 3 stages; a: i, it inside, 8 at once; "
+    const Kernel gradient = group_products()[0];
+    CHECK(print(gradient,
+                emit::nvptx::plan_contraction(gradient, {.aligned = true, .wgmma = true})) ==
+          "group, 64 x 64 x 64, 128 threads, 3 stages; a: i, it inside, 8 at once; "
           "b: j, it inside, 4 at once through registers");
     const Kernel kernel = weighted_rows("rows", false);
     CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, {})) == "vector");

@@ -14,8 +14,9 @@ using namespace kernel;
 
 namespace {
 
-/// From how many columns and rows on a block computes 128 x 128 elements.
-constexpr std::int64_t kLarge = 512;
+/// From how many columns and rows on a block computes 128 x 128 elements, and how many such blocks
+/// there must be, so that no multiprocessor is without one.
+constexpr std::int64_t kLarge = 512, kBlocks = 128;
 /// Runs of elements that are shorter are read by neighbouring threads across them.
 constexpr std::int64_t kShortRun = 8;
 
@@ -103,11 +104,24 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
 /// 32 for few positions, 64 for more.
 int tile_of(const Dim& extent) { return extent.is_static() && extent.value() <= 32 ? 32 : 64; }
 
+bool is_large(const Dim& rows, const Dim& columns) {
+    if (!columns.is_static() || columns.value() < kLarge) return false;
+    if (!rows.is_static()) return true;
+    return rows.value() >= kLarge && (rows.value() / 128) * (columns.value() / 128) >= kBlocks;
+}
+
+/// Whether wgmma is worth its larger tiles of both operands: those that pass through registers one
+/// by one need too many of them.
+bool takes_wgmma(const ContractionPlan& plan) {
+    const bool by_one =
+        !plan.a.asynchronous && !plan.b.asynchronous && (plan.a.width == 1 || plan.b.width == 1);
+    return plan.settings.wgmma && plan.tile_rows >= 64 && plan.tile_columns >= 64 && !by_one;
+}
+
 void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
     const Dim& rows = extent_of(kernel, plan.rows);
     const Dim& columns = extent_of(kernel, plan.columns);
-    const bool large = columns.is_static() && columns.value() >= kLarge &&
-                       (!rows.is_static() || rows.value() >= kLarge);
+    const bool large = is_large(rows, columns);
     plan.tile_rows = large ? 128 : tile_of(rows);
     plan.tile_columns = large ? 128 : tile_of(columns);
     if (plan.form == ContractionForm::scalar) {
@@ -117,7 +131,7 @@ void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
     }
     plan.tile_depth = 32;
     plan.threads = large ? 256 : 128;
-    if (large && plan.settings.wgmma) {
+    if (takes_wgmma(plan)) {
         plan.form = ContractionForm::group;
         plan.tile_depth = 64, plan.stages = 3;
     }
@@ -207,9 +221,9 @@ ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings
         return plan;
     }
     plan.form = contract.bfloat16 ? ContractionForm::matrix : ContractionForm::scalar;
-    choose_tile(kernel, plan);
     plan.a = plan_operand(kernel, plan, schedule.a, plan.rows);
     plan.b = plan_operand(kernel, plan, schedule.b, plan.columns);
+    choose_tile(kernel, plan);
     return plan;
 }
 
