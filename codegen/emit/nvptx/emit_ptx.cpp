@@ -105,12 +105,19 @@ class Emission {
         std::vector<std::string> parameters;
     };
 
+    /// A buffer, a size and `draw` may be called alike.
     static std::vector<std::string> parameters(const Kernel& kernel) {
         std::vector<std::string> result;
-        for (const kernel::Buffer& buffer : kernel.buffers)
-            result.push_back(identifier(buffer.name));
-        for (const std::string& symbol : symbols_of(kernel)) result.push_back(symbol);
-        if (draws(kernel)) result.push_back("draw");
+        std::set<std::string> taken;
+        const auto add = [&](const std::string& name) {
+            std::string unused = name;
+            for (int i = 2; !taken.insert(unused).second; ++i)
+                unused = name + "_" + std::to_string(i);
+            result.push_back(unused);
+        };
+        for (const kernel::Buffer& buffer : kernel.buffers) add(identifier(buffer.name));
+        for (const std::string& symbol : symbols_of(kernel)) add(symbol);
+        if (draws(kernel)) add("draw");
         return result;
     }
 
