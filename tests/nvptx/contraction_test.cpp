@@ -105,6 +105,19 @@ std::vector<Kernel> large_products() {
                      .halves = true})};
 }
 
+/// Tiles of 128 x 256, products of which overlap.
+std::vector<Kernel> very_large_products() {
+    const auto halves = DType::bf16;
+    Product given{.name = "very_large", .columns = 2056, .depth = 328, .x = halves, .w = halves};
+    given.halves = true;
+    Product transposed = given;
+    transposed.name = "very_large_t", transposed.columns = 2048, transposed.depth = 72;
+    transposed.transposed_w = true;
+    Product short_one = given;
+    short_one.name = "short", short_one.columns = 2048, short_one.depth = 8;
+    return {product(given), product(transposed), product(short_one)};
+}
+
 /// Tiles of 64 x 64 that wgmma takes, in the layouts that the large ones have not.
 std::vector<Kernel> group_products() {
     const auto halves = DType::bf16;
@@ -171,6 +184,10 @@ TEST_CASE("contractions by wgmma agree with the evaluator") {
         CHECK(emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}).form ==
               emit::nvptx::ContractionForm::group);
     check_on("sm_90a", kernels, sizes(), 1. / 64);
+    kernels = very_large_products();
+    for (const Kernel& kernel : kernels)
+        CHECK(emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}).overlaps);
+    check_on("sm_90a", kernels, {{{"m", 40}, {"k", 0}}}, 3e-6);
 }
 
 TEST_CASE("how a contraction is cut is chosen from static sizes") {
@@ -296,6 +313,7 @@ TEST_CASE("a contraction without one of its barriers or waits is noticed") {
     check_waits(product(pairs), "sm_90a");
     pairs.x = halves;
     check_waits(product(pairs), "sm_90a");
+    check_waits(very_large_products()[0], "sm_90a");
 }
 
 TEST_CASE("ptxas has nothing against contractions") {

@@ -55,7 +55,13 @@ Values GroupProduct::start(Value* a, Value* b, Values sums) {
     return sums;
 }
 
-Values GroupProduct::add(Value*, Value*, Values sums) { return wait_for_products(f_, 0, sums); }
+Values GroupProduct::add(Value*, Value*, Values sums) {
+    return wait_for_products(f_, plan_.overlaps ? 1 : 0, sums);
+}
+
+Values GroupProduct::finish(Values sums) {
+    return plan_.overlaps ? wait_for_products(f_, 0, sums) : sums;
+}
 
 /// Lane 4 r + c of warp w has columns 2 c and 2 c + 1 of rows 16 w + r and 16 w + r + 8, in every
 /// eight columns.

@@ -17,6 +17,8 @@ namespace {
 /// From how many columns and rows on a block computes 128 x 128 elements, and how many such blocks
 /// there must be, so that no multiprocessor is without one.
 constexpr std::int64_t kLarge = 512, kBlocks = 128;
+/// From how many columns on a block computes 128 x 256, by wgmma of operands that need no registers.
+constexpr std::int64_t kVeryLarge = 2048;
 /// Runs of elements that are shorter are read by neighbouring threads across them.
 constexpr std::int64_t kShortRun = 8;
 
@@ -104,10 +106,11 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
 /// 32 for few positions, 64 for more.
 int tile_of(const Dim& extent) { return extent.is_static() && extent.value() <= 32 ? 32 : 64; }
 
-bool is_large(const Dim& rows, const Dim& columns) {
-    if (!columns.is_static() || columns.value() < kLarge) return false;
+bool is_large(const Dim& rows, const Dim& columns, std::int64_t least, int tile_columns) {
+    if (!columns.is_static() || columns.value() < least) return false;
     if (!rows.is_static()) return true;
-    return rows.value() >= kLarge && (rows.value() / 128) * (columns.value() / 128) >= kBlocks;
+    const std::int64_t blocks = (rows.value() / 128) * (columns.value() / tile_columns);
+    return rows.value() >= kLarge && blocks >= kBlocks;
 }
 
 /// Whether wgmma is worth its larger tiles of both operands: those that pass through registers one
@@ -121,7 +124,7 @@ bool takes_wgmma(const ContractionPlan& plan) {
 void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
     const Dim& rows = extent_of(kernel, plan.rows);
     const Dim& columns = extent_of(kernel, plan.columns);
-    const bool large = is_large(rows, columns);
+    const bool large = is_large(rows, columns, kLarge, 128);
     plan.tile_rows = large ? 128 : tile_of(rows);
     plan.tile_columns = large ? 128 : tile_of(columns);
     if (plan.form == ContractionForm::scalar) {
@@ -134,6 +137,9 @@ void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
     if (takes_wgmma(plan)) {
         plan.form = ContractionForm::group;
         plan.tile_depth = 64, plan.stages = 3;
+        const bool passes_registers = !plan.a.asynchronous || !plan.b.asynchronous;
+        if (passes_registers || !is_large(rows, columns, kVeryLarge, 256)) return;
+        plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
     }
 }
 
@@ -236,9 +242,10 @@ std::string print(const Kernel& kernel, const ContractionPlan& plan) {
                            operand.depth_inside ? "depth" : "it", operand.width,
                            operand.asynchronous ? "" : " through registers");
     };
-    return fmt::format("{}, {} x {} x {}, {} threads, {} stages; a: {}; b: {}",
+    return fmt::format("{}, {} x {} x {}, {} threads, {} stages{}; a: {}; b: {}",
                        kForms[int(plan.form)], plan.tile_rows, plan.tile_columns, plan.tile_depth,
-                       plan.threads, plan.stages, text(plan.a), text(plan.b));
+                       plan.threads, plan.stages, plan.overlaps ? " that overlap" : "",
+                       text(plan.a), text(plan.b));
 }
 
 }  // namespace fovea::emit::nvptx

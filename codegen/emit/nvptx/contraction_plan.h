@@ -47,6 +47,7 @@ struct ContractionPlan {
     OperandPlan a, b;  // the one with the rows, and the one with the columns
     int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
     int stages = 4;  // tiles of each operand in shared memory
+    bool overlaps = false;  // of wgmma: a product is under way while the next one is prepared
 };
 
 /// Why a kernel with a contraction is not one that `plan_contraction` takes, as a sentence; none

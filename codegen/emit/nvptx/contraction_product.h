@@ -23,6 +23,8 @@ class TileProduct {
     virtual Values start(llvm::Value*, llvm::Value*, Values sums) { return sums; }
     /// `sums` plus the products of the tiles at `a` and `b`.
     virtual Values add(llvm::Value* a, llvm::Value* b, Values sums) = 0;
+    /// The sums once all products are done; `add` may have left the last one under way.
+    virtual Values finish(Values sums) { return sums; }
     /// Whether the tensor cores read the tiles on a way of their own.
     virtual bool reads_by_itself() const { return false; }
     /// Where the sums belong.
@@ -80,6 +82,7 @@ class GroupProduct : public TileProduct {
     int sums() const override { return plan_.tile_columns / 2; }
     Values start(llvm::Value* a, llvm::Value* b, Values sums) override;
     Values add(llvm::Value* a, llvm::Value* b, Values sums) override;
+    Values finish(Values sums) override;
     bool reads_by_itself() const override { return true; }
     std::vector<SumsInPlace> places() override;
 

@@ -88,10 +88,10 @@ class Tiles {
         if (second) b_.end({loaded.begin() + half, loaded.end()}, stage(b_, tile));
     }
 
-    /// The sums of all tiles along the depth. While one is multiplied, the next `stages - 1` are on
-    /// their way.
+    /// The sums of all tiles along the depth. While one is multiplied, the next ones are on their
+    /// way: to all other stages, but for that of the tile before, if its product is still under way.
     Values sum_tiles() {
-        const int ahead = plan_.stages - 1;
+        const int ahead = plan_.stages - (plan_.overlaps ? 2 : 1);
         Value* tiles = ir_.CreateUDiv(ir_.CreateAdd(block_.depth, f_.number(plan_.tile_depth - 1)),
                                       f_.number(plan_.tile_depth), "tiles");
         f_.loop(f_.number(0), f_.number(ahead), f_.number(1), [&](Value* tile) {
@@ -100,11 +100,11 @@ class Tiles {
         });
         const Values zeros(std::size_t(product_->sums()),
                            llvm::ConstantFP::get(ir_.getFloatTy(), 0));
-        return f_.loop_carrying(
+        const Values all = f_.loop_carrying(
             f_.number(0), tiles, f_.number(1), zeros, [&](Value* tile, const Values& sums) {
                 wait_for_groups(ahead - 1);
                 if (product_->reads_by_itself()) write_asm(f_, "fence.proxy.async;");
-                f_.barrier();  // the tile is there, and no thread reads the one before it any more
+                f_.barrier();  // the tile is there, and no thread reads the stage of `next` any more
                 Value *a = stage(a_, tile), *b = stage(b_, tile);
                 const Values started = product_->start(a, b, sums);
                 Value* next = ir_.CreateAdd(tile, f_.number(ahead));
@@ -115,6 +115,7 @@ class Tiles {
                 if (!loaded.empty()) f_.when(exists, [&] { end(loaded, next); });
                 return added;
             });
+        return product_->finish(all);
     }
 
     Value* sum_address(Value* row, Value* column) {
