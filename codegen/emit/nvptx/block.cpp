@@ -57,12 +57,11 @@ Value* Function::block_reduce(Reduction reduction, Value* value) {
     value = group_reduce(reduction, value, kWarp);
     if (warps == 1) return value;
     llvm::Type* type = value->getType();
-    if (!gathered_) gathered_ = shared(ir_.getInt32Ty(), kWarp, "gathered");
-    const auto place = [&](Value* number) {
-        return ir_.CreateInBoundsGEP(type, gathered_, number);
-    };
+    // What the last reduction but one left there has been read: the barrier of the last says so.
+    Value*& gathered = gathered_[reductions_++ % 2];
+    if (!gathered) gathered = shared(ir_.getInt32Ty(), kWarp, "gathered");
+    const auto place = [&](Value* number) { return ir_.CreateInBoundsGEP(type, gathered, number); };
     Value* lane = ir_.CreateAnd(thread_, kWarp - 1);
-    barrier();  // the results of the reduction before have been read
     when(ir_.CreateICmpEQ(lane, ir_.getInt32(0)),
          [&] { ir_.CreateStore(value, place(ir_.CreateLShr(thread_, 5))); });
     barrier();

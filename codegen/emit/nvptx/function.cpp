@@ -244,7 +244,12 @@ Values Function::loop_carrying(Value* first, Value* end, Value* step, const Valu
     ir_.CreateCondBr(ir_.CreateICmpSLT(at, end), inside, after);
     ir_.SetInsertPoint(inside);
     Values next;
+    const int reductions = reductions_;
     scope([&] { next = body(at, carried); });
+    if ((reductions_ - reductions) % 2) {  // the next turn starts with the memory of the last one
+        barrier();
+        ++reductions_;
+    }
     Value* following = ir_.CreateNSWAdd(at, step);
     at->addIncoming(following, ir_.GetInsertBlock());
     for (std::size_t i = 0; i < carried.size(); ++i)

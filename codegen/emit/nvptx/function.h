@@ -135,7 +135,8 @@ class Function {
     Values buffers_, positions_;
     std::map<std::string, llvm::Value*> symbols_;
     llvm::Value *thread_ = nullptr, *block_ = nullptr, *draw_ = nullptr;
-    llvm::Value* gathered_ = nullptr;  // shared memory of block_reduce
+    llvm::Value* gathered_[2]{};  // shared memory of block_reduce, in turns
+    int reductions_ = 0;  // of the block, so far
     std::vector<std::vector<kernel::AxisId>> depends_;  // by node, ascending
     std::vector<std::vector<kernel::Id>> users_;  // by node, all that is made from it
     std::map<Key, llvm::Value*> known_;
