@@ -101,7 +101,7 @@ void Instance::bind(const DimValues& dims) {
                         program_->buffers.size(),
                     nullptr);
     for (std::size_t i = 0; i < parameters_->count(); ++i) {
-        tensors_[i] = parameters_->flat().data() + parameters_->offset(i);
+        tensors_[i] = parameters_->address() + parameters_->offset(i);
     }
     try {
         place_tensors(parameters_->count(), program_->inputs, inputs_);
@@ -295,13 +295,20 @@ void Instance::run(std::uint64_t seed, std::uint64_t step) {
 }
 
 void Instance::run_call(Call call) {
-    call = complete(call);
-    if (program_->check_inputs) program_->check_inputs(call);
     if (!program_->run && !executor_)
         throw InternalError("program '" + program_->name + "' has no code");
+    parameters_->fetch();
+    run_call(call, [this](const Call& complete) {
+        if (executor_) executor_->run(complete);
+        else program_->run(complete);
+    });
+}
+
+void Instance::run_call(Call call, const std::function<void(const Call&)>& work) {
+    call = complete(call);
+    if (program_->check_inputs) program_->check_inputs(call);
     call.prepare = !prepared_;
-    if (executor_) executor_->run(call);
-    else program_->run(call);
+    work(call);
     prepared_ = true;
 }
 

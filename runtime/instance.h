@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -55,6 +56,10 @@ class Instance {
     void run(std::uint64_t seed = 0, std::uint64_t step = 0);
     /// The same with the seed, step and callbacks of `call`; the rest of it is not looked at.
     void run_call(Call call);
+    /// The same with `work` in the place of the program's code.
+    void run_call(Call call, const std::function<void(const Call&)>& work);
+    /// What runs the calls on a device; null: this machine's cores do.
+    Executor* executor() const { return executor_.get(); }
     /// Address of tensor number i in the order of Call::tensors.
     void* tensor(std::size_t i) const { return tensors_[i]; }
     /// Bytes of the planned workspace, without inputs, outputs and prepared buffers.

@@ -20,16 +20,7 @@
 namespace fovea::runtime {
 namespace {
 
-/// The factors of one step, rounded to float once.
-struct Factors {
-    float gradient_scale;
-    float decay;  // of weights, times the values: added to the gradient
-    float keep;  // 1 - learning rate · weight decay: multiplies the values (adamw)
-    float beta1, beta2, one_minus_beta1, one_minus_beta2;
-    float step_size;  // learning rate / (1 - beta1^step); sgd: learning rate
-    float inverse_root;  // 1 / sqrt(1 - beta2^step)
-    float epsilon, momentum;
-};
+using Factors = OptimizerFactors;
 
 typedef float Vector __attribute__((vector_size(16)));
 constexpr std::size_t kWidth = 4;
@@ -140,14 +131,23 @@ Optimizer::Optimizer(std::size_t size, OptimizerSettings settings)
 
 void Optimizer::update_part(std::span<float> values, std::span<const float> gradients,
                             double learning_rate, double gradient_scale, Part part) {
-    const Factors factors = factors_of(settings_, step_ + 1, learning_rate, gradient_scale);
+    const Factors factors = this->factors(learning_rate, gradient_scale);
     const Flat flat = {values.data(), gradients.data(), first_.as<float>(), second_.as<float>()};
     for_each_block(size_, part, [&](std::size_t, std::size_t start, std::size_t end) {
         update_block(settings_.kind, flat, start, end, factors);
     });
 }
 
+OptimizerFactors Optimizer::factors(double learning_rate, double gradient_scale) const {
+    return factors_of(settings_, step_ + 1, learning_rate, gradient_scale);
+}
+
 std::vector<OptimizerState> Optimizer::state() {
+    if (fetch_) fetch_();
+    return state_here();
+}
+
+std::vector<OptimizerState> Optimizer::state_here() {
     const std::span<float> first = {first_.as<float>(), size_};
     if (settings_.kind == OptimizerKind::sgd) return {{"momentum", first}};
     return {{"m", first}, {"v", {second_.as<float>(), size_}}};

@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arena.h"
@@ -31,6 +33,17 @@ struct OptimizerSettings {
     double weight_decay = 0;
 };
 
+/// The numbers of one update, rounded to float once.
+struct OptimizerFactors {
+    float gradient_scale;
+    float decay;  // of weights, times the values: added to the gradient
+    float keep;  // 1 - learning rate · weight decay: multiplies the values (adamw)
+    float beta1, beta2, one_minus_beta1, one_minus_beta2;
+    float step_size;  // learning rate / (1 - beta1^step); sgd: learning rate
+    float inverse_root;  // 1 / sqrt(1 - beta2^step)
+    float epsilon, momentum;
+};
+
 /// A part of an optimizer's state, in the layout of the parameters.
 struct OptimizerState {
     std::string name;  // `m`, `v`; `momentum`
@@ -48,6 +61,8 @@ class Optimizer {
     void update_part(std::span<float> values, std::span<const float> gradients,
                      double learning_rate, double gradient_scale, Part part);
     void advance() { ++step_; }
+    /// Of update number `step()` + 1.
+    OptimizerFactors factors(double learning_rate, double gradient_scale) const;
 
     const OptimizerSettings& settings() const { return settings_; }
     std::size_t size() const { return size_; }
@@ -55,12 +70,17 @@ class Optimizer {
     void set_step(std::uint64_t step) { step_ = step; }
     /// All that a training needs to go on, besides the step.
     std::vector<OptimizerState> state();
+    /// The same for a device that moves it: what is here may be older than what the device has.
+    std::vector<OptimizerState> state_here();
+    /// What brings the state here from a device, before anyone sees it; nothing: it is here.
+    void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
 
   private:
     OptimizerSettings settings_;
     std::size_t size_;
     std::uint64_t step_ = 0;
     Arena first_, second_;  // m and v; the velocity and nothing
+    std::function<void()> fetch_;
 };
 
 }  // namespace fovea::runtime

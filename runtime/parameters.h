@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arena.h"
@@ -28,10 +30,21 @@ class Parameters {
     const DimValues& dims() const { return dims_; }
     std::size_t count() const { return offsets_.size(); }
     std::size_t flat_size() const { return flat_size_; }  // floats, gaps included
-    std::span<float> flat() { return {values_.as<float>(), flat_size_}; }
+    std::span<float> flat() {
+        fetch();
+        return {values_.as<float>(), flat_size_};
+    }
     std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
     std::span<float> values(std::size_t i);                          // row-major
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
+    /// Where the first one starts; the values there are those of the last `flat` or `values`.
+    float* address() { return values_.as<float>(); }
+    /// A device that moves the values gives what brings them here, which is called before anyone
+    /// sees them; nothing: they are here.
+    void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
+    void fetch() {
+        if (fetch_) fetch_();
+    }
     /// Index by name, or -1.
     int find(const std::string& name) const;
     /// Draws initial values: the i-th parameter by name from Philox stream i of `seed`, the same on
@@ -46,6 +59,7 @@ class Parameters {
     std::vector<std::size_t> offsets_;
     std::size_t flat_size_ = 0;
     Arena values_;
+    std::function<void()> fetch_;
 };
 
 }  // namespace fovea::runtime

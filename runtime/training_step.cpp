@@ -4,11 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <string>
 
 #include "error.h"
 
 namespace fovea::runtime {
+namespace {
+
+Call call_of(std::uint64_t seed, std::uint64_t step) {
+    Call call;
+    call.seed = seed, call.step = step;
+    return call;
+}
+
+}  // namespace
 
 /// One run, as its threads see it. Each thread finds the same norm and the same scale.
 struct TrainingStep::Running {
@@ -32,6 +42,17 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
     for (std::size_t i = 0; i < parameters.count(); ++i)
         instance_.place_output(model.parameters[i].name + ".grad",
                                gradients_.as<float>() + parameters.offset(i));
+    device_ = dynamic_cast<TrainingExecutor*>(instance_.executor());
+    if (device_) device_->attach(parameters, optimizer);
+}
+
+TrainingStep::~TrainingStep() {
+    try {
+        if (device_) device_->detach();
+    } catch (const std::exception& error) {
+        // A device that fails has said so before: what it had is lost.
+        std::fprintf(stderr, "warning: %s\n", error.what());
+    }
 }
 
 void TrainingStep::finish(void* state, Team& team) {
@@ -66,8 +87,7 @@ void TrainingStep::move(Running& running, Team& team) {
 
 void TrainingStep::run_program(std::uint64_t seed, std::uint64_t step, Running& running) {
     running.loss = instance_.output_values("loss");
-    Call call;
-    call.seed = seed, call.step = step;
+    Call call = call_of(seed, step);
     call.finish = finish, call.finish_state = &running;
     instance_.run_call(call);
     if (!running.is_finished)
@@ -75,6 +95,12 @@ void TrainingStep::run_program(std::uint64_t seed, std::uint64_t step, Running& 
 }
 
 void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gradient_scale) {
+    if (device_) {
+        instance_.run_call(call_of(seed, step), [&](const Call& call) {
+            device_->accumulate(call, gradient_scale);
+        });
+        return;
+    }
     if (!has_sum_) {
         sum_.reserve(parameters_.flat_size() * sizeof(float));
         std::fill_n(sum_.as<float>(), parameters_.flat_size(), 0.0F);
@@ -87,8 +113,14 @@ void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gra
 
 StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const StepRule& rule) {
     Running running{*this, rule};
-    run_program(seed, step, running);
-    has_sum_ = false;
+    if (device_) {
+        instance_.run_call(call_of(seed, step), [&](const Call& call) {
+            running.outcome = device_->step(call, rule);
+        });
+    } else {
+        run_program(seed, step, running);
+        has_sum_ = false;
+    }
     if (running.outcome.moved) {
         optimizer_.advance();
         instance_.parameters_changed();

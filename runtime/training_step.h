@@ -23,18 +23,30 @@ struct StepOutcome {
     bool moved = false;        // false where loss or gradient is not finite: nothing has changed
 };
 
+/// An Executor that also moves the parameters, so that a step stays on its device.
+class TrainingExecutor : public Executor {
+  public:
+    /// Before all else: what it trains. Both then fetch from the device, until `detach`.
+    virtual void attach(Parameters& parameters, Optimizer& optimizer) = 0;
+    /// Brings parameters and state to the host, and lets go of them.
+    virtual void detach() = 0;
+    /// As TrainingStep::run, but for the optimizer's count.
+    virtual StepOutcome step(const Call& call, const StepRule& rule) = 0;
+    /// As TrainingStep::accumulate.
+    virtual void accumulate(const Call& call, double gradient_scale) = 0;
+};
+
 /// The program `training_step` of a model, whose gradients lie as the parameters do.
 class TrainingStep {
   public:
     /// All three must outlive it; InternalError unless the optimizer has the parameters' size.
     TrainingStep(const Model& model, Parameters& parameters, Optimizer& optimizer);
+    ~TrainingStep();
+    TrainingStep(const TrainingStep&) = delete;
+    TrainingStep& operator=(const TrainingStep&) = delete;
 
     /// To bind, and to fill with inputs.
     Instance& instance() { return instance_; }
-    /// Of the last run, unscaled; gaps are zero.
-    std::span<const float> gradients() const {
-        return {gradients_.as<float>(), parameters_.flat_size()};
-    }
 
     /// Runs the program (seed and step are dropout's), then moves the parameters and counts the
     /// optimizer's step. The gradient is the sum of this run's and of what `accumulate` has added
@@ -45,6 +57,10 @@ class TrainingStep {
 
   private:
     struct Running;
+    /// Of the last run, unscaled; gaps are zero.
+    std::span<const float> gradients() const {
+        return {gradients_.as<float>(), parameters_.flat_size()};
+    }
     static void finish(void* state, Team& team);
     static void move(Running& running, Team& team);
     void run_program(std::uint64_t seed, std::uint64_t step, Running& running);
@@ -52,6 +68,7 @@ class TrainingStep {
     Parameters& parameters_;
     Optimizer& optimizer_;
     Instance instance_;
+    TrainingExecutor* device_ = nullptr;  // null: this machine's cores move the parameters
     Arena gradients_, sum_;  // of one run; of those accumulated
     bool has_sum_ = false;
     NormOfParts norm_;

@@ -92,6 +92,8 @@ struct Steps {
 };
 
 struct Code {
+    /// Names, as extents number them: those of the model, then those of the optimizer's kernels.
+    std::vector<std::string> dims;
     std::vector<Module> modules;  // one for each architecture
     std::vector<Steps> programs;
 };

@@ -136,6 +136,8 @@ class Reader {
         return result;
     }
 
+    const std::vector<std::string>& dims() const { return dims_; }
+
   private:
     Extent extent(const Json& text) const { return parse_extent(text.string(), dims_); }
     Launch launch(const Json& json) const {
@@ -179,10 +181,10 @@ std::vector<Step> steps_of(const Json& json) {
 
 }  // namespace
 
-Json launch_tables(const Code& code, const std::vector<std::string>& dims) {
-    const Writer writer(dims);
+Json launch_tables(const Code& code) {
+    const Writer writer(code.dims);
     return Object{
-        {"dims", list(dims, [](const std::string& name) { return Json(name); })},
+        {"dims", list(code.dims, [](const std::string& name) { return Json(name); })},
         {"programs", list(code.programs,
                           [](const Steps& steps) {
                               return Json(Object{{"name", steps.program},
@@ -201,6 +203,7 @@ Code read_code(std::string_view tables, const std::map<std::string, std::string>
     const Json json = parse_json(tables);
     const Reader reader(json);
     Code code;
+    code.dims = reader.dims();
     for (const Json& program : member(json, "programs").array())
         code.programs.push_back({member(program, "name").string(),
                                  steps_of(member(program, "prepare")),

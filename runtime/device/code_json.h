@@ -14,7 +14,7 @@ namespace fovea::runtime::device {
 
 /// {"dims": names, "programs": […], "modules": [{"architecture", "kernels": […]}]}, without the
 /// text of the modules. Sizes are texts like `64*batch*src_len+1`, with the dims' names.
-Json launch_tables(const Code& code, const std::vector<std::string>& dims);
+Json launch_tables(const Code& code);
 
 /// The code of such tables; `texts` has the PTX of each architecture. UserError where the tables
 /// are not of that form, or lack the text of a module.

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fovea::runtime::device {
 
@@ -87,6 +88,14 @@ class Allocation {
         address_ = device_->allocate(bytes);
         capacity_ = bytes;
         has_memory_ = true;
+        return true;
+    }
+    /// The same; fresh memory holds zeros.
+    bool reserve_zeros(std::size_t bytes) {
+        if (!reserve(bytes)) return false;
+        const std::vector<std::byte> zeros(bytes);
+        if (bytes) device_->copy_in(address_, zeros.data(), bytes);
+        device_->synchronize();
         return true;
     }
     Address address() const { return address_; }

@@ -74,8 +74,9 @@ bool Placement::place_parameters() {
         tensors_[i] = {distance(host_[0], host_[i]), bytes_of(spec.dtype, spec.shape), false};
         bytes = std::max(bytes, tensors_[i].address + tensors_[i].bytes);
     }
-    const bool lost = parameter_memory_.reserve(bytes);
-    parameters_ = {parameter_memory_.address(), bytes, false};
+    parameters_.bytes = bytes;
+    const bool lost = parameter_memory_.reserve_zeros(flat_bytes());
+    parameters_.address = parameter_memory_.address();
     for (std::size_t i = 0; i < count; ++i) tensors_[i].address += parameters_.address;
     return lost;
 }
@@ -112,7 +113,7 @@ void Placement::place_inputs_and_outputs() {
         bytes += rounded(tensors_[i].bytes);
     }
     tensor_memory_.reserve(bytes);
-    if (has_gradients) gradient_memory_.reserve(parameters_.bytes);
+    if (has_gradients) gradient_memory_.reserve_zeros(flat_bytes());
     for (std::size_t i : own) tensors_[i].address += tensor_memory_.address();
     for (std::size_t i = first_output(); i < first_buffer(); ++i) {
         if (std::find(own.begin(), own.end(), i) != own.end()) continue;

@@ -14,6 +14,9 @@ namespace fovea::runtime::device {
 /// their gradients as the flat arrays of the host do, buffers by the plan of the workspace.
 class Placement {
   public:
+    /// Flat arrays on the device are whole chunks of this many floats, the rest zeros.
+    static constexpr std::size_t kChunk = 1024;
+
     /// Model and program must outlive it.
     Placement(Device& device, const Model& model, const Program& program);
 
@@ -27,10 +30,17 @@ class Placement {
     /// Address and bytes of tensor `number`, in the order of Call::tensors.
     const Region& operator[](std::size_t number) const { return tensors_[number]; }
     std::size_t size() const { return tensors_.size(); }
+    /// Whether a tensor, an output, is the gradient of a parameter.
+    bool is_gradient(std::size_t output) const;
     /// The parameters as one block, which starts on the host where the first one does.
     const Region& parameters() const { return parameters_; }
-    /// The gradients of the parameters, placed as they are.
+    /// The gradients of the parameters, placed as they are; gaps are zero.
     Address gradients() const { return gradient_memory_.address(); }
+    /// Of an array like them, in whole chunks.
+    std::size_t flat_bytes() const {
+        constexpr std::size_t chunk = kChunk * sizeof(float);
+        return (parameters_.bytes + chunk - 1) / chunk * chunk;
+    }
     std::span<const std::int64_t> dims() const { return dims_; }
     std::size_t first_input() const { return model_.parameters.size(); }
     std::size_t first_output() const { return first_input() + program_.inputs.size(); }
@@ -43,8 +53,6 @@ class Placement {
     bool place_buffers();
     /// The input that lies where this output does on the host, or -1.
     int input_under(std::size_t output) const;
-    /// Whether an output is the gradient of a parameter.
-    bool is_gradient(std::size_t output) const;
 
     const Model& model_;
     const Program& program_;

@@ -126,6 +126,7 @@ runtime::Model scaled_model() {
 
 std::shared_ptr<Code> scaled_code(bool too_far) {
     auto code = std::make_shared<Code>();
+    code->dims = {"batch", "in"};
     for (const char* architecture : {"sm_80", "sm_90"}) {
         Kernel key = kernel("key", {true}, {}, {1, 1});
         key.draws = true;

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
 
 #include "codegen/base/error.h"
 #include "codegen/base/text.h"
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/print.h"
+#include "codegen/lower/optimizer_kernels.h"
 #include "runtime/check_inputs.h"
+#include "runtime/device/training.h"
 #include "runtime/shape.h"
 #include "runtime/tables.h"
 
@@ -110,6 +114,15 @@ runtime::TensorSpec spec_of(const plan::Tensor& tensor, const Conversion& conver
     return spec;
 }
 
+/// The number of a tensor of the optimizer's kernels.
+int update_tensor(const std::string& name) {
+    const auto& names = device::kUpdateTensors;
+    const auto found = std::find(std::begin(names), std::end(names), name);
+    if (found == std::end(names))
+        throw InternalError(fmt::format("a step of an optimizer has no tensor '{}'", name));
+    return int(found - std::begin(names));
+}
+
 /// What the program checks of its inputs before it runs.
 std::function<void(const runtime::Call&)> checks_of(const plan::Program& program,
                                                     const plan::Model& model) {
@@ -164,9 +177,32 @@ runtime::Program describe(const plan::Program& program, const plan::Model& model
 
 }  // namespace
 
+plan::Model with_optimizer(const plan::Model& model) {
+    plan::Model whole = model;
+    const bool trains =
+        std::any_of(model.programs.begin(), model.programs.end(),
+                    [](const plan::Program& own) { return own.name == "training_step"; });
+    if (!trains) return whole;
+    whole.dims.insert(whole.dims.end(), std::begin(device::kUpdateDims),
+                      std::end(device::kUpdateDims));
+    for (const lower::OptimizerProgram& program : lower::optimizer_programs()) {
+        plan::Program steps{.name = program.name};
+        for (const kernel::Kernel& kernel : program.kernels) {
+            plan::Step step{.kernel = int(whole.kernels.size()), .name = kernel.name};
+            for (const kernel::Buffer& buffer : kernel.buffers)
+                step.arguments.push_back(update_tensor(buffer.name));
+            whole.kernels.push_back(kernel);
+            steps.steps.push_back(std::move(step));
+        }
+        whole.programs.push_back(std::move(steps));
+    }
+    return whole;
+}
+
 device::Code device_code(const plan::Model& model, const std::vector<emit::PtxModule>& modules) {
     const Conversion convert(model);
     device::Code code;
+    code.dims = model.dims;
     for (const emit::PtxModule& module : modules) {
         device::Module result{module.architecture, module.text, {}};
         for (std::size_t i = 0; i < model.kernels.size(); ++i)
@@ -179,13 +215,22 @@ device::Code device_code(const plan::Model& model, const std::vector<emit::PtxMo
     return code;
 }
 
+std::vector<emit::PtxModule> emit_modules(const plan::Model& model,
+                                          const std::vector<std::string>& architectures) {
+    if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
+    std::vector<std::future<emit::PtxModule>> running;
+    for (const std::string& architecture : architectures)
+        running.push_back(std::async(std::launch::async, emit::emit_ptx, std::cref(model.kernels),
+                                     std::cref(architecture)));
+    std::vector<emit::PtxModule> modules;
+    for (auto& module : running) modules.push_back(module.get());
+    return modules;
+}
+
 device::Code compile_for_devices(const plan::Model& model,
                                  const std::vector<std::string>& architectures) {
-    if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    std::vector<emit::PtxModule> modules;
-    for (const std::string& architecture : architectures)
-        modules.push_back(emit::emit_ptx(model.kernels, architecture));
-    return device_code(model, modules);
+    const plan::Model whole = with_optimizer(model);
+    return device_code(whole, emit_modules(whole, architectures));
 }
 
 runtime::Model description_of(const plan::Model& model) {

@@ -9,12 +9,20 @@
 
 namespace fovea::tool {
 
+/// The model with the kernels of an optimizer behind its own, and programs of them, where it has a
+/// program `training_step`; as it is otherwise. Not for Emitters: these programs have no tensors.
+plan::Model with_optimizer(const plan::Model& model);
+
 /// The code of a model; each module has the kernels of the model in their order.
 runtime::device::Code device_code(const plan::Model& model,
                                   const std::vector<emit::PtxModule>& modules);
 
-/// The PTX of all kernels for each of `architectures`, as code. UserError where a kernel has no
-/// form in PTX, or this build of fovea writes none.
+/// The PTX of all kernels for each of `architectures`, at the same time. UserError as below.
+std::vector<emit::PtxModule> emit_modules(const plan::Model& model,
+                                          const std::vector<std::string>& architectures);
+
+/// The same as code, with the kernels of an optimizer. UserError where a kernel has no form in PTX,
+/// or this build of fovea writes none.
 runtime::device::Code compile_for_devices(const plan::Model& model,
                                           const std::vector<std::string>& architectures);
 

@@ -52,24 +52,20 @@ std::string embedded_device_code(const plan::Model& model, const std::string& na
                              module.text);
         list += fmt::format("{0}{{\"{1}\", {1}}}", list.empty() ? "" : ", ", module.architecture);
     }
-    return fmt::format(kSource, name, runtime::device::launch_tables(code, model.dims).text(),
-                       texts, list);
+    return fmt::format(kSource, name, runtime::device::launch_tables(code).text(), texts, list);
 }
 
 void write_ptx(const plan::Model& model, const std::string& name,
                const std::filesystem::path& folder) {
-    if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    std::vector<emit::PtxModule> modules;
-    for (const std::string& architecture : emit::ptx_architectures()) {
-        modules.push_back(emit::emit_ptx(model.kernels, architecture));
-        const auto path = folder / fmt::format("{}.{}.ptx", name, architecture);
-        runtime::write_file_atomically(path.string(),
-                                       resource_table(modules.back()) + modules.back().text);
+    const plan::Model whole = with_optimizer(model);
+    const std::vector<emit::PtxModule> modules = emit_modules(whole, emit::ptx_architectures());
+    for (const emit::PtxModule& module : modules) {
+        const auto path = folder / fmt::format("{}.{}.ptx", name, module.architecture);
+        runtime::write_file_atomically(path.string(), resource_table(module) + module.text);
     }
-    const runtime::device::Code code = device_code(model, modules);
-    runtime::write_file_atomically(
-        (folder / (name + ".launches.json")).string(),
-        runtime::device::launch_tables(code, model.dims).pretty_text() + "\n");
+    const runtime::device::Code code = device_code(whole, modules);
+    runtime::write_file_atomically((folder / (name + ".launches.json")).string(),
+                                   runtime::device::launch_tables(code).pretty_text() + "\n");
 }
 
 }  // namespace fovea::tool

@@ -1,0 +1,66 @@
+// The runs of one instance's program on a device: its memory there, copies in and out, its steps.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "code.h"
+#include "device.h"
+#include "placement.h"
+
+namespace fovea::runtime::device {
+
+/// What the instances of a model on a device share; the module is loaded.
+struct Shared {
+    std::shared_ptr<Device> device;
+    std::shared_ptr<const Code> code;
+    const Module* module = nullptr;
+    std::shared_ptr<const Model> model;  // as given
+};
+
+class ProgramRun {
+  public:
+    ProgramRun(std::shared_ptr<const Shared> shared, const Program& program, const Steps& steps);
+
+    Device& device() const { return device_; }
+    const Placement& placement() const { return placement_; }
+    const Shared& shared() const { return *shared_; }
+
+    /// Places the tensors of the call, as Placement::bind does.
+    Placement::Change bind(const Call& call);
+    void copy_parameters(const Call& call);
+    /// Inputs, seed and step.
+    void copy_inputs(const Call& call);
+    void copy_outputs(const Call& call, bool with_gradients);
+
+    void prepare();
+    void run_steps();
+    /// After each step, what it has written is copied to the host before it is observed.
+    void run_observed(const Call& call);
+    /// A kernel of the module on these tensors, with the model's dims and those of `more_dims`
+    /// behind them.
+    void run_kernel(int kernel, std::vector<Region> tensors,
+                    std::span<const std::int64_t> more_dims = {});
+    /// Runs `work`, which launches kernels and copies on the device alone. The second time at the
+    /// same places it is recorded, and from then on repeated as it was: everything that changes
+    /// from run to run is read from memory.
+    void repeat(const std::function<void()>& work);
+    /// Before work other than the last one's is repeated.
+    void forget();
+
+  private:
+    void run_step(const Step& step);
+    void copy_out(const Call& call, std::size_t tensor);
+
+    std::shared_ptr<const Shared> shared_;
+    const Steps& steps_;
+    Device& device_;
+    Placement placement_;
+    Allocation key_;
+    bool has_run_ = false;  // at these places
+    std::unique_ptr<Recording> recording_;
+};
+
+}  // namespace fovea::runtime::device

@@ -1,0 +1,45 @@
+// A whole training step on a device: the program, the norm of the gradient, and the update of the
+// parameters, by kernels of the model's code.
+#pragma once
+
+#include <memory>
+
+#include "program_run.h"
+
+namespace fovea::runtime::device {
+
+/// The dims of the optimizer's kernels stand behind those of the model: the chunks of the flat
+/// arrays, and the numbers of the loss.
+inline constexpr const char* kUpdateDims[] = {"chunks", "loss_count"};
+
+/// The tensors of the optimizer's kernels, as the arguments of their steps number them.
+inline constexpr const char* kUpdateTensors[] = {"values",  "gradients", "first",   "second",
+                                                 "sum",     "losses",    "factors", "infinite",
+                                                 "outcome", "squares"};
+
+/// The places of `factors` and of `outcome`.
+enum class UpdateFactor {
+    gradient_scale,
+    clip,
+    decay,
+    keep,
+    beta1,
+    beta2,
+    one_minus_beta1,
+    one_minus_beta2,
+    step_size,
+    inverse_root,
+    epsilon,
+    momentum,
+    count
+};
+enum class UpdateOutcome { norm, moves, scale, count };
+
+/// Why a program can't be trained on a device with this code: null when it can.
+const char* why_not_trainable(const Code& code, const Program& program, const Model& model);
+
+/// The executor of such a program; a TrainingExecutor.
+std::unique_ptr<Executor> make_training_executor(std::shared_ptr<const Shared> shared,
+                                                 const Program& program, const Steps& steps);
+
+}  // namespace fovea::runtime::device
