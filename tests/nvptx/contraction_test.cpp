@@ -129,6 +129,21 @@ std::vector<Kernel> group_products() {
     return {product(gradient), product(given), product(symbolic)};
 }
 
+/// y = x w of bfloat16, w in panels of 32 columns, in which pairs along the depth lie side by side.
+Kernel product_of_pairs(const std::string& name, std::int64_t columns, std::int64_t depth) {
+    Builder it(name);
+    const AxisId i = it.axis("i", "m"), j = it.axis("j", columns), d = it.axis("d", depth);
+    const Dim panels((columns + 31) / 32), pairs(depth / 2);
+    const int x = it.input("x", {"m", depth}, DType::bf16), y = it.output("y", {"m", columns});
+    const int w = it.input("w", {panels, pairs, 32, 2}, DType::bf16);
+    const Access weight{.buffer = w, .strides = {{d, 64, 2}, {j, pairs * Dim(64), 32, 2}}};
+    it.par({i, j}, [&] {
+        it.store(it.at(y, {i, j}),
+                 it.contract(it.load(it.at(x, {i, d})), it.load(weight), {d}, true));
+    });
+    return it.finish();
+}
+
 /// Runs the kernels for one architecture on two schedules against the evaluator.
 void check_on(const std::string& architecture, const std::vector<Kernel>& kernels,
               const std::vector<DimValues>& sizes, double tolerance) {
@@ -145,6 +160,55 @@ void check_on(const std::string& architecture, const std::vector<Kernel>& kernel
             run_ptx(emitted, i, dims, second, ptx::schedules()[2]);
             CHECK(same_bits(first, second));
         }
+}
+
+/// The text without line `number`, if that holds a barrier, a fence or a wait; empty otherwise.
+std::string without_wait(const std::string& text, std::size_t number) {
+    std::istringstream lines(text);
+    std::string result, line;
+    bool found = false;
+    for (std::size_t i = 0; std::getline(lines, line); ++i) {
+        const bool waits = line.find("bar.sync") != line.npos || line.find("fence") != line.npos ||
+                           line.find("wait_") != line.npos;
+        if (i == number && waits) found = true;
+        else result += line + "\n";
+    }
+    return found ? result : "";
+}
+
+/// Whether a schedule finds a fault, or other bits than those of `right`.
+bool is_noticed(const Emitted& emitted, const DimValues& dims, const Arrays& right) {
+    for (const ptx::Schedule& schedule : ptx::schedules()) {
+        Arrays arrays(emitted.kernels[0], dims, 7, 11);
+        try {
+            run_ptx(emitted, 0, dims, arrays, schedule);
+        } catch (const ptx::Fault&) {
+            return true;
+        }
+        if (!same_bits(arrays, right)) return true;
+    }
+    return false;
+}
+
+/// Deletes each barrier, fence and wait in turn.
+void check_waits(const Kernel& kernel, const std::string& architecture) {
+    CAPTURE(kernel.name);
+    const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
+    Emitted emitted = emit_and_parse({kernel}, architecture);
+    Arrays right(kernel, dims, 7, 11);
+    run_ptx(emitted, 0, dims, right);
+    const std::string text = emitted.ptx.text;
+    const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
+    int deleted = 0;
+    for (std::size_t line = 0; line < lines; ++line) {
+        const std::string mutant = without_wait(text, line);
+        if (mutant.empty()) continue;
+        ++deleted;
+        CAPTURE(line + 1);
+        emitted.module = ptx::parse(mutant);
+        CHECK(is_noticed(emitted, dims, right));
+    }
+    CHECK(deleted > 0);
 }
 
 }  // namespace
@@ -172,6 +236,22 @@ TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
     for (const char* architecture : {"sm_80", "sm_90a"}) {
         check_on(architecture, {all[0], all[1], all[2]}, dims, 3e-6);
         check_on(architecture, {all[3]}, dims, 1. / 64);
+    }
+}
+
+TEST_CASE("contractions in PTX exchange the pairs of prepared weights") {
+    const std::vector<Kernel> kernels = {product_of_pairs("pairs_80", 80, 70),
+                                         product_of_pairs("pairs_20", 20, 136),
+                                         product_of_pairs("pairs_520", 520, 72)};
+    for (const Kernel& kernel : kernels)
+        CHECK(emit::nvptx::plan_contraction(kernel, {}).b.in_pairs);
+    const std::vector<DimValues> sizes{{{"m", 0}, {"k", 0}}, {{"m", 33}, {"k", 0}}};
+    for (const char* architecture : {"sm_80", "sm_90a"}) {
+        check_on(architecture, kernels, sizes, 3e-6);
+        check_waits(kernels[1], architecture);
+        const auto complaints =
+            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
+        if (complaints) CHECK(*complaints == "");
     }
 }
 
@@ -244,59 +324,6 @@ TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it")
         }
     }
 }
-
-namespace {
-
-/// The text without line `number`, if that holds a barrier, a fence or a wait; empty otherwise.
-std::string without_wait(const std::string& text, std::size_t number) {
-    std::istringstream lines(text);
-    std::string result, line;
-    bool found = false;
-    for (std::size_t i = 0; std::getline(lines, line); ++i) {
-        const bool waits = line.find("bar.sync") != line.npos || line.find("fence") != line.npos ||
-                           line.find("wait_") != line.npos;
-        if (i == number && waits) found = true;
-        else result += line + "\n";
-    }
-    return found ? result : "";
-}
-
-/// Whether a schedule finds a fault, or other bits than those of `right`.
-bool is_noticed(const Emitted& emitted, const DimValues& dims, const Arrays& right) {
-    for (const ptx::Schedule& schedule : ptx::schedules()) {
-        Arrays arrays(emitted.kernels[0], dims, 7, 11);
-        try {
-            run_ptx(emitted, 0, dims, arrays, schedule);
-        } catch (const ptx::Fault&) {
-            return true;
-        }
-        if (!same_bits(arrays, right)) return true;
-    }
-    return false;
-}
-
-/// Deletes each barrier, fence and wait in turn.
-void check_waits(const Kernel& kernel, const std::string& architecture) {
-    CAPTURE(kernel.name);
-    const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
-    Emitted emitted = emit_and_parse({kernel}, architecture);
-    Arrays right(kernel, dims, 7, 11);
-    run_ptx(emitted, 0, dims, right);
-    const std::string text = emitted.ptx.text;
-    const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
-    int deleted = 0;
-    for (std::size_t line = 0; line < lines; ++line) {
-        const std::string mutant = without_wait(text, line);
-        if (mutant.empty()) continue;
-        ++deleted;
-        CAPTURE(line + 1);
-        emitted.module = ptx::parse(mutant);
-        CHECK(is_noticed(emitted, dims, right));
-    }
-    CHECK(deleted > 0);
-}
-
-}  // namespace
 
 TEST_CASE("a contraction without one of its barriers or waits is noticed") {
     const auto halves = DType::bf16;

@@ -54,7 +54,7 @@ int OperandTiles::row_bytes() const {
 }
 
 int OperandTiles::pieces() const {
-    const int all = tile_outer_ * tile_depth_ / operand_.width;
+    const int all = tile_outer_ * tile_depth_ / (operand_.width * operand_.across);
     if (all % f_.threads() != 0)
         throw InternalError(f_.kernel().name + ": " + std::to_string(f_.threads()) +
                             " threads cannot share a tile's pieces");
@@ -63,7 +63,7 @@ int OperandTiles::pieces() const {
 
 OperandTiles::Piece OperandTiles::piece(int number) const {
     const int depth_step = operand_.depth_inside ? operand_.width : 1;
-    const int outer_step = operand_.depth_inside ? 1 : operand_.width;
+    const int outer_step = operand_.depth_inside ? operand_.across : operand_.width;
     const int fast = operand_.depth_first ? tile_depth_ / depth_step : tile_outer_ / outer_step;
     Value* across = ir_.CreateURem(f_.thread(), ir_.getInt32(unsigned(fast)));
     Value* along = ir_.CreateAdd(ir_.CreateUDiv(f_.thread(), ir_.getInt32(unsigned(fast))),
@@ -122,6 +122,10 @@ Values OperandTiles::begin(Value* tile, Value* to) {
     Values loaded;
     for (int i = 0; i < pieces(); ++i) {
         const Piece at = piece(i);
+        if (operand_.in_pairs) {
+            begin_pairs(at, tile, loaded);
+            continue;
+        }
         f_.scope([&] {
             Value* inside = enter(at, tile);
             if (operand_.asynchronous) copy(at, inside, to);
@@ -149,7 +153,40 @@ Value* OperandTiles::in_memory_form(Value* loaded) {
     return all;
 }
 
+/// Pairs of each neighbour along the outer axis, for one pair of positions along the depth after
+/// the other.
+void OperandTiles::begin_pairs(const Piece& piece, Value* tile, Values& loaded) {
+    auto* type = llvm::FixedVectorType::get(ir_.getInt32Ty(), unsigned(operand_.across));
+    for (int i = 0; i < operand_.width; i += 2)
+        f_.scope([&] {
+            Value* depth = ir_.CreateAdd(piece.depth, ir_.getInt32(unsigned(i)));
+            Value* inside = enter({.outer = piece.outer, .depth = depth}, tile);
+            Value* pairs = ir_.CreateAlignedLoad(type, f_.address(access_),
+                                                 llvm::Align(std::uint64_t(operand_.across) * 4));
+            if (inside) pairs = ir_.CreateSelect(inside, pairs, llvm::Constant::getNullValue(type));
+            loaded.push_back(pairs);
+        });
+}
+
+void OperandTiles::end_pairs(const Piece& piece, Value* const* loaded, Value* to) {
+    const int pairs = operand_.width / 2;
+    auto* type = llvm::FixedVectorType::get(ir_.getInt32Ty(), unsigned(pairs));
+    for (int i = 0; i < operand_.across; ++i) {
+        Value* all = llvm::UndefValue::get(type);
+        for (int j = 0; j < pairs; ++j)
+            all = ir_.CreateInsertElement(
+                all, ir_.CreateExtractElement(loaded[j], std::uint64_t(i)), std::uint64_t(j));
+        Value* outer = ir_.CreateAdd(piece.outer, ir_.getInt32(unsigned(i)));
+        ir_.CreateAlignedStore(all, address(to, outer, piece.depth), llvm::Align(16));
+    }
+}
+
 void OperandTiles::end(const Values& loaded, Value* to) {
+    if (operand_.in_pairs) {
+        for (int i = 0; i < pieces(); ++i)
+            end_pairs(piece(i), loaded.data() + i * (operand_.width / 2), to);
+        return;
+    }
     for (std::size_t i = 0; i < loaded.size(); ++i) {
         const Piece at = piece(int(i));
         ir_.CreateAlignedStore(in_memory_form(loaded[i]), address(to, at.outer, at.depth),

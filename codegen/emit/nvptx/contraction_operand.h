@@ -14,8 +14,8 @@ class OperandTiles {
     /// Bytes of a tile in shared memory, a multiple of 16, of 1024 where it is swizzled.
     int bytes() const { return tile_rows() * row_bytes(); }
     bool is_asynchronous() const { return operand_.asynchronous; }
-    /// How many pieces of a tile each thread copies.
-    int pieces() const;
+    /// How many values `begin` returns, unless the copies are asynchronous.
+    int values() const { return pieces() * (operand_.in_pairs ? operand_.width / 2 : 1); }
 
     /// Starts to copy number `tile` (i64) of the tiles along the depth, which exists, to `to`:
     /// what it returns is to be given to `end`, which ends the copy unless it is asynchronous.
@@ -36,12 +36,16 @@ class OperandTiles {
     llvm::Value* swizzled(llvm::Value* outer, llvm::Value* depth) const;
     int tile_rows() const { return operand_.depth_inside ? tile_outer_ : tile_depth_; }
     int row_bytes() const;
+    /// How many pieces of a tile each thread copies.
+    int pieces() const;
     Piece piece(int number) const;
     /// Sets the positions of a piece, or of one that is in the operand; whether its depth is, null
     /// where it must be.
     llvm::Value* enter(const Piece& piece, llvm::Value* tile);
     void copy(const Piece& piece, llvm::Value* inside, llvm::Value* to);
     llvm::Value* load(llvm::Value* inside);
+    void begin_pairs(const Piece& piece, llvm::Value* tile, Values& loaded);
+    void end_pairs(const Piece& piece, llvm::Value* const* loaded, llvm::Value* to);
     llvm::Value* in_memory_form(llvm::Value* loaded);
 
     const ContractionBlock& block_;

@@ -21,6 +21,8 @@ constexpr std::int64_t kLarge = 512, kBlocks = 128;
 constexpr std::int64_t kVeryLarge = 2048;
 /// Runs of elements that are shorter are read by neighbouring threads across them.
 constexpr std::int64_t kShortRun = 8;
+/// Elements along the depth of which a thread exchanges pairs: 16 bytes in shared memory.
+constexpr int kPairedDepth = 8;
 
 bool contains(const std::vector<AxisId>& axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -78,6 +80,21 @@ int group_width(const Kernel& kernel, Id load, AxisId axis) {
     return 1;
 }
 
+/// Whether pairs along the depth lie beside those of the next positions along the outer axis, and
+/// any four of these can be read at once.
+bool lies_in_pairs(const Kernel& kernel, const Access& access, AxisId outer, AxisId depth) {
+    const Dim eight(8);
+    const Stride *along = stride_along(access, depth), *across = stride_along(access, outer);
+    if (!along || along->panel != 2 || along->step != 1) return false;
+    if (!across || across->panel % 4 != 0 || !across->panel || across->step != 2) return false;
+    if (!extent_of(kernel, depth).divisible_by(Dim(2)) || access.row >= 0) return false;
+    for (const Stride& stride : access.strides) {
+        if (!stride.stride.divisible_by(eight)) return false;
+        if (&stride != along && &stride != across && stride.panel) return false;
+    }
+    return access.offset.divisible_by(eight);
+}
+
 bool is_short(const Dim& run) { return run.is_static() && run.value() < kShortRun; }
 
 OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id load, AxisId outer) {
@@ -97,6 +114,12 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
         return operand;
     }
     operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
+    if (plan.settings.aligned && halves && plan.contracted.size() == 1 &&
+        lies_in_pairs(kernel, access, outer, depth)) {
+        operand.in_pairs = operand.depth_first = true;
+        operand.width = kPairedDepth;
+        return operand;
+    }
     if (plan.settings.aligned)
         operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
     operand.asynchronous = halves && operand.width > 1;
@@ -141,6 +164,12 @@ void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
         if (passes_registers || !is_large(rows, columns, kVeryLarge, 256)) return;
         plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
     }
+}
+
+/// As many as give each thread a piece, at most the 16 bytes that it can read at once.
+int paired_columns(const ContractionPlan& plan, const OperandPlan& operand, int tile_outer) {
+    if (!operand.in_pairs) return 1;
+    return std::min(4, tile_outer * plan.tile_depth / operand.width / plan.threads);
 }
 
 /// All nodes but the loops, and the axes of those loops.
@@ -230,6 +259,8 @@ ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings
     plan.a = plan_operand(kernel, plan, schedule.a, plan.rows);
     plan.b = plan_operand(kernel, plan, schedule.b, plan.columns);
     choose_tile(kernel, plan);
+    plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
+    plan.b.across = paired_columns(plan, plan.b, plan.tile_columns);
     return plan;
 }
 
@@ -237,9 +268,10 @@ std::string print(const Kernel& kernel, const ContractionPlan& plan) {
     constexpr const char* kForms[] = {"scalar", "matrix", "group", "vector"};
     if (plan.form == ContractionForm::vector) return "vector";
     const auto text = [&](const OperandPlan& operand) {
-        return fmt::format("{}, {} inside, {} at once{}",
+        return fmt::format("{}, {} inside, {} at once{}{}",
                            kernel.axes[std::size_t(operand.outer)].name,
                            operand.depth_inside ? "depth" : "it", operand.width,
+                           operand.in_pairs ? fmt::format(" of {} in pairs", operand.across) : "",
                            operand.asynchronous ? "" : " through registers");
     };
     return fmt::format("{}, {} x {} x {}, {} threads, {} stages{}; a: {}; b: {}",

@@ -27,6 +27,8 @@ struct OperandPlan {
     bool depth_inside = false;  // neighbours in shared memory differ in depth, else in `outer`
     bool depth_first = false;   // neighbouring threads copy what differs in depth
     int width = 1;              // elements that one thread copies at once, neighbours in both
+    bool in_pairs = false;  // lies in panels of pairs along the depth: a thread exchanges the
+    int across = 1;  // pairs of so many neighbours along `outer`, `width` of each
     bool asynchronous = false;  // by cp.async, as they lie in memory; else through registers
 };
 

@@ -83,7 +83,7 @@ class Tiles {
     }
     void end(const Values& loaded, Value* tile) {
         const bool first = !a_.is_asynchronous(), second = !b_.is_asynchronous();
-        const std::ptrdiff_t half = first ? a_.pieces() : 0;
+        const std::ptrdiff_t half = first ? a_.values() : 0;
         if (first) a_.end({loaded.begin(), loaded.begin() + half}, stage(a_, tile));
         if (second) b_.end({loaded.begin() + half, loaded.end()}, stage(b_, tile));
     }
