@@ -148,6 +148,7 @@ class Emission {
             case FormKind::scatter: return nvptx::write_scatter(builder_.module(), kernel);
             case FormKind::rows: break;
         }
+        if (auto transpose = nvptx::write_transpose(builder_.module(), kernel)) return *transpose;
         return nvptx::write_rows(builder_.module(), kernel, builder_.target());
     }
 

@@ -17,6 +17,10 @@ namespace fovea::emit::nvptx {
 PtxKernel write_rows(llvm::Module& module, const kernel::Kernel& kernel, const Target& target);
 std::optional<std::string> why_not_rows(const kernel::Kernel& kernel);
 
+/// Copies that transpose: another form of some row kernels; none, and nothing written, where the
+/// kernel is no such copy.
+std::optional<PtxKernel> write_transpose(llvm::Module& module, const kernel::Kernel& kernel);
+
 /// Rows added to a table by their ids.
 PtxKernel write_scatter(llvm::Module& module, const kernel::Kernel& kernel);
 std::optional<std::string> why_not_scatter(const kernel::Kernel& kernel);
