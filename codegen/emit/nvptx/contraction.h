@@ -10,8 +10,8 @@
 
 namespace fovea::emit::nvptx {
 
-/// Adds the entry of a kernel that `why_not_contraction` finds nothing against. A sum is taken in an order that sizes which are known
-/// only at run time do not change.
+/// Adds the entry of a kernel that `why_not_contraction` finds nothing against. Sizes that are
+/// known only at run time do not change the order in which sums are taken.
 PtxKernel write_contraction(llvm::Module& module, const kernel::Kernel& kernel,
                             const std::string& entry, const ContractionSettings& settings);
 

@@ -26,8 +26,8 @@ GroupProduct::GroupProduct(const ContractionBlock& block, const OperandTiles& a,
     lane_ = ir_.CreateURem(f_.thread(), ir_.getInt32(32));
 }
 
-/// The start, the distance of columns of 64 elements, where neighbours are along the outer axis, and
-/// that of eight rows, each in units of 16 bytes (PTX ISA, "Matrix Descriptor Format").
+/// The start, the distance of columns of 64 elements, where neighbours are along the outer axis,
+/// and that of eight rows, each in units of 16 bytes (PTX ISA, "Matrix Descriptor Format").
 Value* GroupProduct::descriptor(const OperandTiles& tile, Value* from, Value* first) const {
     Value* start = tile.address(from, first, ir_.getInt32(0));
     Value* address = ir_.CreatePtrToInt(start, ir_.getInt64Ty());

@@ -1,6 +1,6 @@
 // Each thread copies a few pieces of a tile: groups of elements that lie side by side in global and
-// in shared memory. Rows of a tile in shared memory that is not swizzled are 16 bytes apart from a multiple of 128, so
-// that the eight rows of an ldmatrix lie in different banks.
+// in shared memory. Rows of a tile that is not swizzled are padded by 16 bytes, so that the eight
+// rows of an ldmatrix lie in different banks.
 #include "codegen/emit/nvptx/contraction_operand.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>

@@ -17,7 +17,7 @@ namespace {
 /// From how many columns and rows on a block computes 128 x 128 elements, and how many such blocks
 /// there must be, so that no multiprocessor is without one.
 constexpr std::int64_t kLarge = 512, kBlocks = 128;
-/// From how many columns on a block computes 128 x 256, by wgmma of operands that need no registers.
+/// From how many columns on a block computes 128 x 256, by wgmma of operands without registers.
 constexpr std::int64_t kVeryLarge = 2048;
 /// Runs of elements that are shorter are read by neighbouring threads across them.
 constexpr std::int64_t kShortRun = 8;

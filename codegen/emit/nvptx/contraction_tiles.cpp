@@ -1,7 +1,7 @@
 // A block's tile of a product: tiles of both operands pass through a ring of stages in shared
 // memory while the sums gather in registers. Then the sums go through shared memory, so that the
-// epilogue runs along the rows, neighbouring threads on neighbouring columns. All waits and barriers
-// of these kernels are here.
+// epilogue runs along the rows, neighbouring threads on neighbouring columns. The barriers of these
+// kernels are all here, and the waits but for those of wgmma.
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class Tiles {
     }
 
     /// The sums of all tiles along the depth. While one is multiplied, the next ones are on their
-    /// way: to all other stages, but for that of the tile before, if its product is still under way.
+    /// way: to all other stages, but that of the tile before where its product may be under way.
     Values sum_tiles() {
         const int ahead = plan_.stages - (plan_.overlaps ? 2 : 1);
         Value* tiles = ir_.CreateUDiv(ir_.CreateAdd(block_.depth, f_.number(plan_.tile_depth - 1)),
@@ -104,7 +104,7 @@ class Tiles {
             f_.number(0), tiles, f_.number(1), zeros, [&](Value* tile, const Values& sums) {
                 wait_for_groups(ahead - 1);
                 if (product_->reads_by_itself()) write_asm(f_, "fence.proxy.async;");
-                f_.barrier();  // the tile is there, and no thread reads the stage of `next` any more
+                f_.barrier();  // the tile is there, and no thread reads the stage of `next`
                 Value *a = stage(a_, tile), *b = stage(b_, tile);
                 const Values started = product_->start(a, b, sums);
                 Value* next = ir_.CreateAdd(tile, f_.number(ahead));

@@ -14,9 +14,9 @@ void write_asm(Function& f, const std::string& text);
 /// which are those that it returns.
 Values fence_products(Function& f, const Values& sums);
 
-/// wgmma.mma_async: `sums`, of 64 rows and 2 * sums.size() columns, plus the product of the operands
-/// that the descriptors name, bfloat16, 16 along the depth. `transposed`: neighbours differ in the
-/// row or the column. Until `wait_for_products` nothing may touch what this returns.
+/// wgmma.mma_async: `sums`, of 64 rows and 2 * sums.size() columns, plus the product of the
+/// operands that the descriptors name, bfloat16, 16 along the depth. `transposed`: neighbours
+/// differ in the row or the column. Until `wait_for_products` nothing may touch what this returns.
 Values start_product(Function& f, llvm::Value* a, llvm::Value* b, bool transposed_a,
                      bool transposed_b, const Values& sums);
 
