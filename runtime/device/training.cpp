@@ -7,7 +7,6 @@
 #include <string>
 
 #include "../error.h"
-#include "../training_step.h"
 #include "program_executor.h"
 
 namespace fovea::runtime::device {
@@ -22,24 +21,6 @@ const Steps* find_steps(const Code& code, const std::string& name) {
     for (const Steps& steps : code.programs)
         if (steps.program == name) return &steps;
     return nullptr;
-}
-
-Factors numbers_of(const OptimizerFactors& from, const StepRule& rule) {
-    Factors to = {};
-    const auto set = [&](UpdateFactor factor, float value) { to[place(factor)] = value; };
-    set(UpdateFactor::gradient_scale, from.gradient_scale);
-    set(UpdateFactor::clip, static_cast<float>(rule.clip));
-    set(UpdateFactor::decay, from.decay);
-    set(UpdateFactor::keep, from.keep);
-    set(UpdateFactor::beta1, from.beta1);
-    set(UpdateFactor::beta2, from.beta2);
-    set(UpdateFactor::one_minus_beta1, from.one_minus_beta1);
-    set(UpdateFactor::one_minus_beta2, from.one_minus_beta2);
-    set(UpdateFactor::step_size, from.step_size);
-    set(UpdateFactor::inverse_root, from.inverse_root);
-    set(UpdateFactor::epsilon, from.epsilon);
-    set(UpdateFactor::momentum, from.momentum);
-    return to;
 }
 
 class DeviceTraining : public TrainingExecutor {
@@ -162,8 +143,7 @@ class DeviceTraining : public TrainingExecutor {
     }
 
     void write_factors(const StepRule& rule) {
-        const Factors factors =
-            numbers_of(optimizer_->factors(rule.learning_rate, rule.gradient_scale), rule);
+        const Factors factors = update_factors(*optimizer_, rule);
         device_.copy_in(factors_.address(), factors.data(), sizeof factors);
     }
 
@@ -206,6 +186,25 @@ class DeviceTraining : public TrainingExecutor {
 };
 
 }  // namespace
+
+Factors update_factors(const Optimizer& optimizer, const StepRule& rule) {
+    const OptimizerFactors from = optimizer.factors(rule.learning_rate, rule.gradient_scale);
+    Factors to = {};
+    const auto set = [&](UpdateFactor factor, float value) { to[place(factor)] = value; };
+    set(UpdateFactor::gradient_scale, from.gradient_scale);
+    set(UpdateFactor::clip, static_cast<float>(rule.clip));
+    set(UpdateFactor::decay, from.decay);
+    set(UpdateFactor::keep, from.keep);
+    set(UpdateFactor::beta1, from.beta1);
+    set(UpdateFactor::beta2, from.beta2);
+    set(UpdateFactor::one_minus_beta1, from.one_minus_beta1);
+    set(UpdateFactor::one_minus_beta2, from.one_minus_beta2);
+    set(UpdateFactor::step_size, from.step_size);
+    set(UpdateFactor::inverse_root, from.inverse_root);
+    set(UpdateFactor::epsilon, from.epsilon);
+    set(UpdateFactor::momentum, from.momentum);
+    return to;
+}
 
 const char* why_not_trainable(const Code& code, const Program& program, const Model& model) {
     for (const char* name : {"update_adam", "update_adamw", "update_sgd", "set_sum", "add_to_sum"})

@@ -2,8 +2,10 @@
 // parameters, by kernels of the model's code.
 #pragma once
 
+#include <array>
 #include <memory>
 
+#include "../training_step.h"
 #include "program_run.h"
 
 namespace fovea::runtime::device {
@@ -34,6 +36,10 @@ enum class UpdateFactor {
     count
 };
 enum class UpdateOutcome { norm, moves, scale, count };
+
+/// The factors of the optimizer's next update.
+std::array<float, std::size_t(UpdateFactor::count)> update_factors(const Optimizer& optimizer,
+                                                                   const StepRule& rule);
 
 /// Why a program can't be trained on a device with this code: null when it can.
 const char* why_not_trainable(const Code& code, const Program& program, const Model& model);

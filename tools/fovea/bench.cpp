@@ -49,7 +49,7 @@ int bench_command(const std::vector<std::string>& arguments) {
         bench_options(), arguments);
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "ptx-interpreter", "cuda"}) != "cpu")
-        throw UserError("this build of fovea has no PTX target; --target takes cpu");
+        throw UserError("bench measures this machine's cores alone; --target takes cpu");
     const std::vector<Suite> suites = chosen_suites(given);
     runtime::set_threads(given.whole("threads", 1, runtime::thread_count()));
     Bench bench(given.has("quick"));

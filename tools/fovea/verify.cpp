@@ -9,6 +9,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/targets.h"
+#include "tools/fovea/device/verify_optimizer.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify_kernels.h"
 
@@ -128,6 +129,8 @@ int verify_command(const std::vector<std::string>& arguments) {
         dtype = model.dtype;
         append(rows, verify(model, target, fusion));
     }
+    if (target.name == "ptx-interpreter" || target.name == "cuda")
+        append(rows, verify_optimizer(target));
     if (given.has("json")) print_json(rows);
     else print_table(rows, tolerances_of(dtype));
     bool ok = true;

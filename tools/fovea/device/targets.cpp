@@ -30,23 +30,26 @@ Target target_of(const Arguments& given) {
     return target;
 }
 
+OpenTarget open_target(const Target& target) {
+    if (target.name != "cuda") return {std::make_shared<InterpreterDevice>(), target.architecture};
+    std::shared_ptr<device::Device> gpu = device::open_cuda();
+    const std::string best = gpu->choose(emit::ptx_architectures());
+    if (best.empty())
+        throw UserError(gpu->name() + " is older than the GPUs that fovea writes PTX for (sm_80)");
+    return {std::move(gpu), best};
+}
+
 std::shared_ptr<const runtime::Model> model_on(const Target& target, const plan::Model& model,
                                                DType dtype) {
     if (target.name == "cpu") {
         const runtime::Model& generated = load_generated(model, isa_of_this_machine(dtype));
         return {&generated, [](const runtime::Model*) {}};  // stays loaded
     }
-    std::shared_ptr<device::Device> where;
-    std::vector<std::string> architectures = {target.architecture};
-    if (target.name == "cuda") {
-        where = device::open_cuda();
-        architectures = {where->choose(emit::ptx_architectures())};
-    } else {
-        where = std::make_shared<InterpreterDevice>();
-    }
-    auto code = std::make_shared<const device::Code>(compile_for_devices(model, architectures));
+    const OpenTarget open = open_target(target);
+    auto code =
+        std::make_shared<const device::Code>(compile_for_devices(model, {open.architecture}));
     return std::make_shared<const runtime::Model>(
-        device::on_device(description_of(model), where, code));
+        device::on_device(description_of(model), open.device, code));
 }
 
 }  // namespace fovea::tool

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codegen/plan/plan.h"
+#include "runtime/device/device.h"
 #include "runtime/program.h"
 #include "tools/fovea/arguments.h"
 
@@ -22,6 +23,13 @@ struct Target {
 /// UserError for names that are none, where this build of fovea writes no PTX, and, for cuda,
 /// where there is no driver or no device.
 Target target_of(const Arguments& given);
+
+/// The device of ptx-interpreter or cuda, and whose PTX it runs.
+struct OpenTarget {
+    std::shared_ptr<runtime::device::Device> device;
+    std::string architecture;
+};
+OpenTarget open_target(const Target& target);
 
 /// The model ready to run on a target other than the reference. Instances of its programs work
 /// alike on each.
