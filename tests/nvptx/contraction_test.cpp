@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 #include "codegen/emit/nvptx/contraction_plan.h"
@@ -296,6 +297,39 @@ TEST_CASE("how a contraction is cut is chosen from static sizes") {
           "b: j, it inside, 4 at once through registers");
     const Kernel kernel = weighted_rows("rows", false);
     CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, {})) == "vector");
+}
+
+TEST_CASE("what is no contraction is refused with the reason") {
+    const auto reason = [](const std::function<void(Builder&, Id, AxisId)>& make) {
+        Builder it("refused");
+        const AxisId i = it.axis("i", "m"), d = it.axis("d", "k");
+        const int x = it.input("x", {"m", "k"}), w = it.input("w", {"k"});
+        it.par(i, [&] {
+            make(it, it.contract(it.load(it.at(x, {i, d})), it.load(it.at(w, {d})), {d}), i);
+        });
+        return emit::nvptx::why_not_contraction(it.finish()).value_or("");
+    };
+    CHECK(reason([](Builder&, Id, AxisId) {}) == "it stores nothing");
+    CHECK(reason([](Builder& it, Id sum, AxisId i) {
+              it.store(it.at(it.output("y", {"m"}), {i}), sum);
+          }) == "");
+    CHECK(reason([](Builder& it, Id sum, AxisId i) {
+              it.store(it.at(it.output("y", {1}), {-1}), it.sum(sum, {i}));
+          }) == "it has a sum or maximum beside the product");
+    Builder it("last_batch");
+    const AxisId batch = it.axis("batch", "b"), i = it.axis("i", "m"), d = it.axis("d", "k");
+    const int x = it.input("x", {"b", "m", "k"}), w = it.input("w", {"k"});
+    const int y = it.output("y", {"m"});
+    it.each(batch, [&] {
+        it.par(i, [&] {
+            const Id a = it.load(it.at(x, {batch, i, d}));
+            it.store(it.at(y, {i}), it.contract(a, it.load(it.at(w, {d})), {d}));
+        });
+    });
+    CHECK(emit::nvptx::why_not_contraction(it.finish()) ==
+          "it stores values that are not one for each element of the product");
+    const Kernel rows = sample_row_kernels()[0];
+    CHECK(emit::nvptx::why_not_contraction(rows).has_value());
 }
 
 TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it") {
