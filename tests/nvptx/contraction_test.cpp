@@ -216,7 +216,8 @@ void check_waits(const Kernel& kernel, const std::string& architecture) {
 
 TEST_CASE("contractions in PTX agree with the evaluator") {
     check_kernels(with_products(sample_contractions()), sizes(), 2e-6);
-    check_kernels({weighted_rows("rows", false), weighted_rows("rows_t", true), accumulated()},
+    check_kernels({weighted_rows("rows", false), weighted_rows("rows_t", true), accumulated(),
+                   product({.name = "widened", .x = DType::bf16})},
                   sizes(), 2e-6);
 }
 
