@@ -114,8 +114,8 @@ struct Reduce {
     Id operand = -1;
     AxisId blocks = -1;
 };
-/// With `bfloat16` the operands are rounded to it, if they do not lie so in memory, and multiplied
-/// in pairs; sums are float32.
+/// With `bfloat16` the operands may be rounded to it, if they do not lie so in memory, and
+/// multiplied in pairs or as matrices; sums are float32.
 struct Contract {
     std::vector<AxisId> axes;
     Id a = -1, b = -1;

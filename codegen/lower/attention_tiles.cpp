@@ -161,4 +161,10 @@ Id AttentionTiles::keys(DType dtype) {
     return builder().extent(graph_[input(AttentionInput::key)].shape[-2].without_label(), dtype);
 }
 
+void take_bfloat16(kernel::Kernel& kernel) {
+    for (kernel::Node& node : kernel.nodes)
+        if (auto contract = std::get_if<kernel::Contract>(&node.operation))
+            contract->bfloat16 = true;
+}
+
 }  // namespace fovea::lower

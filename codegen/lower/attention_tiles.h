@@ -83,4 +83,7 @@ class AttentionTiles {
     int lens_rank_ = 0;
 };
 
+/// Lets the products of a kernel take bfloat16, where a target multiplies matrices of it.
+void take_bfloat16(kernel::Kernel& kernel);
+
 }  // namespace fovea::lower

@@ -122,7 +122,9 @@ class Forward {
 
 LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
                               const fuse::Group& group, Memories& memories) {
-    return Forward(graph, fused, group, memories).run();
+    LoweredKernel lowered = Forward(graph, fused, group, memories).run();
+    if (memories.has_pairs()) take_bfloat16(lowered.kernel);
+    return lowered;
 }
 
 }  // namespace fovea::lower

@@ -218,7 +218,9 @@ class Backward {
 
 LoweredKernel lower_attention_gradient(const Graph& graph, const fuse::FusedGraph& fused,
                                        const fuse::Group& group, Memories& memories) {
-    return Backward(graph, fused, group, memories).run();
+    LoweredKernel lowered = Backward(graph, fused, group, memories).run();
+    if (memories.has_pairs()) take_bfloat16(lowered.kernel);
+    return lowered;
 }
 
 }  // namespace fovea::lower

@@ -42,7 +42,7 @@ Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& ar
 }
 
 void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, Arrays& arrays,
-             const ptx::Schedule& schedule) {
+             const ptx::Schedule& schedule, std::uint64_t max_instructions) {
     const Kernel& kernel = emitted.kernels[number];
     ptx::Memory memory;
     std::array<std::uint64_t, 2> draw{5, 3};
@@ -66,6 +66,7 @@ void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, 
         one.block = {std::uint32_t(launch.threads), 1, 1};
         one.dynamic_shared_bytes = std::uint32_t(launch.shared_bytes);
         one.arguments = arguments;
+        one.max_instructions = max_instructions;
         ptx::interpret(emitted.module, launch.entry, one, memory, schedule);
     }
 }

@@ -22,9 +22,10 @@ Emitted emit_and_parse(const std::vector<kernel::Kernel>& kernels,
                        const std::string& architecture = "sm_90");
 
 /// Runs all launches of a kernel on the arrays, with the seed and step of check_against_evaluator;
-/// throws ptx::Fault for what the interpreter finds wrong.
+/// throws ptx::Fault for what the interpreter finds wrong, more instructions of a warp included.
 void run_ptx(const Emitted& emitted, std::size_t number, const kernel::DimValues& dims,
-             Arrays& arrays, const ptx::Schedule& schedule = {});
+             Arrays& arrays, const ptx::Schedule& schedule = {},
+             std::uint64_t max_instructions = 1'000'000'000);
 
 /// Runs every kernel for all sizes against the evaluator, on two schedules each, whose results must
 /// be the same bits.

@@ -7,6 +7,7 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "tests/kernel/attention_programs.h"
+#include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
 
 using namespace fovea;
@@ -25,11 +26,20 @@ DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
 
 std::vector<Kernel> all_variants() {
     std::vector<Kernel> kernels;
-    for (const AttentionVariant& variant : attention_variants()) {
-        kernels.push_back(attention_forward(variant));
-        kernels.push_back(attention_backward(variant));
-    }
+    for (const AttentionVariant& variant : attention_variants())
+        for (const Kernel& kernel : {attention_forward(variant), attention_backward(variant)}) {
+            kernels.push_back(kernel);
+            kernels.push_back(in_bfloat16(kernel));
+        }
     return kernels;
+}
+
+/// Scores of up to 40 and gradients of up to 1000 are sums of products that are rounded to 8 bits.
+double tolerance_of(const Kernel& kernel) {
+    if (kernel.name.ends_with("_bfloat16"))
+        return kernel.name.find("backward") == std::string::npos ? 1e-2 : 5e-2;
+    // The gradient of a slope adds many products of either sign.
+    return kernel.name == "alibi_backward" ? 1e-4 : 1e-5;
 }
 
 void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
@@ -43,8 +53,7 @@ void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
     run_ptx(emitted, number, dims, first, ptx::schedules()[0]);
     run_ptx(emitted, number, dims, other, schedule);
     CHECK(same_bits(first, other));
-    // The gradient of a slope adds many products of either sign.
-    check_against_evaluator(kernel, dims, first, kernel.name == "alibi_backward" ? 1e-4 : 1e-5);
+    check_against_evaluator(kernel, dims, first, tolerance_of(kernel));
 }
 
 constexpr std::int64_t kWidth = 64, kHeads = 2;
@@ -92,7 +101,10 @@ TEST_CASE("attention's bits in PTX do not depend on how far its sequences are pa
     std::vector<Kernel> kernels;
     for (const AttentionVariant& variant : attention_variants())
         if (variant.name == "padded" || variant.name == "causal_padded")
-            kernels.push_back(attention_forward(variant));
+            for (const Kernel& kernel : {attention_forward(variant)}) {
+                kernels.push_back(kernel);
+                kernels.push_back(in_bfloat16(kernel));
+            }
     const Emitted emitted = emit_and_parse(kernels);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         CAPTURE(kernels[i].name);
@@ -100,6 +112,18 @@ TEST_CASE("attention's bits in PTX do not depend on how far its sequences are pa
         CHECK(padded_output(emitted, i, 70, 21) == shortest);
         CHECK(padded_output(emitted, i, 10, 150) == shortest);
         CHECK(padded_output(emitted, i, 130, 200) == shortest);
+    }
+}
+
+TEST_CASE("products of bfloat16 are those of matrix instructions") {
+    for (const AttentionVariant& variant : attention_variants()) {
+        CAPTURE(variant.name);
+        const Emitted emitted = emit_and_parse({in_bfloat16(attention_forward(variant))});
+        const bool multiplies = emitted.ptx.text.find("mma.sync") != std::string::npos;
+        const bool fits = variant.width.value() % 16 == 0 &&
+                          variant.value_width.value() % 16 == 0 &&
+                          variant.value_width.value() <= 128 && !variant.additive;
+        CHECK(multiplies == fits);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/tile_elements.h"
+#include "codegen/emit/nvptx/tile_matrix_kernel.h"
 #include "codegen/emit/nvptx/tile_plan.h"
 
 namespace fovea::emit::nvptx {
@@ -87,17 +88,6 @@ class TileKernel {
     TileElements elements_;
 };
 
-/// Lets a thread have as many registers as it needs: otherwise ptxas spills some for more blocks.
-void allow_all_registers(llvm::Function& function) {
-    llvm::LLVMContext& context = function.getContext();
-    llvm::Metadata* operands[] = {
-        llvm::ValueAsMetadata::get(&function), llvm::MDString::get(context, "minctasm"),
-        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1))};
-    function.getParent()
-        ->getOrInsertNamedMetadata("nvvm.annotations")
-        ->addOperand(llvm::MDNode::get(context, operands));
-}
-
 }  // namespace
 
 std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
@@ -109,7 +99,28 @@ std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
     return std::nullopt;
 }
 
+void prepare_tile_function(Function& function) {
+    llvm::Function& entry = function.llvm_function();
+    llvm::LLVMContext& context = entry.getContext();
+    llvm::Type* type = llvm::Type::getInt32Ty(context);
+    // Otherwise ptxas spills some registers, for more blocks at a time.
+    llvm::Metadata* operands[] = {llvm::ValueAsMetadata::get(&entry),
+                                  llvm::MDString::get(context, "minctasm"),
+                                  llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(type, 1))};
+    entry.getParent()
+        ->getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(context, operands));
+    // Scores that are computed again must be the same bits: their differences from the largest
+    // are exponents.
+    function.ir().setFastMathFlags({});
+}
+
 PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
+    try {
+        return write_tile_matrices(module, plan_tile_matrices(kernel), entry);
+    } catch (const TileRefusal&) {
+        // It has no products of bfloat16, or tiles of another form: in float32.
+    }
     TilePlan plan;
     try {
         plan = plan_tiles(kernel);
@@ -117,10 +128,7 @@ PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const st
         throw InternalError("kernel " + kernel.name + " has " + refusal.reason);
     }
     Function function(module, plan.kernel, entry, plan.threads);
-    allow_all_registers(function.llvm_function());
-    // Scores that are computed again must be the same bits: their differences from the largest
-    // are exponents. Sums of products are fused where they are written.
-    function.ir().setFastMathFlags({});
+    prepare_tile_function(function);
     TileKernel(plan, function).run();
 
     PtxLaunch launch{.entry = entry, .grid = {}, .threads = plan.threads};

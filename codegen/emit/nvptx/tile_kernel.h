@@ -7,6 +7,7 @@
 
 #include <llvm/IR/Module.h>
 
+#include "codegen/emit/nvptx/function.h"
 #include "codegen/emit/ptx_module.h"
 #include "codegen/kernel/kernel.h"
 
@@ -15,9 +16,14 @@ namespace fovea::emit::nvptx {
 /// Why a kernel over tiles has no form for a GPU, as a clause: "it has …".
 std::optional<std::string> why_not_tile_kernel(const kernel::Kernel& kernel);
 
-/// Adds the entry of a kernel that `why_not_tile_kernel` finds nothing against. Sums are float32,
-/// in an order that only static sizes decide; every element is written by one thread.
+/// Adds the entry of a kernel that `why_not_tile_kernel` finds nothing against: of matrix products
+/// of bfloat16 where the kernel says so, else in float32. Sums are taken in an order that only
+/// static sizes decide; every element is written by one thread.
 PtxKernel write_tile_kernel(llvm::Module& module, const kernel::Kernel& kernel,
                             const std::string& entry);
+
+/// What entries of kernels over tiles have in common: as many registers as they need, and no
+/// products and sums in one instruction but where they are written so.
+void prepare_tile_function(Function& function);
 
 }  // namespace fovea::emit::nvptx

@@ -22,28 +22,6 @@ constexpr int kMostSharedBytes = 99 * 1024;
 
 [[noreturn]] void refuse(std::string reason) { throw TileRefusal{std::move(reason)}; }
 
-/// The loops of points and tiles around everything; returns the nodes inside of them.
-std::vector<Id> take_task(TilePlan& plan, const std::vector<Id>& block) {
-    std::vector<Id> task;
-    bool inside = false;
-    for (Id id : block) {
-        auto loop = as<Loop>(plan.kernel, id);
-        if (!loop || loop->kind == LoopKind::tiles) {
-            task.push_back(id);
-            continue;
-        }
-        if (loop->kind == LoopKind::seq) refuse("points that go one after the other");
-        if (inside) refuse("several loops of points beside each other");
-        inside = true;
-        if (loop->kind == LoopKind::each) plan.points.push_back(loop->axis);
-        else if (plan.par >= 0) refuse("two axes of independent tiles");
-        else plan.par = loop->axis;
-        const std::vector<Id> inner = take_task(plan, loop->body);
-        task.insert(task.end(), inner.begin(), inner.end());
-    }
-    return task;
-}
-
 class Planner {
   public:
     Planner(TilePlan& plan, const std::set<Id>& forced)
@@ -180,6 +158,28 @@ void choose_tiles(TilePlan& plan) {
 
 }  // namespace
 
+std::vector<Id> take_task(const Kernel& kernel, const std::vector<Id>& block,
+                          std::vector<AxisId>& points, AxisId& par) {
+    std::vector<Id> task;
+    bool inside = false;
+    for (Id id : block) {
+        auto loop = as<Loop>(kernel, id);
+        if (!loop || loop->kind == LoopKind::tiles) {
+            task.push_back(id);
+            continue;
+        }
+        if (loop->kind == LoopKind::seq) refuse("points that go one after the other");
+        if (inside) refuse("several loops of points beside each other");
+        inside = true;
+        if (loop->kind == LoopKind::each) points.push_back(loop->axis);
+        else if (par >= 0) refuse("two axes of independent tiles");
+        else par = loop->axis;
+        const std::vector<Id> inner = take_task(kernel, loop->body, points, par);
+        task.insert(task.end(), inner.begin(), inner.end());
+    }
+    return task;
+}
+
 int TilePlan::length(AxisId axis) const {
     const Dim& extent = kernel.axes[std::size_t(axis)].extent;
     const auto tile = tiles.find(axis);
@@ -216,7 +216,7 @@ TilePlan plan_tiles(const Kernel& kernel) {
     drop_unused(plan.kernel);
     renumber(plan.kernel);
     check_buffers(plan.kernel);
-    const std::vector<Id> task = take_task(plan, plan.kernel.body);
+    const std::vector<Id> task = take_task(plan.kernel, plan.kernel.body, plan.points, plan.par);
     std::set<Id> forced;
     while (true) {
         plan.blocks.clear(), plan.kept.clear(), plan.arrays.clear();

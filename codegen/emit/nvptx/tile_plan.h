@@ -60,6 +60,12 @@ struct TileRefusal {
     std::string reason;
 };
 
+/// The nodes inside of the loops of points and of the `par` axis around everything; adds the points
+/// and sets the `par` axis where there is one. Throws TileRefusal.
+std::vector<kernel::Id> take_task(const kernel::Kernel& kernel,
+                                  const std::vector<kernel::Id>& block,
+                                  std::vector<kernel::AxisId>& points, kernel::AxisId& par);
+
 /// Throws TileRefusal.
 TilePlan plan_tiles(const kernel::Kernel& kernel);
 

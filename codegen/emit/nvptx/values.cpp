@@ -47,6 +47,8 @@ void Function::find_dependences() {
     for (std::size_t i = 0; i < count; ++i) {
         const Operation& operation = kernel_.nodes[i].operation;
         std::set<AxisId> axes = own_axes(operation);
+        const bool is_carried = as<Carried>(kernel_, Id(i)) || as<Result>(kernel_, Id(i));
+        if (is_carried) axes.insert(kernel_.nodes[i].axes.begin(), kernel_.nodes[i].axes.end());
         std::set<Id> made_from;
         for (Id operand : operands_of(kernel_, Id(i))) {
             const auto& more = depends_[std::size_t(operand)];

@@ -1,0 +1,165 @@
+#include "codegen/emit/nvptx/tile_matrix_plan.h"
+
+#include <algorithm>
+
+#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/tile_rewrites.h"
+
+namespace fovea::emit::nvptx {
+
+using namespace kernel;
+
+namespace {
+
+constexpr int kSharedBytes = 48 * 1024;
+
+[[noreturn]] void refuse(std::string reason) { throw TileRefusal{std::move(reason)}; }
+
+class Planner {
+  public:
+    explicit Planner(TileMatrixPlan& plan)
+        : plan_(plan),
+          kernel_(plan.kernel),
+          users_(users_of(plan.kernel)),
+          positions_(positions_of(plan.kernel)) {}
+
+    void run() {
+        for (Id id = 0; id < Id(kernel_.nodes.size()); ++id)
+            if (auto contract = as<Contract>(kernel_, id)) add(id, *contract);
+        if (plan_.operands.empty()) refuse("no product of matrices");
+        for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) check(id);
+        for (int columns : {64, 32, 16}) {
+            plan_.tile_columns = columns;
+            place_operands();
+            if (plan_.shared_bytes <= kSharedBytes) return;
+        }
+        refuse("tiles too wide for shared memory");
+    }
+
+  private:
+    const std::vector<AxisId>& axes(Id id) const { return kernel_.nodes[std::size_t(id)].axes; }
+    bool has(Id id, AxisId axis) const {
+        return std::find(axes(id).begin(), axes(id).end(), axis) != axes(id).end();
+    }
+
+    void add(Id id, const Contract& contract) {
+        if (!contract.bfloat16) refuse("a product of floats");
+        if (contract.axes.size() != 1 || axes(id).size() != 2 || !has(id, plan_.rows))
+            refuse("a product that is no tile of rows and columns");
+        for (Id operand : {contract.a, contract.b}) {
+            if (axes(operand).size() != 2) refuse("a product of tiles of other than two axes");
+            const bool is_rows = has(operand, plan_.rows);
+            if (as<Load>(kernel_, operand)) add_operand(operand);
+            else if (!is_rows) refuse("columns of a product that are computed");
+        }
+        if (has(contract.a, plan_.rows) == has(contract.b, plan_.rows))
+            refuse("a product of two tiles with the rows");
+    }
+
+    /// The axis with a loop, or that of the rows, is the operand's row.
+    void add_operand(Id id) {
+        const Access& access = as<Load>(kernel_, id)->access;
+        if (access.row >= 0) refuse("gathered rows of a product");
+        TileMatrixPlan::Operand operand;
+        for (AxisId axis : axes(id)) {
+            const bool moves = axis == plan_.rows || loop_of(id, axis) >= 0;
+            (moves ? operand.row : operand.column) = axis;
+            if (axis != plan_.rows && moves) operand.home = loop_of(id, axis);
+        }
+        if (operand.row < 0 || operand.column < 0)
+            refuse("a product of tiles along other axes than a loop's and one without");
+        for (Id user : users_[std::size_t(id)])
+            if (!as<Contract>(kernel_, user))
+                refuse("an operand of a product that is read elsewhere");
+        plan_.operands[id] = operand;
+    }
+
+    /// The loop over tiles of an axis around a node; -1: none.
+    Id loop_of(Id id, AxisId axis) const {
+        for (Id loop : positions_[std::size_t(id)].loops)
+            if (as<Loop>(kernel_, loop)->axis == axis &&
+                as<Loop>(kernel_, loop)->kind == LoopKind::tiles)
+                return loop;
+        return -1;
+    }
+
+    void check(Id id) const {
+        const std::vector<AxisId>& own = axes(id);
+        if (own.size() > 2 ||
+            (own.size() == 2 && !plan_.operands.contains(id) && !has(id, plan_.rows)))
+            refuse("a tile of other axes than the rows and one of columns");
+        if (auto loop = as<Loop>(kernel_, id); loop && loop->kind == LoopKind::tiles) {
+            if (positions_[std::size_t(id)].loops.size() > plan_.points.size() + 1)
+                refuse("loops over tiles inside each other");
+            for (Id bound : {loop->lower, loop->upper})
+                if (bound >= 0 && !axes(bound).empty() && axes(bound) != std::vector{plan_.rows})
+                    refuse("a bound of a loop along another axis than the rows");
+        }
+        if (auto reduce = as<Reduce>(kernel_, id))
+            if (reduce->blocks >= 0 || reduce->axes.size() != 1 || reduce->axes[0] == plan_.rows)
+                refuse("a sum over the rows");
+        if (auto store = as<Store>(kernel_, id)) {
+            if (store->access.row >= 0) refuse("a store to gathered rows");
+            if (!has(store->value, plan_.rows)) refuse("a store of a value without rows");
+            for (const Stride& stride : store->access.strides)
+                if (!has(store->value, stride.axis) &&
+                    std::find(plan_.points.begin(), plan_.points.end(), stride.axis) ==
+                        plan_.points.end())
+                    refuse("a store along another axis than its value's");
+        }
+        if (auto load = as<Load>(kernel_, id))
+            if (kernel_.buffers[std::size_t(load->access.buffer)].written)
+                refuse("a buffer that it reads and writes");
+        for (AxisId axis : own) {
+            const Dim& extent = kernel_.axes[std::size_t(axis)].extent;
+            if (axis == plan_.rows || is_looped(axis)) continue;
+            if (!extent.is_static() || extent.value() % 16 != 0 || extent.value() > 128)
+                refuse("columns that are no multiple of 16, or more than 128");
+        }
+    }
+
+    bool is_looped(AxisId axis) const {
+        return std::any_of(kernel_.nodes.begin(), kernel_.nodes.end(), [&](const Node& node) {
+            auto loop = std::get_if<Loop>(&node.operation);
+            return loop && loop->kind == LoopKind::tiles && loop->axis == axis;
+        });
+    }
+
+    void place_operands() {
+        plan_.shared_bytes = 0;
+        for (auto& [id, operand] : plan_.operands) {
+            operand.offset = plan_.shared_bytes;
+            plan_.shared_bytes += plan_.length(operand.row) * plan_.row_step(operand) * 2;
+        }
+    }
+
+    TileMatrixPlan& plan_;
+    const Kernel& kernel_;
+    std::vector<std::vector<Id>> users_;
+    std::vector<Position> positions_;
+};
+
+}  // namespace
+
+int TileMatrixPlan::length(AxisId axis) const {
+    if (axis == rows) return tile_rows();
+    for (const Node& node : kernel.nodes)
+        if (auto loop = std::get_if<Loop>(&node.operation))
+            if (loop->axis == axis && loop->kind == LoopKind::tiles) return tile_columns;
+    return int(kernel.axes[std::size_t(axis)].extent.value());
+}
+
+TileMatrixPlan plan_tile_matrices(const Kernel& kernel) {
+    TileMatrixPlan plan;
+    plan.kernel = kernel;
+    drop_certain_masks(plan.kernel);
+    split_reductions(plan.kernel);
+    drop_unused(plan.kernel);
+    renumber(plan.kernel);
+    plan.task = take_task(plan.kernel, plan.kernel.body, plan.points, plan.rows);
+    if (plan.rows < 0) refuse("no axis of independent tiles");
+    Planner(plan).run();
+    return plan;
+}
+
+}  // namespace fovea::emit::nvptx

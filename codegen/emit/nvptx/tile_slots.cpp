@@ -1,0 +1,58 @@
+#include "codegen/emit/nvptx/tile_slots.h"
+
+#include <algorithm>
+
+#include <llvm/IR/Intrinsics.h>
+
+namespace fovea::emit::nvptx {
+
+using namespace kernel;
+using llvm::Value;
+
+TileSlots::TileSlots(AxisId rows, Function& function)
+    : rows_(rows), f_(function), ir_(function.ir()) {}
+
+void TileSlots::add(Slots& slots, Value* position, Value* end) {
+    if (end) {
+        slots.exist.push_back(ir_.CreateICmpSLT(position, end));
+        Value* last = ir_.CreateNSWSub(end, f_.number(1));
+        position = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, position, last);
+    }
+    slots.positions.push_back(position);
+}
+
+void TileSlots::set_rows(Value* first, Value* end) {
+    Slots slots;
+    for (int i = 0; i < kRows; ++i) add(slots, ir_.CreateNSWAdd(first, f_.number(8 * i)), end);
+    slots_[rows_] = std::move(slots);
+}
+
+void TileSlots::set_columns(AxisId axis, int length, Value* first, Value* end) {
+    Slots slots;
+    Value* in_quad = ir_.CreateAnd(f_.thread(), kQuad - 1);
+    Value* own = ir_.CreateZExt(ir_.CreateShl(in_quad, 1), ir_.getInt64Ty());
+    Value* start = ir_.CreateNSWAdd(first, own);
+    for (int j = 0; j < length / kQuad; ++j)
+        add(slots, ir_.CreateNSWAdd(start, f_.number(j / 2 * 8 + j % 2)), end);
+    slots_[axis] = std::move(slots);
+}
+
+void TileSlots::over(const std::vector<AxisId>& tile,
+                     const std::function<void(std::size_t)>& body) {
+    std::vector<AxisId> order = tile;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](AxisId a, AxisId b) { return (a == rows_) > (b == rows_); });
+    std::size_t count = 1;
+    for (AxisId axis : order) count *= slots_.at(axis).positions.size();
+    for (std::size_t number = 0; number < count; ++number) {
+        std::size_t rest = number;
+        for (std::size_t i = order.size(); i-- > 0;) {
+            const Values& positions = slots_.at(order[i]).positions;
+            f_.set_position(order[i], positions[rest % positions.size()]);
+            rest /= positions.size();
+        }
+        body(number);
+    }
+}
+
+}  // namespace fovea::emit::nvptx
