@@ -137,3 +137,29 @@ TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
     CHECK(tables.find("modules")->array().size() == emit::ptx_architectures().size());
     CHECK(tables.find("programs")->array().size() == 2);
 }
+
+TEST_CASE("gpu_check runs from a folder that holds all it needs") {
+    if (!has_ptx()) return;
+    const tool::TemporaryFolder folder;
+    const std::string packed = (folder.path() / "packed").string();
+    const std::string script = FOVEA_SOURCE_DIR "/tools/gpu_check.sh";
+    REQUIRE(tool::run_process({script, "--pack", FOVEA_BINARY_DIR, packed}).status == 0);
+    const auto check = [&](const std::string& environment) {
+        return tool::run_process({"env", "-C", folder.path().string(), environment,
+                                  packed + "/gpu_check.sh", "masked_softmax"});
+    };
+    const auto done = check(kFakeDriver);
+    CHECK(done.status == 0);
+    CHECK(done.output.starts_with("f32: "));
+    CHECK(done.output.find(" checks, 0 missed (bf16.json)\n") != std::string::npos);
+    const auto report = runtime::parse_json(test::read_text(folder.path() / "f32.json"));
+    CHECK(report.array()[0].find("model")->string() == "layouts");
+    if (void* driver = dlopen("libcuda.so.1", RTLD_NOW)) {
+        dlclose(driver);
+        return;  // there is a driver here
+    }
+    const auto refused = check("A=1");
+    CHECK(refused.status == 2);
+    CHECK(refused.output.starts_with("fovea: there is no NVIDIA driver here: "));
+    CHECK(refused.output.find('\n') == refused.output.size() - 1);
+}

@@ -9,6 +9,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/targets.h"
+#include "tools/fovea/device/verify_layouts.h"
 #include "tools/fovea/device/verify_optimizer.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify_kernels.h"
@@ -118,7 +119,8 @@ int verify_command(const std::vector<std::string>& arguments) {
     if (given.has("all"))
         for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
-    std::vector<VerifyRow> rows;
+    const bool is_ptx = target.name == "ptx-interpreter" || target.name == "cuda";
+    std::vector<VerifyRow> rows = is_ptx ? verify_layouts(target) : std::vector<VerifyRow>();
     DType dtype = DType::f32;
     for (const std::string& name : names) {
         SettingValues values = given.settings();
@@ -129,8 +131,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         dtype = model.dtype;
         append(rows, verify(model, target, fusion));
     }
-    if (target.name == "ptx-interpreter" || target.name == "cuda")
-        append(rows, verify_optimizer(target));
+    if (is_ptx) append(rows, verify_optimizer(target));
     if (given.has("json")) print_json(rows);
     else print_table(rows, tolerances_of(dtype));
     bool ok = true;

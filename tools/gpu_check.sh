@@ -1,0 +1,45 @@
+#!/bin/sh
+# Checks fovea on a GPU: how matrices lie in registers, every kernel of every model in float32 and
+# bfloat16, and the optimizer, each against its definition.
+#
+#   tools/gpu_check.sh --pack BUILD FOLDER   # where fovea is built in BUILD: all that is needed, in FOLDER
+#   FOLDER/gpu_check.sh [MODEL…]             # on a machine with a GPU: all models, or some
+#
+# FOLDER needs an NVIDIA driver and the C library there; no compiler, no LLVM, no CUDA toolkit. It
+# leaves f32.json and bf16.json in the current folder. Exit status: 0 all is right, 1 a check missed,
+# 2 there is no GPU (one sentence).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+
+if [ "${1:-}" = --pack ]; then
+    [ $# = 3 ] || { echo "usage: gpu_check.sh --pack BUILD FOLDER" >&2; exit 2; }
+    [ -x "$2/fovea" ] || { echo "gpu_check: '$2' has no fovea; build it first" >&2; exit 2; }
+    mkdir -p "$3/lib"
+    cp "$2/fovea" "$here/gpu_check.sh" "$3/"
+    # The C library stays with the machine that it was made for.
+    ldd "$2/fovea" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' |
+        grep -Ev '/(libc|libm|libpthread|libdl|librt)\.so' |
+        while read -r library; do cp -L "$library" "$3/lib/"; done
+    exit 0
+fi
+
+fovea=$here/fovea
+[ -x "$fovea" ] || fovea=$here/../build/fovea
+[ -x "$fovea" ] || { echo "gpu_check: there is no fovea beside it; see --pack in it" >&2; exit 2; }
+[ $# -gt 0 ] || set -- --all
+export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+
+result=0
+for dtype in f32 bf16; do
+    status=0
+    "$fovea" verify "$@" --target cuda --set dtype=$dtype --json >$dtype.json || status=$?
+    if [ $status = 2 ]; then
+        rm -f $dtype.json
+        exit 2
+    fi
+    checks=$(grep -c '"ok":' $dtype.json || true)
+    missed=$(grep -c '"ok": false' $dtype.json || true)
+    echo "$dtype: $checks checks, $missed missed ($dtype.json)"
+    [ $status = 0 ] || result=1
+done
+exit $result
