@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
 #include "codegen/emit/nvptx/elementwise.h"
 
 namespace fovea::emit::nvptx {
@@ -15,16 +17,19 @@ constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
 constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;
 
 Words philox(llvm::IRBuilder<>& ir, Words counter, Value* key0, Value* key1) {
-    const auto product = [&](std::uint32_t multiplier, Value* word) {
-        return ir.CreateMul(ir.getInt64(multiplier), ir.CreateZExt(word, ir.getInt64Ty()));
+    // In words of 32 bits: as one product of 64 bits it would become that of two long numbers.
+    const auto low = [&](std::uint32_t multiplier, Value* word) {
+        return ir.CreateMul(ir.getInt32(multiplier), word);
     };
-    const auto low = [&](Value* x) { return ir.CreateTrunc(x, ir.getInt32Ty()); };
-    const auto high = [&](Value* x) { return low(ir.CreateLShr(x, 32)); };
+    const auto high = [&](std::uint32_t multiplier, Value* word) {
+        return ir.CreateIntrinsic(ir.getInt32Ty(), llvm::Intrinsic::nvvm_mulhi_ui,
+                                  {ir.getInt32(multiplier), word});
+    };
     for (int round = 0; round < 10; ++round) {
-        Value* product0 = product(kMultiplier0, counter[0]);
-        Value* product1 = product(kMultiplier1, counter[2]);
-        counter = {ir.CreateXor(ir.CreateXor(high(product1), counter[1]), key0), low(product1),
-                   ir.CreateXor(ir.CreateXor(high(product0), counter[3]), key1), low(product0)};
+        Value *high0 = high(kMultiplier0, counter[0]), *low0 = low(kMultiplier0, counter[0]);
+        Value *high1 = high(kMultiplier1, counter[2]), *low1 = low(kMultiplier1, counter[2]);
+        counter = {ir.CreateXor(ir.CreateXor(high1, counter[1]), key0), low1,
+                   ir.CreateXor(ir.CreateXor(high0, counter[3]), key1), low0};
         key0 = ir.CreateAdd(key0, ir.getInt32(kWeyl0));
         key1 = ir.CreateAdd(key1, ir.getInt32(kWeyl1));
     }
