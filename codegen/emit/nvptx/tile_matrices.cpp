@@ -74,8 +74,8 @@ Values TileMatrices::rows_of(Id load, int column) {
     return load_matrices(address(load, row, at), false);
 }
 
-/// Matrices (columns, depth) = (0, 0), (0, 8), (8, 0), (8, 8); where the operand's rows are those of
-/// the depth they lie transposed.
+/// Matrices (columns, depth) = (0, 0), (0, 8), (8, 0), (8, 8); where the operand's rows are those
+/// of the depth they lie transposed.
 Values TileMatrices::columns_of(Id load, AxisId summed, int column, int depth) {
     Value* in_matrix = ir_.CreateAnd(lane_, 7);
     Value* second = ir_.CreateAnd(lane_, 8);

@@ -17,8 +17,8 @@ class TileMatrices {
 
     /// The 16 rows of this warp, 16 columns from `column` on: the first operand of a product.
     Values rows_of(kernel::Id load, int column);
-    /// 16 columns of a product from `column` on, 16 positions of the sum from `depth` on: the second
-    /// operand of two products, two registers each.
+    /// 16 columns of a product from `column` on, 16 positions of the sum from `depth` on: the
+    /// second operand of two products, two registers each.
     Values columns_of(kernel::Id load, kernel::AxisId summed, int column, int depth);
     /// Two floats as the halves of a register.
     llvm::Value* pair(llvm::Value* low, llvm::Value* high);
