@@ -134,6 +134,12 @@ Array to_bfloat16(Array array) {
 
 }  // namespace
 
+void Interpreter::assume(const std::map<int, Array>& values) {
+    for (const auto& [id, value] : values) assumed_[id] = value;
+    values_.assign(graph_.nodes.size(), {});
+    for (const auto& [id, value] : assumed_) values_[std::size_t(id)] = value;
+}
+
 void Interpreter::round_to_bfloat16(std::vector<bool> nodes) {
     rounded_ = std::move(nodes);
     values_.assign(graph_.nodes.size(), {});
@@ -174,7 +180,6 @@ void Interpreter::evaluate(int id) {
                 result);
         else if (def.expand) result = value_of_body(id);
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
-    
     }
     if (!rounded_.empty() && rounded_[std::size_t(id)]) result = to_bfloat16(std::move(result));
     values_[std::size_t(id)] = std::move(result);
@@ -245,12 +250,17 @@ Array Interpreter::value_of_body(int id) {
     for (std::size_t i = 0; i < kMaxInputs; ++i) {
         if (node.inputs[i] <= 0) continue;
         const Node& input = graph_[node.inputs[i]];
-        inputs[i] = make(body, {.op = Op::input, .dtype = input.dtype, .shape = input.shape,
+        inputs[i] = make(body, {.op = Op::input,
+                                .dtype = input.dtype,
+                                .shape = input.shape,
                                 .name = intern(std::to_string(i))});
     }
     Tensor result = op_def(node.op).expand({graph_, id, body, inputs, nullptr, nullptr});
-    make(body, {.op = Op::output, .dtype = node.dtype, .shape = node.shape,
-                .inputs = inputs_of({result.id}), .name = "result"});
+    make(body, {.op = Op::output,
+                .dtype = node.dtype,
+                .shape = node.shape,
+                .inputs = inputs_of({result.id}),
+                .name = "result"});
     Interpreter interpreter(body, options_);
     interpreter.sizes_ = sizes_;
     for (std::size_t i = 0; i < kMaxInputs; ++i)

@@ -38,6 +38,8 @@ class Interpreter {
     /// that follow from its shape; all that was computed is forgotten. UserError when it does not
     /// fit.
     void set(const std::string& name, Array value);
+    /// Takes these for the values of nodes: what is made of them is computed anew.
+    void assume(const std::map<int, Array>& values);
     /// Whether the graph has an input or a parameter of this name.
     bool has(const std::string& name) const;
 
@@ -64,6 +66,7 @@ class Interpreter {
     DimSizes sizes_;
     std::map<std::string, Array> given_;
     std::vector<std::optional<Array>> values_;
+    std::map<int, Array> assumed_;
     std::vector<bool> rounded_;  // nodes whose values are; empty: none
 };
 
