@@ -1,13 +1,15 @@
 #!/bin/sh
 # Checks fovea on a GPU: how matrices lie in registers, every kernel of every model in float32 and
-# bfloat16, and the optimizer, each against its definition.
+# bfloat16, and the optimizer, each against its definition; then measures products, attention and
+# a training step by the GPU's clock.
 #
-#   tools/gpu_check.sh --pack BUILD FOLDER   # where fovea is built in BUILD: all that is needed, in FOLDER
-#   FOLDER/gpu_check.sh [MODEL…]             # on a machine with a GPU: all models, or some
+#   tools/gpu_check.sh --pack BUILD FOLDER   # all that is needed, from the folder of a build
+#   FOLDER/gpu_check.sh [MODEL…]             # where the GPU is: all models, or some
 #
 # FOLDER needs an NVIDIA driver and the C library there; no compiler, no LLVM, no CUDA toolkit. It
-# leaves f32.json and bf16.json in the current folder. Exit status: 0 all is right, 1 a check missed,
-# 2 there is no GPU (one sentence).
+# leaves f32.json, bf16.json and bench.json in the current folder; with QUICK=1 tiny sizes are
+# measured, which shows that it works. Exit status: 0 all is right, 1 a check missed, 2 there is no
+# GPU (one sentence).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -42,4 +44,5 @@ for dtype in f32 bf16; do
     echo "$dtype: $checks checks, $missed missed ($dtype.json)"
     [ $status = 0 ] || result=1
 done
+"$fovea" bench --target cuda ${QUICK:+--quick} --json bench.json || result=1
 exit $result

@@ -46,11 +46,14 @@ class CudaDevice : public Device {
         driver_.check(driver_.context_retain(&context_, device_), "open the GPU");
         enter();
         driver_.check(driver_.stream_create(&stream_, kCuStreamNonBlocking), "make a stream");
+        for (CuEvent* event : {&start_, &stop_})
+            driver_.check(driver_.event_create(event, 0), "make a clock");
     }
     ~CudaDevice() override {
         driver_.context_set_current(context_);
         driver_.stream_synchronize(stream_);
         for (CuModule module : modules_) driver_.module_unload(module);
+        for (CuEvent event : {start_, stop_}) driver_.event_destroy(event);
         driver_.stream_destroy(stream_);
         driver_.context_release(device_);
     }
@@ -123,6 +126,17 @@ class CudaDevice : public Device {
         driver_.check(driver_.stream_synchronize(stream_), "finish the kernels on " + name_);
     }
 
+    double milliseconds_of(const std::function<void()>& work) override {
+        enter();
+        float milliseconds = 0;
+        driver_.check(driver_.event_record(start_, stream_), "read the GPU's clock");
+        work();
+        driver_.check(driver_.event_record(stop_, stream_), "read the GPU's clock");
+        driver_.check(driver_.event_synchronize(stop_), "finish the kernels on " + name_);
+        driver_.check(driver_.event_elapsed(&milliseconds, start_, stop_), "read the GPU's clock");
+        return milliseconds;
+    }
+
     std::unique_ptr<Recording> record(const std::function<void()>& work) override {
         enter();
         driver_.check(driver_.begin_capture(stream_, kCuCaptureThreadLocal), "record a graph");
@@ -187,6 +201,7 @@ class CudaDevice : public Device {
     int capability_ = 0;
     CuContext context_ = nullptr;
     CuStream stream_ = nullptr;
+    CuEvent start_ = nullptr, stop_ = nullptr;
     std::vector<CuModule> modules_;
     std::map<std::string, Entry> functions_;
 };

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../error.h"
+
 namespace fovea::runtime::device {
 
 /// An address in the device's memory, as kernels see it.
@@ -63,6 +65,9 @@ class Device {
 
     virtual void launch(const LaunchCall& call) = 0;
     virtual void synchronize() = 0;
+    /// By the clock of the device, what the launches of `work` take; waits for them. InternalError
+    /// where it has no clock.
+    virtual double milliseconds_of(const std::function<void()>& work);
 
     /// Records the copies and launches of `work` without doing them; null where the device has no
     /// such thing, and then `work` is not called.
@@ -72,6 +77,10 @@ class Device {
     }
     virtual void replay(const Recording& recording) { (void)recording; }
 };
+
+inline double Device::milliseconds_of(const std::function<void()>&) {
+    throw InternalError(name() + " has no clock");
+}
 
 /// Device memory that is given back when it goes, and grows by being replaced.
 class Allocation {

@@ -145,7 +145,7 @@ TEST_CASE("gpu_check runs from a folder that holds all it needs") {
     const std::string script = FOVEA_SOURCE_DIR "/tools/gpu_check.sh";
     REQUIRE(tool::run_process({script, "--pack", FOVEA_BINARY_DIR, packed}).status == 0);
     const auto check = [&](const std::string& environment) {
-        return tool::run_process({"env", "-C", folder.path().string(), environment,
+        return tool::run_process({"env", "-C", folder.path().string(), "QUICK=1", environment,
                                   packed + "/gpu_check.sh", "masked_softmax"});
     };
     const auto done = check(kFakeDriver);
@@ -154,6 +154,9 @@ TEST_CASE("gpu_check runs from a folder that holds all it needs") {
     CHECK(done.output.find(" checks, 0 missed (bf16.json)\n") != std::string::npos);
     const auto report = runtime::parse_json(test::read_text(folder.path() / "f32.json"));
     CHECK(report.array()[0].find("model")->string() == "layouts");
+    const auto bench = runtime::parse_json(test::read_text(folder.path() / "bench.json"));
+    CHECK(bench.find("machine")->find("gpu")->string() == "Fake GPU");
+    CHECK(bench.find("results")->array().size() == 10);
     if (void* driver = dlopen("libcuda.so.1", RTLD_NOW)) {
         dlclose(driver);
         return;  // there is a driver here

@@ -30,6 +30,12 @@ Target target_of(const Arguments& given) {
     return target;
 }
 
+Target cuda_target() {
+    if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
+    device::open_cuda();
+    return {"cuda", ""};
+}
+
 OpenTarget open_target(const Target& target) {
     if (target.name != "cuda") return {std::make_shared<InterpreterDevice>(), target.architecture};
     std::shared_ptr<device::Device> gpu = device::open_cuda();

@@ -24,6 +24,9 @@ struct Target {
 /// where there is no driver or no device.
 Target target_of(const Arguments& given);
 
+/// The target cuda; UserError as above.
+Target cuda_target();
+
 /// The device of ptx-interpreter or cuda, and whose PTX it runs.
 struct OpenTarget {
     std::shared_ptr<runtime::device::Device> device;

@@ -1,0 +1,225 @@
+#include "tools/fovea/device/bench_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "dsl/fovea.h"
+#include "runtime/device/on_device.h"
+#include "runtime/runner/bench_model.h"
+#include "runtime/training_step.h"
+#include "tools/fovea/bench/backward_steps.h"
+#include "tools/fovea/bench/count_flops.h"
+#include "tools/fovea/bench/stopwatch.h"
+#include "tools/fovea/device/device_code.h"
+#include "tools/fovea/device/launch_clock.h"
+#include "tools/fovea/programs.h"
+
+namespace fovea::tool {
+
+namespace {
+
+namespace device = runtime::device;
+
+Graph product_graph(std::int64_t k, std::int64_t n) {
+    Graph graph;
+    Scope s{&graph};
+    Tensor a = s.input("a", {"rows", k}, bf16), b = s.input("b", {k, n}, bf16);
+    s.output("c", einsum("m k, k n -> m n", a, b));
+    return graph;
+}
+
+Graph attention_graph(std::int64_t heads, std::int64_t width, bool is_causal) {
+    Graph graph;
+    Scope s{&graph};
+    Tensor q = s.input("q", {"batch", heads, "queries", width}, bf16);
+    Tensor k = s.input("k", {"batch", heads, "keys", width}, bf16);
+    Tensor v = s.input("v", {"batch", heads, "keys", width}, bf16);
+    s.output("output", attention(q, k, v, dot_product, is_causal ? causal : no_mask));
+    return graph;
+}
+
+class GpuSuites {
+  public:
+    GpuSuites(const Target& target, bool quick)
+        : target_(target), name_(open_target(target).device->name()), quick_(quick) {}
+
+    void contraction() {
+        const std::int64_t size = quick_ ? 32 : 8192;
+        const double n = double(size);
+        Program program = compiled({.name = "product", .graph = product_graph(size, size)});
+        run(program, {.suite = "contraction",
+                      .name = fmt::format("{0}x{0}x{0}", size),
+                      .pass = "forward",
+                      .dims = {{"rows", size}},
+                      .flops = 2 * n * n * n,
+                      .dtype = "bf16"});
+    }
+
+    void attention() {
+        std::vector<std::int64_t> lengths = {512, 1024, 2048, 4096, 8192, 16384};
+        if (quick_) lengths = {24};
+        for (std::int64_t width : {64, 128})
+            for (bool is_causal : {false, true}) attend(width, is_causal, lengths);
+    }
+
+    void training() {
+        SettingValues settings = {{"dtype", "bf16"}};
+        if (quick_)
+            for (const char* name :
+                 {"d_model=16", "d_inner=16", "layers=1", "heads=2", "d_k=16", "d_v=16"}) {
+                const std::string text = name;
+                const std::size_t at = text.find('=');
+                settings.emplace_back(text.substr(0, at), text.substr(at + 1));
+            }
+        const LoadedModel loaded = load_model("attention_is_all_you_need", settings);
+        ProgramRequest request = translator_programs(loaded, {})[0];
+        Program program = compiled(std::move(request));
+        const std::int64_t length = quick_ ? 5 : 64, vocabulary = quick_ ? 13 : 32000;
+        const SampleDims dims = {{"batch", quick_ ? 2 : 64},
+                                 {"src_len", length},
+                                 {"tgt_len", length},
+                                 {"src_vocab", vocabulary},
+                                 {"tgt_vocab", vocabulary}};
+        runtime::Parameters parameters(program.model, {dims.begin(), dims.end()});
+        parameters.initialize(1);
+        runtime::Optimizer optimizer(parameters.flat_size());
+        runtime::TrainingStep step(program.model, parameters, optimizer);
+        step.instance().bind({dims.begin(), dims.end()});
+        runtime::fill_random(step.instance(), 1);
+        add({.suite = "models",
+             .name = "training step, base",
+             .pass = "step",
+             .dims = dims,
+             .flops = product_flops(program.compiled.programs[0].graph, true, dims),
+             .dtype = "bf16"},
+            [&] { step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1}); });
+    }
+
+    GpuBench take() { return {name_, std::move(rows_)}; }
+
+  private:
+    struct Program {
+        CompiledModel compiled;
+        runtime::Model model;
+    };
+
+    Program compiled(ProgramRequest request) {
+        // Programs have kernels of one name: each has a device, and with it modules, of its own.
+        const OpenTarget open = open_target(target_);
+        clock_ = std::make_shared<LaunchClock>(open.device);
+        request.dtype = bf16;
+        Program program{compile_model("bench_gpu", "tools/fovea/device", {}, {request}), {}};
+        auto code = std::make_shared<const device::Code>(
+            compile_for_devices(program.compiled.plan, {open.architecture}));
+        program.model = device::on_device(description_of(program.compiled.plan), clock_, code);
+        return program;
+    }
+
+    void attend(std::int64_t width, bool is_causal, const std::vector<std::int64_t>& lengths) {
+        const std::int64_t heads = quick_ ? 2 : 2048 / width;
+        const Graph graph = attention_graph(heads, width, is_causal);
+        for (bool backward : {false, true}) {
+            Program program = compiled(
+                {.name = "attention",
+                 .graph = graph,
+                 .gradients = backward ? Gradients::of_parameters_and_inputs : Gradients::none,
+                 .fusion = Fusion(true, AttentionForm::fused)});
+            for (std::int64_t length : lengths) {
+                const std::int64_t batch = std::max<std::int64_t>(1, 16384 / length);
+                const double n = double(length);
+                const double pairs = is_causal ? n * (n + 1) / 2 : n * n;
+                run(program,
+                    {.suite = "attention",
+                     .name = fmt::format("width {}, {}", width, is_causal ? "causal" : "full"),
+                     .pass = backward ? "backward" : "forward",
+                     .dims = {{"batch", quick_ ? 1 : batch}, {"queries", length}, {"keys", length}},
+                     .flops =
+                         (backward ? 10 : 4) * double((quick_ ? 1 : batch) * heads * width) * pairs,
+                     .dtype = "bf16"});
+            }
+        }
+    }
+
+    void run(Program& program, const Work& work) {
+        runtime::Parameters parameters(program.model, {});
+        runtime::Instance instance(program.model, program.model.programs[0].name, parameters);
+        instance.bind({work.dims.begin(), work.dims.end()});
+        runtime::fill_random(instance, 1);
+        std::set<std::string> counted;
+        if (work.pass == "backward") {
+            const CompiledProgram& own = program.compiled.programs[0];
+            const std::vector<bool> chosen = backward_steps(program.compiled.plan, own);
+            for (std::size_t i = 0; i < chosen.size(); ++i)
+                if (chosen[i])
+                    counted.insert(
+                        program.compiled.plan.kernels[std::size_t(own.plan.steps[i].kernel)].name);
+        }
+        clock_->count(std::move(counted));
+        add(work, [&] { instance.run(); });
+        clock_->count({});
+    }
+
+    void add(const Work& work, const std::function<void()>& once) {
+        const Effort effort = quick_ ? Effort{2, 2, 0} : Effort{10, 50, 0.5};
+        BenchRow row;
+        row.work = work;
+        row.ms = repeat(effort, [&] {
+            clock_->start();
+            once();
+            return clock_->milliseconds();
+        });
+        rows_.push_back(std::move(row));
+    }
+
+    const Target& target_;
+    std::string name_;
+    std::shared_ptr<LaunchClock> clock_;  // of the last program
+    bool quick_;
+    std::vector<BenchRow> rows_;
+};
+
+std::string dims_text(const Work& work) {
+    std::string text;
+    for (const auto& [name, size] : work.dims)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
+    return text;
+}
+
+}  // namespace
+
+std::string GpuBench::table() const {
+    std::string text = fmt::format("{}, kernels alone\n{:<28} {:<9} {:>10} {:>9}  {}\n", device, "",
+                                   "pass", "ms", "TFLOP/s", "dims");
+    for (const BenchRow& row : rows)
+        text += fmt::format("{:<28} {:<9} {:>10.3f} {:>9.1f}  {}\n", row.work.name, row.work.pass,
+                            row.ms.median, row.gflops() / 1000, dims_text(row.work));
+    return text;
+}
+
+std::string GpuBench::json() const {
+    nlohmann::ordered_json results = nlohmann::ordered_json::array();
+    for (const BenchRow& row : rows)
+        results.push_back(
+            {{"suite", row.work.suite},
+             {"name", row.work.name},
+             {"pass", row.work.pass},
+             {"dtype", row.work.dtype},
+             {"dims", row.work.dims},
+             {"flops", row.work.flops},
+             {"ms", {{"median", row.ms.median}, {"p10", row.ms.p10}, {"p90", row.ms.p90}}},
+             {"gflops", row.gflops()}});
+    const nlohmann::ordered_json report = {{"machine", {{"gpu", device}}}, {"results", results}};
+    return report.dump(1) + "\n";
+}
+
+GpuBench bench_gpu(const Target& target, const std::string& suite, bool quick) {
+    GpuSuites suites(target, quick);
+    if (suite.empty() || suite == "contraction") suites.contraction();
+    if (suite.empty() || suite == "attention") suites.attention();
+    if (suite.empty() || suite == "models") suites.training();
+    return suites.take();
+}
+
+}  // namespace fovea::tool
