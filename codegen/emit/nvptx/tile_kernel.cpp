@@ -8,6 +8,7 @@
 #include "codegen/emit/nvptx/tile_elements.h"
 #include "codegen/emit/nvptx/tile_matrix_kernel.h"
 #include "codegen/emit/nvptx/tile_plan.h"
+#include "codegen/kernel/split_accumulation.h"
 
 namespace fovea::emit::nvptx {
 
@@ -88,11 +89,18 @@ class TileKernel {
     TileElements elements_;
 };
 
+/// What computes a kernel, one launch each: more blocks than one for each point.
+std::vector<Kernel> parts_of(const Kernel& kernel) {
+    std::vector<Kernel> parts = split_accumulation(kernel);
+    if (parts.empty()) parts.push_back(kernel);
+    return parts;
+}
+
 }  // namespace
 
 std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
     try {
-        plan_tiles(kernel);
+        for (const Kernel& part : parts_of(kernel)) plan_tiles(part);
     } catch (const TileRefusal& refusal) {
         return "it has " + refusal.reason;
     }
@@ -115,7 +123,9 @@ void prepare_tile_function(Function& function) {
     function.ir().setFastMathFlags({});
 }
 
-PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
+namespace {
+
+PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
     try {
         return write_tile_matrices(module, plan_tile_matrices(kernel), entry);
     } catch (const TileRefusal&) {
@@ -138,7 +148,18 @@ PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const st
         launch.grid.push_back(
             {plan.kernel.axes[std::size_t(plan.par)].extent, plan.tiles.at(plan.par)});
     launch.shared_bytes = plan.dynamic_bytes();
-    return {kernel.name, {launch}, {}};
+    return launch;
+}
+
+}  // namespace
+
+PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
+    PtxKernel result{kernel.name, {}, {}};
+    const std::vector<Kernel> parts = parts_of(kernel);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        result.launches.push_back(
+            write_part(module, parts[i], i ? entry + "_" + std::to_string(i + 1) : entry));
+    return result;
 }
 
 }  // namespace fovea::emit::nvptx

@@ -348,7 +348,7 @@ class Writer {
 
 }  // namespace
 
-PtxKernel write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
+PtxLaunch write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
                               const std::string& entry) {
     Function function(module, plan.kernel, entry, plan.warps * 32);
     prepare_tile_function(function);
@@ -357,7 +357,7 @@ PtxKernel write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
     for (AxisId axis : plan.points)
         launch.grid.push_back({plan.kernel.axes[std::size_t(axis)].extent, 1});
     launch.grid.push_back({plan.kernel.axes[std::size_t(plan.rows)].extent, plan.tile_rows()});
-    return {plan.kernel.name, {launch}, {}};
+    return launch;
 }
 
 }  // namespace fovea::emit::nvptx

@@ -10,7 +10,7 @@ namespace fovea::emit::nvptx {
 
 /// Adds the entry of a kernel that has a plan. Products take operands rounded to bfloat16 and add
 /// in float32; everything else is float32.
-PtxKernel write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
+PtxLaunch write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
                               const std::string& entry);
 
 }  // namespace fovea::emit::nvptx

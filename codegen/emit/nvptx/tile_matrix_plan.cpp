@@ -28,7 +28,9 @@ class Planner {
             if (auto contract = as<Contract>(kernel_, id)) add(id, *contract);
         if (plan_.operands.empty()) refuse("no product of matrices");
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) check(id);
-        for (int columns : {64, 32, 16}) {
+        // Where more than two products are at work, longer tiles would not fit the registers.
+        const int most = products_ > 2 ? 32 : 64;
+        for (int columns = most; columns >= 16; columns /= 2) {
             plan_.tile_columns = columns;
             place_operands();
             if (plan_.shared_bytes <= kSharedBytes) return;
@@ -44,6 +46,7 @@ class Planner {
 
     void add(Id id, const Contract& contract) {
         if (!contract.bfloat16) refuse("a product of floats");
+        ++products_;
         if (contract.axes.size() != 1 || axes(id).size() != 2 || !has(id, plan_.rows))
             refuse("a product that is no tile of rows and columns");
         for (Id operand : {contract.a, contract.b}) {
@@ -137,6 +140,7 @@ class Planner {
     const Kernel& kernel_;
     std::vector<std::vector<Id>> users_;
     std::vector<Position> positions_;
+    int products_ = 0;
 };
 
 }  // namespace

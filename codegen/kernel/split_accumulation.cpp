@@ -1,0 +1,191 @@
+// What the second kernel does not need is left to the removal of dead nodes.
+#include "codegen/kernel/split_accumulation.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/infer_types.h"
+#include "codegen/kernel/verify_kernel.h"
+
+namespace fovea::kernel {
+
+namespace {
+
+bool is_tiles(const Kernel& kernel, Id id) {
+    auto loop = as<Loop>(kernel, id);
+    return loop && loop->kind == LoopKind::tiles;
+}
+
+/// The loops and the store that make a kernel one of this kind.
+struct Pattern {
+    Id around = -1;  // the loop in whose block they stand, or -1
+    Id zero = -1, outer = -1, inner = -1, store = -1;
+};
+
+std::optional<Pattern> find_pattern(const Kernel& kernel) {
+    Pattern found;
+    const std::vector<Position> positions = positions_of(kernel);
+    for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {
+        const std::vector<Id>& loops = positions[std::size_t(id)].loops;
+        if (auto loop = as<Loop>(kernel, id)) {
+            if (loop->kind == LoopKind::each) continue;
+            if (loop->kind != LoopKind::tiles) return std::nullopt;
+            const bool inside = !loops.empty() && is_tiles(kernel, loops.back());
+            const bool holds_loops = std::any_of(loop->body.begin(), loop->body.end(),
+                                                 [&](Id one) { return is_tiles(kernel, one); });
+            Id& place = inside ? found.inner : holds_loops ? found.outer : found.zero;
+            if (place >= 0) return std::nullopt;
+            place = id;
+        }
+        auto store = as<Store>(kernel, id);
+        if (!store || !store->accumulate) continue;
+        if (found.store >= 0) return std::nullopt;
+        found.store = id;
+    }
+    if (found.zero < 0 || found.outer < 0 || found.inner < 0 || found.store < 0)
+        return std::nullopt;
+    const std::vector<Id>& around = positions[std::size_t(found.outer)].loops;
+    if (positions[std::size_t(found.zero)].loops != around) return std::nullopt;
+    if (positions[std::size_t(found.inner)].loops.back() != found.outer) return std::nullopt;
+    if (positions[std::size_t(found.store)].loops.back() != found.inner) return std::nullopt;
+    found.around = around.empty() ? -1 : around.back();
+    return found;
+}
+
+/// Whether the pattern's loops may be turned around.
+bool can_split(const Kernel& kernel, const Pattern& found) {
+    const Loop &zero = *as<Loop>(kernel, found.zero), &outer = *as<Loop>(kernel, found.outer),
+               &inner = *as<Loop>(kernel, found.inner);
+    const Store& sum = *as<Store>(kernel, found.store);
+    if (!outer.carries.empty() || outer.lower >= 0 || outer.upper >= 0) return false;
+    if (!zero.carries.empty() || zero.axis != inner.axis) return false;
+    const auto has = [&](Id id, AxisId axis) {
+        const auto& axes = kernel.nodes[std::size_t(id)].axes;
+        return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    };
+    if (!has(sum.value, inner.axis) || has(sum.value, outer.axis)) return false;
+    int zeros = 0;
+    for (Id id : zero.body)
+        if (auto store = as<Store>(kernel, id)) {
+            auto value = as<Constant>(kernel, store->value);
+            if (!value || value->value != 0 || store->access.buffer != sum.access.buffer)
+                return false;
+            ++zeros;
+        }
+    return zeros == 1;
+}
+
+void erase(std::vector<Id>& block, Id id) { std::erase(block, id); }
+
+/// Drops nodes that no store and no loop needs.
+void drop_dead(Kernel& kernel) {
+    std::vector<bool> live(kernel.nodes.size());
+    const auto mark = [&](auto&& self, Id id) -> void {
+        if (live[std::size_t(id)]) return;
+        live[std::size_t(id)] = true;
+        for (Id operand : operands_of(kernel, id)) self(self, operand);
+        if (auto loop = as<Loop>(kernel, id))
+            for (const Carry& carry : loop->carries)
+                self(self, carry.argument), self(self, carry.next);
+    };
+    const auto roots = [&](auto&& self, const std::vector<Id>& block) -> void {
+        for (Id id : block) {
+            if (as<Store>(kernel, id) || as<Loop>(kernel, id)) mark(mark, id);
+            if (auto loop = as<Loop>(kernel, id)) self(self, loop->body);
+        }
+    };
+    roots(roots, kernel.body);
+    const auto is_dead = [&](Id id) { return !live[std::size_t(id)]; };
+    std::erase_if(kernel.body, is_dead);
+    for (Node& node : kernel.nodes)
+        if (auto loop = std::get_if<Loop>(&node.operation)) std::erase_if(loop->body, is_dead);
+    renumber(kernel);
+    verify_kernel(kernel);
+}
+
+/// A new node, in no block yet.
+Id make(Kernel& kernel, Operation operation, DType dtype = DType::f32) {
+    std::vector<AxisId> points;
+    for (const Node& node : kernel.nodes)
+        if (auto loop = std::get_if<Loop>(&node.operation))
+            if (leaves_types(loop->kind)) points.push_back(loop->axis);
+    Node node;
+    node.axes = tile_axes(kernel, operation, points);
+    node.dtype = tile_dtype(kernel, operation, dtype);
+    node.operation = std::move(operation);
+    kernel.nodes.push_back(std::move(node));
+    return Id(kernel.nodes.size()) - 1;
+}
+
+/// The condition that `valid` was inside of its loop; adds its nodes to `block`.
+Id condition_of(Kernel& kernel, const Valid& valid, std::vector<Id>& block) {
+    const auto add = [&](Operation operation, DType dtype) {
+        block.push_back(make(kernel, std::move(operation), dtype));
+        return block.back();
+    };
+    const Id index = add(Index{valid.axis}, DType::i32);
+    Id condition = -1;
+    if (valid.lower >= 0)
+        condition = add(Map{Elementwise::le, {valid.lower, index}}, DType::boolean);
+    if (valid.upper >= 0) {
+        const Id below = add(Map{Elementwise::lt, {index, valid.upper}}, DType::boolean);
+        condition = condition < 0
+                        ? below
+                        : add(Map{Elementwise::logical_and, {condition, below}}, DType::boolean);
+    }
+    return condition < 0 ? add(Constant{1}, DType::boolean) : condition;
+}
+
+Kernel without_sum(Kernel kernel, const Pattern& found) {
+    erase(block_of(kernel, found.around), found.zero);
+    erase(as<Loop>(kernel, found.inner)->body, found.store);
+    as<Loop>(kernel, found.outer)->kind = LoopKind::par;
+    drop_dead(kernel);
+    return kernel;
+}
+
+Kernel sum_alone(Kernel kernel, const Pattern& found) {
+    const Loop outer = *as<Loop>(kernel, found.outer), inner = *as<Loop>(kernel, found.inner);
+    const Store sum = *as<Store>(kernel, found.store);
+    std::vector<Id> block;
+    for (Id id : outer.body)
+        if (id != found.inner && !as<Store>(kernel, id) && !as<Result>(kernel, id))
+            block.push_back(id);
+    for (Id id : inner.body) {
+        if (as<Store>(kernel, id)) continue;
+        if (const Valid* valid = as<Valid>(kernel, id); valid && valid->axis == inner.axis) {
+            const Valid copy = *valid;
+            replace_uses(kernel, id, condition_of(kernel, copy, block));
+        } else {
+            block.push_back(id);
+        }
+    }
+    const Id zero = make(kernel, Constant{0, kernel.nodes[std::size_t(sum.value)].axes});
+    const Id so_far = make(kernel, Carried{zero});
+    const Id next = make(kernel, Map{Elementwise::add, {so_far, sum.value}});
+    block.insert(block.begin(), so_far);
+    block.push_back(next);
+    kernel.nodes[std::size_t(found.outer)].operation =
+        Loop{LoopKind::tiles, outer.axis, block, -1, -1, {{zero, so_far, next}}};
+    const Id result = make(kernel, Result{found.outer, 0});
+    const Id store = make(kernel, Store{sum.access, result, false});
+    const Id rows = make(
+        kernel, Loop{LoopKind::par, inner.axis, {zero, found.outer, result, store}, -1, -1, {}});
+    std::vector<Id>& around = block_of(kernel, found.around);
+    erase(around, found.zero);
+    std::replace(around.begin(), around.end(), found.outer, rows);
+    drop_dead(kernel);
+    return kernel;
+}
+
+}  // namespace
+
+std::vector<Kernel> split_accumulation(const Kernel& kernel) {
+    const std::optional<Pattern> found = find_pattern(kernel);
+    if (!found || !can_split(kernel, *found)) return {};
+    return {without_sum(kernel, *found), sum_alone(kernel, *found)};
+}
+
+}  // namespace fovea::kernel

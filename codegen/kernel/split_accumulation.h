@@ -1,0 +1,19 @@
+// Rewrite for targets that run many tiles at once: a value that tiles add to one after the other is
+// computed by a kernel of its own.
+#pragma once
+
+#include <vector>
+
+#include "codegen/kernel/kernel.h"
+
+namespace fovea::kernel {
+
+/// A kernel in which tiles of one axis, a loop that carries nothing, go over tiles of another and
+/// add to a buffer at the positions of that other axis: the gradient of attention, whose key tiles
+/// add to the gradient of the queries. Two kernels compute the same, and no tile of either waits
+/// for another: the first all but that buffer, in `par` tiles of the outer axis; the second that
+/// buffer, in `par` tiles of the inner one, with the sum over the outer axis carried. Empty where
+/// a kernel is not of this kind.
+std::vector<Kernel> split_accumulation(const Kernel& kernel);
+
+}  // namespace fovea::kernel
