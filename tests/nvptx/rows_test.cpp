@@ -5,6 +5,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/kernel/builder.h"
 #include "tests/emit/sample_kernels.h"
 #include "tests/nvptx/run_ptx.h"
 
@@ -59,6 +60,18 @@ TEST_CASE("a row's bits in PTX do not depend on how far it is padded") {
         for (std::int64_t key = 21; key < keys; ++key)
             CHECK(arrays.floats[2][std::size_t(key)] == 0);
     }
+}
+
+TEST_CASE("sums over different axes are refused") {
+    kernel::Builder it("two_sums");
+    const kernel::AxisId i = it.axis("i", 5), j = it.axis("j", 3);
+    const int x = it.input("x", {5}), y = it.input("y", {3}), z = it.output("z", {2});
+    it.store({.buffer = z}, it.sum(it.load(it.at(x, {i})), {i}));
+    it.store({.buffer = z, .offset = 1}, it.sum(it.load(it.at(y, {j})), {j}));
+    CHECK_THROWS_WITH_AS(
+        emit::emit_ptx({it.finish()}, "sm_80"),
+        "kernel two_sums has no form in PTX: two of its sums are over different inner axes",
+        UserError);
 }
 
 TEST_CASE("an unknown architecture is named with those that there are") {

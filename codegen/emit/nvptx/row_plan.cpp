@@ -51,6 +51,8 @@ class Planner {
                 return "its sums by blocks of rows have not one more axis";
             if (reduce->blocks >= 0 && !is_stored_sum(id))
                 return "a sum by blocks of rows is used before all are taken";
+            if (reduce->blocks < 0 && !is_over_all(*reduce, inner))
+                return "two of its sums are over different inner axes";
             if (reduce->blocks < 0)
                 for (AxisId axis : kernel_.nodes[std::size_t(id)].axes)
                     if (std::find(inner.begin(), inner.end(), axis) != inner.end())
@@ -72,6 +74,15 @@ class Planner {
             plan_.rows = sum->axes;
             plan_.blocks = sum->blocks;
         }
+    }
+
+    /// Whether a walk over all inner axes meets each of its terms once.
+    static bool is_over_all(const Reduce& reduce, const std::vector<AxisId>& inner) {
+        return reduce.reduction == Reduction::max ||
+               std::all_of(inner.begin(), inner.end(), [&](AxisId axis) {
+                   return std::find(reduce.axes.begin(), reduce.axes.end(), axis) !=
+                          reduce.axes.end();
+               });
     }
 
     bool is_stored_sum(Id id) const {
