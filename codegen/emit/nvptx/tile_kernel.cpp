@@ -155,10 +155,11 @@ PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::stri
 
 PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
     PtxKernel result{kernel.name, {}, {}};
-    const std::vector<Kernel> parts = parts_of(kernel);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        result.launches.push_back(
-            write_part(module, parts[i], i ? entry + "_" + std::to_string(i + 1) : entry));
+    std::string name = entry;
+    for (const Kernel& part : parts_of(kernel)) {
+        result.launches.push_back(write_part(module, part, name));
+        name += "__more";  // no kernel's name, which have single underscores
+    }
     return result;
 }
 
