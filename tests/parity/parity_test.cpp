@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/nvptx/emit_ptx.h"
 #include "runtime/safetensors.h"
 #include "tools/fovea/process.h"
 
@@ -109,9 +110,17 @@ void run_all(const std::string& target, const std::string& fusion) {
     }
 }
 
+/// On the interpreter of PTX, where this build writes any.
+void run_all_as_ptx(const std::string& fusion) {
+    if (const auto reason = fovea::emit::why_not_ptx()) MESSAGE("skipped: ", *reason);
+    else run_all("ptx-interpreter", fusion);
+}
+
 }  // namespace
 
 TEST_CASE("the reference agrees with PyTorch") { run_all("reference", "on"); }
 TEST_CASE("the reference of plain ops agrees with PyTorch") { run_all("reference", "off"); }
 TEST_CASE("generated C++ agrees with PyTorch") { run_all("cpu", "on"); }
 TEST_CASE("generated C++ without fusion agrees with PyTorch") { run_all("cpu", "off"); }
+TEST_CASE("PTX agrees with PyTorch") { run_all_as_ptx("on"); }
+TEST_CASE("PTX without fusion agrees with PyTorch") { run_all_as_ptx("off"); }
