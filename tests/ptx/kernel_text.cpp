@@ -64,7 +64,7 @@ std::optional<FaultKind> fault_of_body(const std::string& body, std::uint32_t th
 }
 
 std::string file_text(const std::string& name) {
-    std::ifstream file(std::string(FOVEA_SOURCE_DIR) + "/tests/ptx/" + name);
+    std::ifstream file(FOVEA_SOURCE_DIR "/tests/ptx/" + name);
     REQUIRE_MESSAGE(file.good(), name);
     return {std::istreambuf_iterator<char>(file), {}};
 }
