@@ -26,8 +26,8 @@ if [ "${1:-}" = --pack ]; then
 fi
 
 fovea=$here/fovea
-[ -x "$fovea" ] || fovea=$here/../build/fovea
-[ -x "$fovea" ] || { echo "gpu_check: there is no fovea beside it; see --pack in it" >&2; exit 2; }
+[ -f "$fovea" ] || fovea=$here/../build/fovea  # in the sources, a folder has this name
+[ -f "$fovea" ] || { echo "gpu_check: there is no fovea beside it; see --pack in it" >&2; exit 2; }
 [ $# -gt 0 ] || set -- --all
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
