@@ -78,19 +78,23 @@ bool encloses(const Position& position, const Position& other) {
            std::equal(position.loops.begin(), position.loops.end(), other.loops.begin());
 }
 
-Id insert_node(Kernel& kernel, Id loop, int index, Operation operation, DType dtype,
-               std::string name) {
+Id add_node(Kernel& kernel, Operation operation, DType dtype, std::string name) {
     std::vector<AxisId> points;
     for (const Node& node : kernel.nodes)
-        if (auto around = std::get_if<Loop>(&node.operation))
-            if (leaves_types(around->kind)) points.push_back(around->axis);
+        if (auto loop = std::get_if<Loop>(&node.operation))
+            if (leaves_types(loop->kind)) points.push_back(loop->axis);
     Node node;
     node.axes = tile_axes(kernel, operation, points);
     node.dtype = tile_dtype(kernel, operation, dtype);
     node.operation = std::move(operation);
     node.name = std::move(name);
     kernel.nodes.push_back(std::move(node));
-    const Id id = Id(kernel.nodes.size()) - 1;
+    return Id(kernel.nodes.size()) - 1;
+}
+
+Id insert_node(Kernel& kernel, Id loop, int index, Operation operation, DType dtype,
+               std::string name) {
+    const Id id = add_node(kernel, std::move(operation), dtype, std::move(name));
     std::vector<Id>& block = block_of(kernel, loop);
     block.insert(block.begin() + index + 1, id);
     return id;

@@ -26,6 +26,9 @@ std::vector<Id>& block_of(Kernel& kernel, Id loop);
 /// Whether a node at `position` is in scope at `other`, standing in the same block or around it.
 bool encloses(const Position& position, const Position& other);
 
+/// A new node, its type inferred, in no block yet.
+Id add_node(Kernel& kernel, Operation operation, DType dtype = DType::f32, std::string name = {});
+
 /// Puts a new node behind number `index` of the block of `loop`, its type inferred; returns it.
 Id insert_node(Kernel& kernel, Id loop, int index, Operation operation, DType dtype,
                std::string name = {});

@@ -20,6 +20,14 @@ void remove(std::vector<AxisId>& axes, const std::vector<AxisId>& gone) {
         axes, [&](AxisId axis) { return std::find(gone.begin(), gone.end(), axis) != gone.end(); });
 }
 
+bool works_in_booleans(Elementwise function) {
+    return function == Elementwise::identity || function == Elementwise::where ||
+           function == Elementwise::logical_not || function == Elementwise::logical_and ||
+           function == Elementwise::logical_or || function == Elementwise::eq;
+}
+
+}  // namespace
+
 bool works_in_floats(Elementwise function) {
     switch (function) {
         case Elementwise::identity:
@@ -40,14 +48,6 @@ bool works_in_floats(Elementwise function) {
         default: return true;
     }
 }
-
-bool works_in_booleans(Elementwise function) {
-    return function == Elementwise::identity || function == Elementwise::where ||
-           function == Elementwise::logical_not || function == Elementwise::logical_and ||
-           function == Elementwise::logical_or || function == Elementwise::eq;
-}
-
-}  // namespace
 
 const Carry& carry_of(const Kernel& kernel, const Result& result) {
     return std::get<Loop>(kernel.nodes[std::size_t(result.loop)].operation)

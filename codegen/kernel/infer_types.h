@@ -7,6 +7,10 @@
 
 namespace fovea::kernel {
 
+/// Whether a function takes floats, whatever it is given: all beyond sums, products, comparisons
+/// and choices.
+bool works_in_floats(Elementwise function);
+
 /// The axes of the tile that `operation` makes, ascending. `points` are the axes of the `each` and
 /// `seq` loops around it, whose positions are fixed. Stores and loops have none.
 std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "codegen/kernel/blocks.h"
-#include "codegen/kernel/infer_types.h"
 #include "codegen/kernel/verify_kernel.h"
 
 namespace fovea::kernel {
@@ -105,24 +104,10 @@ void drop_dead(Kernel& kernel) {
     verify_kernel(kernel);
 }
 
-/// A new node, in no block yet.
-Id make(Kernel& kernel, Operation operation, DType dtype = DType::f32) {
-    std::vector<AxisId> points;
-    for (const Node& node : kernel.nodes)
-        if (auto loop = std::get_if<Loop>(&node.operation))
-            if (leaves_types(loop->kind)) points.push_back(loop->axis);
-    Node node;
-    node.axes = tile_axes(kernel, operation, points);
-    node.dtype = tile_dtype(kernel, operation, dtype);
-    node.operation = std::move(operation);
-    kernel.nodes.push_back(std::move(node));
-    return Id(kernel.nodes.size()) - 1;
-}
-
 /// The condition that `valid` was inside of its loop; adds its nodes to `block`.
 Id condition_of(Kernel& kernel, const Valid& valid, std::vector<Id>& block) {
     const auto add = [&](Operation operation, DType dtype) {
-        block.push_back(make(kernel, std::move(operation), dtype));
+        block.push_back(add_node(kernel, std::move(operation), dtype));
         return block.back();
     };
     const Id index = add(Index{valid.axis}, DType::i32);
@@ -162,16 +147,16 @@ Kernel sum_alone(Kernel kernel, const Pattern& found) {
             block.push_back(id);
         }
     }
-    const Id zero = make(kernel, Constant{0, kernel.nodes[std::size_t(sum.value)].axes});
-    const Id so_far = make(kernel, Carried{zero});
-    const Id next = make(kernel, Map{Elementwise::add, {so_far, sum.value}});
+    const Id zero = add_node(kernel, Constant{0, kernel.nodes[std::size_t(sum.value)].axes});
+    const Id so_far = add_node(kernel, Carried{zero});
+    const Id next = add_node(kernel, Map{Elementwise::add, {so_far, sum.value}});
     block.insert(block.begin(), so_far);
     block.push_back(next);
     kernel.nodes[std::size_t(found.outer)].operation =
         Loop{LoopKind::tiles, outer.axis, block, -1, -1, {{zero, so_far, next}}};
-    const Id result = make(kernel, Result{found.outer, 0});
-    const Id store = make(kernel, Store{sum.access, result, false});
-    const Id rows = make(
+    const Id result = add_node(kernel, Result{found.outer, 0});
+    const Id store = add_node(kernel, Store{sum.access, result, false});
+    const Id rows = add_node(
         kernel, Loop{LoopKind::par, inner.axis, {zero, found.outer, result, store}, -1, -1, {}});
     std::vector<Id>& around = block_of(kernel, found.around);
     erase(around, found.zero);

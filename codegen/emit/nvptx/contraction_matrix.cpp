@@ -1,8 +1,9 @@
 // The product of two tiles of bfloat16 by mma.sync.m16n8k16, whose registers ldmatrix fills from
 // either layout of a tile.
-#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <algorithm>
 
 #include "codegen/emit/nvptx/contraction_product.h"
+#include "codegen/emit/nvptx/matrix_instructions.h"
 
 namespace fovea::emit::nvptx {
 
@@ -37,15 +38,6 @@ Value* MatrixProduct::plus(Value* value, int number) const {
     return ir_.CreateAdd(value, ir_.getInt32(unsigned(number)));
 }
 
-Values MatrixProduct::load_matrices(Value* address, bool transposed) const {
-    const auto id = transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
-                               : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16;
-    Value* loaded = ir_.CreateIntrinsic(id, {address->getType()}, {address});
-    Values registers;
-    for (unsigned i = 0; i < 4; ++i) registers.push_back(ir_.CreateExtractValue(loaded, i));
-    return registers;
-}
-
 /// Lane 8 i + r names row r of matrix i; the matrices are (rows, depth) = (0, 0), (8, 0), (0, 8),
 /// (8, 8), which in a tile with the rows inside lie transposed.
 Values MatrixProduct::rows_of_a(Value* a, int piece, int depth) const {
@@ -61,7 +53,7 @@ Values MatrixProduct::rows_of_a(Value* a, int piece, int depth) const {
         at_row = ir_.CreateAdd(row, second);
         at_depth = plus(ir_.CreateAdd(in_matrix, last_two), depth);
     }
-    return load_matrices(a_.address(a, at_row, at_depth), !a_.depth_inside());
+    return load_matrices(ir_, a_.address(a, at_row, at_depth), !a_.depth_inside());
 }
 
 /// The matrices are (columns, depth) = (0, 0), (0, 8), (8, 0), (8, 8).
@@ -78,7 +70,7 @@ Values MatrixProduct::columns_of_b(Value* b, int pair, int depth) const {
         at_column = ir_.CreateAdd(column, last_two);
         at_depth = plus(ir_.CreateAdd(in_matrix, second), depth);
     }
-    return load_matrices(b_.address(b, at_column, at_depth), !b_.depth_inside());
+    return load_matrices(ir_, b_.address(b, at_column, at_depth), !b_.depth_inside());
 }
 
 Values MatrixProduct::add(Value* a, Value* b, Values sums) {
@@ -90,14 +82,12 @@ Values MatrixProduct::add(Value* a, Value* b, Values sums) {
             for (int i = 0; i < row_pieces_; ++i)
                 for (int half = 0; half < 2; ++half) {
                     const auto at = std::size_t((i * column_pieces_ + 2 * pair + half) * 4);
-                    Values arguments = rows[std::size_t(i)];
-                    for (std::size_t j = 0; j < 2; ++j)
-                        arguments.push_back(columns[std::size_t(half) * 2 + j]);
-                    for (std::size_t j = 0; j < 4; ++j) arguments.push_back(sums[at + j]);
-                    Value* product = ir_.CreateIntrinsic(
-                        llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, {}, arguments);
-                    for (unsigned j = 0; j < 4; ++j)
-                        sums[at + j] = ir_.CreateExtractValue(product, j);
+                    const auto column = std::size_t(half) * 2;
+                    const Values before(sums.begin() + std::ptrdiff_t(at),
+                                        sums.begin() + std::ptrdiff_t(at + 4));
+                    const Values after = multiply_matrices(
+                        ir_, rows[std::size_t(i)], columns[column], columns[column + 1], before);
+                    std::copy(after.begin(), after.end(), sums.begin() + std::ptrdiff_t(at));
                 }
         }
     }

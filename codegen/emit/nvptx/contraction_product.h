@@ -64,7 +64,6 @@ class MatrixProduct : public TileProduct {
     /// the depth (those of the first 8 columns, then of the others).
     Values rows_of_a(llvm::Value* a, int piece, int depth) const;
     Values columns_of_b(llvm::Value* b, int pair, int depth) const;
-    Values load_matrices(llvm::Value* address, bool transposed) const;
     llvm::Value* plus(llvm::Value* value, int number) const;
 
     Function& f_;

@@ -1,8 +1,9 @@
-// Layouts: PTX ISA, "Matrix Fragments for mma.m16n8k16" and "ldmatrix".
 #include "codegen/emit/nvptx/tile_matrices.h"
 
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
+
+#include "codegen/emit/nvptx/matrix_instructions.h"
 
 namespace fovea::emit::nvptx {
 
@@ -58,20 +59,11 @@ void TileMatrices::copy(Id load, Value* first, Value* end) {
     });
 }
 
-Values TileMatrices::load_matrices(Value* address, bool transposed) {
-    const auto id = transposed ? llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_trans_b16
-                               : llvm::Intrinsic::nvvm_ldmatrix_sync_aligned_m8n8_x4_b16;
-    Value* loaded = ir_.CreateIntrinsic(id, {address->getType()}, {address});
-    Values registers;
-    for (unsigned i = 0; i < 4; ++i) registers.push_back(ir_.CreateExtractValue(loaded, i));
-    return registers;
-}
-
 /// Lane 8 i + r names row r of matrix i: rows 0 and 8 of columns 0, then of columns 8.
 Values TileMatrices::rows_of(Id load, int column) {
     Value* row = ir_.CreateAdd(first_row_, ir_.CreateAnd(lane_, 15));
     Value* at = ir_.CreateAdd(ir_.CreateShl(ir_.CreateLShr(lane_, 4), 3), integer(column));
-    return load_matrices(address(load, row, at), false);
+    return load_matrices(ir_, address(load, row, at), false);
 }
 
 /// Matrices (columns, depth) = (0, 0), (0, 8), (8, 0), (8, 8); where the operand's rows are those
@@ -82,27 +74,16 @@ Values TileMatrices::columns_of(Id load, AxisId summed, int column, int depth) {
     Value* last_two = ir_.CreateLShr(ir_.CreateAnd(lane_, 16), 1);
     if (plan_.operands.at(load).row == summed) {
         Value* row = ir_.CreateAdd(ir_.CreateAdd(in_matrix, second), integer(depth));
-        return load_matrices(address(load, row, ir_.CreateAdd(last_two, integer(column))), true);
+        return load_matrices(ir_, address(load, row, ir_.CreateAdd(last_two, integer(column))),
+                             true);
     }
     Value* row = ir_.CreateAdd(ir_.CreateAdd(in_matrix, last_two), integer(column));
-    return load_matrices(address(load, row, ir_.CreateAdd(second, integer(depth))), false);
+    return load_matrices(ir_, address(load, row, ir_.CreateAdd(second, integer(depth))), false);
 }
 
 Value* TileMatrices::pair(Value* low, Value* high) {
     Value* halves = ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {}, {high, low});
     return ir_.CreateBitCast(halves, ir_.getInt32Ty());
-}
-
-Values TileMatrices::multiply(const Values& a, Value* b_low, Value* b_high, const Values& sums) {
-    Values arguments = a;
-    arguments.push_back(b_low);
-    arguments.push_back(b_high);
-    arguments.insert(arguments.end(), sums.begin(), sums.end());
-    Value* product =
-        ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, {}, arguments);
-    Values result;
-    for (unsigned i = 0; i < 4; ++i) result.push_back(ir_.CreateExtractValue(product, i));
-    return result;
 }
 
 }  // namespace fovea::emit::nvptx

@@ -22,12 +22,9 @@ class TileMatrices {
     Values columns_of(kernel::Id load, kernel::AxisId summed, int column, int depth);
     /// Two floats as the halves of a register.
     llvm::Value* pair(llvm::Value* low, llvm::Value* high);
-    /// sums + a · b of 16 rows and 8 columns: four sums in each thread.
-    Values multiply(const Values& a, llvm::Value* b_low, llvm::Value* b_high, const Values& sums);
 
   private:
     llvm::Value* address(kernel::Id load, llvm::Value* row, llvm::Value* column);
-    Values load_matrices(llvm::Value* address, bool transposed);
     llvm::Value* integer(int value) { return ir_.getInt32(std::uint32_t(value)); }
 
     const TileMatrixPlan& plan_;

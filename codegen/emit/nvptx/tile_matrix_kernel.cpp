@@ -8,6 +8,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "codegen/emit/nvptx/matrix_instructions.h"
 #include "codegen/emit/nvptx/tile_kernel.h"
 #include "codegen/emit/nvptx/tile_matrices.h"
 #include "codegen/emit/nvptx/tile_slots.h"
@@ -125,8 +126,8 @@ class Writer {
                 const Values b = matrices_.columns_of(columns, summed, i * 8, step * 16);
                 for (int half = 0; half < 2; ++half) {
                     Values& one = sums[std::size_t(i + half)];
-                    one = matrices_.multiply(a, b[std::size_t(half) * 2],
-                                             b[std::size_t(half) * 2 + 1], one);
+                    one = multiply_matrices(f_.ir(), a, b[std::size_t(half) * 2],
+                                            b[std::size_t(half) * 2 + 1], one);
                 }
             }
         }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/kernel/infer_types.h"
+
 namespace fovea::emit::nvptx {
 
 using namespace kernel;
@@ -153,24 +155,7 @@ bool TileValues::is_costly(Id id) const {
     if (as<Random>(kernel_, id)) return true;
     const Map* map = as<Map>(kernel_, id);
     if (!map) return false;
-    switch (map->function) {
-        case Elementwise::identity:
-        case Elementwise::neg:
-        case Elementwise::relu:
-        case Elementwise::add:
-        case Elementwise::sub:
-        case Elementwise::mul:
-        case Elementwise::maximum:
-        case Elementwise::minimum:
-        case Elementwise::logical_not:
-        case Elementwise::logical_and:
-        case Elementwise::logical_or:
-        case Elementwise::lt:
-        case Elementwise::le:
-        case Elementwise::eq:
-        case Elementwise::where: break;
-        default: return true;
-    }
+    if (works_in_floats(map->function)) return true;
     return std::any_of(map->operands.begin(), map->operands.end(),
                        [&](Id operand) { return is_sum(kernel_, operand) || is_costly(operand); });
 }
