@@ -5,10 +5,9 @@
 #include <algorithm>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "codegen/ptx/fault.h"
 #include "tests/kernel/attention_programs.h"
 #include "tests/nvptx/in_bfloat16.h"
-#include "tests/nvptx/run_ptx.h"
+#include "tests/nvptx/waits.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -16,20 +15,6 @@ using kernel::DimValues;
 using kernel::Kernel;
 
 namespace {
-
-/// Where lines with `word` begin.
-std::vector<std::size_t> lines_with(const std::string& text, const std::string& word) {
-    std::vector<std::size_t> lines;
-    for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
-        lines.push_back(text.rfind('\n', at) + 1);
-    return lines;
-}
-
-/// The text with the line at `begin` as a comment.
-std::string without_line(std::string text, std::size_t begin) {
-    text.insert(begin, "//");
-    return text;
-}
 
 /// All keys are seen.
 Arrays arrays_for(const Kernel& kernel, const DimValues& dims) {
@@ -39,32 +24,12 @@ Arrays arrays_for(const Kernel& kernel, const DimValues& dims) {
     return arrays;
 }
 
-bool is_noticed(Emitted emitted, const std::string& text, const DimValues& dims,
-                const Arrays& right) {
-    emitted.module = ptx::parse(text);
-    for (const ptx::Schedule& schedule : ptx::schedules()) {
-        Arrays arrays = arrays_for(emitted.kernels[0], dims);
-        try {
-            run_ptx(emitted, 0, dims, arrays, schedule);
-        } catch (const ptx::Fault&) {
-            return true;
-        }
-        if (!same_bits(arrays, right)) return true;
-    }
-    return false;
-}
-
-void check_barriers(const Kernel& kernel, const DimValues& dims) {
+void check_waits(const Kernel& kernel, const DimValues& dims) {
     CAPTURE(kernel.name);
-    const Emitted emitted = emit_and_parse({kernel});
-    Arrays right = arrays_for(kernel, dims);
-    run_ptx(emitted, 0, dims, right);
-    const auto lines = lines_with(emitted.ptx.text, "bar.sync");
-    CHECK(!lines.empty());
-    for (std::size_t line : lines) {
-        CAPTURE(emitted.ptx.text.substr(0, line).size());
-        CHECK(is_noticed(emitted, without_line(emitted.ptx.text, line), dims, right));
-    }
+    const Waits waits =
+        waits_of(emit_and_parse({kernel}), dims, [&] { return arrays_for(kernel, dims); });
+    CHECK(waits.all > 0);
+    CHECK(waits.unneeded.empty());
 }
 
 }  // namespace
@@ -74,8 +39,8 @@ TEST_CASE("every barrier of attention in PTX is needed") {
     for (const AttentionVariant& variant : attention_variants()) {
         if (variant.name == "wide" || variant.name == "window" || variant.name == "padded")
             continue;
-        check_barriers(attention_forward(variant), dims);
-        check_barriers(attention_backward(variant), dims);
+        check_waits(attention_forward(variant), dims);
+        check_waits(attention_backward(variant), dims);
     }
 }
 
@@ -84,5 +49,5 @@ TEST_CASE("every barrier of attention in bfloat16 is needed") {
     const DimValues square{{"b", 1}, {"m", 200}, {"n", 200}, {"k", 0}};
     for (const AttentionVariant& variant : attention_variants())
         if (variant.name == "plain" || variant.name == "dropout" || variant.causal)
-            check_barriers(in_bfloat16(attention_forward(variant)), variant.causal ? square : dims);
+            check_waits(in_bfloat16(attention_forward(variant)), variant.causal ? square : dims);
 }

@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <sstream>
 
 #include "codegen/emit/nvptx/contraction_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
 #include "tests/emit/sample_kernels.h"
-#include "tests/nvptx/run_ptx.h"
+#include "tests/nvptx/waits.h"
 
 using namespace fovea;
 using namespace fovea::kernel;
@@ -163,53 +162,14 @@ void check_on(const std::string& architecture, const std::vector<Kernel>& kernel
         }
 }
 
-/// The text without line `number`, if that holds a barrier, a fence or a wait; empty otherwise.
-std::string without_wait(const std::string& text, std::size_t number) {
-    std::istringstream lines(text);
-    std::string result, line;
-    bool found = false;
-    for (std::size_t i = 0; std::getline(lines, line); ++i) {
-        const bool waits = line.find("bar.sync") != line.npos || line.find("fence") != line.npos ||
-                           line.find("wait_") != line.npos;
-        if (i == number && waits) found = true;
-        else result += line + "\n";
-    }
-    return found ? result : "";
-}
-
-/// Whether a schedule finds a fault, or other bits than those of `right`.
-bool is_noticed(const Emitted& emitted, const DimValues& dims, const Arrays& right) {
-    for (const ptx::Schedule& schedule : ptx::schedules()) {
-        Arrays arrays(emitted.kernels[0], dims, 7, 11);
-        try {
-            run_ptx(emitted, 0, dims, arrays, schedule);
-        } catch (const ptx::Fault&) {
-            return true;
-        }
-        if (!same_bits(arrays, right)) return true;
-    }
-    return false;
-}
-
 /// Deletes each barrier, fence and wait in turn.
 void check_waits(const Kernel& kernel, const std::string& architecture) {
     CAPTURE(kernel.name);
     const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
-    Emitted emitted = emit_and_parse({kernel}, architecture);
-    Arrays right(kernel, dims, 7, 11);
-    run_ptx(emitted, 0, dims, right);
-    const std::string text = emitted.ptx.text;
-    const auto lines = std::size_t(std::count(text.begin(), text.end(), '\n'));
-    int deleted = 0;
-    for (std::size_t line = 0; line < lines; ++line) {
-        const std::string mutant = without_wait(text, line);
-        if (mutant.empty()) continue;
-        ++deleted;
-        CAPTURE(line + 1);
-        emitted.module = ptx::parse(mutant);
-        CHECK(is_noticed(emitted, dims, right));
-    }
-    CHECK(deleted > 0);
+    const Waits waits = waits_of(emit_and_parse({kernel}, architecture), dims,
+                                 [&] { return Arrays(kernel, dims, 7, 11); });
+    CHECK(waits.all > 0);
+    CHECK(waits.unneeded.empty());
 }
 
 }  // namespace

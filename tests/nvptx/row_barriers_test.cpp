@@ -2,11 +2,8 @@
 // race, or the results change.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
-#include "codegen/ptx/fault.h"
 #include "tests/emit/sample_kernels.h"
-#include "tests/nvptx/run_ptx.h"
+#include "tests/nvptx/waits.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -17,41 +14,6 @@ namespace {
 
 const DimValues kSizes{{"b", 2}, {"m", 700}, {"n", 100}, {"k", 1}};
 
-/// Whether one of the schedules faults, or gives other results.
-bool is_noticed(Emitted emitted, const std::string& text, const Arrays& right) {
-    emitted.module = ptx::parse(text);
-    for (const ptx::Schedule& schedule : ptx::schedules()) {
-        Arrays arrays(emitted.kernels[0], kSizes, 7, 11);
-        try {
-            run_ptx(emitted, 0, kSizes, arrays, schedule);
-        } catch (const ptx::Fault&) {
-            return true;
-        }
-        if (!same_bits(arrays, right)) return true;
-    }
-    return false;
-}
-
-/// How many barriers there are in the text of the kernel, and how many could go.
-struct Barriers {
-    int all = 0, unneeded = 0;
-};
-Barriers barriers_of(const Kernel& kernel) {
-    const Emitted emitted = emit_and_parse({kernel});
-    Arrays right(kernel, kSizes, 7, 11);
-    run_ptx(emitted, 0, kSizes, right);
-    Barriers result;
-    const std::string& text = emitted.ptx.text;
-    for (std::size_t at = text.find("bar.sync"); at != text.npos;
-         at = text.find("bar.sync", at + 1)) {
-        std::string without = text;
-        without.insert(at, "//");
-        ++result.all;
-        result.unneeded += !is_noticed(emitted, without, right);
-    }
-    return result;
-}
-
 }  // namespace
 
 TEST_CASE("every barrier of row kernels in PTX is needed") {
@@ -60,9 +22,10 @@ TEST_CASE("every barrier of row kernels in PTX is needed") {
     int all = 0;
     for (const Kernel& kernel : kernels) {
         CAPTURE(kernel.name);
-        const Barriers barriers = barriers_of(kernel);
-        CHECK(barriers.unneeded == 0);
-        all += barriers.all;
+        const Waits waits = waits_of(emit_and_parse({kernel}), kSizes,
+                                     [&] { return Arrays(kernel, kSizes, 7, 11); });
+        CHECK(waits.unneeded.empty());
+        all += waits.all;
     }
     CHECK(all >= 20);
 }
