@@ -48,6 +48,8 @@ TEST_CASE("every barrier of attention in bfloat16 is needed") {
     const DimValues dims{{"b", 1}, {"m", 70}, {"n", 140}, {"k", 0}};
     const DimValues square{{"b", 1}, {"m", 200}, {"n", 200}, {"k", 0}};
     for (const AttentionVariant& variant : attention_variants())
-        if (variant.name == "plain" || variant.name == "dropout" || variant.causal)
+        if (variant.name == "plain" || variant.name == "dropout" || variant.causal) {
             check_waits(in_bfloat16(attention_forward(variant)), variant.causal ? square : dims);
+            check_waits(in_bfloat16(attention_backward(variant)), variant.causal ? square : dims);
+        }
 }

@@ -98,8 +98,10 @@ TEST_CASE("mistakes in the PTX of attention are noticed") {
             variant.name == "dropout") {
             subjects.push_back(subject(attention_forward(variant)));
             subjects.push_back(subject(attention_backward(variant)));
-            if (variant.name == "causal_padded")
+            if (variant.name == "causal_padded") {
                 subjects.push_back(subject(in_bfloat16(attention_forward(variant))));
+                subjects.push_back(subject(in_bfloat16(attention_backward(variant))));
+            }
         }
     std::mt19937 generator(kSeed);
     int made = 0, noticed = 0;
