@@ -32,4 +32,9 @@ Values multiply_matrices(llvm::IRBuilder<>& ir, const Values& a, Value* b_low, V
         ir, ir.CreateIntrinsic(llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, {}, arguments));
 }
 
+Value* pair_of(llvm::IRBuilder<>& ir, Value* low, Value* high) {
+    Value* halves = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {}, {high, low});
+    return ir.CreateBitCast(halves, ir.getInt32Ty());
+}
+
 }  // namespace fovea::emit::nvptx

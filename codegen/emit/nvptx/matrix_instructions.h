@@ -14,4 +14,7 @@ Values load_matrices(llvm::IRBuilder<>& ir, llvm::Value* address, bool transpose
 Values multiply_matrices(llvm::IRBuilder<>& ir, const Values& a, llvm::Value* b_low,
                          llvm::Value* b_high, const Values& sums);
 
+/// Two floats, rounded to bfloat16, as the halves of a register.
+llvm::Value* pair_of(llvm::IRBuilder<>& ir, llvm::Value* low, llvm::Value* high);
+
 }  // namespace fovea::emit::nvptx

@@ -49,7 +49,7 @@ void TileMatrices::copy(Id load, Value* first, Value* end) {
             Value* position = ir_.CreateNSWAdd(column, integer(i));
             f_.set_position(operand.column, ir_.CreateZExt(position, wide));
             Value* value = f_.load(access);
-            if (i % 2) words.push_back(pair(low, value));
+            if (i % 2) words.push_back(pair_of(ir_, low, value));
             low = value;
         }
         Value* vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(ir_.getInt32Ty(), 4));
@@ -79,11 +79,6 @@ Values TileMatrices::columns_of(Id load, AxisId summed, int column, int depth) {
     }
     Value* row = ir_.CreateAdd(ir_.CreateAdd(in_matrix, last_two), integer(column));
     return load_matrices(ir_, address(load, row, ir_.CreateAdd(second, integer(depth))), false);
-}
-
-Value* TileMatrices::pair(Value* low, Value* high) {
-    Value* halves = ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {}, {high, low});
-    return ir_.CreateBitCast(halves, ir_.getInt32Ty());
 }
 
 }  // namespace fovea::emit::nvptx

@@ -20,8 +20,6 @@ class TileMatrices {
     /// 16 columns of a product from `column` on, 16 positions of the sum from `depth` on: the
     /// second operand of two products, two registers each.
     Values columns_of(kernel::Id load, kernel::AxisId summed, int column, int depth);
-    /// Two floats as the halves of a register.
-    llvm::Value* pair(llvm::Value* low, llvm::Value* high);
 
   private:
     llvm::Value* address(kernel::Id load, llvm::Value* row, llvm::Value* column);
