@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen/kernel/blocks.h"
+#include "codegen/kernel/turned_bounds.h"
 #include "codegen/kernel/verify_kernel.h"
 
 namespace fovea::kernel {
@@ -131,6 +132,25 @@ Kernel without_sum(Kernel kernel, const Pattern& found) {
     return kernel;
 }
 
+/// What is in scope in front of the outer loop.
+std::vector<bool> known_before(const Kernel& kernel, const Pattern& found) {
+    const std::vector<Position> positions = positions_of(kernel);
+    std::vector<bool> known(kernel.nodes.size());
+    for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
+        known[std::size_t(id)] =
+            encloses(positions[std::size_t(id)], positions[std::size_t(found.outer)]) &&
+            id < found.outer;
+    return known;
+}
+
+/// Whether a node says that a position along the axis lies within its loop.
+bool has_valid(const Kernel& kernel, AxisId axis) {
+    return std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [&](const Node& node) {
+        auto valid = std::get_if<Valid>(&node.operation);
+        return valid && valid->axis == axis;
+    });
+}
+
 Kernel sum_alone(Kernel kernel, const Pattern& found) {
     const Loop outer = *as<Loop>(kernel, found.outer), inner = *as<Loop>(kernel, found.inner);
     const Store sum = *as<Store>(kernel, found.store);
@@ -147,17 +167,22 @@ Kernel sum_alone(Kernel kernel, const Pattern& found) {
             block.push_back(id);
         }
     }
+    std::vector<Id> rows_block;
+    Bounds bounds;
+    if (!has_valid(kernel, outer.axis))
+        bounds = turned_bounds(kernel, {inner.lower, inner.upper}, inner.axis, outer.axis,
+                               known_before(kernel, found), rows_block);
     const Id zero = add_node(kernel, Constant{0, kernel.nodes[std::size_t(sum.value)].axes});
     const Id so_far = add_node(kernel, Carried{zero});
     const Id next = add_node(kernel, Map{Elementwise::add, {so_far, sum.value}});
     block.insert(block.begin(), so_far);
     block.push_back(next);
-    kernel.nodes[std::size_t(found.outer)].operation =
-        Loop{LoopKind::tiles, outer.axis, block, -1, -1, {{zero, so_far, next}}};
+    kernel.nodes[std::size_t(found.outer)].operation = Loop{
+        LoopKind::tiles, outer.axis, block, bounds.lower, bounds.upper, {{zero, so_far, next}}};
     const Id result = add_node(kernel, Result{found.outer, 0});
     const Id store = add_node(kernel, Store{sum.access, result, false});
-    const Id rows = add_node(
-        kernel, Loop{LoopKind::par, inner.axis, {zero, found.outer, result, store}, -1, -1, {}});
+    rows_block.insert(rows_block.end(), {zero, found.outer, result, store});
+    const Id rows = add_node(kernel, Loop{LoopKind::par, inner.axis, rows_block, -1, -1, {}});
     std::vector<Id>& around = block_of(kernel, found.around);
     erase(around, found.zero);
     std::replace(around.begin(), around.end(), found.outer, rows);

@@ -60,6 +60,24 @@ TEST_CASE("a gradient of attention is two kernels whose tiles do without each ot
     }
 }
 
+TEST_CASE("the sum over keys goes over those alone that its queries see") {
+    for (const AttentionVariant& variant : attention_variants()) {
+        CAPTURE(variant.name);
+        const std::vector<Kernel> parts = kernel::split_accumulation(attention_backward(variant));
+        if (parts.empty()) continue;
+        int loops = 0;
+        for (const kernel::Node& node : parts[1].nodes) {
+            const auto* loop = std::get_if<kernel::Loop>(&node.operation);
+            if (!loop || loop->kind != kernel::LoopKind::tiles) continue;
+            ++loops;
+            CHECK((loop->lower >= 0) == (variant.window > 0));
+            CHECK((loop->upper >= 0) ==
+                  (variant.causal || variant.lengths == AttentionVariant::Lengths::sequences));
+        }
+        CHECK(loops == 1);
+    }
+}
+
 TEST_CASE("the forward pass of attention is one kernel") {
     for (const AttentionVariant& variant : attention_variants())
         CHECK(kernel::split_accumulation(attention_forward(variant)).empty());
