@@ -16,15 +16,32 @@ struct GridFactor {
     std::int64_t tile = 1;
 };
 
+/// A tensor that copies of the GPU read in boxes (cuTensorMapEncodeTiled): a whole buffer, or a
+/// part of one, of the buffer's type. The start and the strides are multiples of 16 bytes, and a
+/// row of the box is one too, of at most `swizzle` bytes where there is a swizzle.
+struct TensorMap {
+    struct Axis {
+        Dim extent{1};
+        Dim stride{1};  // elements from one position to the next; 1 along axis 0
+        int box = 1;    // positions that one copy takes, at most 256
+    };
+    int buffer = 0;          // of the kernel
+    Dim offset{0};           // elements of the buffer before the tensor
+    std::vector<Axis> axes;  // 2 to 5, the innermost first
+    int swizzle = 0;         // bytes: 0, 32, 64 or 128
+};
+
 /// One launch of an entry. Its parameters: a 64-bit address for each buffer of the kernel, in
 /// their order; a 64-bit value for each symbol of the kernel's dims, in the order of `symbols_of`
-/// (sorted by name); and, where the kernel draws random numbers, the 64-bit address of two 64-bit
-/// words, the seed and the step.
+/// (sorted by name); where the kernel draws random numbers, the 64-bit address of two 64-bit
+/// words, the seed and the step; and for each of `maps` its 128 bytes, at a multiple of 64. The map
+/// of a tensor without elements is zeros, and no copy may use it.
 struct PtxLaunch {
     std::string entry;             // name in the module
     std::vector<GridFactor> grid;  // blocks along x are the product; no blocks: nothing to do
     int threads = 128;             // of a block, along x
     int shared_bytes = 0;          // dynamic shared memory
+    std::vector<TensorMap> maps = {};
 };
 
 /// A kernel of the model as launches, one after the other.

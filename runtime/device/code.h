@@ -18,14 +18,27 @@ struct GridFactor {
     std::int64_t tile = 1;
 };
 
+/// A tensor in a buffer, copied in boxes. Axis 0 is the innermost: its elements lie side by side.
+struct TensorMap {
+    struct Axis {
+        Extent extent = 1, stride = 1;  // elements
+        int box = 1;                    // positions that one copy takes
+    };
+    int buffer = 0;     // of the kernel
+    Extent offset = 0;  // elements before the tensor
+    std::vector<Axis> axes = {};
+    int swizzle = 0;  // bytes: 0, 32, 64 or 128
+};
+
 /// One launch of an entry, of the product of its grid's blocks. Its arguments have 64 bits each:
 /// the addresses of the kernel's buffers, the sizes of its dims, and where it draws random numbers
-/// the address of two words, seed and step.
+/// the address of two words, seed and step. Behind them are tensor maps, of 128 bytes each.
 struct Launch {
     std::string entry;
     std::vector<GridFactor> grid = {};
     int threads = 128;
     int shared_bytes = 0;  // dynamic shared memory
+    std::vector<TensorMap> maps = {};
 };
 
 struct KernelBuffer {

@@ -44,13 +44,28 @@ class Writer {
   private:
     Json text(const Extent& extent) const { return extent.text(dims_); }
     Json launch(const Launch& launch) const {
-        return Object{{"entry", launch.entry},
-                      {"grid", list(launch.grid,
-                                    [this](const GridFactor& factor) {
-                                        return Json(Array{text(factor.extent), factor.tile});
-                                    })},
-                      {"threads", launch.threads},
-                      {"shared_bytes", launch.shared_bytes}};
+        Object result = {{"entry", launch.entry},
+                         {"grid", list(launch.grid,
+                                       [this](const GridFactor& factor) {
+                                           return Json(Array{text(factor.extent), factor.tile});
+                                       })},
+                         {"threads", launch.threads},
+                         {"shared_bytes", launch.shared_bytes}};
+        if (!launch.maps.empty())
+            result.emplace_back("maps", list(launch.maps, [this](const TensorMap& own) {
+                                    return tensor_map(own);
+                                }));
+        return result;
+    }
+    Json tensor_map(const TensorMap& map) const {
+        return Object{
+            {"buffer", map.buffer},
+            {"offset", text(map.offset)},
+            {"axes", list(map.axes,
+                          [this](const TensorMap::Axis& axis) {
+                              return Json(Array{text(axis.extent), text(axis.stride), axis.box});
+                          })},
+            {"swizzle", map.swizzle}};
     }
     Json place(const Place& place) const {
         return Array{place.buffer, text(place.offset), text(place.step)};
@@ -141,13 +156,27 @@ class Reader {
   private:
     Extent extent(const Json& text) const { return parse_extent(text.string(), dims_); }
     Launch launch(const Json& json) const {
-        return {member(json, "entry").string(),
-                values_of<GridFactor>(member(json, "grid"),
-                                      [this](const Json& factor) {
-                                          return GridFactor{extent(element(factor, 0)),
-                                                            element(factor, 1).integer()};
-                                      }),
-                whole(member(json, "threads")), whole(member(json, "shared_bytes"))};
+        Launch result;
+        result.entry = member(json, "entry").string();
+        result.grid = values_of<GridFactor>(member(json, "grid"), [this](const Json& factor) {
+            return GridFactor{extent(element(factor, 0)), element(factor, 1).integer()};
+        });
+        result.threads = whole(member(json, "threads"));
+        result.shared_bytes = whole(member(json, "shared_bytes"));
+        if (const Json* maps = json.find("maps"))
+            result.maps =
+                values_of<TensorMap>(*maps, [this](const Json& own) { return tensor_map(own); });
+        return result;
+    }
+    TensorMap tensor_map(const Json& json) const {
+        return {whole(member(json, "buffer")), extent(member(json, "offset")),
+                values_of<TensorMap::Axis>(member(json, "axes"),
+                                           [this](const Json& axis) {
+                                               return TensorMap::Axis{extent(element(axis, 0)),
+                                                                      extent(element(axis, 1)),
+                                                                      whole(element(axis, 2))};
+                                           }),
+                whole(member(json, "swizzle"))};
     }
     Place place(const Json& json) const {
         return {whole(element(json, 0)), extent(element(json, 1)), extent(element(json, 2))};

@@ -20,6 +20,16 @@ int capability_of(const std::string& architecture) {
     return std::atoi(architecture.c_str() + std::min<std::size_t>(3, architecture.size()));
 }
 
+int element_of_map(DType dtype) {
+    switch (dtype) {
+        case DType::f32: return kCuMapFloat32;
+        case DType::bf16: return kCuMapBfloat16;
+        case DType::i32: return kCuMapInt32;
+        case DType::boolean: return kCuMapUint8;
+    }
+    return kCuMapUint8;
+}
+
 class Graph : public Recording {
   public:
     Graph(const CudaDriver& driver, CuGraphExec graph) : driver_(driver), graph_(graph) {}
@@ -117,6 +127,9 @@ class CudaDevice : public Device {
         std::vector<void*> arguments;
         for (const std::uint64_t& argument : call.arguments)
             arguments.push_back(const_cast<std::uint64_t*>(&argument));
+        std::vector<CuTensorMap> maps;
+        for (const MappedTensor& tensor : call.tensors) maps.push_back(tensor_map(tensor, call));
+        for (CuTensorMap& map : maps) arguments.push_back(&map);
         driver_.check(
             driver_.launch(function, unsigned(call.blocks), 1, 1, unsigned(call.threads), 1, 1,
                            unsigned(call.shared_bytes), stream_, arguments.data(), nullptr),
@@ -169,6 +182,28 @@ class CudaDevice : public Device {
     }
     static std::string copying(std::size_t bytes, const std::string& where) {
         return "copy " + std::to_string(bytes) + " bytes " + where;
+    }
+    /// The driver takes the maps of a launch by value, also into a graph: its addresses and sizes
+    /// are those of the call that was recorded.
+    CuTensorMap tensor_map(const MappedTensor& tensor, const LaunchCall& call) const {
+        CuTensorMap map;
+        if (tensor.is_empty()) return map;
+        std::vector<std::uint64_t> extents, strides;
+        std::vector<std::uint32_t> box;
+        for (const MappedTensor::Axis& axis : tensor.axes) {
+            extents.push_back(axis.extent);
+            strides.push_back(axis.stride);
+            box.push_back(axis.box);
+        }
+        const std::vector<std::uint32_t> steps(tensor.axes.size(), 1);
+        const int swizzle = tensor.swizzle == 128 ? 3 : tensor.swizzle / 32;
+        driver_.check(
+            driver_.encode_tensor_map(
+                &map, element_of_map(tensor.dtype), std::uint32_t(tensor.axes.size()),
+                reinterpret_cast<void*>(tensor.address), extents.data(), strides.data() + 1,
+                box.data(), steps.data(), kCuMapNoInterleave, swizzle, kCuMapFetch256, kCuMapZeros),
+            "describe a tensor of kernel " + call.kernel);
+        return map;
     }
     CuFunction function_of(const LaunchCall& call) {
         const auto known = functions_.find(call.entry);

@@ -34,6 +34,7 @@ CudaDriver::CudaDriver(const std::string& library) {
     find(handle, "cuModuleGetFunction", module_get_function);
     find(handle, "cuFuncSetAttribute", function_set_attribute);
     find(handle, "cuLaunchKernel", launch);
+    find(handle, "cuTensorMapEncodeTiled", encode_tensor_map);
     find(handle, "cuMemAlloc_v2", memory_allocate);
     find(handle, "cuMemFree_v2", memory_free);
     find(handle, "cuMemcpyHtoDAsync_v2", copy_in);

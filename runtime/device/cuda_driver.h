@@ -26,6 +26,11 @@ using CuGraph = CuGraphOpaque*;
 using CuGraphExec = CuGraphExecOpaque*;
 using CuEvent = CuEventOpaque*;
 
+/// 128 bytes that kernels take by value.
+struct alignas(64) CuTensorMap {
+    std::uint64_t words[16] = {};
+};
+
 inline constexpr CuResult kCuOutOfMemory = 2, kCuNoDevice = 100, kCuUnsupportedPtx = 222;
 inline constexpr int kCuCapabilityMajor = 75, kCuCapabilityMinor = 76;  // of a device
 inline constexpr int kCuMaxDynamicShared = 8;                           // of a function
@@ -33,6 +38,11 @@ inline constexpr unsigned kCuStreamNonBlocking = 1;
 inline constexpr int kCuCaptureThreadLocal = 1;
 inline constexpr int kCuJitInfoLog = 3, kCuJitInfoLogBytes = 4, kCuJitErrorLog = 5,
                      kCuJitErrorLogBytes = 6;
+
+/// Of tensor maps: elements, the swizzles of 32, 64 and 128 bytes in order behind none, how much
+/// of memory a copy fetches (256 bytes), and what lies outside of the tensor (zeros).
+inline constexpr int kCuMapUint8 = 0, kCuMapInt32 = 3, kCuMapFloat32 = 7, kCuMapBfloat16 = 9;
+inline constexpr int kCuMapNoInterleave = 0, kCuMapFetch256 = 3, kCuMapZeros = 0;
 
 /// The driver's functions; the library stays open as long as the process.
 struct CudaDriver {
@@ -60,6 +70,9 @@ struct CudaDriver {
     CuResult (*function_set_attribute)(CuFunction, int, int) = nullptr;
     CuResult (*launch)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                        unsigned, CuStream, void**, void**) = nullptr;
+    CuResult (*encode_tensor_map)(CuTensorMap*, int, std::uint32_t, void*, const std::uint64_t*,
+                                  const std::uint64_t*, const std::uint32_t*, const std::uint32_t*,
+                                  int, int, int, int) = nullptr;
     CuResult (*memory_allocate)(CuPointer*, std::size_t) = nullptr;
     CuResult (*memory_free)(CuPointer) = nullptr;
     CuResult (*copy_in)(CuPointer, const void*, std::size_t, CuStream) = nullptr;

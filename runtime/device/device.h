@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../dtype.h"
 #include "../error.h"
 
 namespace fovea::runtime::device {
@@ -24,7 +25,26 @@ struct Region {
     bool written = false;
 };
 
-/// One launch of an entry: blocks and threads lie along x, every argument has 64 bits.
+/// A tensor that a kernel copies in boxes. Axis 0 is the innermost: its elements lie side by side.
+struct MappedTensor {
+    struct Axis {
+        std::uint64_t extent = 0, stride = 0;  // stride: bytes
+        std::uint32_t box = 1;                 // positions that one copy takes
+    };
+    Address address = 0;
+    DType dtype = DType::f32;
+    std::vector<Axis> axes;  // 2 to 5
+    int swizzle = 0;         // bytes: 0, 32, 64 or 128
+
+    bool is_empty() const {
+        for (const Axis& axis : axes)
+            if (axis.extent == 0) return true;
+        return false;
+    }
+};
+
+/// One launch of an entry: blocks and threads lie along x, every argument has 64 bits. Behind the
+/// arguments the entry takes a tensor map for each of `tensors`, zeros for one that is empty.
 struct LaunchCall {
     const std::string& kernel;  // as errors name it
     const std::string& entry;   // of the module that was loaded
@@ -33,6 +53,7 @@ struct LaunchCall {
     int shared_bytes = 0;  // dynamic shared memory
     std::span<const std::uint64_t> arguments;
     std::span<const Region> memory;  // all that the arguments give it
+    std::span<const MappedTensor> tensors = {};
 };
 
 /// Launches that were recorded once, to be repeated at little cost.

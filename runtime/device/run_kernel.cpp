@@ -25,6 +25,30 @@ std::int64_t blocks_of(const Kernel& kernel, const Launch& launch,
     return blocks;
 }
 
+/// What the map of a tensor can hold: positions have 31 bits, strides 40.
+constexpr std::int64_t kMostPositions = 0x7fffffff, kLargestStride = (std::int64_t(1) << 40) - 1;
+
+MappedTensor mapped(const Kernel& kernel, const TensorMap& map, std::span<const Address> addresses,
+                    std::span<const std::int64_t> dims) {
+    const auto buffer = static_cast<std::size_t>(map.buffer);
+    const DType dtype = kernel.buffers[buffer].dtype;
+    const auto size = static_cast<std::int64_t>(size_of(dtype));
+    const auto start = static_cast<std::uint64_t>(map.offset.value(dims) * size);
+    MappedTensor result{addresses[buffer] + start, dtype, {}, map.swizzle};
+    for (const TensorMap::Axis& axis : map.axes) {
+        const std::int64_t extent = axis.extent.value(dims),
+                           stride = axis.stride.value(dims) * size;
+        if (extent > kMostPositions || stride > kLargestStride)
+            throw UserError("kernel " + kernel.name + " copies from a tensor with an axis of " +
+                            std::to_string(extent) + " positions, " + std::to_string(stride) +
+                            " bytes apart, more than the GPU's copies take; take a smaller batch");
+        result.axes.push_back({static_cast<std::uint64_t>(extent),
+                               static_cast<std::uint64_t>(stride),
+                               static_cast<std::uint32_t>(axis.box)});
+    }
+    return result;
+}
+
 /// Every region once.
 std::vector<Region> distinct(std::span<const Region> buffers) {
     std::vector<Region> regions;
@@ -56,8 +80,11 @@ class KernelRun {
         for (const Launch& launch : kernel.launches) {
             const std::int64_t blocks = blocks_of(kernel, launch, dims_);
             if (blocks == 0) continue;
+            std::vector<MappedTensor> tensors;
+            for (const TensorMap& map : launch.maps)
+                tensors.push_back(mapped(kernel, map, addresses, dims_));
             device_.launch({kernel.name, launch.entry, blocks, launch.threads, launch.shared_bytes,
-                            arguments, regions});
+                            arguments, regions, tensors});
         }
     }
 

@@ -1,6 +1,6 @@
 // A library with the functions of the CUDA driver that fovea calls, over the interpreter of PTX:
 // for tests of what calls them. FAKE_CUDA_GPUS and FAKE_CUDA_CAPABILITY (90) say what there is;
-// fake_cuda_count counts the calls of a function.
+// fake_cuda_count counts the calls of a function, fake_cuda_last_map tells of the last tensor map.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -38,6 +38,7 @@ struct State {
     bool has_context = false;
     int failure = 0;  // of a kernel; the context is of no use from then on
     std::map<std::string, int> counts;
+    std::string last_map;
 } g_state;
 
 int environment(const char* name, int otherwise) {
@@ -80,6 +81,8 @@ int run(const LoadedFunction& function, const Launch& launch) {
 extern "C" {
 
 int fake_cuda_count(const char* function) { return g_state.counts[function]; }
+
+const char* fake_cuda_last_map() { return g_state.last_map.c_str(); }
 
 int cuInit(unsigned) { return environment("FAKE_CUDA_GPUS", 1) < 0 ? kNoDevice : 0; }
 
@@ -169,6 +172,40 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
         launch.arguments.emplace_back(bytes, bytes + parameters[i].bytes);
     }
     return later([own, launch] { return run(*own, launch); });
+}
+
+/// Takes what the driver's manual allows, of the elements float32, int32 and bfloat16.
+int cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void* address,
+                           const std::uint64_t* extents, const std::uint64_t* strides,
+                           const std::uint32_t* box, const std::uint32_t* steps, int interleave,
+                           int swizzle, int fetch, int fill) {
+    ++g_state.counts["cuTensorMapEncodeTiled"];
+    const std::uint32_t bytes = element == 9 ? 2 : element == 7 || element == 3 ? 4 : 0;
+    const auto is_multiple = [](std::uint64_t value, std::uint64_t of) { return value % of == 0; };
+    TensorMap made{.address = reinterpret_cast<std::uint64_t>(address),
+                   .rank = rank,
+                   .element_bytes = bytes,
+                   .swizzle = swizzle ? 16u << swizzle : 0};
+    std::string text = "element " + std::to_string(element);
+    bool right = bytes && rank >= 2 && rank <= 5 && is_multiple(made.address, 16) &&
+                 is_multiple(reinterpret_cast<std::uint64_t>(map), 64) && interleave == 0 &&
+                 swizzle >= 0 && swizzle <= 3 && fetch >= 0 && fetch <= 3 && fill == 0;
+    for (std::uint32_t i = 0; right && i < rank; ++i) {
+        made.extents[i] = extents[i];
+        made.strides[i] = i ? strides[i - 1] : bytes;
+        made.box[i] = box[i];
+        right = extents[i] > 0 && extents[i] <= std::uint64_t(1) << 32 && box[i] > 0 &&
+                box[i] <= 256 && steps[i] == 1 &&
+                (i == 0 || (is_multiple(strides[i - 1], 16) && strides[i - 1] < 1ull << 40));
+        text += "; " + std::to_string(extents[i]) + " by " + std::to_string(made.strides[i]) +
+                " in " + std::to_string(box[i]);
+    }
+    if (!right || !is_multiple(box[0] * bytes, 16)) return kInvalid;
+    if (swizzle && box[0] * bytes > made.swizzle) return kInvalid;
+    g_state.last_map = text + "; swizzle " + std::to_string(made.swizzle);
+    const auto encoded = encode(made);
+    std::memcpy(map, encoded.data(), encoded.size());
+    return 0;
 }
 
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {

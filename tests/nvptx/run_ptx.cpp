@@ -33,6 +33,24 @@ std::uint64_t blocks_of(const emit::PtxLaunch& launch, const DimValues& dims) {
     return blocks;
 }
 
+/// The map of a tensor of these sizes, zeros where it has no elements.
+std::array<std::byte, 128> tensor_map(const emit::TensorMap& from, const Kernel& kernel,
+                                      std::uint64_t address, const DimValues& dims) {
+    const bool halves = kernel.buffers[std::size_t(from.buffer)].dtype == bf16;
+    ptx::TensorMap map{.rank = std::uint32_t(from.axes.size()),
+                       .element_bytes = halves ? 2u : 4u,
+                       .swizzle = std::uint32_t(from.swizzle)};
+    map.address = address + std::uint64_t(kernel::value_of(from.offset, dims)) * map.element_bytes;
+    for (std::size_t i = 0; i < from.axes.size(); ++i) {
+        map.extents[i] = std::uint64_t(kernel::value_of(from.axes[i].extent, dims));
+        map.strides[i] =
+            std::uint64_t(kernel::value_of(from.axes[i].stride, dims)) * map.element_bytes;
+        map.box[i] = std::uint32_t(from.axes[i].box);
+        if (map.extents[i] == 0) return {};
+    }
+    return ptx::encode(map);
+}
+
 }  // namespace
 
 Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& architecture) {
@@ -47,12 +65,14 @@ void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, 
     ptx::Memory memory;
     std::array<std::uint64_t, 2> draw{5, 3};
     std::vector<ptx::Argument> arguments;
+    std::vector<std::uint64_t> addresses;
     for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
         const std::size_t bytes = bytes_of(kernel.buffers[i], dims);
         auto* host = static_cast<std::byte*>(arrays.addresses[i]);
-        arguments.push_back(ptx::argument(
-            kernel.buffers[i].written ? memory.add(std::span<std::byte>(host, bytes))
-                                      : memory.add(std::span<const std::byte>(host, bytes))));
+        addresses.push_back(kernel.buffers[i].written
+                                ? memory.add(std::span<std::byte>(host, bytes))
+                                : memory.add(std::span<const std::byte>(host, bytes)));
+        arguments.push_back(ptx::argument(addresses.back()));
     }
     for (const std::string& symbol : emit::symbols_of(kernel))
         arguments.push_back(ptx::argument(dims.at(symbol)));
@@ -66,6 +86,9 @@ void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, 
         one.block = {std::uint32_t(launch.threads), 1, 1};
         one.dynamic_shared_bytes = std::uint32_t(launch.shared_bytes);
         one.arguments = arguments;
+        for (const emit::TensorMap& map : launch.maps)
+            one.arguments.push_back(
+                ptx::argument(tensor_map(map, kernel, addresses[std::size_t(map.buffer)], dims)));
         one.max_instructions = max_instructions;
         ptx::interpret(emitted.module, launch.entry, one, memory, schedule);
     }

@@ -78,7 +78,7 @@ class Emission {
             throw UserError("kernel " + kernel.name + " has no form in PTX: " + *reason);
         result = write(kernel, aligned);
         for (const PtxLaunch& launch : result.launches) {
-            entries_[launch.entry] = {launch.entry, comment(kernel), parameters(kernel)};
+            entries_[launch.entry] = {launch.entry, comment(kernel), parameters(kernel, launch)};
             if (!aligned) forget_alignment(*builder_.module().getFunction(launch.entry));
         }
         return result;
@@ -106,7 +106,7 @@ class Emission {
     };
 
     /// A buffer, a size and `draw` may be called alike.
-    static std::vector<std::string> parameters(const Kernel& kernel) {
+    static std::vector<std::string> parameters(const Kernel& kernel, const PtxLaunch& launch) {
         std::vector<std::string> result;
         std::set<std::string> taken;
         const auto add = [&](const std::string& name) {
@@ -118,6 +118,8 @@ class Emission {
         for (const kernel::Buffer& buffer : kernel.buffers) add(identifier(buffer.name));
         for (const std::string& symbol : symbols_of(kernel)) add(symbol);
         if (draws(kernel)) add("draw");
+        for (const TensorMap& map : launch.maps)
+            add("map_" + identifier(kernel.buffers[std::size_t(map.buffer)].name));
         return result;
     }
 

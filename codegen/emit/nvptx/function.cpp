@@ -10,6 +10,7 @@
 #include "codegen/base/text.h"
 #include "codegen/emit/cpp/form.h"
 #include "codegen/emit/cpp/kept_row.h"
+#include "codegen/emit/nvptx/tensor_map.h"
 #include "codegen/emit/parameters.h"
 #include "codegen/kernel/print.h"
 
@@ -46,7 +47,7 @@ bool may_overlap(const Kernel& kernel) {
 }  // namespace
 
 Function::Function(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                   int threads)
+                   int threads, const std::vector<TensorMap>& maps)
     : module_(module), kernel_(kernel), threads_(threads), ir_(module.getContext()) {
     llvm::FastMathFlags flags;
     flags.setAllowContract();  // products and sums may become one instruction
@@ -56,6 +57,8 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
     std::vector<llvm::Type*> types(kernel.buffers.size(), pointer);
     types.resize(types.size() + symbols.size(), ir_.getInt64Ty());
     if (draws(kernel)) types.push_back(pointer);
+    const std::size_t first_map = types.size();
+    types.resize(first_map + maps.size(), llvm::PointerType::get(module.getContext(), 0));
     function_ = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), types, false),
                                        llvm::Function::ExternalLinkage, entry, module);
     if (function_->getName() != entry) throw InternalError("two entries are called " + entry);
@@ -69,7 +72,7 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
     const bool separate = !may_overlap(kernel);
     const llvm::Attribute aligned =
         llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(16));
-    for (std::size_t i = 0; i < types.size(); ++i) {
+    for (std::size_t i = 0; i < first_map; ++i) {
         llvm::Argument& argument = *function_->getArg(unsigned(i));
         if (types[i]->isPointerTy()) {
             argument.addAttr(aligned);
@@ -89,6 +92,7 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
             draw_ = &argument;
         }
     }
+    add_maps(maps, unsigned(first_map));
     ir_.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "start", function_));
     thread_ = ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
     thread_->setName("thread");
@@ -97,6 +101,31 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
                        ir_.getInt64Ty(), "block");
     positions_.resize(kernel.axes.size());
     find_dependences();
+}
+
+/// The maps are handed over by value; `grid_constant` keeps them where they are, since copies take
+/// none from a thread's own memory.
+void Function::add_maps(const std::vector<TensorMap>& maps, unsigned first) {
+    if (maps.empty()) return;
+    llvm::LLVMContext& context = module_.getContext();
+    std::vector<llvm::Metadata*> numbers;
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+        if (const auto reason = why_not_tensor_map(kernel_, maps[i]))
+            throw InternalError("kernel " + kernel_.name +
+                                " has a tensor map that is none: " + *reason);
+        llvm::Argument& argument = *function_->getArg(first + unsigned(i));
+        argument.setName("map_" + kernel_.buffers[std::size_t(maps[i].buffer)].name);
+        argument.addAttr(llvm::Attribute::getWithByValType(
+            context, llvm::ArrayType::get(ir_.getInt64Ty(), kTensorMapBytes / 8)));
+        argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
+        maps_.push_back(&argument);
+        numbers.push_back(llvm::ConstantAsMetadata::get(ir_.getInt32(first + unsigned(i) + 1)));
+    }
+    llvm::Metadata* operands[] = {llvm::ValueAsMetadata::get(function_),
+                                  llvm::MDString::get(context, "grid_constant"),
+                                  llvm::MDNode::get(context, numbers)};
+    module_.getOrInsertNamedMetadata("nvvm.annotations")
+        ->addOperand(llvm::MDNode::get(context, operands));
 }
 
 void Function::finish() { ir_.CreateRetVoid(); }

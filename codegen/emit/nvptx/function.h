@@ -17,6 +17,7 @@
 #include <llvm/IR/Module.h>
 
 #include "codegen/emit/nvptx/elementwise.h"
+#include "codegen/emit/ptx_module.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::emit::nvptx {
@@ -26,9 +27,10 @@ using Values = std::vector<llvm::Value*>;
 class Function {
   public:
     /// A new entry with the parameters that codegen/emit/ptx_module.h says, for blocks of so many
-    /// threads along x. The builder stands at its start.
+    /// threads along x, with such tensor maps. The builder stands at its start. InternalError for
+    /// a map that `why_not_tensor_map` has something against.
     Function(llvm::Module& module, const kernel::Kernel& kernel, const std::string& entry,
-             int threads);
+             int threads, const std::vector<TensorMap>& maps = {});
     /// Returns from the entry: nothing can be added after it.
     void finish();
 
@@ -40,6 +42,8 @@ class Function {
     llvm::Value* number(std::int64_t value) { return ir_.getInt64(std::uint64_t(value)); }
     /// The address of a buffer in global memory, a multiple of 16.
     llvm::Value* buffer(int index) const { return buffers_[std::size_t(index)]; }
+    /// The address of a tensor map of the entry, in the order given.
+    llvm::Value* tensor_map(int index) const { return maps_[std::size_t(index)]; }
     /// A size, i64; InternalError for a symbol that is no parameter of the kernel.
     llvm::Value* dim(const Dim& dim);
     llvm::Value* extent(kernel::AxisId axis);
@@ -114,6 +118,7 @@ class Function {
         llvm::Value* before;  // null: it was not known
     };
 
+    void add_maps(const std::vector<TensorMap>& maps, unsigned first);
     void find_dependences();
     Key key_of(kernel::Id id) const;
     void remember(const Key& key, llvm::Value* value);
@@ -132,7 +137,7 @@ class Function {
     int threads_;
     llvm::IRBuilder<> ir_;
     llvm::Function* function_ = nullptr;
-    Values buffers_, positions_;
+    Values buffers_, maps_, positions_;
     std::map<std::string, llvm::Value*> symbols_;
     llvm::Value *thread_ = nullptr, *block_ = nullptr, *draw_ = nullptr;
     llvm::Value* gathered_[2]{};  // shared memory of block_reduce, in turns

@@ -51,8 +51,15 @@ Values update(Function& f, const std::string& text, const std::string& more_cons
 
 }  // namespace
 
-void write_asm(Function& f, const std::string& text) {
-    call(f, f.ir().getVoidTy(), text, "~{memory}", {});
+void write_asm(Function& f, const std::string& text, const std::string& constraints,
+               const Values& operands) {
+    read_asm(f, f.ir().getVoidTy(), text, constraints, operands);
+}
+
+Value* read_asm(Function& f, llvm::Type* result, const std::string& text,
+                const std::string& constraints, const Values& operands) {
+    return call(f, result, text, constraints + (constraints.empty() ? "" : ",") + "~{memory}",
+                operands);
 }
 
 Values start_product(Function& f, Value* a, Value* b, bool transposed_a, bool transposed_b,

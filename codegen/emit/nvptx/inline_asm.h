@@ -7,8 +7,13 @@
 
 namespace fovea::emit::nvptx {
 
-/// An instruction without operands that orders accesses to memory, for all threads.
-void write_asm(Function& f, const std::string& text);
+/// An instruction that orders accesses to memory, with operands `$0`, `$1`, … of constraints like
+/// `r,l` (32 and 64 bits).
+void write_asm(Function& f, const std::string& text, const std::string& constraints = "",
+               const Values& operands = {});
+/// The same with a result, `$0`, whose constraint comes first: `=r,r`.
+llvm::Value* read_asm(Function& f, llvm::Type* result, const std::string& text,
+                      const std::string& constraints, const Values& operands);
 
 /// wgmma.fence: products that start from here on see what was written to the registers of `sums`,
 /// which are those that it returns.

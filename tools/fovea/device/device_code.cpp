@@ -52,6 +52,8 @@ class Conversion {
             device::Launch converted{launch.entry, {}, launch.threads, launch.shared_bytes};
             for (const emit::GridFactor& factor : launch.grid)
                 converted.grid.push_back({extent(factor.extent), factor.tile});
+            for (const emit::TensorMap& map : launch.maps)
+                converted.maps.push_back(tensor_map(map));
             result.launches.push_back(std::move(converted));
         }
         return result;
@@ -63,6 +65,12 @@ class Conversion {
         if (dim == dims_.end())
             throw InternalError(fmt::format("'{}' is no dim of the model", symbol));
         return int(dim - dims_.begin());
+    }
+    device::TensorMap tensor_map(const emit::TensorMap& map) const {
+        device::TensorMap result{map.buffer, extent(map.offset), {}, map.swizzle};
+        for (const emit::TensorMap::Axis& axis : map.axes)
+            result.axes.push_back({extent(axis.extent), extent(axis.stride), axis.box});
+        return result;
     }
     /// Of all rows: the first of them is row 0.
     device::Place place(const kernel::StepArgument& argument) const {

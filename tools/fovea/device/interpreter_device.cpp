@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "codegen/base/error.h"
@@ -53,6 +54,24 @@ void InterpreterDevice::copy(Address to, Address from, std::size_t bytes) {
     std::memmove(host(to, bytes), host(from, bytes), bytes);
 }
 
+namespace {
+
+std::array<std::byte, 128> tensor_map(const runtime::device::MappedTensor& tensor) {
+    if (tensor.is_empty()) return {};
+    ptx::TensorMap map{.address = tensor.address,
+                       .rank = std::uint32_t(tensor.axes.size()),
+                       .element_bytes = std::uint32_t(size_of(tensor.dtype)),
+                       .swizzle = std::uint32_t(tensor.swizzle)};
+    for (std::size_t i = 0; i < tensor.axes.size(); ++i) {
+        map.extents[i] = tensor.axes[i].extent;
+        map.strides[i] = tensor.axes[i].stride;
+        map.box[i] = tensor.axes[i].box;
+    }
+    return ptx::encode(map);
+}
+
+}  // namespace
+
 void InterpreterDevice::launch(const LaunchCall& call) {
     const auto module = std::find_if(modules_.begin(), modules_.end(), [&](const ptx::Module& m) {
         return m.kernels.contains(call.entry);
@@ -70,6 +89,8 @@ void InterpreterDevice::launch(const LaunchCall& call) {
     launch.dynamic_shared_bytes = std::uint32_t(call.shared_bytes);
     for (std::uint64_t argument : call.arguments)
         launch.arguments.push_back(ptx::argument(argument));
+    for (const runtime::device::MappedTensor& tensor : call.tensors)
+        launch.arguments.push_back(ptx::argument(tensor_map(tensor)));
     const ptx::Schedule& schedule = schedules_[launches_++ % schedules_.size()];
     try {
         instructions_ += ptx::interpret(*module, call.entry, launch, memory, schedule);
