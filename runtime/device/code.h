@@ -9,6 +9,7 @@
 
 #include "../dtype.h"
 #include "../extent.h"
+#include "../program.h"
 
 namespace fovea::runtime::device {
 
@@ -97,9 +98,11 @@ struct Step {
     std::vector<int> arguments;
 };
 
-/// The steps of the program of this name.
+/// The steps of the program of this name, and the buffers that they work in: a program may have
+/// others on this machine's cores, where it stores other tensors as bfloat16, or none.
 struct Steps {
     std::string program;
+    std::vector<BufferSpec> buffers;
     std::vector<Step> prepare;  // what depends on dims and parameters alone
     std::vector<Step> steps;
 };

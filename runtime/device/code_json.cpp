@@ -41,6 +41,15 @@ class Writer {
         return result;
     }
 
+    Json buffer(const BufferSpec& buffer) const {
+        return Array{buffer.name,
+                     std::string(name_of(buffer.dtype)),
+                     list(buffer.shape, [this](const Extent& extent) { return text(extent); }),
+                     buffer.first,
+                     buffer.last,
+                     buffer.prepared};
+    }
+
   private:
     Json text(const Extent& extent) const { return extent.text(dims_); }
     Json launch(const Launch& launch) const {
@@ -151,6 +160,16 @@ class Reader {
         return result;
     }
 
+    BufferSpec buffer(const Json& json) const {
+        return {
+            element(json, 0).string(),
+            dtype_of(element(json, 1).string()),
+            values_of<Extent>(element(json, 2), [this](const Json& size) { return extent(size); }),
+            whole(element(json, 3)),
+            whole(element(json, 4)),
+            element(json, 5).boolean()};
+    }
+
     const std::vector<std::string>& dims() const { return dims_; }
 
   private:
@@ -215,8 +234,12 @@ Json launch_tables(const Code& code) {
     return Object{
         {"dims", list(code.dims, [](const std::string& name) { return Json(name); })},
         {"programs", list(code.programs,
-                          [](const Steps& steps) {
+                          [&](const Steps& steps) {
                               return Json(Object{{"name", steps.program},
+                                                 {"buffers", list(steps.buffers,
+                                                                  [&](const BufferSpec& buffer) {
+                                                                      return writer.buffer(buffer);
+                                                                  })},
                                                  {"prepare", steps_json(steps.prepare)},
                                                  {"steps", steps_json(steps.steps)}});
                           })},
@@ -234,9 +257,11 @@ Code read_code(std::string_view tables, const std::map<std::string, std::string>
     Code code;
     code.dims = reader.dims();
     for (const Json& program : member(json, "programs").array())
-        code.programs.push_back({member(program, "name").string(),
-                                 steps_of(member(program, "prepare")),
-                                 steps_of(member(program, "steps"))});
+        code.programs.push_back(
+            {member(program, "name").string(),
+             values_of<BufferSpec>(member(program, "buffers"),
+                                   [&](const Json& buffer) { return reader.buffer(buffer); }),
+             steps_of(member(program, "prepare")), steps_of(member(program, "steps"))});
     for (const Json& module : member(json, "modules").array()) {
         const std::string& architecture = member(module, "architecture").string();
         const auto text = texts.find(architecture);

@@ -33,6 +33,19 @@ const Steps& steps_of(const Code& code, const Program& program, const Model& mod
                     " has no kernels for a device");
 }
 
+/// The model with the buffers and kernels that its programs have there.
+Model with_steps(const Model& model, const Code& code, const Module& module) {
+    Model result = model;
+    for (Program& program : result.programs) {
+        const Steps& steps = steps_of(code, program, model);
+        program.buffers = steps.buffers;
+        program.kernels.clear();
+        for (const Step& step : steps.steps)
+            program.kernels.push_back(module.kernels[static_cast<std::size_t>(step.kernel)].name);
+    }
+    return result;
+}
+
 }  // namespace
 
 Model on_device(const Model& model, std::shared_ptr<Device> device,
@@ -43,9 +56,9 @@ Model on_device(const Model& model, std::shared_ptr<Device> device,
     auto shared = std::make_shared<Shared>();
     shared->device = std::move(device);
     shared->code = std::move(code);
-    shared->model = std::make_shared<Model>(model);
     shared->module = &load_best(*shared->device, *shared->code, model);
-    Model result = model;
+    shared->model = std::make_shared<Model>(with_steps(model, *shared->code, *shared->module));
+    Model result = *shared->model;
     for (std::size_t i = 0; i < result.programs.size(); ++i) {
         const Program* program = &shared->model->programs[i];
         const Steps* steps = &steps_of(*shared->code, *program, model);

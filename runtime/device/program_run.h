@@ -17,7 +17,7 @@ struct Shared {
     std::shared_ptr<Device> device;
     std::shared_ptr<const Code> code;
     const Module* module = nullptr;
-    std::shared_ptr<const Model> model;  // as given
+    std::shared_ptr<const Model> model;  // with the buffers of its code
 };
 
 class ProgramRun {

@@ -17,7 +17,9 @@ using namespace fovea;
 
 namespace {
 
-const std::string kCase = FOVEA_SOURCE_DIR "/tests/parity/add_norm-0/";
+const std::string kCase = FOVEA_SOURCE_DIR "/tests/parity/position_wise_ffn-0/";
+const std::vector<std::string> kModel = {"position_wise_ffn", "--set",    "input=7", "--set",
+                                         "ffn=11",            "--set", "output=9"};
 const std::string kFakeDriver = "LD_LIBRARY_PATH=" FOVEA_BINARY_DIR "/fake_cuda";
 
 bool has_ptx() {
@@ -52,6 +54,17 @@ double difference(const std::string& a, const std::string& b) {
     return largest;
 }
 
+std::vector<std::string> with(std::vector<std::string> start,
+                              const std::vector<std::string>& more) {
+    start.insert(start.end(), more.begin(), more.end());
+    return start;
+}
+
+/// `fovea COMMAND MODEL …`, with a library in the place of the driver.
+tool::ProcessResult on_model(const std::string& command, const std::vector<std::string>& more) {
+    return test::run_fovea(with(with({command}, kModel), more), {kFakeDriver});
+}
+
 tool::ProcessResult run_program(std::vector<std::string> command, const std::string& environment) {
     command.insert(command.begin(), {"env", environment});
     return tool::run_process(command);
@@ -63,33 +76,33 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
     if (!has_ptx()) return;
     const tool::TemporaryFolder folder;
     const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
-    const auto with = [](std::vector<std::string> start, std::vector<std::string> more) {
-        start.insert(start.end(), more.begin(), more.end());
-        return start;
-    };
-    REQUIRE(test::run_fovea({"build", "add_norm", "--set", "hidden=9", "--isa", "native", "-o",
-                             path("program")})
-                .status == 0);
-    const auto built = [&](const std::string& device) {
-        const auto result = run_program(
-            with({path("program"), "run", "--device", device}, run_arguments(path(device))),
-            kFakeDriver);
-        INFO(result.output);
-        REQUIRE(result.status == 0);
-    };
-    built("cpu");
-    built("cuda");
-    CHECK(difference(path("cpu"), path("cuda")) < 5e-6);
-    for (const char* target : {"ptx-interpreter", "cuda"}) {
-        const auto result =
-            test::run_fovea(with({"run", "add_norm", "--set", "hidden=9", "--target", target},
-                                 run_arguments(path("command"))),
-                            {kFakeDriver});
-        INFO(result.output);
-        REQUIRE(result.status == 0);
-        CHECK(difference(path("command"), path("cuda")) == 0);
+    // Where no dtype is set, weights and activations are float32 on the cores, bfloat16 in PTX.
+    for (const bool exact : {true, false}) {
+        const auto dtype = exact ? std::vector<std::string>{"--set", "dtype=f32"}
+                                 : std::vector<std::string>();
+        REQUIRE(
+            on_model("build", with(dtype, {"--isa", "native", "-o", path("program")})).status == 0);
+        for (const char* device : {"cpu", "cuda"}) {
+            const auto result = run_program(
+                with({path("program"), "run", "--device", device}, run_arguments(path(device))),
+                kFakeDriver);
+            INFO(result.output);
+            REQUIRE(result.status == 0);
+        }
+        const double error = difference(path("cpu"), path("cuda"));
+        if (exact) CHECK(error < 5e-6);
+        else CHECK((error > 1e-4 && error < 5e-2));
+        for (const char* target : {"ptx-interpreter", "cuda"}) {
+            const auto result = on_model(
+                "run", with(with({"--target", target}, run_arguments(path("command"))), dtype));
+            INFO(result.output);
+            REQUIRE(result.status == 0);
+            CHECK(difference(path("command"), path("cuda")) == 0);
+        }
     }
-    CHECK(test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver}).status == 0);
+    const auto verified = test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver});
+    CHECK(verified.status == 0);
+    CHECK(verified.output.find("ln_layer_norm (bf16)\n") != std::string::npos);
 
     if (void* driver = dlopen("libcuda.so.1", RTLD_NOW)) {
         dlclose(driver);
@@ -107,9 +120,7 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
 TEST_CASE("a built program refuses a device that it does not know") {
     const tool::TemporaryFolder folder;
     const std::string program = (folder.path() / "program").string();
-    REQUIRE(test::run_fovea(
-                {"build", "add_norm", "--set", "hidden=9", "--isa", "native", "-o", program})
-                .status == 0);
+    REQUIRE(on_model("build", {"--isa", "native", "-o", program}).status == 0);
     std::vector<std::string> command = {program, "run", "--device", "tpu"};
     for (const std::string& argument : run_arguments((folder.path() / "o").string()))
         command.push_back(argument);

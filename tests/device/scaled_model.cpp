@@ -113,8 +113,6 @@ runtime::Model scaled_model() {
                        {.name = "sums", .shape = {kBatch + 1, kIn}},
                        {.name = "scale.grad", .shape = {kIn}},
                        {.name = "key", .dtype = DType::i32, .shape = {2}}};
-    program.buffers = {{.name = "squares", .shape = {kIn}, .prepared = true},
-                       {.name = "product", .shape = {kBatch, kIn}, .first = 0, .last = 1}};
     program.kernels = {"y", "sums", "gradient", "key"};
     Model model;
     model.name = "scaled";
@@ -140,7 +138,11 @@ std::shared_ptr<Code> scaled_code(bool too_far) {
     }
     // Tensors: 0 scale | 1 x | 2 y, 3 sums, 4 scale.grad, 5 key | 6 squares, 7 product.
     code->programs = {
-        {"forward", {{0, {0, 0, 6}}}, {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}}}}};
+        {"forward",
+         {{.name = "squares", .shape = {kIn}, .prepared = true},
+          {.name = "product", .shape = {kBatch, kIn}, .first = 0, .last = 1}},
+         {{0, {0, 0, 6}}},
+         {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}}}}};
     return code;
 }
 

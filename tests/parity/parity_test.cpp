@@ -91,7 +91,9 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
                                         output,
                                         "--gradients",
                                         "--only",
-                                        names_of_outputs(expected)};
+                                        names_of_outputs(expected),
+                                        "--set",
+                                        "dtype=f32"};
     if (fs::exists(folder / "weights.safetensors"))
         command.insert(command.end(), {"--weights", (folder / "weights.safetensors").string()});
     for (const auto& [name, value] : settings["settings"].items())

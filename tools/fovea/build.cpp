@@ -42,7 +42,13 @@ int main(int argc, char** argv) {{
                        translator ? "translator_main" : "runner_main");
 }
 
-std::string compiled_program(const plan::Model& plan, Driver driver,
+std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
+    return model.entry.driver == Driver::translator ? translator_programs(model, fusion)
+                                                    : runner_programs(model, fusion);
+}
+
+/// `plan` for this machine's cores, `on_devices` for GPUs.
+std::string compiled_program(const plan::Model& plan, const plan::Model& on_devices, Driver driver,
                              const std::vector<std::string>& isas) {
     const Home home = find_home();
     TemporaryFolder folder;
@@ -50,7 +56,7 @@ std::string compiled_program(const plan::Model& plan, Driver driver,
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const std::string name = generated_name(plan);
     std::ofstream(folder.path() / "main.cpp") << main_text(name, driver);
-    std::ofstream(folder.path() / "device_code.cpp") << embedded_device_code(plan, name);
+    std::ofstream(folder.path() / "device_code.cpp") << embedded_device_code(on_devices, name);
     std::vector<std::string> flags;
 #if defined(__SANITIZE_ADDRESS__)
     flags.push_back("-fsanitize=address,undefined");
@@ -92,7 +98,8 @@ int build_command(const std::vector<std::string>& arguments) {
         {"build", "MODEL",
          "Writes the program of a model: a translator for sentence models, otherwise a\n"
          "runner of tensor files. It needs the C++ and OpenMP libraries alone; its option\n"
-         "--device cuda opens the CUDA driver."},
+         "--device cuda opens the CUDA driver. Weights and activations lie in memory as float32\n"
+         "on this machine's cores and as bfloat16 on a GPU, unless --set dtype=f32|bf16."},
         options, arguments);
     if (given.help()) return 0;
     wanted_isas(given);
@@ -104,10 +111,10 @@ int build_command(const std::vector<std::string>& arguments) {
     LoadedModel model = load_model(given.model(), given.settings());
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;
-    CompiledModel compiled =
-        compile(model, driver == Driver::translator ? translator_programs(model, fusion)
-                                                    : runner_programs(model, fusion));
-    write_program(output, compiled_program(compiled.plan, driver, isas));
+    const CompiledModel compiled = compile(model, built_programs(model, fusion));
+    model.dtype = dtype_of(given.settings()).value_or(bf16);
+    const CompiledModel on_devices = compile(model, built_programs(model, fusion));
+    write_program(output, compiled_program(compiled.plan, on_devices.plan, driver, isas));
     return 0;
 }
 

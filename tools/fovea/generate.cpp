@@ -55,7 +55,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
-    LoadedModel model = load_model(given.model(), given.settings());
+    LoadedModel model = load_model(given.model(), given.settings(), is_ptx ? bf16 : f32);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion));
     std::error_code error;

@@ -30,20 +30,6 @@ std::vector<std::string> model_names() {
 /// The setting of every model that says how weights and activations lie in memory.
 constexpr std::string_view kDtype = "dtype";
 
-/// Takes it out of the values.
-DType take_dtype(SettingValues& values) {
-    DType dtype = DType::f32;
-    std::erase_if(values, [&](const auto& setting) {
-        if (setting.first != kDtype) return false;
-        if (setting.second != "f32" && setting.second != "bf16")
-            throw UserError(
-                fmt::format("setting '{}' takes f32|bf16, not '{}'", kDtype, setting.second));
-        dtype = setting.second == "bf16" ? DType::bf16 : DType::f32;
-        return true;
-    });
-    return dtype;
-}
-
 void check_names(const ModelEntry& entry, const SettingValues& values) {
     std::vector<std::string> names;
     for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
@@ -81,10 +67,22 @@ ModelEntry find_entry(const std::string& name) {
                                 nearest.empty() ? ";" : nearest, comma_list(model_names())));
 }
 
-LoadedModel load_model(const std::string& name, const SettingValues& values) {
+std::optional<DType> dtype_of(const SettingValues& values) {
+    std::optional<DType> dtype;
+    for (const auto& [name, value] : values) {
+        if (name != kDtype) continue;
+        if (value != "f32" && value != "bf16")
+            throw UserError(fmt::format("setting '{}' takes f32|bf16, not '{}'", kDtype, value));
+        dtype = value == "bf16" ? DType::bf16 : DType::f32;
+    }
+    return dtype;
+}
+
+LoadedModel load_model(const std::string& name, const SettingValues& values, DType unset) {
     LoadedModel model{find_entry(name), values, {}, {}};
     check_names(model.entry, values);
-    model.dtype = take_dtype(model.values);
+    model.dtype = dtype_of(values).value_or(unset);
+    std::erase_if(model.values, [](const auto& setting) { return setting.first == kDtype; });
     model.settings = settings_of(model.entry, model.values);
     model.graph = seal_scans(model.entry.build(model.values));
     return model;

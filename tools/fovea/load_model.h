@@ -1,6 +1,7 @@
 // The model that a command names: a built-in one, or a function of the user's own file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,14 @@ struct LoadedModel {
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
 };
 
-/// Every model takes the setting `dtype`, f32 or bf16, beside its own.
+/// The setting `dtype`, where it is among the values. UserError for other than f32 and bf16.
+std::optional<DType> dtype_of(const SettingValues& values);
+
+/// Every model takes the setting `dtype`, f32 or bf16, beside its own; unset it is `unset`.
 /// UserError for an unknown model or setting (with the nearest name), and with the text of the
 /// mistake for a model that is wrong.
-LoadedModel load_model(const std::string& name, const SettingValues& values);
+LoadedModel load_model(const std::string& name, const SettingValues& values,
+                       DType unset = DType::f32);
 
 /// The entry alone.
 ModelEntry find_entry(const std::string& name);

@@ -77,7 +77,7 @@ int run_command(const std::vector<std::string>& arguments) {
     const SafetensorsFile inputs = runtime::read_safetensors(given.text("inputs"));
     std::optional<SafetensorsFile> weights;
     if (given.has("weights")) weights = runtime::read_safetensors(given.text("weights"));
-    LoadedModel model = load_model(given.model(), given.settings());
+    LoadedModel model = load_model(given.model(), given.settings(), unset_dtype(target));
     if (request.gradients && !has_gradient(model.graph))
         throw UserError(fmt::format("{} has no output with a gradient, or nothing to take it by",
                                     model.entry.name));

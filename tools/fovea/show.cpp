@@ -172,7 +172,7 @@ int show_command(const std::vector<std::string>& arguments) {
     const std::string stage = given.choice("stage", kStages);
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
     const Fusion fusion = fusion_of(given);
-    LoadedModel model = load_model(given.model(), given.settings());
+    LoadedModel model = load_model(given.model(), given.settings(), stage == "ptx" ? bf16 : f32);
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;
     if (stage != "graph" || given.has("passes")) compiled = compile(model, {request});

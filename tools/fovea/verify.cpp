@@ -39,7 +39,23 @@ bool takes_finite_differences(const CompiledProgram& program, std::size_t sample
     return program.name.starts_with("gradient") && (sample == 1 || sample == 3);
 }
 
-std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fusion fusion) {
+/// What the setting `dtype` says; where it is unset on PTX both, float32 first.
+std::vector<DType> checked_dtypes(const SettingValues& values, const Target& target) {
+    if (const auto given = dtype_of(values)) return {*given};
+    if (is_ptx(target)) return {f32, bf16};
+    return {f32};
+}
+
+/// PTX promises more in float32 than every instruction set of a CPU keeps.
+Tolerances tolerances_on(const Target& target, DType dtype) {
+    if (is_ptx(target) && dtype == f32) return {1e-5, 1e-5};
+    return tolerances_of(dtype);
+}
+
+/// With `differences`, gradients are compared with finite differences, too: these are the same
+/// whatever the dtype.
+std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fusion fusion,
+                              bool differences) {
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests);
     const auto generated =
@@ -52,8 +68,8 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fu
             bool training = requests[p].training;
             if (generated)
                 append(rows, verify_kernels(compiled.plan, program, *generated, samples[s],
-                                            training, tolerances_of(model.dtype)));
-            if (takes_finite_differences(program, s))
+                                            training, tolerances_on(target, model.dtype)));
+            if (differences && takes_finite_differences(program, s))
                 append(rows, verify_gradients(model.entry.name, program, samples[s], training));
         }
     }
@@ -82,7 +98,7 @@ std::string error_text(const std::optional<double>& error) {
     return error ? fmt::format("{:.1e}", *error) : "";
 }
 
-void print_table(const std::vector<VerifyRow>& rows, Tolerances tolerances) {
+void print_table(const std::vector<VerifyRow>& rows, const std::string& tolerances) {
     fmt::print("{:<5} {:>9} {:>9}  {:<48} {}\n", "", "values", "gradients", "dims", "kernel");
     std::size_t misses = 0;
     for (const VerifyRow& row : rows) {
@@ -91,8 +107,22 @@ void print_table(const std::vector<VerifyRow>& rows, Tolerances tolerances) {
                    row.kernel);
         misses += !row.ok;
     }
-    fmt::print("{} checks, {} missed (tolerances: values {}, gradients {})\n", rows.size(), misses,
-               tolerances.values, tolerances.gradients);
+    fmt::print("{} checks, {} missed (tolerances: {})\n", rows.size(), misses, tolerances);
+}
+
+std::string tolerances_text(const Target& target, const std::vector<DType>& dtypes) {
+    std::string text;
+    for (DType dtype : dtypes) {
+        const Tolerances tolerances = tolerances_on(target, dtype);
+        text += fmt::format("{}{}values {}, gradients {}", text.empty() ? "" : "; ",
+                            text.empty() ? "" : "bf16 ", tolerances.values, tolerances.gradients);
+    }
+    return text;
+}
+
+/// Rows of bfloat16 where there are others of float32.
+void mark(std::vector<VerifyRow>& rows) {
+    for (VerifyRow& row : rows) row.kernel += " (bf16)";
 }
 
 }  // namespace
@@ -109,7 +139,8 @@ int verify_command(const std::vector<std::string>& arguments) {
         {"verify", "MODEL…",
          "Checks every kernel against the float64 reference, and every gradient against\n"
          "finite differences, at several sizes. Built-in models are taken small unless\n"
-         "--set says otherwise (dtype apart). Exit status 1 when a check misses.",
+         "--set says otherwise (dtype apart). On PTX both are checked, float32 and bfloat16,\n"
+         "unless --set dtype=f32|bf16 says which. Exit status 1 when a check misses.",
          true},
         options, arguments);
     if (given.help()) return 0;
@@ -119,21 +150,26 @@ int verify_command(const std::vector<std::string>& arguments) {
     if (given.has("all"))
         for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
-    const bool is_ptx = target.name == "ptx-interpreter" || target.name == "cuda";
-    std::vector<VerifyRow> rows = is_ptx ? verify_layouts(target) : std::vector<VerifyRow>();
-    DType dtype = DType::f32;
+    const std::vector<DType> dtypes = checked_dtypes(given.settings(), target);
+    std::vector<VerifyRow> rows;
+    if (is_ptx(target)) append(rows, verify_layouts(target));
     for (const std::string& name : names) {
         SettingValues values = given.settings();
         const ModelEntry* entry = models::find_model(name);
         if (entry && std::ranges::all_of(values, is_dtype))
             values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
-        const LoadedModel model = load_model(name, values);
-        dtype = model.dtype;
-        append(rows, verify(model, target, fusion));
+        LoadedModel model = load_model(name, values);
+        for (DType dtype : dtypes) {
+            model.dtype = dtype;
+            const bool first = dtype == dtypes[0];
+            std::vector<VerifyRow> own = verify(model, target, fusion, first);
+            if (!first) mark(own);
+            append(rows, std::move(own));
+        }
     }
-    if (is_ptx) append(rows, verify_optimizer(target));
+    if (is_ptx(target)) append(rows, verify_optimizer(target));
     if (given.has("json")) print_json(rows);
-    else print_table(rows, tolerances_of(dtype));
+    else print_table(rows, tolerances_text(target, dtypes));
     bool ok = true;
     for (const VerifyRow& row : rows) ok = ok && row.ok;
     return ok ? 0 : 1;

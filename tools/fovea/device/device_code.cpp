@@ -161,22 +161,26 @@ std::function<void(const runtime::Call&)> checks_of(const plan::Program& program
     };
 }
 
+std::vector<runtime::BufferSpec> buffers_of(const plan::Program& program,
+                                            const Conversion& convert) {
+    std::vector<runtime::BufferSpec> buffers;
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::buffer || tensor.role == plan::Role::prepared)
+            buffers.push_back({tensor.name, runtime::DType(int(tensor.dtype)),
+                               convert.shape(tensor.shape), tensor.first, tensor.last,
+                               tensor.role == plan::Role::prepared});
+    return buffers;
+}
+
 runtime::Program describe(const plan::Program& program, const plan::Model& model) {
     const Conversion convert(model);
     runtime::Program result;
     result.name = program.name;
     for (const plan::Tensor& tensor : program.tensors) {
-        switch (tensor.role) {
-            case plan::Role::parameter: break;
-            case plan::Role::input: result.inputs.push_back(spec_of(tensor, convert)); break;
-            case plan::Role::output: result.outputs.push_back(spec_of(tensor, convert)); break;
-            case plan::Role::buffer:
-            case plan::Role::prepared:
-                result.buffers.push_back({tensor.name, runtime::DType(int(tensor.dtype)),
-                                          convert.shape(tensor.shape), tensor.first, tensor.last,
-                                          tensor.role == plan::Role::prepared});
-        }
+        if (tensor.role == plan::Role::input) result.inputs.push_back(spec_of(tensor, convert));
+        if (tensor.role == plan::Role::output) result.outputs.push_back(spec_of(tensor, convert));
     }
+    result.buffers = buffers_of(program, convert);
     for (const plan::Step& step : program.steps) result.kernels.push_back(step.name);
     result.check_inputs = checks_of(program, model);
     result.needs = program.needs;
@@ -218,8 +222,8 @@ device::Code device_code(const plan::Model& model, const std::vector<emit::PtxMo
         code.modules.push_back(std::move(result));
     }
     for (const plan::Program& program : model.programs)
-        code.programs.push_back(
-            {program.name, converted(program.prepare), converted(program.steps)});
+        code.programs.push_back({program.name, buffers_of(program, convert),
+                                 converted(program.prepare), converted(program.steps)});
     return code;
 }
 

@@ -24,11 +24,17 @@ void add_target_options(po::options_description& options) {
 Target target_of(const Arguments& given) {
     const Target target = {given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"}),
                            given.choice("arch", {"sm_90", "sm_80", "sm_90a"})};
-    if (target.name == "ptx-interpreter" || target.name == "cuda")
+    if (is_ptx(target))
         if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
     if (target.name == "cuda") device::open_cuda();
     return target;
 }
+
+bool is_ptx(const Target& target) {
+    return target.name == "ptx-interpreter" || target.name == "cuda";
+}
+
+DType unset_dtype(const Target& target) { return is_ptx(target) ? DType::bf16 : DType::f32; }
 
 Target cuda_target() {
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);

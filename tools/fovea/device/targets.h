@@ -24,6 +24,12 @@ struct Target {
 /// where there is no driver or no device.
 Target target_of(const Arguments& given);
 
+/// Whether its kernels are PTX.
+bool is_ptx(const Target& target);
+/// How weights and activations lie in memory where the setting `dtype` does not say it: as bfloat16
+/// for PTX, as float32 otherwise.
+DType unset_dtype(const Target& target);
+
 /// The target cuda; UserError as above.
 Target cuda_target();
 
