@@ -58,6 +58,7 @@ TEST_CASE("bench measures every suite") {
     CHECK(machine["threads"] == 1);
     CHECK(machine["peak_gflops"] > 1);
     CHECK(machine["read_gb_s"] > 0.1);
+    CHECK(machine["round_trip_ns"] == 0);  // there is no other thread
     CHECK(machine["quiet"] > 0);
     CHECK(machine["quiet"] <= 1);
     CHECK((machine["bf16_peak_gflops"].is_null() || machine["bf16_peak_gflops"] > 1));

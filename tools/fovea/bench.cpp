@@ -57,7 +57,8 @@ int bench_command(const std::vector<std::string>& arguments) {
          "random inputs. Before each run the peak is measured anew, and the bandwidth\n"
          "where a floor needs it: `of peak` and floors compare the median of the runs with\n"
          "the medians of these; `best` is the fastest run, which other users of the machine\n"
-         "disturbed the least, in the best peak."},
+         "disturbed the least, in the best peak. Short runs are taken in a row for 10 ms, of\n"
+         "which the mean counts."},
         bench_options(), arguments);
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "cuda"}) == "cuda") return bench_on_gpu(given);

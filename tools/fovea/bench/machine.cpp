@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 
@@ -73,6 +74,7 @@ MachineProbe::MachineProbe()
     find(handle, "probe_gflops", gflops_);
     find(handle, "probe_bf16_gflops", bf16_gflops_);
     find(handle, "probe_read_gb_s", read_gb_s_);
+    find(handle, "probe_round_trip_ns", round_trip_ns_);
 }
 
 double MachineProbe::gflops() const { return gflops_(kBurstSeconds); }
@@ -91,6 +93,14 @@ double MachineProbe::read_gb_s(double bytes) const {
     return read_gb_s_(uncached_.as<float>(), long(floats));
 }
 
+double MachineProbe::round_trip_ns() const {
+    constexpr double kSeconds = 0.001;
+    std::array<double, kBursts> times{};
+    for (double& time : times) time = round_trip_ns_(kSeconds);
+    std::sort(times.begin(), times.end());
+    return times[kBursts / 2];
+}
+
 Machine MachineProbe::measure() const {
     Machine machine{.cpu = cpu_name(), .isa = isa_(), .threads = runtime::thread_count()};
     for (int i = 0; i < kBursts; ++i) {
@@ -98,6 +108,7 @@ Machine MachineProbe::measure() const {
         machine.bf16_peak_gflops = std::max(machine.bf16_peak_gflops, bf16_gflops());
     }
     machine.read_gb_s = read_gb_s();
+    machine.round_trip_ns = round_trip_ns();
     return machine;
 }
 

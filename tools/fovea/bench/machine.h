@@ -15,6 +15,8 @@ struct Machine {
     double peak_gflops = 0;       // float32 multiply-adds, one counting twice
     double bf16_peak_gflops = 0;  // dot products of bfloat16 pairs; 0: the machine has none
     double read_gb_s = 0;         // from memory, 1e9 bytes a second
+    /// Until one thread sees the answer of another: what a barrier takes. 0 with one thread.
+    double round_trip_ns = 0;
     /// How much of its peak the machine gave on average: 1 when nobody else uses it.
     double quiet = 1;
 };
@@ -34,7 +36,9 @@ class MachineProbe {
     double read_gb_s() const;
     /// One read of so many bytes of it, at most of all.
     double read_gb_s(double bytes) const;
-    /// Everything, each the best of some.
+    /// The median of some round trips between two threads.
+    double round_trip_ns() const;
+    /// Everything, the rates being the best of some.
     Machine measure() const;
 
   private:
@@ -42,6 +46,7 @@ class MachineProbe {
     double (*gflops_)(double) = nullptr;
     double (*bf16_gflops_)(double) = nullptr;
     double (*read_gb_s_)(const float*, long) = nullptr;
+    double (*round_trip_ns_)(double) = nullptr;
     std::size_t uncached_floats_;
     runtime::Arena uncached_;
 };

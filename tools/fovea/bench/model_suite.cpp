@@ -126,8 +126,8 @@ BenchRow BenchedModel::time_encoder(Bench& bench, std::int64_t batch, std::int64
     return bench.measure(row, [&] { return milliseconds_of([&] { instance.run(); }); });
 }
 
-/// One sentence: a sample is a step, the mean over a sentence, that reads the token which the step
-/// before found the likeliest.
+/// Sentence after sentence: a sample is a step, which reads the token that the step before found the
+/// likeliest.
 BenchRow BenchedModel::time_decoding(Bench& bench, std::int64_t steps) {
     SampleDims dims = sizes_.training;
     dims["batch"] = 1;
@@ -143,16 +143,18 @@ BenchRow BenchedModel::time_decoding(Bench& bench, std::int64_t steps) {
     std::vector<std::int32_t> source(std::size_t(steps), 0);
     std::iota(source.begin(), source.end(), runtime::kEnd + 1);
     const std::int32_t length = std::int32_t(steps);
-    auto sentence = [&] {
-        std::int32_t token = runtime::kBegin;
-        for (std::int64_t position = 0; position < steps; ++position) {
-            const std::span<const float> logits = decoding.step({&token, 1}, position);
-            token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
-        }
-    };
+    std::int64_t position = steps;
+    std::int32_t token = runtime::kBegin;
     return bench.measure(row, [&] {
-        decoding.begin(source, {&length, 1}, steps);
-        return milliseconds_of(sentence) / double(steps);
+        if (position == steps) {
+            decoding.begin(source, {&length, 1}, steps);
+            position = 0;
+            token = runtime::kBegin;
+        }
+        return milliseconds_of([&] {
+            const std::span<const float> logits = decoding.step({&token, 1}, position++);
+            token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
+        });
     });
 }
 

@@ -30,9 +30,13 @@ std::string bench_table(const Machine& machine, const std::vector<BenchRow>& row
     const std::string bf16 = machine.bf16_peak_gflops > 0
                                  ? fmt::format(", {:.0f} GFLOP/s bf16", machine.bf16_peak_gflops)
                                  : "";
-    std::string text =
-        fmt::format("{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s\n", machine.cpu,
-                    machine.isa, machine.threads, machine.peak_gflops, bf16, machine.read_gb_s);
+    const std::string apart =
+        machine.round_trip_ns > 0
+            ? fmt::format(", {:.0f} ns from core to core and back", machine.round_trip_ns)
+            : "";
+    std::string text = fmt::format("{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s{}\n",
+                                   machine.cpu, machine.isa, machine.threads, machine.peak_gflops,
+                                   bf16, machine.read_gb_s, apart);
     if (machine.quiet < kQuiet)
         text += fmt::format(
             "others use this machine: it gave {:.0f}% of its peak on average; `best` says more "
@@ -95,6 +99,7 @@ nlohmann::ordered_json bench_json(const Machine& machine, const std::vector<Benc
               {"peak_gflops", machine.peak_gflops},
               {"bf16_peak_gflops", bf16},
               {"read_gb_s", machine.read_gb_s},
+              {"round_trip_ns", machine.round_trip_ns},
               {"quiet", machine.quiet}}},
             {"results", results}};
 }

@@ -9,6 +9,10 @@ namespace fovea::tool {
 
 namespace {
 
+/// How long short runs are taken in a row: a few times as long as a burst, after which the first
+/// finds caches that it did not fill.
+constexpr double kRunMilliseconds = 10;
+
 double median_of(const std::vector<double>& sorted) {
     const std::size_t last = sorted.size() - 1;
     return (sorted[last / 2] + sorted[(last + 1) / 2]) / 2;
@@ -50,6 +54,17 @@ double milliseconds_of(const std::function<void()>& run) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+double mean_of_runs(double milliseconds, const std::function<double()>& sample) {
+    constexpr int kMost = 1000;
+    double sum = 0;
+    int runs = 0;
+    do {
+        sum += sample();
+        ++runs;
+    } while (sum < milliseconds && runs < kMost);
+    return sum / runs;
+}
+
 Bench::Bench(bool quick) : quick_(quick), machine_(probe_.measure()) {}
 
 BenchRow Bench::measure(const Work& work, const std::function<double()>& sample) {
@@ -60,7 +75,7 @@ BenchRow Bench::measure(const Work& work, const std::function<double()>& sample)
     const auto paired = [&] {
         peaks.push_back(pairs ? probe_.bf16_gflops() : probe_.gflops());
         if (work.floor_bytes > 0) reads.push_back(probe_.read_gb_s(work.floor_bytes));
-        return sample();
+        return mean_of_runs(quick_ ? 0 : kRunMilliseconds, sample);
     };
     const Effort few{.least_runs = 3, .most_runs = 3, .seconds = 0};
     row.ms = repeat(quick_ ? few : Effort{}, paired);

@@ -12,7 +12,7 @@ namespace fovea::tool {
 /// How long one piece of work is repeated: at least `least_runs` times and `seconds` in all, at
 /// most `most_runs` times.
 struct Effort {
-    int least_runs = 5, most_runs = 2000;
+    int least_runs = 5, most_runs = 100;
     double seconds = 0.5;
 };
 
@@ -23,12 +23,17 @@ Milliseconds milliseconds_of(std::vector<double> times);
 /// call that does not count.
 Milliseconds repeat(const Effort& effort, const std::function<double()>& sample);
 
+/// The mean of samples in a row that take `milliseconds` in all, of one at least.
+double mean_of_runs(double milliseconds, const std::function<double()>& sample);
+
 /// Milliseconds that `run` takes.
 double milliseconds_of(const std::function<void()>& run);
 
 /// Measures work against the machine. Other users of it change its peak and its bandwidth from
 /// second to second: before every run there is a burst of arithmetic and, where a floor counts
-/// bytes, a read of as many. The median of the runs is compared with the medians of these.
+/// bytes, a read of as many. The median of the runs is compared with the medians of these. Short
+/// runs are taken in a row, as in a loop of training: each finds its data where the one before left
+/// it.
 class Bench {
   public:
     /// With `quick`, few runs of each piece.

@@ -3,6 +3,7 @@
 // machine's and not that of the command.
 #include <omp.h>
 
+#include <atomic>
 #include <chrono>
 
 #include "runtime/cpu/vector.h"
@@ -109,6 +110,33 @@ double probe_bf16_gflops(double seconds) {
 #else
     return seconds * 0;
 #endif
+}
+
+/// Nanoseconds until an answer of another thread to a value in memory is seen, over `seconds` of
+/// asking; 0 with one thread. Every barrier takes as long.
+double probe_round_trip_ns(double seconds) {
+    constexpr long kStop = -1;
+    alignas(64) std::atomic<long> asked{0}, answered{0};
+    double elapsed = 0;
+    long rounds = 0;
+#pragma omp parallel
+    {
+        if (omp_get_thread_num() == 1) {
+            for (long seen = 0; seen != kStop; answered = seen) seen = asked;
+        } else if (omp_get_thread_num() == 0 && omp_get_num_threads() > 1) {
+            const Clock::time_point start = Clock::now();
+            while (elapsed < seconds) {
+                constexpr int kRounds = 100;
+                for (int i = 0; i < kRounds; ++i) {
+                    asked = ++rounds;
+                    while (answered != rounds) {}
+                }
+                elapsed = seconds_since(start);
+            }
+            asked = kStop;
+        }
+    }
+    return rounds > 0 ? elapsed / double(rounds) * 1e9 : 0;
 }
 
 /// GB/s (1e9 bytes) of one pass over `count` floats, each thread reading its own part.
