@@ -24,6 +24,9 @@ struct Fusion {
     explicit constexpr operator bool() const { return enabled; }
 };
 
+/// How many blocks a sum over rows is taken in on a GPU: nearly as many as it has multiprocessors.
+inline constexpr int kGpuRowBlocks = 128;
+
 /// One computation that is wanted of a model.
 struct ProgramRequest {
     std::string name;        // "forward", "gradient", "training_step", …
@@ -33,6 +36,7 @@ struct ProgramRequest {
     Fusion fusion{};
     std::vector<std::string> only{};  // outputs wanted; empty: all
     DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
+    int row_blocks = kernel::kRowBlocks;  // that a sum over rows is taken in
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.

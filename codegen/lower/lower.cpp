@@ -27,8 +27,8 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused) {
-    Memories memories(graph, fused);
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks) {
+    Memories memories(graph, fused, row_blocks);
     Lowered lowered;
     for (const fuse::Group& group : fused.groups)
         for (LoweredKernel& kernel : lower_group(graph, fused, group, memories))

@@ -32,6 +32,8 @@ struct Lowered {
         kernels;  // in the order they run (prepared ones first or among them)
 };
 
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused);
+/// Sums over rows are taken in `row_blocks` blocks.
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused,
+              int row_blocks = kernel::kRowBlocks);
 
 }  // namespace fovea::lower

@@ -23,7 +23,7 @@ LoweredKernel lower_row_parts(const Graph& graph, const fuse::FusedGraph& fused,
     GroupBuilder build(graph, fused, group, memories, group.name);
     kernel::Builder& b = build.builder();
     const std::vector<AxisId> domain = build.axes(group.domain);
-    const AxisId column = domain.back(), blocks = b.axis("blocks", kernel::kRowBlocks);
+    const AxisId column = domain.back(), blocks = b.axis("blocks", memories.row_blocks());
     std::vector<AxisId> rows;
     for (AxisId axis : domain)
         if (axis != kNoAxis && axis != column) rows.push_back(axis);
@@ -49,7 +49,7 @@ LoweredKernel lower_row_totals(const Graph& graph, const fuse::FusedGraph& fused
     GroupBuilder build(graph, fused, group, memories, group.name + "_total");
     kernel::Builder& b = build.builder();
     const AxisId column = build.axis(group.domain[-1]),
-                 blocks = b.axis("blocks", kernel::kRowBlocks);
+                 blocks = b.axis("blocks", memories.row_blocks());
     b.par(column, [&] {
         for (int sum : group.sums) {
             const kernel::Id part = b.load(part_access(build, sum, blocks, column, false));

@@ -22,11 +22,14 @@ kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, ke
 
 class Memories {
   public:
-    Memories(const Graph& graph, const fuse::FusedGraph& fused) : graph_(graph), fused_(fused) {}
+    Memories(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks)
+        : graph_(graph), fused_(fused), row_blocks_(row_blocks) {}
 
     /// The memory of base node `base`.
     int of(int base);
-    /// The memory of the parts of node `base`, a sum over rows: [kRowBlocks, columns].
+    /// How many blocks a sum over rows is taken in.
+    int row_blocks() const { return row_blocks_; }
+    /// The memory of the parts of node `base`, a sum over rows: [row_blocks(), columns].
     int parts_of(int base);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
     /// contractions take its rows in several panels, [panels, columns, rows of a panel].
@@ -50,6 +53,7 @@ class Memories {
 
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
+    int row_blocks_;
     std::vector<Memory> all_;
     std::vector<int> transposed_, paired_;
     std::map<std::pair<int, Kind>, int> index_;

@@ -24,7 +24,8 @@ class KernelCheck {
               {{.name = "p",
                 .graph = graph,
                 .gradients = gradients,
-                .fusion = {fusion, AttentionForm::fused}}})),
+                .fusion = {fusion, AttentionForm::fused},
+                .row_blocks = fusion ? 5 : kernel::kRowBlocks}})),
           program_(model_.programs[0]),
           dims_(std::move(dims)),
           reference_(program_.optimized) {

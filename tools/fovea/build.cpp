@@ -113,7 +113,8 @@ int build_command(const std::vector<std::string>& arguments) {
     const Driver driver = model.entry.driver;
     const CompiledModel compiled = compile(model, built_programs(model, fusion));
     model.dtype = dtype_of(given.settings()).value_or(bf16);
-    const CompiledModel on_devices = compile(model, built_programs(model, fusion));
+    const CompiledModel on_devices =
+        compile(model, built_programs(model, fusion), Kernels::of_gpu);
     write_program(output, compiled_program(compiled.plan, on_devices.plan, driver, isas));
     return 0;
 }

@@ -57,7 +57,8 @@ int generate_command(const std::vector<std::string>& arguments) {
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings(), is_ptx ? bf16 : f32);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
-    CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion));
+    CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion),
+                                     is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error)

@@ -74,8 +74,8 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
     if (has_attention(model.graph))
-        requests.push_back(request("attention", tap_attention(model.graph), false, Gradients::none,
-                                   fusion));
+        requests.push_back(
+            request("attention", tap_attention(model.graph), false, Gradients::none, fusion));
     return requests;
 }
 
@@ -87,8 +87,12 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
     return requests;
 }
 
-CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests) {
-    for (ProgramRequest& request : requests) request.dtype = model.dtype;
+CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests,
+                      Kernels kernels) {
+    for (ProgramRequest& request : requests) {
+        request.dtype = model.dtype;
+        if (kernels == Kernels::of_gpu) request.row_blocks = kGpuRowBlocks;
+    }
     return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
 }
 

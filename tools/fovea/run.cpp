@@ -56,7 +56,8 @@ void run_kernels(const Target& target, const LoadedModel& model,
                  const SafetensorsFile* weights, const std::string& output) {
     bool training = request.train && has_dropout(model.graph);
     CompiledModel compiled =
-        compile(model, {runner_program(model, request.gradients, training, fusion)});
+        compile(model, {runner_program(model, request.gradients, training, fusion)},
+                kernels_of(target));
     runtime::run_model(*model_on(target, compiled.plan, model.dtype), request, inputs, weights,
                        output);
 }

@@ -175,7 +175,8 @@ int show_command(const std::vector<std::string>& arguments) {
     LoadedModel model = load_model(given.model(), given.settings(), stage == "ptx" ? bf16 : f32);
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;
-    if (stage != "graph" || given.has("passes")) compiled = compile(model, {request});
+    const Kernels kernels = stage == "ptx" ? Kernels::of_gpu : Kernels::of_cpu;
+    if (stage != "graph" || given.has("passes")) compiled = compile(model, {request}, kernels);
     else compiled.programs.emplace_back();
     std::string text = given.has("passes") ? print(compiled.programs.front().passes)
                                            : stage_text(request, compiled, stage, given);

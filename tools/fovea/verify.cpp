@@ -57,7 +57,7 @@ Tolerances tolerances_on(const Target& target, DType dtype) {
 std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fusion fusion,
                               bool differences) {
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
-    CompiledModel compiled = compile(model, requests);
+    CompiledModel compiled = compile(model, requests, kernels_of(target));
     const auto generated =
         target.name == "reference" ? nullptr : model_on(target, compiled.plan, model.dtype);
     std::vector<VerifyRow> rows;

@@ -14,6 +14,7 @@ using namespace kernel;
 namespace {
 
 constexpr int kWarp = 32, kBlock = 256;
+constexpr int kLongColumn = 32;  // positions along a column that several threads share
 constexpr int kLongRow = 128;    // threads for a row whose length is not static
 constexpr int kKept = 16;        // elements of a row that one thread keeps
 constexpr int kSharedFloats = 10240;
@@ -170,9 +171,23 @@ class Planner {
         plan_.strip = kWarp * plan_.per_lane;
     }
 
+    /// Whether several threads can walk the first of `steps`, each some positions of it.
+    bool shares_steps() const {
+        if (plan_.steps.empty() || !has_reductions()) return false;
+        const Dim& extent = kernel_.axes[std::size_t(plan_.steps[0])].extent;
+        if (extent.is_static() && extent.value() < kLongColumn) return false;
+        return std::none_of(form_.nodes.begin(), form_.nodes.end(), [&](Id id) {
+            auto store = as<Store>(kernel_, id);
+            return store && store->accumulate;
+        });
+    }
+
     void choose_threads() {
         plan_.threads = kBlock;
-        if (plan_.lane < 0) return;
+        if (plan_.lane < 0) {
+            if (shares_steps()) plan_.parts = kBlock / kWarp;
+            return;
+        }
         const Dim& extent = kernel_.axes[std::size_t(plan_.lane)].extent;
         const bool sums = !plan_.sums.empty();
         if (sums && !reduces_rows() && stores_everywhere()) return cut_columns(extent);
@@ -194,6 +209,8 @@ class Planner {
         plan_.per_lane = int(per_lane);
         for (int vector : {4, 2})
             if (plan_.vector == 1 && length % (plan_.lanes * vector) == 0) plan_.vector = vector;
+        // As many blocks as processors: each has the more rows on their way.
+        if (sums && plan_.lanes == kWarp && per_lane <= kKept / 2) plan_.threads = 2 * kBlock;
     }
 
     const Kernel& kernel_;

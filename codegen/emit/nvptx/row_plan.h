@@ -18,7 +18,8 @@ struct RowSum {
 /// A block has threads / lanes groups of `lanes` neighbouring threads. Each group takes a point:
 /// one position along each of `points` (of a kernel with sums over rows, along each of `rows`,
 /// many of them in turn). Its lanes walk the inner axes: `lane`, shared among them, for each
-/// position along `steps`.
+/// position along `steps`. Without a lane, threads that have the same point can share the first of
+/// `steps`: neighbouring threads then have neighbouring points, and `parts` of a block one point.
 struct RowPlan {
     std::vector<kernel::AxisId> points;  // the last is the fastest
     kernel::AxisId lane = -1;            // -1: no inner axis is shared
@@ -26,7 +27,7 @@ struct RowPlan {
     std::vector<kernel::AxisId> rows;  // that sums by block are over
     kernel::AxisId blocks = -1;
     std::vector<RowSum> sums;
-    int lanes = 1, threads = 256;
+    int lanes = 1, parts = 1, threads = 256;
     /// Elements along `lane` that each thread keeps in registers, `vector` neighbours at a time; 0:
     /// it walks them in a loop, once for each pass.
     int per_lane = 0, vector = 1;
@@ -34,7 +35,7 @@ struct RowPlan {
     int strip = 0;
     Passes passes;
 
-    int groups() const { return threads / lanes; }
+    int groups() const { return threads / lanes / parts; }
     std::vector<kernel::AxisId> inner() const;
 };
 

@@ -34,6 +34,10 @@ class Rows {
         Value* lanes = f_.number(plan_.lanes);
         lane_ = ir_.CreateURem(thread, lanes, "lane");
         group_ = ir_.CreateUDiv(thread, lanes, "group");
+        if (plan_.parts > 1) {
+            part_ = ir_.CreateUDiv(thread, f_.number(plan_.groups()), "part");
+            group_ = ir_.CreateURem(thread, f_.number(plan_.groups()), "point");
+        }
         if (plan_.lane >= 0) find_elements();
         if (plan_.sums.empty()) {
             launch.grid = grid_of(kernel_, plan_.points, plan_.groups());
@@ -104,7 +108,8 @@ class Rows {
         const auto start = [&](Value* number) {
             return ir_.CreateUDiv(ir_.CreateNUWMul(count, number), blocks);
         };
-        Value* first = ir_.CreateNSWAdd(start(block), group_);
+        Value* begin = start(block);
+        Value* first = ir_.CreateNSWAdd(begin, group_);
         Value* end = start(ir_.CreateNSWAdd(block, f_.number(1)));
         const Values zeros(plan_.sums.size() * elements_.size(), float_constant(ir_, 0));
         if (elements_.empty()) clear_sums();
@@ -116,7 +121,7 @@ class Rows {
                                      return sums_;
                                  });
         if (elements_.empty()) return;
-        if (plan_.groups() > 1) join_groups();
+        if (plan_.groups() > 1) join_groups(ir_.CreateNSWSub(end, begin));
         const auto write = [&] {
             for (std::size_t i = 0; i < sums_.size(); ++i) store_sum(i);
         };
@@ -136,8 +141,8 @@ class Rows {
         else write();
     }
 
-    /// Adds what the groups have, in their order.
-    void join_groups() {
+    /// Adds what the groups have, in their order; those beyond the rows of the block have nothing.
+    void join_groups(Value* rows) {
         const std::size_t width = std::size_t(plan_.per_lane) * std::size_t(plan_.lanes);
         Value* memory = f_.shared(ir_.getFloatTy(), width * plan_.sums.size(), "sums");
         const auto place = [&](std::size_t i) {
@@ -150,7 +155,9 @@ class Rows {
             for (std::size_t i = 0; i < sums_.size(); ++i) ir_.CreateStore(sums_[i], place(i));
         });
         f_.barrier();
-        f_.loop(f_.number(1), f_.number(plan_.groups()), f_.number(1), [&](Value* group) {
+        Value* groups = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, rows,
+                                                  f_.number(plan_.groups()), {}, "groups");
+        f_.loop(f_.number(1), groups, f_.number(1), [&](Value* group) {
             f_.when(is_turn_of(group), [&] {
                 for (std::size_t i = 0; i < sums_.size(); ++i) {
                     Value* before = ir_.CreateLoad(ir_.getFloatTy(), place(i));
@@ -185,8 +192,8 @@ class Rows {
     void store_scalar(const Store& store) {
         Value* value = value_of(store);
         Value* condition = is_point_;
-        if (plan_.lanes > 1) {
-            Value* first = ir_.CreateICmpEQ(lane_, f_.number(0));
+        if (plan_.lanes > 1 || plan_.parts > 1) {
+            Value* first = ir_.CreateICmpEQ(plan_.parts > 1 ? part_ : lane_, f_.number(0));
             condition = condition ? ir_.CreateAnd(condition, first) : first;
         }
         write(store, value, condition);
@@ -257,10 +264,34 @@ class Rows {
     void finish_reductions(const Pass& pass, const Values& totals) {
         for (std::size_t i = 0; i < pass.reduces.size(); ++i) {
             const Reduction reduction = reduction_of(pass.reduces[i]);
-            f_.define(pass.reduces[i], plan_.lanes <= kWarp
-                                           ? f_.group_reduce(reduction, totals[i], plan_.lanes)
-                                           : f_.block_reduce(reduction, totals[i]));
+            f_.define(pass.reduces[i], reduced(reduction, totals[i]));
         }
+    }
+
+    /// What the threads of a point have together.
+    Value* reduced(Reduction reduction, Value* total) {
+        if (plan_.parts > 1) return join_parts(reduction, total);
+        if (plan_.lanes > kWarp) return f_.block_reduce(reduction, total);
+        return f_.group_reduce(reduction, total, plan_.lanes);
+    }
+
+    Value* join_parts(Reduction reduction, Value* total) {
+        llvm::Type* type = total->getType();
+        // What the last reduction but one left there has been read: the barrier of the last says so.
+        Value*& memory = parts_[joins_++ % 2];
+        if (!memory) memory = f_.shared(ir_.getInt32Ty(), std::size_t(plan_.threads), "parts");
+        const auto place = [&](Value* number) {
+            return ir_.CreateInBoundsGEP(type, memory, number);
+        };
+        ir_.CreateStore(total, place(f_.thread()));
+        f_.barrier();
+        total = nullptr;
+        for (int part = 0; part < plan_.parts; ++part) {
+            Value* at = ir_.CreateNSWAdd(group_, f_.number(std::int64_t(part) * plan_.groups()));
+            Value* one = ir_.CreateLoad(type, place(at));
+            total = total ? f_.combine(reduction, total, one) : one;
+        }
+        return total;
     }
 
     Reduction reduction_of(Id id) const { return as<Reduce>(kernel_, id)->reduction; }
@@ -285,8 +316,9 @@ class Rows {
         };
         if (depth < plan_.steps.size()) {
             const AxisId axis = plan_.steps[depth];
-            return f_.loop_carrying(f_.number(0), f_.extent(axis), f_.number(1), initial,
-                                    turn(axis));
+            Value* first = depth == 0 && plan_.parts > 1 ? part_ : f_.number(0);
+            return f_.loop_carrying(first, f_.extent(axis), f_.number(depth ? 1 : plan_.parts),
+                                    initial, turn(axis));
         }
         if (depth > plan_.steps.size() || plan_.lane < 0) return body(initial);
         return f_.loop_carrying(lane_, f_.extent(plan_.lane), f_.number(plan_.lanes), initial,
@@ -298,7 +330,9 @@ class Rows {
     Function f_;
     llvm::IRBuilder<>& ir_;
     Value* block_;  // the number among those of the same columns
-    Value *lane_ = nullptr, *group_ = nullptr;
+    Value *lane_ = nullptr, *group_ = nullptr, *part_ = nullptr;
+    Value* parts_[2]{};  // shared memory of join_parts, in turns
+    int joins_ = 0;  // so far
     Value* is_point_ = nullptr;  // whether the group has a point; null: all have
     std::vector<Element> elements_;
     Values sums_;  // over rows, by sum and element

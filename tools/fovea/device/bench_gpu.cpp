@@ -110,6 +110,7 @@ class GpuSuites {
         const OpenTarget open = open_target(target_);
         clock_ = std::make_shared<LaunchClock>(open.device);
         request.dtype = bf16;
+        request.row_blocks = kGpuRowBlocks;
         Program program{compile_model("bench_gpu", "tools/fovea/device", {}, {request}), {}};
         auto code = std::make_shared<const device::Code>(
             compile_for_devices(program.compiled.plan, {open.architecture}));

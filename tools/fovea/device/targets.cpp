@@ -36,6 +36,10 @@ bool is_ptx(const Target& target) {
 
 DType unset_dtype(const Target& target) { return is_ptx(target) ? DType::bf16 : DType::f32; }
 
+Kernels kernels_of(const Target& target) {
+    return is_ptx(target) ? Kernels::of_gpu : Kernels::of_cpu;
+}
+
 Target cuda_target() {
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
     device::open_cuda();

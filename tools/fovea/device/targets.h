@@ -9,6 +9,7 @@
 #include "runtime/device/device.h"
 #include "runtime/program.h"
 #include "tools/fovea/arguments.h"
+#include "tools/fovea/programs.h"
 
 namespace fovea::tool {
 
@@ -29,6 +30,7 @@ bool is_ptx(const Target& target);
 /// How weights and activations lie in memory where the setting `dtype` does not say it: as bfloat16
 /// for PTX, as float32 otherwise.
 DType unset_dtype(const Target& target);
+Kernels kernels_of(const Target& target);
 
 /// The target cuda; UserError as above.
 Target cuda_target();
