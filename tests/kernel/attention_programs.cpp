@@ -200,7 +200,9 @@ class Backward {
 
     Kernel build() {
         p.add_inputs();
-        output = p.tensor("O", variant_.queries, variant_.value_width, false);
+        output = variant_.given_delta
+                     ? it.input("delta", {variant_.batch, kHeads, variant_.queries})
+                     : p.tensor("O", variant_.queries, variant_.value_width, false);
         logarithms = it.input("L", {p.variant_.batch, kHeads, p.variant_.queries});
         gradient = p.tensor("dO", variant_.queries, variant_.value_width, false);
         p.add_variant_inputs();
@@ -272,8 +274,7 @@ class Backward {
         const Id zero = it.constant(0);
         const Id query = it.named(it.load(p.tile(p.queries, p.q, p.d)), "query");
         const Id go = it.named(it.load(p.tile(gradient, p.q, p.e)), "go");
-        const Id o = it.named(it.load(p.tile(output, p.q, p.e)), "o");
-        const Id delta = it.named(it.sum(it.mul(go, o), {p.e}), "delta");
+        const Id delta = it.named(this->delta(go), "delta");
         const Id logarithm = it.load(it.at(logarithms, {p.batch, p.head, p.q}));
         const bool by_query = variant_.lengths == AttentionVariant::Lengths::queries;
         const auto [keys_end, live] = by_query || variant_.uniform ? p.rows() : Program::Rows{};
@@ -311,6 +312,13 @@ class Backward {
             it.accumulate(p.tile(dq, p.q, p.d), it.named(it.contract(ds, key, {p.k}), "dq"));
         }
         return next;
+    }
+
+    /// The sum of weight * dweight over the keys of a query.
+    Id delta(Id go) {
+        if (variant_.given_delta) return it.load(it.at(output, {p.batch, p.head, p.q}));
+        const Id o = it.named(it.load(p.tile(output, p.q, p.e)), "o");
+        return it.sum(it.mul(go, o), {p.e});
     }
 
     Program p;

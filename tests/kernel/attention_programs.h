@@ -23,6 +23,7 @@ struct AttentionVariant {
     bool additive = false;  // sum of w * tanh(q + k) instead of the scaled dot product
     bool allowed = false;   // a tensor of booleans [batch, queries, keys]
     double dropout = 0;
+    bool given_delta = false;  // backward: the sums of dO * O, instead of O
 };
 
 /// There are 2 heads. Buffers Q, K, V, then those of the variant in the order length, slope, bias,
@@ -30,7 +31,7 @@ struct AttentionVariant {
 /// base 2 of the sum of the exponentials.
 kernel::Kernel attention_forward(const AttentionVariant& variant);
 
-/// Buffers Q, K, V, O, L, dO, those of the variant, then the written dQ, dK, dV, dbias, and dslope
+/// Buffers Q, K, V, O or delta [batch, head, queries], L, dO, those of the variant, then the written dQ, dK, dV, dbias, and dslope
 /// [batch, head] or dw [batch, head, width].
 kernel::Kernel attention_backward(const AttentionVariant& variant);
 

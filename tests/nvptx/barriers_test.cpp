@@ -50,6 +50,6 @@ TEST_CASE("every barrier of attention in bfloat16 is needed") {
     for (const AttentionVariant& variant : attention_variants())
         if (variant.name == "plain" || variant.name == "dropout" || variant.causal) {
             check_waits(in_bfloat16(attention_forward(variant)), variant.causal ? square : dims);
-            check_waits(in_bfloat16(attention_backward(variant)), variant.causal ? square : dims);
+            check_waits(backward_in_bfloat16(variant), variant.causal ? square : dims);
         }
 }

@@ -1,7 +1,9 @@
-// Kernels whose products take bfloat16.
+// Attention whose products take bfloat16.
 #pragma once
 
-#include "codegen/kernel/kernel.h"
+#include <set>
+
+#include "tests/kernel/attention_programs.h"
 
 namespace fovea::test {
 
@@ -12,6 +14,23 @@ inline kernel::Kernel in_bfloat16(kernel::Kernel kernel) {
         if (auto contract = std::get_if<kernel::Contract>(&node.operation))
             contract->bfloat16 = true;
     return kernel;
+}
+
+/// The same with tensors of rows, queries and the like, and what is stored to them, in memory as
+/// bfloat16.
+inline kernel::Kernel in_bfloat16_memory(kernel::Kernel kernel) {
+    kernel = in_bfloat16(std::move(kernel));
+    kernel.name = kernel.name.substr(0, kernel.name.rfind('_')) + "_memory_bfloat16";
+    const std::set<std::string> tensors = {"Q", "K", "V", "O", "dO", "dQ", "dK", "dV"};
+    for (kernel::Buffer& buffer : kernel.buffers)
+        if (tensors.contains(buffer.name)) buffer.dtype = DType::bf16;
+    return kernel;
+}
+
+/// The gradient's operands of products are read by them alone, as matrix instructions take them.
+inline kernel::Kernel backward_in_bfloat16(AttentionVariant variant) {
+    variant.given_delta = true;
+    return in_bfloat16(attention_backward(variant));
 }
 
 }  // namespace fovea::test

@@ -31,6 +31,8 @@ std::vector<Kernel> all_variants() {
             kernels.push_back(kernel);
             kernels.push_back(in_bfloat16(kernel));
         }
+    for (const AttentionVariant& variant : attention_variants())
+        kernels.push_back(backward_in_bfloat16(variant));
     return kernels;
 }
 

@@ -23,19 +23,22 @@ class Writer : public TileFragments {
 
     void run() {
         start_block();
-        for (const auto& [load, operand] : plan_.operands)
-            if (operand.home < 0) {
-                const bool is_row = operand.row == plan_.rows;
-                f_.scope([&, id = load] {
-                    matrices_.copy(id, is_row ? first_row_ : f_.number(0), f_.extent(plan_.rows));
-                });
-                copied_ = true;
-            }
+        copy_fixed();
         write(plan_.task);
         f_.finish();
     }
 
   private:
+    /// Starts to copy the operands that move with no loop.
+    void copy_fixed() {
+        for (const auto& [load, operand] : plan_.operands) {
+            if (operand.home >= 0) continue;
+            matrices_.copy(load, first_row_, f_.extent(plan_.rows));
+            (operand.is_asynchronous() ? under_way_ : copied_) = true;
+        }
+        if (under_way_) matrices_.end_group();
+    }
+
     void start_block() {
         Value* lane = ir_.CreateAnd(f_.thread(), 31);
         Value* warp_row = ir_.CreateShl(ir_.CreateLShr(f_.thread(), 5), 4);
@@ -55,17 +58,33 @@ class Writer : public TileFragments {
         copied_ = false;
     }
 
+    /// What was copied can be read, but for the newest `left` groups of copies.
+    void wait_for_fixed(int left) {
+        if (under_way_) matrices_.wait_for_copies(left);
+        if (under_way_ || copied_) wait_for_block();
+        under_way_ = false;
+    }
+
+    /// The first operands of products that stay in registers.
+    void read_rows() {
+        for (const auto& [load, operand] : plan_.operands)
+            for (int step = 0; operand.in_registers && step < plan_.length(operand.column) / 16;
+                 ++step)
+                rows_[load].push_back(matrices_.rows_of(load, step * 16));
+    }
+
     void write_product(Id id) override {
         const Contract& contract = *as<Contract>(kernel_, id);
         const Id rows = has_rows(contract.a) ? contract.a : contract.b;
         const Id columns = rows == contract.a ? contract.b : contract.a;
         const AxisId summed = contract.axes[0];
-        if (copied_) wait_for_block();
+        wait_for_fixed(0);
         const Id sum = sum_with(id);
         const int across = plan_.length(column_of(id)) / 8, depth = plan_.length(summed) / 16;
         std::vector<Values> sums = start_of(id, sum, across);
         std::vector<Values> left;
         if (!plan_.operands.contains(rows)) left = operand_of(rows, summed);
+        else if (rows_.contains(rows)) left = rows_.at(rows);
         for (int step = 0; step < depth; ++step) {
             const Values a =
                 left.empty() ? matrices_.rows_of(rows, step * 16) : left[std::size_t(step)];
@@ -89,6 +108,14 @@ class Writer : public TileFragments {
         Values carried;
         for (const Carry& carry : loop.carries)
             for (Value* value : values(carry.initial)) carried.push_back(value);
+        if (moves_ahead(id)) {
+            f_.when(ir_.CreateICmpSLT(first, end), [&] { copy_ahead(id, first, end); });
+            matrices_.end_group();
+        }
+        if (rows_.empty() && has_rows_in_registers()) {
+            wait_for_fixed(moves_ahead(id) ? 1 : 0);
+            read_rows();
+        }
         // Whole tiles first, then the rest, past whose end nothing counts.
         Value* rest = ir_.CreateURem(ir_.CreateNSWSub(end, first), tile);
         Value* whole = ir_.CreateNSWSub(end, rest);
@@ -105,14 +132,8 @@ class Writer : public TileFragments {
 
     Values write_tile(Id id, Value* at, Value* columns_end, Value* end, const Values& carried) {
         const Loop& loop = *as<Loop>(kernel_, id);
-        bool moves = false;
-        for (const auto& [load, operand] : plan_.operands) {
-            if (operand.home != id) continue;
-            if (!moves) f_.barrier();
-            moves = true;
-            f_.scope([&, one = load] { matrices_.copy(one, at, end); });
-        }
-        copied_ = copied_ || moves;
+        const bool under_way = under_way_, copied = copied_;
+        start_tile(id, at, end);
         slots_.set_columns(loop.axis, plan_.tile_columns, at, columns_end);
         for (int i = 0; i < int(loop.carries.size()); ++i)
             define(loop.carries[std::size_t(i)].argument, carried_part(loop, i, carried));
@@ -122,12 +143,50 @@ class Writer : public TileFragments {
         for (const Carry& carry : loop.carries)
             for (Value* value : values(carry.next)) next.push_back(value);
         done_ = done;
+        under_way_ = under_way, copied_ = copied;  // there may be no tile
         return next;
+    }
+
+    /// Operands of the tile at `at` are there, or are copied now; those of the next one are on
+    /// their way.
+    void start_tile(Id loop, Value* at, Value* end) {
+        matrices_.enter_tile(at);
+        if (moves_ahead(loop)) matrices_.wait_for_copies(0);
+        bool waits = moves_ahead(loop);
+        for (const auto& [load, operand] : plan_.operands) waits = waits || operand.home == loop;
+        if (waits) wait_for_block();  // and no thread reads what is copied over
+        under_way_ = under_way_ && !moves_ahead(loop);
+        if (moves_ahead(loop)) {
+            Value* next = ir_.CreateNSWAdd(at, f_.number(plan_.tile_columns));
+            f_.when(ir_.CreateICmpSLT(next, end), [&] { copy_ahead(loop, next, end); });
+            matrices_.end_group();
+        }
+        for (const auto& [load, operand] : plan_.operands)
+            if (operand.home == loop && !operand.has_stages()) {
+                matrices_.copy(load, at, end);
+                copied_ = true;
+            }
+    }
+
+    bool moves_ahead(Id loop) const {
+        return std::any_of(plan_.operands.begin(), plan_.operands.end(), [&](const auto& one) {
+            return one.second.home == loop && one.second.has_stages();
+        });
+    }
+    void copy_ahead(Id loop, Value* first, Value* end) {
+        for (const auto& [load, operand] : plan_.operands)
+            if (operand.home == loop && operand.has_stages()) matrices_.copy(load, first, end);
+    }
+    bool has_rows_in_registers() const {
+        return std::any_of(plan_.operands.begin(), plan_.operands.end(),
+                           [](const auto& one) { return one.second.in_registers; });
     }
 
     const TileMatrixPlan& plan_;
     TileMatrices matrices_;
+    std::map<Id, std::vector<Values>> rows_;  // first operands in registers, by 16 columns
     bool copied_ = false;  // operands, of which other threads do not know
+    bool under_way_ = false;  // copies of operands that move with no loop
 };
 
 }  // namespace
@@ -141,6 +200,7 @@ PtxLaunch write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
     for (AxisId axis : plan.points)
         launch.grid.push_back({plan.kernel.axes[std::size_t(axis)].extent, 1});
     launch.grid.push_back({plan.kernel.axes[std::size_t(plan.rows)].extent, plan.tile_rows()});
+    launch.shared_bytes = plan.shared_bytes;
     return launch;
 }
 

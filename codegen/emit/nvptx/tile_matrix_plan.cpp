@@ -1,7 +1,10 @@
 #include "codegen/emit/nvptx/tile_matrix_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "codegen/emit/nvptx/contraction_plan.h"
 #include "codegen/kernel/blocks.h"
 #include "codegen/kernel/tile_rewrites.h"
 
@@ -11,7 +14,11 @@ using namespace kernel;
 
 namespace {
 
-constexpr int kSharedBytes = 48 * 1024;
+/// Of shared memory, with some left for what else a block keeps there: two blocks fit a processor.
+constexpr int kSharedBytes = 80 * 1024;
+/// Registers of a thread that tiles may take, and that they may with operands; addresses and the
+/// rest need the others.
+constexpr int kTileRegisters = 150, kAllRegisters = 160;
 
 [[noreturn]] void refuse(std::string reason) { throw TileRefusal{std::move(reason)}; }
 
@@ -33,7 +40,10 @@ class Planner {
         for (int columns = most; columns >= 16; columns /= 2) {
             plan_.tile_columns = columns;
             place_operands();
-            if (plan_.shared_bytes <= kSharedBytes) return;
+            if (plan_.shared_bytes > kSharedBytes) continue;
+            if (tile_registers() > kTileRegisters && columns > 16) continue;
+            keep_in_registers();
+            return;
         }
         refuse("tiles too wide for shared memory");
     }
@@ -74,6 +84,10 @@ class Planner {
         for (Id user : users_[std::size_t(id)])
             if (!as<Contract>(kernel_, user))
                 refuse("an operand of a product that is read elsewhere");
+        if (kernel_.buffers[std::size_t(access.buffer)].dtype != DType::bf16)
+            operand.why_not_asynchronous = "it is no bfloat16 in memory";
+        else if (!lies_in_groups(kernel_, access, operand.column, 8))
+            operand.why_not_asynchronous = "its rows are no pieces of 16 bytes";
         plan_.operands[id] = operand;
     }
 
@@ -129,11 +143,46 @@ class Planner {
     }
 
     void place_operands() {
-        plan_.shared_bytes = 0;
+        int bytes = 0;
         for (auto& [id, operand] : plan_.operands) {
-            operand.offset = plan_.shared_bytes;
-            plan_.shared_bytes += plan_.length(operand.row) * plan_.row_step(operand) * 2;
+            if (operand.has_stages()) continue;
+            operand.offset = bytes;
+            bytes += plan_.bytes(operand);
         }
+        plan_.stage_bytes = 0;
+        for (auto& [id, operand] : plan_.operands) {
+            if (!operand.has_stages()) continue;
+            operand.offset = bytes + plan_.stage_bytes;
+            plan_.stage_bytes += plan_.bytes(operand);
+        }
+        plan_.shared_bytes = bytes + TileMatrixPlan::kStages * plan_.stage_bytes;
+    }
+
+    /// The first operands of products in loops, if all of them fit beside the tiles.
+    void keep_in_registers() {
+        int registers = tile_registers();
+        std::vector<TileMatrixPlan::Operand*> all;
+        for (auto& [id, operand] : plan_.operands) {
+            if (operand.row != plan_.rows) continue;
+            all.push_back(&operand);
+            registers += tile(id) / 2;
+        }
+        for (TileMatrixPlan::Operand* operand : all)
+            operand->in_registers = registers <= kAllRegisters;
+    }
+    /// Elements of products and carried tiles that a thread has.
+    int tile_registers() const {
+        int registers = 0;
+        for (Id id = 0; id < Id(kernel_.nodes.size()); ++id)
+            if (as<Contract>(kernel_, id) || as<Carried>(kernel_, id)) registers += tile(id);
+        return registers;
+    }
+    /// Elements of a tile that a thread has; a sum that is carried is counted with its product.
+    int tile(Id id) const {
+        if (axes(id).size() != 2) return 0;
+        const AxisId column = axes(id)[axes(id)[0] == plan_.rows ? 1 : 0];
+        const bool is_sum = as<Contract>(kernel_, id) && !is_looped(column);
+        return is_sum ? 0 : plan_.length(column) / 2;
     }
 
     TileMatrixPlan& plan_;
@@ -151,6 +200,19 @@ int TileMatrixPlan::length(AxisId axis) const {
         if (auto loop = std::get_if<Loop>(&node.operation))
             if (loop->axis == axis && loop->kind == LoopKind::tiles) return tile_columns;
     return int(kernel.axes[std::size_t(axis)].extent.value());
+}
+
+std::string print(const TileMatrixPlan& plan) {
+    std::string text = fmt::format("{} rows, tiles of {} columns, {} bytes", plan.tile_rows(),
+                                   plan.tile_columns, plan.shared_bytes);
+    for (const auto& [id, operand] : plan.operands) {
+        text += fmt::format("; {}:", plan.kernel.nodes[std::size_t(id)].name);
+        if (!operand.is_asynchronous())
+            text += fmt::format(" through registers, for {}", operand.why_not_asynchronous);
+        else text += operand.has_stages() ? " a tile ahead" : " at once";
+        if (operand.in_registers) text += ", kept in registers";
+    }
+    return text;
 }
 
 TileMatrixPlan plan_tile_matrices(const Kernel& kernel) {

@@ -25,18 +25,38 @@ struct TileMatrixPlan {
         kernel::AxisId row = -1, column = -1;
         kernel::Id home = -1;  // the loop with which it moves; -1: none
         int offset = 0;        // bytes
+        /// Why it passes through registers, as a clause; empty: it is copied by cp.async, 16 bytes
+        /// at a time, the next tile of a loop while one is computed with.
+        std::string why_not_asynchronous;
+        bool in_registers = false;  // read once, as the first operand of products in a loop
+
+        bool is_asynchronous() const { return why_not_asynchronous.empty(); }
+        bool has_stages() const { return home >= 0 && is_asynchronous(); }
     };
     std::map<kernel::Id, Operand> operands;
+    int stage_bytes = 0;  // from a tile of the operands with stages to the next
     int shared_bytes = 0;
+
+    static constexpr int kStages = 2;
 
     int tile_rows() const { return warps * 16; }
     /// Positions of an axis that a block holds at once.
     int length(kernel::AxisId axis) const;
-    /// Elements from row to row of an operand: neighbours lie in different banks.
-    int row_step(const Operand& operand) const { return length(operand.column) + 8; }
+    /// Whether the pieces of 16 bytes of an operand's rows are exchanged by the row's number, which
+    /// puts those of neighbouring rows into different banks; else rows are padded.
+    bool is_swizzled(const Operand& operand) const { return length(operand.column) % 64 == 0; }
+    /// Bytes from row to row of an operand, and of one tile of it.
+    int row_bytes(const Operand& operand) const {
+        return 2 * length(operand.column) + (is_swizzled(operand) ? 0 : 16);
+    }
+    int bytes(const Operand& operand) const { return length(operand.row) * row_bytes(operand); }
 };
 
 /// Throws TileRefusal.
 TileMatrixPlan plan_tile_matrices(const kernel::Kernel& kernel);
+
+/// `64 rows, tiles of 64 columns, 40960 bytes; query: at once, kept in registers; key: a tile ahead;
+/// value: through registers, for its rows are no pieces of 16 bytes`
+std::string print(const TileMatrixPlan& plan);
 
 }  // namespace fovea::emit::nvptx

@@ -1,0 +1,131 @@
+// Attention whose tensors lie in memory as bfloat16: tiles come by asynchronous copies.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/emit/nvptx/tile_matrix_plan.h"
+#include "codegen/kernel/split_accumulation.h"
+#include "tests/nvptx/in_bfloat16.h"
+#include "tests/nvptx/run_ptx.h"
+#include "tests/nvptx/waits.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using kernel::DimValues;
+using kernel::Kernel;
+
+namespace {
+
+DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
+    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
+}
+
+AttentionVariant of_width(int width, bool causal) {
+    AttentionVariant variant{.name = (causal ? "causal_" : "full_") + std::to_string(width)};
+    variant.width = variant.value_width = width;
+    variant.causal = causal, variant.given_delta = true;
+    return variant;
+}
+
+/// Those of which every product can be one of matrices, of all widths that tiles have.
+std::vector<AttentionVariant> variants() {
+    std::vector<AttentionVariant> all;
+    for (AttentionVariant variant : attention_variants()) {
+        if (variant.width.value() % 16 != 0 || variant.value_width.value() % 16 != 0 ||
+            variant.value_width.value() > 128 || variant.additive || variant.alibi)
+            continue;
+        variant.given_delta = true;
+        all.push_back(variant);
+    }
+    for (const int width : {48, 96, 128}) all.push_back(of_width(width, width == 128));
+    all.push_back(of_width(64, true));
+    all.back().name = "heads_inside_64", all.back().heads_inside = true;
+    return all;
+}
+
+std::vector<Kernel> kernels_of(const AttentionVariant& variant) {
+    return {in_bfloat16_memory(attention_forward(variant)),
+            in_bfloat16_memory(attention_backward(variant))};
+}
+
+/// All plans of what a kernel is split into.
+std::string plans_of(const Kernel& kernel) {
+    std::vector<Kernel> parts = kernel::split_accumulation(kernel);
+    if (parts.empty()) parts.push_back(kernel);
+    std::string text;
+    for (const Kernel& part : parts) text += print(emit::nvptx::plan_tile_matrices(part)) + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("attention of bfloat16 in memory agrees with the evaluator") {
+    const std::vector<ptx::Schedule> schedules = ptx::schedules();
+    constexpr std::pair<int, int> kLengths[] = {{0, 5},    {5, 0},    {1, 1},   {33, 65},
+                                                {10, 200}, {200, 10}, {70, 140}};
+    std::vector<Kernel> kernels;
+    for (const AttentionVariant& variant : variants())
+        for (Kernel& kernel : kernels_of(variant)) kernels.push_back(std::move(kernel));
+    const Emitted emitted = emit_and_parse(kernels);
+    for (std::size_t number = 0; number < kernels.size(); ++number)
+        for (std::size_t i = 0; i < std::size(kLengths); ++i) {
+            const Kernel& kernel = kernels[number];
+            const auto [queries, keys] = kLengths[i];
+            CAPTURE(kernel.name);
+            CAPTURE(queries);
+            CAPTURE(keys);
+            const DimValues dims = sizes(keys == 10 ? 2 : 1, queries, keys);
+            Arrays first(kernel, dims, keys + 1, 11), other(kernel, dims, keys + 1, 11);
+            run_ptx(emitted, number, dims, first, schedules[0]);
+            run_ptx(emitted, number, dims, other,
+                    schedules[1 + (number + i) % (schedules.size() - 1)]);
+            CHECK(same_bits(first, other));
+            const bool backward = kernel.name.find("backward") != std::string::npos;
+            check_against_evaluator(kernel, dims, first, backward ? 5e-2 : 1e-2);
+        }
+}
+
+TEST_CASE("tiles of bfloat16 come a tile ahead where their rows are pieces of 16 bytes") {
+    for (const AttentionVariant& variant : variants())
+        for (const Kernel& kernel : kernels_of(variant)) {
+            CAPTURE(kernel.name);
+            CHECK(plans_of(kernel).find("a tile ahead") != std::string::npos);
+            CHECK(plans_of(kernel).find("through registers") == std::string::npos);
+            const std::string text = emit_and_parse({kernel}).ptx.text;
+            CHECK(text.find("cp.async.cg.shared.global") != std::string::npos);
+            CHECK(text.find("ldmatrix") != std::string::npos);
+        }
+    AttentionVariant odd = of_width(64, false);
+    CHECK(plans_of(in_bfloat16(attention_forward(odd))).find("it is no bfloat16 in memory") !=
+          std::string::npos);
+    Kernel moved = in_bfloat16_memory(attention_forward(odd));
+    for (kernel::Node& node : moved.nodes)
+        if (auto load = std::get_if<kernel::Load>(&node.operation)) load->access.offset = Dim(1);
+    CHECK(plans_of(moved).find("its rows are no pieces of 16 bytes") != std::string::npos);
+}
+
+TEST_CASE("every wait of attention with asynchronous copies is needed") {
+    const auto check = [](const Kernel& kernel, const DimValues& dims) {
+        CAPTURE(kernel.name);
+        const Waits waits =
+            waits_of(emit_and_parse({kernel}), dims, [&] { return Arrays(kernel, dims, 2, 11); });
+        CHECK(waits.all > 0);
+        CHECK(waits.unneeded.empty());
+        for (const std::string& line : waits.unneeded) MESSAGE(line);
+    };
+    for (const Kernel& kernel : kernels_of(of_width(64, false))) check(kernel, sizes(1, 140, 140));
+    for (const Kernel& kernel : kernels_of(of_width(32, true))) check(kernel, sizes(1, 200, 200));
+}
+
+TEST_CASE("ptxas has nothing against attention with asynchronous copies") {
+    std::vector<Kernel> kernels;
+    for (const AttentionVariant& variant : variants())
+        for (Kernel& kernel : kernels_of(variant)) kernels.push_back(std::move(kernel));
+    for (const std::string architecture : {"sm_80", "sm_90", "sm_90a"}) {
+        CAPTURE(architecture);
+        const auto complaints =
+            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
+        if (complaints) CHECK(*complaints == "");
+    }
+}
