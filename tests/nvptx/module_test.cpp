@@ -7,6 +7,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/emit/nvptx/module.h"
 #include "tests/emit/sample_kernels.h"
+#include "tests/kernel/attention_programs.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -63,4 +64,15 @@ TEST_CASE("kernels of one name are entries of two") {
     CHECK(module.kernels[0].launches[0].entry == "softmax");
     CHECK(module.kernels[1].launches[0].entry == "softmax_2");
     CHECK(module.text.find(".entry softmax_2(") != std::string::npos);
+}
+
+TEST_CASE("what architectures share is what LLVM writes for each by itself") {
+    std::vector<kernel::Kernel> kernels = sample_row_kernels();
+    for (const kernel::Kernel& kernel : sample_column_kernels()) kernels.push_back(kernel);
+    for (const kernel::Kernel& kernel : sample_bfloat16_contractions()) kernels.push_back(kernel);
+    kernels.push_back(attention_forward(readable_attention()));
+    const std::vector<std::string>& architectures = emit::ptx_architectures();
+    const std::vector<emit::PtxModule> modules = emit::emit_ptx(kernels, architectures);
+    for (std::size_t i = 0; i < modules.size(); ++i)
+        CHECK(modules[i].text == emit::emit_ptx(kernels, architectures[i]).text);
 }

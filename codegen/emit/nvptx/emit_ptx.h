@@ -18,6 +18,11 @@ std::optional<std::string> why_not_ptx();
 /// Why this kernel has no form in PTX, as a sentence without its end: "it has …"; none: it has one.
 std::optional<std::string> why_not_ptx(const kernel::Kernel& kernel);
 
+/// The PTX of all kernels for each of these architectures, older ones first: kernels are compiled
+/// on all processors, and what is the same for several architectures once. UserError as below.
+std::vector<PtxModule> emit_ptx(const std::vector<kernel::Kernel>& kernels,
+                                const std::vector<std::string>& architectures);
+
 /// The PTX of all kernels, as one module. UserError where this build has no LLVM, the
 /// architecture is unknown, or a kernel has no form (it names the kernel and says why).
 PtxModule emit_ptx(const std::vector<kernel::Kernel>& kernels, const std::string& architecture);

@@ -14,7 +14,7 @@ namespace fovea::emit::nvptx {
 namespace {
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
-constexpr const char* kPtxVersion = "+ptx85";  // all architectures know it; tensor maps need 8.0
+constexpr const char* kPtxFeature = "+ptx85";  // ModuleBuilder::kPtxVersion
 
 const llvm::Target& find_target() {
     static const bool initialised = [] {
@@ -36,7 +36,7 @@ const llvm::Target& find_target() {
 ModuleBuilder::ModuleBuilder(const std::string& name, const Target& target) : target_(target) {
     module_ = std::make_unique<llvm::Module>(name, context_);
     machine_.reset(find_target().createTargetMachine(
-        kTriple, target.architecture, kPtxVersion, llvm::TargetOptions(), llvm::Reloc::Static,
+        kTriple, target.architecture, kPtxFeature, llvm::TargetOptions(), llvm::Reloc::Static,
         std::nullopt, llvm::CodeGenOptLevel::Aggressive));
     module_->setTargetTriple(kTriple);
     module_->setDataLayout(machine_->createDataLayout());

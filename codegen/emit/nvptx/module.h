@@ -19,6 +19,9 @@ struct Target {
 
 class ModuleBuilder {
   public:
+    /// Of the text: all architectures know it, and tensor maps need 8.0.
+    static constexpr const char* kPtxVersion = "8.5";
+
     ModuleBuilder(const std::string& name, const Target& target);
 
     llvm::Module& module() { return *module_; }

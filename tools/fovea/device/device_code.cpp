@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <future>
 
 #include "codegen/base/error.h"
 #include "codegen/base/text.h"
@@ -230,13 +229,7 @@ device::Code device_code(const plan::Model& model, const std::vector<emit::PtxMo
 std::vector<emit::PtxModule> emit_modules(const plan::Model& model,
                                           const std::vector<std::string>& architectures) {
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    std::vector<std::future<emit::PtxModule>> running;
-    for (const std::string& architecture : architectures)
-        running.push_back(std::async(std::launch::async, emit::emit_ptx, std::cref(model.kernels),
-                                     std::cref(architecture)));
-    std::vector<emit::PtxModule> modules;
-    for (auto& module : running) modules.push_back(module.get());
-    return modules;
+    return emit::emit_ptx(model.kernels, architectures);
 }
 
 device::Code compile_for_devices(const plan::Model& model,
