@@ -38,7 +38,9 @@ void write_shared(Block& block, const Landing& landing) {
 
 /// Starts a load, of which everything is checked at once.
 void start_load(Warp& warp, int lane, std::vector<Piece> pieces, std::uint32_t barrier) {
-    mbarrier_at(warp, lane, barrier);
+    if (!mbarrier_at(warp, lane, barrier).published)
+        warp.fail(FaultKind::barrier, lane,
+                  "no fence.mbarrier_init shows copies this mbarrier, nor a fence.proxy.async");
     for (const Piece& piece : pieces) {
         warp.block.begin_writes(warp, lane, piece.shared, piece.bytes);
         if (piece.global)

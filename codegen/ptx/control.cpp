@@ -13,8 +13,15 @@ void trap(Warp& warp, const Op&, Mask mask) {
 /// Other warps first.
 void sleep(Warp& warp, const Op&, Mask) { warp.state = State::waiting; }
 
+/// Copies see the barrier objects that this warp has made.
+void publish_barriers(Warp& warp, const Op&, Mask) {
+    for (auto& [address, barrier] : warp.block.mbarriers)
+        if (barrier.maker == warp.number) barrier.published = true;
+}
+
 /// Generic writes before it are seen by asynchronous instructions after it.
-void fence_proxy(Warp& warp, const Op&, Mask mask) {
+void fence_proxy(Warp& warp, const Op& op, Mask mask) {
+    publish_barriers(warp, op, mask);
     if (mask == warp.live) warp.block.proxy_fences[std::size_t(warp.number)] = warp.agent.now();
     warp.fenced = warp.agent.publish(mask);
 }
@@ -55,8 +62,11 @@ void decode_sleep(Decoder& decoder, const Instruction& instruction, Modifiers& m
 
 /// Memory is always consistent here; what orders threads is for the barriers.
 void decode_fence(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
-    modifiers.ignore({"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl",
-                      "mbarrier_init"});
+    modifiers.ignore({"sc", "acq_rel", "acquire", "release", "cta", "cluster", "gpu", "sys", "gl"});
+    if (modifiers.take("mbarrier_init")) {
+        decoder.emit(instruction, publish_barriers, {}, {});
+        return;
+    }
     if (modifiers.take("proxy")) {
         const bool async = modifiers.take("async") || modifiers.take("async::generic");
         modifiers.take_prefix("async");

@@ -170,6 +170,8 @@ struct MBarrier {
     std::uint32_t expected = 0;
     std::int64_t pending = 0, bytes = 0;
     std::uint32_t phase = 0;
+    int maker = 0;           // the warp that initialised it
+    bool published = false;  // to copies, by a fence of that warp
     Clock arriving, completed;
 };
 

@@ -58,6 +58,7 @@ void initialise(Warp& warp, const Op& op, Mask mask) {
         if (!added) warp.fail(FaultKind::barrier, lane, "an mbarrier is initialised twice");
         object->second.expected = count;
         object->second.pending = count;
+        object->second.maker = warp.number;
     });
 }
 

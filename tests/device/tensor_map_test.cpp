@@ -53,6 +53,7 @@ constexpr const char* kText = R"(.version 8.5
     setp.ne.u32 %p1, %r0, 0;
     @%p1 bra READY;
     mbarrier.init.shared::cta.b64 [%r2], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 256;
     cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
         [%r1], [%d2, {%r3, %r4}], [%r2];

@@ -9,9 +9,15 @@ namespace fovea::test {
 namespace {
 
 bool is_wait(const std::string& line) {
-    for (const char* word : {"bar.sync", "fence", "wait_"})
+    for (const char* word : {"bar.sync", "fence", "wait_", "mbarrier."})
         if (line.find(word) != line.npos) return true;
     return false;
+}
+
+/// What stands in the place of a wait: nothing, or for one that has a result that it is over.
+std::string without_waiting(const std::string& line) {
+    const std::size_t result = line.find(" done, ");
+    return result == line.npos ? "" : "setp.eq.u32 done, 0, 0;";
 }
 
 bool is_noticed(const Emitted& emitted, const kernel::DimValues& dims,
@@ -42,7 +48,7 @@ Waits waits_of(Emitted emitted, const kernel::DimValues& dims,
         if (!is_wait(line)) continue;
         ++waits.all;
         std::string without = text;
-        emitted.module = ptx::parse(without.erase(begin, line.size()));
+        emitted.module = ptx::parse(without.replace(begin, line.size(), without_waiting(line)));
         if (!is_noticed(emitted, dims, arrays, right)) waits.unneeded.push_back(line);
     }
     return waits;

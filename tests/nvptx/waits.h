@@ -1,5 +1,5 @@
-// Whether each barrier, fence and wait of emitted PTX is needed: without one, a schedule of the
-// interpreter finds a fault, or the results are other bits.
+// Whether each barrier, fence, wait and arrival of emitted PTX is needed: without one, a schedule
+// of the interpreter finds a fault, or the results are other bits.
 #pragma once
 
 #include <functional>

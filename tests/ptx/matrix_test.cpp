@@ -240,6 +240,7 @@ TEST_CASE("bulk copies in both directions, by range and by tile") {
     setp.ne.u32 %p1, %t, 0;
     @%p1 bra WAIT;
     mbarrier.init.shared.b64 [done], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [done], 1024;
     mov.u32 %r1, tile;
     mov.u32 %r2, done;
@@ -267,6 +268,11 @@ END:
     run(load + "fence.proxy.async.shared::cta;\nbar.sync 0;\n" + store, x, y, 32, declaration);
     for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == i + (i % 8 == 0 ? 1000 : 0));
     CHECK_THROWS_AS(run(load + "bar.sync 0;\n" + store, x, y, 32, declaration), Fault);
+    std::string unpublished = load;
+    unpublished.replace(unpublished.find("fence.mbarrier_init"), 36, "");
+    CHECK_THROWS_WITH_AS(run(unpublished, x, y, 32, declaration),
+                         doctest::Contains("no fence.mbarrier_init shows copies this mbarrier"),
+                         Fault);
     CHECK_THROWS_AS(run(load + "fence.proxy.async.shared::cta;\n" + store, x, y, 32, declaration),
                     Fault);
 }
@@ -292,6 +298,7 @@ TEST_CASE("tiles of tensors are cut at the tensor's edges") {
     mov.b64 %d2, to;
     cvta.param.u64 %d2, %d2;
     mbarrier.init.shared.b64 [done], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared::cta.b64 _, [done], 64;
     mov.u32 %r1, tile;
     mov.u32 %r2, done;

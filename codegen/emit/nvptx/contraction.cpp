@@ -15,16 +15,18 @@ PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const st
     const int tile_columns = has_rows ? plan.tile_columns : vector.columns;
     PtxLaunch launch;
     launch.entry = entry;
-    launch.threads = has_rows ? plan.threads : vector.threads;
+    launch.threads = has_rows ? plan.all_threads() : vector.threads;
+    if (plan.copies_boxes()) launch.maps = {plan.a.boxes->map, plan.b.boxes->map};
     for (AxisId axis : plan.points)
         launch.grid.push_back({.extent = kernel.axes[std::size_t(axis)].extent, .tile = 1});
     if (has_rows)
         launch.grid.push_back({kernel.axes[std::size_t(plan.rows)].extent, plan.tile_rows});
     if (plan.columns >= 0)
         launch.grid.push_back({kernel.axes[std::size_t(plan.columns)].extent, tile_columns});
-    Function f(module, kernel, entry, launch.threads);
+    Function f(module, kernel, entry, launch.threads, launch.maps);
     const ContractionBlock block = enter_block(f, plan, plan.tile_rows, tile_columns);
-    if (has_rows) launch.shared_bytes = write_tiles(block);
+    if (plan.copies_boxes()) launch.shared_bytes = write_ring(block);
+    else if (has_rows) launch.shared_bytes = write_tiles(block);
     else write_vector(block);
     f.finish();
     return {.name = kernel.name, .launches = {launch}, .steps = {}};

@@ -45,6 +45,7 @@ llvm::Value* rounded_to_bfloat16(Function& f, llvm::Value* value);
 
 /// The skeletons. Those of tiles return the bytes of dynamic shared memory that they use.
 int write_tiles(const ContractionBlock& block);
+int write_ring(const ContractionBlock& block);
 void write_vector(const ContractionBlock& block);
 
 /// Columns that a block of the form `vector` computes, and its threads.

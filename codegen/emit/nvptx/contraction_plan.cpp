@@ -144,6 +144,15 @@ bool takes_wgmma(const ContractionPlan& plan) {
     return plan.settings.wgmma && plan.tile_rows >= 64 && plan.tile_columns >= 64 && !by_one;
 }
 
+/// Both operands are copied in boxes, into four stages, or none is.
+void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
+    auto a = find_boxes(kernel, plan, plan.a, plan.tile_rows);
+    auto b = find_boxes(kernel, plan, plan.b, plan.tile_columns);
+    if (!a || !b) return;
+    plan.a.boxes = std::move(a), plan.b.boxes = std::move(b);
+    plan.stages = 4, plan.overlaps = true;
+}
+
 void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
     const Dim& rows = extent_of(kernel, plan.rows);
     const Dim& columns = extent_of(kernel, plan.columns);
@@ -161,8 +170,9 @@ void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
         plan.form = ContractionForm::group;
         plan.tile_depth = 64, plan.stages = 3;
         const bool passes_registers = !plan.a.asynchronous || !plan.b.asynchronous;
-        if (passes_registers || !is_large(rows, columns, kVeryLarge, 256)) return;
-        plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
+        if (!passes_registers && is_large(rows, columns, kVeryLarge, 256))
+            plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
+        if (!passes_registers) choose_boxes(kernel, plan);
     }
 }
 
@@ -272,7 +282,9 @@ std::string print(const Kernel& kernel, const ContractionPlan& plan) {
                            kernel.axes[std::size_t(operand.outer)].name,
                            operand.depth_inside ? "depth" : "it", operand.width,
                            operand.in_pairs ? fmt::format(" of {} in pairs", operand.across) : "",
-                           operand.asynchronous ? "" : " through registers");
+                           operand.boxes          ? " in boxes"
+                           : operand.asynchronous ? ""
+                                                  : " through registers");
     };
     return fmt::format("{}, {} x {} x {}, {} threads, {} stages{}; a: {}; b: {}",
                        kForms[int(plan.form)], plan.tile_rows, plan.tile_columns, plan.tile_depth,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/nvptx/contraction_boxes.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::emit::nvptx {
@@ -30,6 +31,7 @@ struct OperandPlan {
     bool in_pairs = false;  // lies in panels of pairs along the depth: a thread exchanges the
     int across = 1;  // pairs of so many neighbours along `outer`, `width` of each
     bool asynchronous = false;  // by cp.async, as they lie in memory; else through registers
+    std::optional<OperandBoxes> boxes = std::nullopt;  // where both operands are copied in boxes
 };
 
 /// What of the target and of the kernel's place matters.
@@ -50,6 +52,9 @@ struct ContractionPlan {
     int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
     int stages = 4;  // tiles of each operand in shared memory
     bool overlaps = false;  // of wgmma: a product is under way while the next one is prepared
+    /// Of wgmma: four warps of their own, behind `threads`, are there for the copies of boxes.
+    bool copies_boxes() const { return a.boxes.has_value(); }
+    int all_threads() const { return threads + (copies_boxes() ? 128 : 0); }
 };
 
 /// Why a kernel with a contraction is not one that `plan_contraction` takes, as a sentence; none

@@ -1,12 +1,12 @@
 // A block's tile of a product: tiles of both operands pass through a ring of stages in shared
-// memory while the sums gather in registers. Then the sums go through shared memory, so that the
-// epilogue runs along the rows, neighbouring threads on neighbouring columns. The barriers of these
-// kernels are all here, and the waits but for those of wgmma.
+// memory while the sums gather in registers. The barriers of these kernels are all here, and the
+// waits but for those of wgmma.
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include <algorithm>
 #include <memory>
 
+#include "codegen/emit/nvptx/contraction_epilogue.h"
 #include "codegen/emit/nvptx/contraction_product.h"
 #include "codegen/emit/nvptx/inline_asm.h"
 
@@ -15,11 +15,6 @@ namespace fovea::emit::nvptx {
 using llvm::Value;
 
 namespace {
-
-/// Floats after each row of the sums in shared memory, against conflicts of banks.
-constexpr int kSumsPadding = 8;
-/// Columns of which a thread writes the elements, where rows are multiples of so many.
-constexpr int kSideBySide = 4;
 
 class Tiles {
   public:
@@ -30,7 +25,8 @@ class Tiles {
           plan_(block.plan),
           a_(block, plan_.a, plan_.tile_rows, block.first_row),
           b_(block, plan_.b, plan_.tile_columns, block.first_column),
-          memory_(dynamic_shared(*block.f.llvm_function().getParent())) {
+          memory_(dynamic_shared(*block.f.llvm_function().getParent())),
+          epilogue_(block, memory_) {
         if (plan_.form == ContractionForm::matrix)
             product_ = std::make_unique<MatrixProduct>(block, a_, b_);
         else if (plan_.form == ContractionForm::group)
@@ -39,21 +35,18 @@ class Tiles {
     }
 
     int shared_bytes() const {
-        const int sums = plan_.tile_rows * sums_row() * 4;
-        return std::max(plan_.stages * (a_.bytes() + b_.bytes()), sums);
+        return std::max(plan_.stages * (a_.bytes() + b_.bytes()), epilogue_.bytes());
     }
 
     void run() {
         const Values sums = sum_tiles();
         f_.barrier();  // no thread reads the stages any more
-        store_sums(sums);
+        epilogue_.store_sums(sums, product_->places());
         f_.barrier();  // all sums are there
-        write_elements();
+        epilogue_.write_elements();
     }
 
   private:
-    int sums_row() const { return plan_.tile_columns + kSumsPadding; }
-
     Value* stage(const OperandTiles& operand, Value* tile) {
         Value* number = ir_.CreateURem(ir_.CreateTrunc(tile, ir_.getInt32Ty()),
                                        ir_.getInt32(unsigned(plan_.stages)));
@@ -118,57 +111,6 @@ class Tiles {
         return product_->finish(all);
     }
 
-    Value* sum_address(Value* row, Value* column) {
-        Value* at = ir_.CreateAdd(ir_.CreateMul(row, ir_.getInt32(unsigned(sums_row()))), column);
-        return ir_.CreateGEP(ir_.getFloatTy(), memory_, at);
-    }
-
-    void store_sums(const Values& sums) {
-        for (const SumsInPlace& place : product_->places()) {
-            auto* type = llvm::FixedVectorType::get(ir_.getFloatTy(), unsigned(place.count));
-            Value* all = llvm::UndefValue::get(type);
-            for (int i = 0; i < place.count; ++i)
-                all = ir_.CreateInsertElement(all, sums[std::size_t(place.first + i)],
-                                              std::uint64_t(i));
-            ir_.CreateAlignedStore(all, sum_address(place.row, place.column),
-                                   llvm::Align(std::uint64_t(place.count) * 4));
-        }
-    }
-
-    /// Neighbouring threads take neighbouring groups of columns, of several rows at a time.
-    void write_elements() {
-        llvm::Type* wide = ir_.getInt64Ty();
-        const Dim& columns = f_.kernel().axes[std::size_t(plan_.columns)].extent;
-        const int width = columns.divisible_by(Dim(kSideBySide)) ? kSideBySide : 1;
-        const int threads_across = plan_.tile_columns / width;
-        Value* across = ir_.getInt32(unsigned(threads_across));
-        Value* in_tile =
-            ir_.CreateMul(ir_.CreateURem(f_.thread(), across), ir_.getInt32(unsigned(width)));
-        Value* column = ir_.CreateAdd(block_.first_column, ir_.CreateZExt(in_tile, wide), "column");
-        Value* first = ir_.CreateZExt(ir_.CreateUDiv(f_.thread(), across), wide);
-        Value* left = ir_.CreateSub(f_.extent(plan_.rows), block_.first_row);
-        Value* rows =
-            ir_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, f_.number(plan_.tile_rows));
-        f_.when(ir_.CreateICmpULT(column, f_.extent(plan_.columns)), [&] {
-            f_.set_position(plan_.columns, column);
-            const int step = plan_.threads / threads_across;
-            f_.loop(first, rows, f_.number(step), [&](Value* row) {
-                f_.set_position(plan_.rows, ir_.CreateAdd(block_.first_row, row));
-                Value* from = sum_address(ir_.CreateTrunc(row, ir_.getInt32Ty()), in_tile);
-                write_epilogue(block_, load_sums(from, width));
-            });
-        });
-    }
-
-    Values load_sums(Value* from, int count) {
-        auto* type = llvm::FixedVectorType::get(ir_.getFloatTy(), unsigned(count));
-        Value* all = ir_.CreateAlignedLoad(type, from, llvm::Align(std::uint64_t(count) * 4));
-        Values sums;
-        for (int i = 0; i < count; ++i)
-            sums.push_back(ir_.CreateExtractElement(all, std::uint64_t(i)));
-        return sums;
-    }
-
     const ContractionBlock& block_;
     Function& f_;
     llvm::IRBuilder<>& ir_;
@@ -176,6 +118,7 @@ class Tiles {
     OperandTiles a_, b_;
     std::unique_ptr<TileProduct> product_;
     Value* memory_;
+    TileEpilogue epilogue_;
 };
 
 }  // namespace
