@@ -18,7 +18,7 @@ struct GridFactor {
 
 /// A tensor that copies of the GPU read in boxes (cuTensorMapEncodeTiled): a whole buffer, or a
 /// part of one, of the buffer's type. The start and the strides are multiples of 16 bytes, and a
-/// row of the box is one too, of at most `swizzle` bytes where there is a swizzle.
+/// row of the box is one too, of `swizzle` bytes where there is a swizzle.
 struct TensorMap {
     struct Axis {
         Dim extent{1};

@@ -37,7 +37,7 @@ std::optional<std::string> why_not_tensor_map(const kernel::Kernel& kernel, cons
     const bool is_swizzle =
         map.swizzle == 0 || map.swizzle == 32 || map.swizzle == 64 || map.swizzle == 128;
     if (!is_swizzle) return fmt::format("no swizzle has {} bytes", map.swizzle);
-    if (map.swizzle && row > map.swizzle)
+    if (map.swizzle && row != map.swizzle)
         return fmt::format("a row of its box has {} bytes, and the swizzle {}", row, map.swizzle);
     return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/device/device.h"
+#include "tools/fovea/device/verify_tiles.h"
 
 namespace fovea::tool {
 
@@ -161,6 +162,14 @@ std::vector<VerifyRow> verify_layouts(const Target& target) {
     add("mma.m16n8k16 bf16", mma_error(*open.device));
     add("ldmatrix.x4", ldmatrix_error(*open.device, false));
     add("ldmatrix.x4.trans", ldmatrix_error(*open.device, true));
+    const auto runs = [&](const std::string& architecture) {
+        return !open.device->choose({&architecture, 1}).empty();
+    };
+    const auto append = [&](const std::vector<VerifyRow>& more) {
+        rows.insert(rows.end(), more.begin(), more.end());
+    };
+    if (runs("sm_90a")) append(verify_products(*open.device));
+    if (runs("sm_90")) append(verify_boxes(*open.device));
     return rows;
 }
 

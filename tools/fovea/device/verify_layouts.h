@@ -10,7 +10,8 @@ namespace fovea::tool {
 
 /// `mma.sync` of bfloat16 and `ldmatrix`, straight and transposed, on small whole numbers: a row
 /// for each, with an error of 0 where every element lies where the PTX manual says (figures of
-/// mma.m16n8k16 and of ldmatrix). What else kernels use is checked by the kernels.
+/// mma.m16n8k16 and of ldmatrix); and where the device has them, the tiles of verify_tiles.h. What
+/// else kernels use is checked by the kernels.
 std::vector<VerifyRow> verify_layouts(const Target& target);
 
 }  // namespace fovea::tool

@@ -1,0 +1,234 @@
+// wgmma, with the tiles as the host lays them out.
+#include "tools/fovea/device/verify_tiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace fovea::tool {
+
+namespace {
+
+namespace device = runtime::device;
+
+using Words = std::vector<std::uint32_t>;
+
+constexpr int kThreads = 128;
+constexpr int kRows = 64, kColumns = 128, kDepth = 64;  // of a product
+constexpr int kStep = 16, kSteps = kDepth / kStep;      // along the depth, of one instruction
+constexpr int kRow = 64;                                // elements in a row of 128 bytes
+constexpr int kBytesOfA = kRows * kDepth * 2, kBytesOfB = kColumns * kDepth * 2;
+constexpr int kBytesOfThread = (kBytesOfA + kBytesOfB) / kThreads;
+constexpr int kSums = kColumns / 2;  // of a thread
+
+/// Where neighbours of an operand differ, or that it lies in registers.
+enum class Lies { along_depth, across, registers };
+
+const char* name_of(Lies lies) {
+    constexpr const char* kNames[] = {"along_depth", "across", "registers"};
+    return kNames[int(lies)];
+}
+
+std::string entry_of(Lies a, Lies b) {
+    return fmt::format("probe_wgmma_{}_{}", name_of(a), name_of(b));
+}
+
+/// The fields of a descriptor but for the start, which swizzle 128 bytes.
+std::uint64_t descriptor(Lies lies) {
+    const std::uint64_t column = lies == Lies::across ? kDepth * kRow * 2 / 16 : 1;
+    return column << 16 | std::uint64_t(1024 / 16) << 32 | std::uint64_t(1) << 62;
+}
+/// What it grows by for the next elements along the depth.
+int step_of(Lies lies) { return (lies == Lies::across ? kStep * kRow * 2 : kStep * 2) / 16; }
+
+/// The thread's share of the tiles, as they lie in `in`, to shared memory.
+std::string copies_text() {
+    std::string text;
+    for (int i = 0; i < kBytesOfThread; i += 16)
+        text += fmt::format(
+            "    ld.global.v4.u32 {{%r4, %r5, %r6, %r7}}, [%d2+{0}];\n"
+            "    st.shared.v4.u32 [%r3+{0}], {{%r4, %r5, %r6, %r7}};\n",
+            i);
+    return text;
+}
+
+/// Four registers of a for each step along the depth, %r10 on: they follow the tiles in `in`.
+std::string registers_text() {
+    std::string text;
+    for (int i = 0; i < 4 * kSteps; i += 4)
+        text += fmt::format("    ld.global.v4.u32 {{%r{}, %r{}, %r{}, %r{}}}, [%d3+{}];\n", 10 + i,
+                            11 + i, 12 + i, 13 + i, 4 * i);
+    return text;
+}
+
+/// One instruction for each step, with the sums %f0 on; descriptors in %d4 and %d5.
+std::string steps_text(Lies a, Lies b) {
+    std::string sums, text;
+    for (int i = 0; i < kSums; ++i) sums += fmt::format("{}%f{}", i ? ", " : "", i);
+    for (int i = 0; i < kSteps; ++i) {
+        const std::string left = a != Lies::registers
+                                     ? "%d4"
+                                     : fmt::format("{{%r{}, %r{}, %r{}, %r{}}}", 10 + 4 * i,
+                                                   11 + 4 * i, 12 + 4 * i, 13 + 4 * i);
+        const std::string transposed_a =
+            a == Lies::registers ? "" : fmt::format("{}, ", int(a == Lies::across));
+        text += fmt::format(
+            "    wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16 {{{}}},\n"
+            "        {}, %d5, %p0, 1, 1, {}{};\n"
+            "    add.u64 %d4, %d4, {};\n    add.u64 %d5, %d5, {};\n",
+            kColumns, sums, left, transposed_a, int(b == Lies::across), step_of(a), step_of(b));
+    }
+    return text;
+}
+
+std::string descriptors_text(Lies a, Lies b) {
+    return fmt::format(R"(    fence.proxy.async;
+    bar.sync 0;
+    shr.u32 %r8, %r1, 4;
+    and.b32 %r8, %r8, 16383;
+    cvt.u64.u32 %d4, %r8;
+    add.u64 %d5, %d4, {};
+    or.b64 %d4, %d4, {};
+    or.b64 %d5, %d5, {};
+    setp.eq.u32 %p0, %r8, %r8;
+)",
+                       kBytesOfA / 16, descriptor(a), descriptor(b));
+}
+
+std::string product_text(Lies a, Lies b) {
+    std::string zeros, stores;
+    for (int i = 0; i < kSums; ++i) {
+        zeros += fmt::format("    mov.f32 %f{}, 0f00000000;\n", i);
+        stores += fmt::format("    st.global.f32 [%d1+{}], %f{};\n", 4 * i, i);
+    }
+    const std::string head = fmt::format(R"(.visible .entry {0}(.param .u64 in, .param .u64 out)
+.maxntid {1}, 1, 1
+{{
+    .shared .align 1024 .b8 tiles[{2}];
+    .reg .pred %p<2>;
+    .reg .b32 %r<30>;
+    .reg .f32 %f<{3}>;
+    .reg .b64 %d<8>;
+    ld.param.u64 %d0, [in];
+    ld.param.u64 %d1, [out];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %d2, %r0, {4};
+    add.u64 %d2, %d0, %d2;
+    mul.wide.u32 %d3, %r0, 64;
+    add.u64 %d3, %d0, %d3;
+    add.u64 %d3, %d3, {2};
+    mul.wide.u32 %d6, %r0, {5};
+    add.u64 %d1, %d1, %d6;
+    mov.u32 %r1, tiles;
+    mul.lo.u32 %r2, %r0, {4};
+    add.u32 %r3, %r1, %r2;
+)",
+                                         entry_of(a, b), kThreads, kBytesOfA + kBytesOfB, kSums,
+                                         kBytesOfThread, 4 * kSums);
+    return head + copies_text() + (a == Lies::registers ? registers_text() : "") +
+           descriptors_text(a, b) + zeros + "    wgmma.fence.sync.aligned;\n" + steps_text(a, b) +
+           "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + stores +
+           "    ret;\n}\n";
+}
+
+/// Small whole numbers without symmetry, exact in bfloat16.
+int a_element(int row, int depth) { return (7 * row + 3 * depth) % 11 - 5; }
+int b_element(int depth, int column) { return (5 * depth + 2 * column) % 13 - 6; }
+std::uint32_t bfloat16(int value) { return std::bit_cast<std::uint32_t>(float(value)) >> 16; }
+
+/// The byte of an element: rows of 64 elements, whose pieces of 16 bytes are exchanged by the
+/// number of the row, column of rows after column.
+int byte_of(Lies lies, int outer, int depth) {
+    const int row = lies == Lies::across ? depth : outer, at = lies == Lies::across ? outer : depth;
+    return at / kRow * kDepth * kRow * 2 + row * kRow * 2 + ((at % kRow * 2) ^ (row % 8 * 16));
+}
+
+void put(Words& words, int byte, int value) {
+    words[std::size_t(byte / 4)] |= bfloat16(value) << (byte % 4 * 8);
+}
+
+/// The tiles, and the registers of a: words 4 i to 4 i + 3 of a thread for step i.
+Words product_input(Lies a, Lies b) {
+    Words words(std::size_t(kBytesOfA + kBytesOfB) / 4 + std::size_t(kThreads) * 16);
+    for (int depth = 0; depth < kDepth; ++depth) {
+        for (int row = 0; row < kRows; ++row)
+            put(words, byte_of(a, row, depth), a_element(row, depth));
+        for (int column = 0; column < kColumns; ++column)
+            put(words, kBytesOfA + byte_of(b, column, depth), b_element(depth, column));
+    }
+    for (int thread = 0; thread < kThreads; ++thread) {
+        const int group = thread % 32 / 4 + thread / 32 * 16;
+        for (int word = 0; word < 16; ++word)
+            for (int half = 0; half < 2; ++half) {
+                const int row = group + word % 2 * 8;
+                const int depth = word / 4 * kStep + word % 4 / 2 * 8 + thread % 4 * 2 + half;
+                put(words, kBytesOfA + kBytesOfB + thread * 64 + word * 4 + half * 2,
+                    a_element(row, depth));
+            }
+    }
+    return words;
+}
+
+Words run(device::Device& on, const std::string& entry, const Words& input, std::size_t words) {
+    const std::size_t bytes = input.size() * 4;
+    device::Allocation in(on), out(on);
+    in.reserve(bytes);
+    out.reserve(words * 4);
+    on.copy_in(in.address(), input.data(), bytes);
+    const std::uint64_t arguments[] = {in.address(), out.address()};
+    const device::Region memory[] = {{in.address(), bytes, false},
+                                     {out.address(), words * 4, true}};
+    on.launch({entry, entry, 1, kThreads, 0, arguments, memory});
+    Words result(words);
+    on.copy_out(result.data(), out.address(), words * 4);
+    on.synchronize();
+    return result;
+}
+
+/// Lane 4 r + c of warp w has columns 2 c and 2 c + 1 of rows 16 w + r and 16 w + r + 8, in every
+/// eight columns.
+double product_error(device::Device& on, Lies a, Lies b) {
+    const Words output =
+        run(on, entry_of(a, b), product_input(a, b), std::size_t(kThreads) * kSums);
+    double error = 0;
+    for (int thread = 0; thread < kThreads; ++thread) {
+        for (int i = 0; i < kSums; ++i) {
+            const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
+            const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
+            int expected = 0;
+            for (int k = 0; k < kDepth; ++k) expected += a_element(row, k) * b_element(k, column);
+            const float actual = std::bit_cast<float>(output[std::size_t(thread * kSums + i)]);
+            error = std::max(error, std::abs(double(actual) - expected));
+        }
+    }
+    return error;
+}
+
+}  // namespace
+
+std::vector<VerifyRow> verify_products(device::Device& device) {
+    struct Form {
+        Lies a, b;
+        const char* name;
+    };
+    constexpr Form kForms[] = {
+        {Lies::along_depth, Lies::along_depth, "wgmma bf16, rows by columns"},
+        {Lies::along_depth, Lies::across, "wgmma bf16, rows by rows"},
+        {Lies::across, Lies::along_depth, "wgmma bf16, columns by columns"},
+        {Lies::across, Lies::across, "wgmma bf16, columns by rows"},
+        {Lies::registers, Lies::along_depth, "wgmma bf16, registers by columns"},
+        {Lies::registers, Lies::across, "wgmma bf16, registers by rows"}};
+    std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n";
+    for (const Form& form : kForms) text += product_text(form.a, form.b);
+    device.load(text);
+    std::vector<VerifyRow> rows;
+    for (const Form& form : kForms) {
+        const double error = product_error(device, form.a, form.b);
+        rows.push_back({"layouts", form.name, "", error, std::nullopt, error == 0});
+    }
+    return rows;
+}
+
+}  // namespace fovea::tool
