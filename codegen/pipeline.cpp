@@ -203,7 +203,8 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
     run_passes(request, program);
     Stopwatch fusing;
     program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
-    if (request.dtype == DType::bf16) fuse::store_bfloat16(program.optimized, program.fused);
+    if (request.dtype == DType::bf16)
+        fuse::store_bfloat16(program.optimized, program.fused, request.attention_in_bf16);
     int groups = int(program.fused.groups.size());
     program.passes.push_back({"fuse", "neighbours are merged once no pass changes them any more",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});

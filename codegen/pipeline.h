@@ -37,6 +37,8 @@ struct ProgramRequest {
     std::vector<std::string> only{};  // outputs wanted; empty: all
     DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
     int row_blocks = kernel::kRowBlocks;  // that a sum over rows is taken in
+    /// With bf16: attention reads and writes it in memory, too, which kernels of CPUs do not.
+    bool attention_in_bf16 = false;
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.

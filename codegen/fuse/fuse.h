@@ -96,8 +96,9 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 
 /// Lets values that contractions read lie in memory as bfloat16, and with them the weights that
 /// contractions read in panels. Parameters themselves, results and outputs of the program, and what
-/// other kernels than row kernels, copies and contractions touch stay as they are.
-void store_bfloat16(const Graph& graph, FusedGraph& fused);
+/// other kernels than row kernels, copies and contractions touch stay as they are; `in_attention`:
+/// kernels of attention multiply, take and give such values, too.
+void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention = false);
 
 /// The composite that a node is of, or its op; the products of attention by what they give:
 /// `masked_softmax`, `add`, `scores`.

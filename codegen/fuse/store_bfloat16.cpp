@@ -1,5 +1,8 @@
 // Which values lie in memory as bfloat16: those that contractions multiply.
+#include <algorithm>
+
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/attention_input.h"
 
 namespace fovea::fuse {
 
@@ -7,7 +10,8 @@ namespace {
 
 class Storage {
   public:
-    Storage(const Graph& graph, FusedGraph& fused) : graph_(graph), fused_(fused) {
+    Storage(const Graph& graph, FusedGraph& fused, bool in_attention)
+        : graph_(graph), fused_(fused), in_attention_(in_attention) {
         multiplied_.resize(graph.nodes.size());
         kept_.resize(graph.nodes.size());
     }
@@ -19,9 +23,8 @@ class Storage {
                 for (int input : graph_[id].inputs)
                     if (input > 0) touch(group, input);
             for (int id : group.stored) note(group, id);
-            if (group.form != Form::contract) continue;
-            for (int i : {0, 1}) {
-                const int base = base_of(graph_[group.anchor].inputs[std::size_t(i)]);
+            for (int input : factors_of(group)) {
+                const int base = base_of(input);
                 if (base > 0) multiplied_[std::size_t(base)] = true;
             }
         }
@@ -34,17 +37,37 @@ class Storage {
   private:
     int base_of(int id) const { return fused_.layouts[std::size_t(id)].base; }
 
-    /// Kernels of these forms read and write any type of element.
-    static bool takes_any_type(Form form) {
-        return form == Form::rows || form == Form::columns || form == Form::contract ||
-               form == Form::copy;
+    /// What a group multiplies.
+    std::vector<int> factors_of(const Group& group) const {
+        const auto& inputs = graph_[group.anchor].inputs;
+        if (group.form == Form::contract) return {inputs[0], inputs[1]};
+        if (!in_attention_ || !is_attention(group)) return {};
+        std::vector<int> factors;
+        for (AttentionInput input : {AttentionInput::query, AttentionInput::key,
+                                     AttentionInput::value, AttentionInput::cotangent})
+            if (const int id = inputs[std::size_t(int(input))]; id > 0) factors.push_back(id);
+        return factors;
+    }
+    static bool is_attention(const Group& group) {
+        return group.form == Form::attention || group.form == Form::attention_gradient;
+    }
+    /// Whether its kernel reads and writes any type of element. A gradient of attention that also
+    /// is one of what all pairs share adds up the queries' in memory.
+    bool takes_any_type(const Group& group) const {
+        if (is_attention(group))
+            return in_attention_ &&
+                   std::none_of(group.nodes.begin(), group.nodes.end(), [&](int id) {
+                       return graph_[id].result == AttentionResult::capture;
+                   });
+        return group.form == Form::rows || group.form == Form::columns ||
+               group.form == Form::contract || group.form == Form::copy;
     }
     bool may_change(int id) const {
         return row_of(graph_[id].op).op_class != OpClass::leaf &&
                fused_.output_of[std::size_t(id)] < 0 && graph_[id].dtype == DType::f32;
     }
     void note(const Group& group, int id) {
-        if (base_of(id) > 0 && !takes_any_type(group.form)) kept_[std::size_t(base_of(id))] = true;
+        if (base_of(id) > 0 && !takes_any_type(group)) kept_[std::size_t(base_of(id))] = true;
     }
     /// What a group reads: values with memory, and those behind values that it computes itself.
     void touch(const Group& group, int id) {
@@ -58,11 +81,14 @@ class Storage {
 
     const Graph& graph_;
     FusedGraph& fused_;
+    bool in_attention_;
     std::vector<bool> multiplied_, kept_, seen_;
 };
 
 }  // namespace
 
-void store_bfloat16(const Graph& graph, FusedGraph& fused) { Storage(graph, fused).run(); }
+void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention) {
+    Storage(graph, fused, in_attention).run();
+}
 
 }  // namespace fovea::fuse

@@ -12,9 +12,9 @@ namespace fovea::kernel {
 /// add to a buffer at the positions of that other axis: the gradient of attention, whose key tiles
 /// add to the gradient of the queries. Two kernels compute the same, and no tile of either waits
 /// for another: the first all but that buffer, in `par` tiles of the outer axis; the second that
-/// buffer, in `par` tiles of the inner one, with the sum over the outer axis carried, which goes over
-/// those tiles alone that the first one's bounds let a position meet. Empty where a kernel is not of
-/// this kind.
+/// buffer, in `par` tiles of the inner one, with the sum over the outer axis carried, which goes
+/// over those tiles alone that the first one's bounds let a position meet. Empty where a kernel is
+/// not of this kind.
 std::vector<Kernel> split_accumulation(const Kernel& kernel);
 
 }  // namespace fovea::kernel

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/graph/attention_input.h"
 #include "codegen/graph/tensor.h"
 #include "codegen/ops/score_function.h"
 
@@ -16,24 +17,6 @@ namespace fovea {
 /// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
 inline constexpr double kSeesNone = 1e30;
 
-/// Where the inputs of a fused attention stand in `Node::inputs`. The last three before the
-/// captures are of gradients only: the rows' statistics, Σ output · its gradient
-/// for each row [batch, (heads,) queries], and the output's gradient.
-///
-/// Statistics [2, batch, (heads,) queries], base 2: the largest score of each row, and the
-/// logarithm of the sum of the exponentials of its scores less the largest. Apart, since their sum
-/// would lose the logarithm's digits where scores are large.
-enum class AttentionInput {
-    query,
-    key,
-    value,
-    lens,
-    allowed,
-    statistics,
-    delta,
-    cotangent,
-    first_capture
-};
 inline constexpr int kMaxCaptures = int(kMaxInputs) - int(AttentionInput::first_capture);
 
 /// What attention node `id` gives, as one kernel with score `function`, reading `captures`.

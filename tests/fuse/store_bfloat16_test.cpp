@@ -61,3 +61,60 @@ TEST_CASE("float32 has none") {
     const plan::Program program = planned(two_layers(), f32, Gradients::of_parameters, true);
     CHECK(halves(program, plan::Role::prepared) + halves(program, plan::Role::buffer) == 0);
 }
+
+namespace {
+
+/// Attention between three layers and one, a residual around all, and a loss.
+Graph layers_with_attention(bool bias_of_pairs) {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "length", 16});
+    Tensor q = linear(s / "query", x, 16), k = linear(s / "key", x, 16),
+           v = linear(s / "value", x, 16), mixed;
+    if (bias_of_pairs) {
+        Tensor slope = s.parameter("slope", {1});
+        mixed = attention(q, k, v, [=](Pair p) {
+            return dot_product(p) + squeeze(slope, 0) * cast(p.j - p.i, f32);
+        });
+    } else {
+        mixed = attention(q, k, v, dot_product);
+    }
+    Tensor y = linear(s / "out", mixed, 16) + x;
+    s.output("loss", sum(y * y, -1));
+    return graph;
+}
+
+int halves_of_attention(const Graph& graph, Gradients gradients, bool in_attention) {
+    const CompiledModel model = compile_model("m", "m.cpp", {},
+                                              {{.name = "p",
+                                                .graph = graph,
+                                                .gradients = gradients,
+                                                .fusion = {true, AttentionForm::fused},
+                                                .dtype = bf16,
+                                                .attention_in_bf16 = in_attention}});
+    int count = 0;
+    for (const plan::Step& step : model.programs[0].plan.steps) {
+        const kernel::Kernel& kernel = model.plan.kernels[std::size_t(step.kernel)];
+        if (!kernel.name.ends_with("attention") && !kernel.name.ends_with("attention_gradient"))
+            continue;
+        for (const kernel::Buffer& buffer : kernel.buffers) count += buffer.dtype == bf16;
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("attention takes and gives bfloat16 where its kernels can") {
+    const Graph graph = layers_with_attention(false);
+    CHECK(halves_of_attention(graph, Gradients::none, false) == 0);
+    CHECK(halves_of_attention(graph, Gradients::none, true) == 4);  // q, k, v and the output
+    CHECK(halves_of_attention(graph, Gradients::of_parameters, false) == 0);
+    // The gradient's: q, k, v and the output's, and the three that it gives.
+    CHECK(halves_of_attention(graph, Gradients::of_parameters, true) == 4 + 4 + 3);
+}
+
+TEST_CASE("a gradient of attention that adds up in memory does so in float32") {
+    const Graph graph = layers_with_attention(true);
+    CHECK(halves_of_attention(graph, Gradients::none, true) == 4);
+    CHECK(halves_of_attention(graph, Gradients::of_parameters, true) == 1);  // the output
+}

@@ -31,8 +31,8 @@ struct AttentionVariant {
 /// base 2 of the sum of the exponentials.
 kernel::Kernel attention_forward(const AttentionVariant& variant);
 
-/// Buffers Q, K, V, O or delta [batch, head, queries], L, dO, those of the variant, then the written dQ, dK, dV, dbias, and dslope
-/// [batch, head] or dw [batch, head, width].
+/// Buffers Q, K, V, O or delta [batch, head, queries], L, dO, those of the variant, then the
+/// written dQ, dK, dV, dbias, and dslope [batch, head] or dw [batch, head, width].
 kernel::Kernel attention_backward(const AttentionVariant& variant);
 
 /// Causal attention with valid lengths, its sizes named in full: what golden texts show.

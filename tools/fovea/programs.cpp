@@ -91,7 +91,9 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
                       Kernels kernels) {
     for (ProgramRequest& request : requests) {
         request.dtype = model.dtype;
-        if (kernels == Kernels::of_gpu) request.row_blocks = kGpuRowBlocks;
+        if (kernels == Kernels::of_cpu) continue;
+        request.row_blocks = kGpuRowBlocks;
+        request.attention_in_bf16 = true;
     }
     return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
 }

@@ -36,8 +36,8 @@ class TileMatrices {
     void start_copy(kernel::Id load, llvm::Value* first, llvm::Value* end);
     /// Bytes from the first tile of the operands with stages to that of the position `at`.
     llvm::Value* stage_of(llvm::Value* at);
-    /// Element (row + more_rows, column ^ more_columns), of which `more_rows` is a multiple of 8 and
-    /// `more_columns` has no bits of `column`, which are those below a power of two, and above 8.
+    /// Element (row + more_rows, column + more_columns), of which `more_rows` is a multiple of 8;
+    /// `more_columns` is 0, or a multiple of 16, and `column` then 0 or 8.
     llvm::Value* address(const TileMatrixPlan::Operand& operand, llvm::Value* stage,
                          llvm::Value* row, llvm::Value* column, int more_rows = 0,
                          int more_columns = 0);

@@ -55,8 +55,8 @@ struct TileMatrixPlan {
 /// Throws TileRefusal.
 TileMatrixPlan plan_tile_matrices(const kernel::Kernel& kernel);
 
-/// `64 rows, tiles of 64 columns, 40960 bytes; query: at once, kept in registers; key: a tile ahead;
-/// value: through registers, for its rows are no pieces of 16 bytes`
+/// `64 rows, tiles of 64 columns, 40960 bytes; query: at once, kept in registers; key: a tile
+/// ahead; value: through registers, for its rows are no pieces of 16 bytes`
 std::string print(const TileMatrixPlan& plan);
 
 }  // namespace fovea::emit::nvptx

@@ -111,6 +111,7 @@ class GpuSuites {
         clock_ = std::make_shared<LaunchClock>(open.device);
         request.dtype = bf16;
         request.row_blocks = kGpuRowBlocks;
+        request.attention_in_bf16 = true;
         Program program{compile_model("bench_gpu", "tools/fovea/device", {}, {request}), {}};
         auto code = std::make_shared<const device::Code>(
             compile_for_devices(program.compiled.plan, {open.architecture}));
