@@ -25,25 +25,40 @@ std::vector<AxisId> outer_axes(const Kernel& kernel, Id id, const std::vector<Ax
 
 constexpr int kLanes = 16;
 
-/// How many vectors wide a tile is.
-int tile_vectors(const Dim& columns) {
+/// How many vectors wide a panel is: two, where they fit the columns. A row that streams weights
+/// reads narrow panels faster than wide ones.
+int panel_vectors(const Dim& columns) {
     if (!columns.is_static()) return 2;
     const std::int64_t width = columns.value();
     if (width <= kLanes) return 1;
-    if (width % 64 == 0 || width >= 256) return 4;
     return width % 32 != 0 && width % 48 == 0 ? 3 : 2;
 }
 
-/// Tiles hold at least 12 accumulators, and with the columns of b at most 30 registers.
+/// The panel of an operand whose `axis` lies in panels, or 0.
+int panel_along(const Access& access, AxisId axis) {
+    for (const Stride& stride : access.strides)
+        if (stride.axis == axis) return stride.panel;
+    return 0;
+}
+
+/// Tiles hold 8 to 24 accumulators, enough to hide how long a multiply-add takes. They are as wide
+/// as the panels of b; where b lies otherwise and is wide, twice as wide: all of a is read again
+/// for each panel.
 void choose_tile(const Kernel& kernel, ContractionSchedule& schedule) {
-    const Dim columns = schedule.lanes < 0 ? 1 : kernel.axes[std::size_t(schedule.lanes)].extent;
-    schedule.tile_vectors = tile_vectors(columns);
-    schedule.tile_rows = schedule.tile_vectors == 4 ? 6 : 8;
+    if (schedule.lanes < 0) return;
+    const Dim columns = kernel.axes[std::size_t(schedule.lanes)].extent;
+    const int panel = panel_along(as<Load>(kernel, schedule.b)->access, schedule.lanes);
+    schedule.in_panels = panel > 0;
+    schedule.tile_vectors = schedule.in_panels ? panel / kLanes : panel_vectors(columns);
+    constexpr int kWide = 256;
+    if (schedule.in_panels || !columns.is_static() || columns.value() < kWide) return;
+    schedule.tile_vectors = 4;
+    schedule.tile_rows = 6;
 }
 
 }  // namespace
 
-int panel_columns(const Dim& columns) { return kLanes * tile_vectors(columns); }
+int panel_columns(const Dim& columns) { return kLanes * panel_vectors(columns); }
 
 ContractionSchedule contraction_schedule(const Kernel& kernel) {
     const Contract* contract = nullptr;

@@ -13,10 +13,11 @@ struct ContractionSchedule {
     AxisId rows = -1, lanes = -1;  // -1: the product has no such axis
     std::vector<AxisId> points;    // par axes that are walked outside the tiles
     Id a = -1, b = -1;             // the operand with the rows, the one with the lanes
-    int tile_rows = 8, tile_vectors = 2;
+    int tile_rows = 8, tile_vectors = 1;
+    bool in_panels = false;  // whether b's columns lie in panels
 };
 
-/// The columns of the panels that a contraction with so many columns is cut into.
+/// The columns of the panels that weights with so many columns are laid out in.
 int panel_columns(const Dim& columns);
 
 /// For a kernel with one contraction of two loads; InternalError otherwise. The lanes go along the

@@ -24,19 +24,21 @@ struct Panel {
     bool fresh, reused;
 };
 
-/// Floats of a that a block of packed rows holds: it is read in order, from any cache.
-inline constexpr i64 kBlockFloats = 1024 * 1024;
+/// Elements of a that a block of packed rows holds: it is read in order, from any cache.
+inline constexpr i64 kPackedFloats = 1024 * 1024;
+/// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
+inline constexpr i64 kCachedFloats = 64 * 1024;
 
 /// This thread's part of the tiles of `points` products: the rows of a panel come one after the
-/// other, so that a packed panel is used for all of them. With `steps`, the length of the sums,
-/// rows are taken in blocks that stay in the caches when packed.
+/// other, so that a panel is used for all of them. With `steps`, the length of the sums, rows are
+/// taken in blocks of about `elements`, each for all panels.
 template <int Rows, int Vectors>
 class Panels {
   public:
-    Panels(i64 points, i64 rows, i64 columns, i64 steps = 0)
+    Panels(i64 points, i64 rows, i64 columns, i64 steps = 0, i64 elements = 0)
         : rows_(rows), columns_(columns), panels_((columns + kWidth - 1) / kWidth) {
         const i64 tiles = (rows + kRows - 1) / kRows;
-        block_ = steps > 0 && panels_ > 1 ? kBlockFloats / (steps * kRows) : tiles;
+        block_ = steps > 0 && panels_ > 1 ? elements / (steps * kRows) : tiles;
         if (block_ < kLeastTiles) block_ = kLeastTiles;
         if (block_ > tiles) block_ = tiles;
         tiles_ = tiles;

@@ -39,7 +39,7 @@ class ContractionKernel {
         write_call(tile);
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
                       extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text +
-                      steps_of_blocks() + "))");
+                      blocks() + "))");
         define_points();
         outside_.append(writer_);
         outside_.close();
@@ -49,21 +49,22 @@ class ContractionKernel {
     DType dtype_of(Id load) const {
         return kernel_.buffers[std::size_t(as<Load>(kernel_, load)->access.buffer)].dtype;
     }
-    /// Where the rows of a lie side by side, blocks of them are packed (see Panels). For pairs they
-    /// are packed wherever a step's neighbour is not the next element.
-    std::string steps_of_blocks() const {
-        if (contract_.bfloat16) {
-            const bool lies_in_pairs = dtype_of(schedule_.a) == DType::bf16 &&
-                                       contract_.axes.size() == 1 &&
-                                       stride(schedule_.a, contract_.axes[0]).is_one();
-            Expression steps{"1"};
-            for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
-            return lies_in_pairs || schedule_.rows < 0 ? "" : ", " + steps.text;
-        }
-        const bool packs = schedule_.rows >= 0 && contract_.axes.size() == 1 &&
-                           stride(schedule_.a, schedule_.rows).is_one() &&
-                           !stride(schedule_.a, contract_.axes[0]).is_one();
-        return packs ? ", " + signature_.extent(contract_.axes[0]).text : "";
+    /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
+    /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds, where
+    /// nothing is packed for them.
+    std::string blocks() const {
+        if (schedule_.rows < 0) return "";
+        const bool is_along =
+            contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
+        const bool packs =
+            contract_.bfloat16
+                ? !is_along || dtype_of(schedule_.a) != DType::bf16
+                : contract_.axes.size() == 1 && !is_along &&
+                      stride(schedule_.a, schedule_.rows).is_one();
+        if (!packs && !schedule_.in_panels) return "";
+        Expression steps{"1"};
+        for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
+        return ", " + steps.text + (packs ? ", kPackedFloats" : ", kCachedFloats");
     }
 
     Expression extent(AxisId axis) const {

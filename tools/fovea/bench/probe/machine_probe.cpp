@@ -122,7 +122,8 @@ double probe_round_trip_ns(double seconds) {
 #pragma omp parallel
     {
         if (omp_get_thread_num() == 1) {
-            for (long seen = 0; seen != kStop; answered = seen) seen = asked;
+            for (long seen = 0; seen != kStop;)
+                if (const long now = asked; now != seen) answered = seen = now;
         } else if (omp_get_thread_num() == 0 && omp_get_num_threads() > 1) {
             const Clock::time_point start = Clock::now();
             while (elapsed < seconds) {
