@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <map>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
@@ -18,8 +19,8 @@ using namespace fovea;
 namespace {
 
 const std::string kCase = FOVEA_SOURCE_DIR "/tests/parity/position_wise_ffn-0/";
-const std::vector<std::string> kModel = {"position_wise_ffn", "--set",    "input=7", "--set",
-                                         "ffn=11",            "--set", "output=9"};
+const std::vector<std::string> kModel = {
+    "position_wise_ffn", "--set", "input=7", "--set", "ffn=11", "--set", "output=9"};
 const std::string kFakeDriver = "LD_LIBRARY_PATH=" FOVEA_BINARY_DIR "/fake_cuda";
 
 bool has_ptx() {
@@ -78,10 +79,10 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
     const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
     // Where no dtype is set, weights and activations are float32 on the cores, bfloat16 in PTX.
     for (const bool exact : {true, false}) {
-        const auto dtype = exact ? std::vector<std::string>{"--set", "dtype=f32"}
-                                 : std::vector<std::string>();
-        REQUIRE(
-            on_model("build", with(dtype, {"--isa", "native", "-o", path("program")})).status == 0);
+        const auto dtype =
+            exact ? std::vector<std::string>{"--set", "dtype=f32"} : std::vector<std::string>();
+        REQUIRE(on_model("build", with(dtype, {"--isa", "native", "-o", path("program")})).status ==
+                0);
         for (const char* device : {"cpu", "cuda"}) {
             const auto result = run_program(
                 with({path("program"), "run", "--device", device}, run_arguments(path(device))),
@@ -100,7 +101,8 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
             CHECK(difference(path("command"), path("cuda")) == 0);
         }
     }
-    const auto verified = test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver});
+    const auto verified =
+        test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver});
     CHECK(verified.status == 0);
     CHECK(verified.output.find("ln_layer_norm (bf16)\n") != std::string::npos);
 
@@ -168,6 +170,16 @@ TEST_CASE("gpu_check runs from a folder that holds all it needs") {
     const auto bench = runtime::parse_json(test::read_text(folder.path() / "bench.json"));
     CHECK(bench.find("machine")->find("gpu")->string() == "Fake GPU");
     CHECK(bench.find("results")->array().size() == 10);
+    for (const char* file : {"gpu.py", "gpu_model.py", "ratios.py"})
+        CHECK(std::filesystem::exists(packed + "/peers/" + file));
+    // What waits for its turns measures when it is told to.
+    const auto turns = tool::run_process(
+        {"sh", "-c", "printf '2\\n\\n' | env \"$0\" \"$1\" bench --target cuda --quick --turns",
+         kFakeDriver, packed + "/fovea"});
+    CHECK(turns.status == 0);
+    CHECK(turns.output.starts_with(
+        R"({"suite":"contraction","name":"32x32x32","pass":"forward","dtype":"bf16",)"));
+    CHECK(turns.output.find("\n[1.0,1.0]\n") != std::string::npos);
     if (void* driver = dlopen("libcuda.so.1", RTLD_NOW)) {
         dlclose(driver);
         return;  // there is a driver here

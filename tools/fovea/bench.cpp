@@ -23,6 +23,9 @@ po::options_description bench_options() {
     add("target", text("cpu|cuda"),
         "cpu by default; cuda: kernels in bfloat16, by the GPU's clock");
     add("quick", "tiny sizes, three runs of each: shows that all works, measures nothing");
+    add("turns",
+        "with --target cuda: a line of JSON says what is next, and a line of standard input\n"
+        "how many runs to answer with a list of milliseconds; a blank one goes on to the next");
     add("json", text("F"), "write the measurements as JSON");
     add("svg", text("F"), "draw them below the machine's roofline");
     return options;
@@ -42,7 +45,9 @@ int bench_on_gpu(const Arguments& given) {
     std::string suite;
     if (given.has("suite")) suite = given.choice("suite", {"contraction", "attention", "models"});
     if (given.has("svg")) throw UserError("--svg draws the roofline of --target cpu alone");
-    const GpuBench bench = bench_gpu(cuda_target(), suite, given.has("quick"));
+    const bool in_turns = given.has("turns");
+    const GpuBench bench = bench_gpu(cuda_target(), suite, {given.has("quick"), in_turns});
+    if (in_turns) return 0;
     fmt::print("{}", bench.table());
     if (given.has("json")) runtime::write_file_atomically(given.text("json"), bench.json());
     return 0;
@@ -62,6 +67,7 @@ int bench_command(const std::vector<std::string>& arguments) {
         bench_options(), arguments);
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "cuda"}) == "cuda") return bench_on_gpu(given);
+    if (given.has("turns")) throw UserError("--turns is for --target cuda");
     const std::vector<Suite> suites = chosen_suites(given);
     runtime::set_threads(given.whole("threads", 1, runtime::thread_count()));
     Bench bench(given.has("quick"));

@@ -11,17 +11,11 @@ import time
 
 import torch
 
+from ratios import quantiles
+
 TURN_MS, TUNING_MS = 60, 120  # how long one side runs at a time
 DISTURBED = 0.1  # processors that others may take before a row is called disturbed
 REST_S = 0.03  # between turns: threads that still wait for work go to sleep
-
-
-def quantiles(values):
-    """{median, p10, p90}"""
-    ordered = sorted(values)
-    last = len(ordered) - 1
-    return {"median": statistics.median(ordered), "p10": ordered[last // 10],
-            "p90": ordered[last - last // 10]}
 
 
 def timed(function):

@@ -277,7 +277,7 @@ class Rows {
 
     Value* join_parts(Reduction reduction, Value* total) {
         llvm::Type* type = total->getType();
-        // What the last reduction but one left there has been read: the barrier of the last says so.
+        // What the last but one left there has been read: the barrier of the last says so.
         Value*& memory = parts_[joins_++ % 2];
         if (!memory) memory = f_.shared(ir_.getInt32Ty(), std::size_t(plan_.threads), "parts");
         const auto place = [&](Value* number) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "dsl/fovea.h"
@@ -40,21 +41,46 @@ Graph attention_graph(std::int64_t heads, std::int64_t width, bool is_causal) {
     return graph;
 }
 
+nlohmann::ordered_json json_of(const Work& work) {
+    return {{"suite", work.suite}, {"name", work.name}, {"pass", work.pass},
+            {"dtype", work.dtype}, {"dims", work.dims}, {"flops", work.flops}};
+}
+
+/// Says what is measured next, and measures when told to: a number of runs a line, whose
+/// milliseconds are answered as one JSON list; a blank line, or the end, is the end of this work.
+void take_turns(const Work& work, const std::function<double()>& sample) {
+    std::cout << json_of(work).dump() << std::endl;
+    for (std::string line; std::getline(std::cin, line) && !line.empty();) {
+        std::vector<double> times;
+        for (int i = 0, runs = std::stoi(line); i < runs; ++i) times.push_back(sample());
+        std::cout << nlohmann::json(times).dump() << std::endl;
+    }
+}
+
 class GpuSuites {
   public:
-    GpuSuites(const Target& target, bool quick)
-        : target_(target), name_(open_target(target).device->name()), quick_(quick) {}
+    GpuSuites(const Target& target, GpuBenchOptions options)
+        : target_(target),
+          name_(open_target(target).device->name()),
+          quick_(options.quick),
+          in_turns_(options.in_turns) {}
 
     void contraction() {
-        const std::int64_t size = quick_ ? 32 : 8192;
-        const double n = double(size);
-        Program program = compiled({.name = "product", .graph = product_graph(size, size)});
-        run(program, {.suite = "contraction",
-                      .name = fmt::format("{0}x{0}x{0}", size),
-                      .pass = "forward",
-                      .dims = {{"rows", size}},
-                      .flops = 2 * n * n * n,
-                      .dtype = "bf16"});
+        struct Sizes {
+            std::int64_t rows, k, columns;
+        };
+        std::vector<Sizes> all = {
+            {1024, 1024, 1024}, {4096, 512, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}};
+        if (quick_) all = {{32, 32, 32}};
+        for (const auto& [rows, k, columns] : all) {
+            Program program = compiled({.name = "product", .graph = product_graph(k, columns)});
+            run(program, {.suite = "contraction",
+                          .name = fmt::format("{}x{}x{}", rows, k, columns),
+                          .pass = "forward",
+                          .dims = {{"rows", rows}},
+                          .flops = 2 * double(rows) * double(k) * double(columns),
+                          .dtype = "bf16"});
+        }
     }
 
     void attention() {
@@ -75,7 +101,7 @@ class GpuSuites {
             }
         const LoadedModel loaded = load_model("attention_is_all_you_need", settings);
         ProgramRequest request = translator_programs(loaded, {})[0];
-        Program program = compiled(std::move(request));
+        Program program = compiled(std::move(request), true);
         const std::int64_t length = quick_ ? 5 : 64, vocabulary = quick_ ? 13 : 32000;
         const SampleDims dims = {{"batch", quick_ ? 2 : 64},
                                  {"src_len", length},
@@ -94,7 +120,10 @@ class GpuSuites {
              .dims = dims,
              .flops = product_flops(program.compiled.programs[0].graph, true, dims),
              .dtype = "bf16"},
-            [&] { step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1}); });
+            [&, device = program.device] {
+                return device->milliseconds_of(
+                    [&] { step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1}); });
+            });
     }
 
     GpuBench take() { return {name_, std::move(rows_)}; }
@@ -102,20 +131,25 @@ class GpuSuites {
   private:
     struct Program {
         CompiledModel compiled;
+        std::shared_ptr<device::Device> device;
         runtime::Model model;
     };
 
-    Program compiled(ProgramRequest request) {
+    /// With `as_whole`, launches are not measured one by one, and a graph of them can be recorded.
+    Program compiled(ProgramRequest request, bool as_whole = false) {
         // Programs have kernels of one name: each has a device, and with it modules, of its own.
         const OpenTarget open = open_target(target_);
         clock_ = std::make_shared<LaunchClock>(open.device);
+        const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
         request.dtype = bf16;
         request.row_blocks = kGpuRowBlocks;
         request.attention_in_bf16 = true;
-        Program program{compile_model("bench_gpu", "tools/fovea/device", {}, {request}), {}};
+        request.weights = lower::Weights::as_they_are;
+        Program program{
+            compile_model("bench_gpu", "tools/fovea/device", {}, {request}), device, {}};
         auto code = std::make_shared<const device::Code>(
             compile_for_devices(program.compiled.plan, {open.architecture}));
-        program.model = device::on_device(description_of(program.compiled.plan), clock_, code);
+        program.model = device::on_device(description_of(program.compiled.plan), device, code);
         return program;
     }
 
@@ -159,26 +193,28 @@ class GpuSuites {
                         program.compiled.plan.kernels[std::size_t(own.plan.steps[i].kernel)].name);
         }
         clock_->count(std::move(counted));
-        add(work, [&] { instance.run(); });
+        add(work, [&] {
+            clock_->start();
+            instance.run();
+            return clock_->milliseconds();
+        });
         clock_->count({});
     }
 
-    void add(const Work& work, const std::function<void()>& once) {
+    /// `sample` runs once and gives its milliseconds.
+    void add(const Work& work, const std::function<double()>& sample) {
+        if (in_turns_) return take_turns(work, sample);
         const Effort effort = quick_ ? Effort{2, 2, 0} : Effort{10, 50, 0.5};
         BenchRow row;
         row.work = work;
-        row.ms = repeat(effort, [&] {
-            clock_->start();
-            once();
-            return clock_->milliseconds();
-        });
+        row.ms = repeat(effort, sample);
         rows_.push_back(std::move(row));
     }
 
     const Target& target_;
     std::string name_;
     std::shared_ptr<LaunchClock> clock_;  // of the last program
-    bool quick_;
+    bool quick_, in_turns_;
     std::vector<BenchRow> rows_;
 };
 
@@ -192,8 +228,8 @@ std::string dims_text(const Work& work) {
 }  // namespace
 
 std::string GpuBench::table() const {
-    std::string text = fmt::format("{}, kernels alone\n{:<28} {:<9} {:>10} {:>9}  {}\n", device, "",
-                                   "pass", "ms", "TFLOP/s", "dims");
+    std::string text = fmt::format("{}, by its own clock\n{:<28} {:<9} {:>10} {:>9}  {}\n", device,
+                                   "", "pass", "ms", "TFLOP/s", "dims");
     for (const BenchRow& row : rows)
         text += fmt::format("{:<28} {:<9} {:>10.3f} {:>9.1f}  {}\n", row.work.name, row.work.pass,
                             row.ms.median, row.gflops() / 1000, dims_text(row.work));
@@ -202,22 +238,18 @@ std::string GpuBench::table() const {
 
 std::string GpuBench::json() const {
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
-    for (const BenchRow& row : rows)
-        results.push_back(
-            {{"suite", row.work.suite},
-             {"name", row.work.name},
-             {"pass", row.work.pass},
-             {"dtype", row.work.dtype},
-             {"dims", row.work.dims},
-             {"flops", row.work.flops},
-             {"ms", {{"median", row.ms.median}, {"p10", row.ms.p10}, {"p90", row.ms.p90}}},
-             {"gflops", row.gflops()}});
+    for (const BenchRow& row : rows) {
+        nlohmann::ordered_json result = json_of(row.work);
+        result["ms"] = {{"median", row.ms.median}, {"p10", row.ms.p10}, {"p90", row.ms.p90}};
+        result["gflops"] = row.gflops();
+        results.push_back(std::move(result));
+    }
     const nlohmann::ordered_json report = {{"machine", {{"gpu", device}}}, {"results", results}};
     return report.dump(1) + "\n";
 }
 
-GpuBench bench_gpu(const Target& target, const std::string& suite, bool quick) {
-    GpuSuites suites(target, quick);
+GpuBench bench_gpu(const Target& target, const std::string& suite, GpuBenchOptions options) {
+    GpuSuites suites(target, options);
     if (suite.empty() || suite == "contraction") suites.contraction();
     if (suite.empty() || suite == "attention") suites.attention();
     if (suite.empty() || suite == "models") suites.training();

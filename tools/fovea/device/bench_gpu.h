@@ -10,9 +10,9 @@
 namespace fovea::tool {
 
 /// Matrix products, attention forward and backward, and a training step of the paper's base model,
-/// in bfloat16, by the clock of the device around each launch: copies and the host do not count.
-/// `suite`: contraction, attention or models; empty: all. `quick`: tiny sizes, which measure
-/// nothing.
+/// in bfloat16, by the clock of the device: around each launch of products and attention, whose
+/// copies and host do not count, and around a whole step. `suite`: contraction, attention or
+/// models; empty: all.
 struct GpuBench {
     std::string device;
     std::vector<BenchRow> rows;
@@ -20,6 +20,13 @@ struct GpuBench {
     std::string table() const;
     std::string json() const;  // {"machine": {"gpu"}, "results": […]}
 };
-GpuBench bench_gpu(const Target& target, const std::string& suite, bool quick);
+
+struct GpuBenchOptions {
+    bool quick = false;  // tiny sizes, which measure nothing
+    /// Measures when told to, line by line on standard input, so that others can have their turns
+    /// in between; there are no rows then.
+    bool in_turns = false;
+};
+GpuBench bench_gpu(const Target& target, const std::string& suite, GpuBenchOptions options);
 
 }  // namespace fovea::tool
