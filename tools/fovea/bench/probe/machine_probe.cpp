@@ -112,29 +112,32 @@ double probe_bf16_gflops(double seconds) {
 #endif
 }
 
-/// Nanoseconds until an answer of another thread to a value in memory is seen, over `seconds` of
-/// asking; 0 with one thread. Every barrier takes as long.
+/// Nanoseconds until a value in memory comes back from another thread, over `seconds` of sending
+/// it; 0 with one thread. Every barrier takes as long.
 double probe_round_trip_ns(double seconds) {
     constexpr long kStop = -1;
-    alignas(64) std::atomic<long> asked{0}, answered{0};
+    alignas(64) std::atomic<long> ball{0};  // odd: for thread 1; even: back
     double elapsed = 0;
     long rounds = 0;
+    const auto send = [&](long value) { ball.store(value, std::memory_order_release); };
+    const auto read = [&] { return ball.load(std::memory_order_acquire); };
 #pragma omp parallel
     {
         if (omp_get_thread_num() == 1) {
-            for (long seen = 0; seen != kStop;)
-                if (const long now = asked; now != seen) answered = seen = now;
+            for (long seen = read(); seen != kStop; seen = read())
+                if (seen % 2 == 1) send(seen + 1);
         } else if (omp_get_thread_num() == 0 && omp_get_num_threads() > 1) {
             const Clock::time_point start = Clock::now();
             while (elapsed < seconds) {
                 constexpr int kRounds = 100;
                 for (int i = 0; i < kRounds; ++i) {
-                    asked = ++rounds;
-                    while (answered != rounds) {}
+                    const long back = 2 * ++rounds;
+                    send(back - 1);
+                    while (read() != back) {}
                 }
                 elapsed = seconds_since(start);
             }
-            asked = kStop;
+            send(kStop);
         }
     }
     return rounds > 0 ? elapsed / double(rounds) * 1e9 : 0;
