@@ -103,8 +103,11 @@ Values TileFragments::by_rows(const std::vector<Values>& sums) {
     return all;
 }
 
-std::vector<Values> TileFragments::operand_of(Id rows, AxisId summed) {
-    const Values all = existing(values(rows), summed, f_.neutral(Reduction::sum, ir_.getFloatTy()));
+Values TileFragments::factors_of(Id rows, AxisId summed) {
+    return existing(values(rows), summed, f_.neutral(Reduction::sum, ir_.getFloatTy()));
+}
+
+std::vector<Values> TileFragments::packed(const Values& all) {
     const std::size_t length = all.size() / kRows;
     std::vector<Values> operands;
     for (std::size_t step = 0; step < length / 4; ++step) {

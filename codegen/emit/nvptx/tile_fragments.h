@@ -53,9 +53,10 @@ class TileFragments {
     std::vector<Values> start_of(Id id, Id sum, int across);
     /// Such sums, one row after the other as `define` takes them.
     Values by_rows(const std::vector<Values>& sums);
-    /// Values of rows times the summed axis, zero where there are none, as the first operands of
-    /// products: four registers for each 16 of them.
-    std::vector<Values> operand_of(Id rows, AxisId summed);
+    /// Values of rows times the summed axis, zero where there are none.
+    Values factors_of(Id rows, AxisId summed);
+    /// Such values as the first operands of products: four registers for each 16 of them.
+    std::vector<Values> packed(const Values& factors);
 
     struct Range {
         llvm::Value *first = nullptr, *end = nullptr;  // i64

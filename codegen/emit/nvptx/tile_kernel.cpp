@@ -5,6 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/nvptx/attention_group.h"
 #include "codegen/emit/nvptx/tile_elements.h"
 #include "codegen/emit/nvptx/tile_matrix_kernel.h"
 #include "codegen/emit/nvptx/tile_plan.h"
@@ -125,7 +126,10 @@ void prepare_tile_function(Function& function) {
 
 namespace {
 
-PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
+PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::string& entry,
+                     const Target& target) {
+    if (target.has_wgmma() && !why_not_attention_group(kernel))
+        return write_attention_group(module, plan_attention_group(kernel), entry);
     try {
         return write_tile_matrices(module, plan_tile_matrices(kernel), entry);
     } catch (const TileRefusal&) {
@@ -153,11 +157,12 @@ PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::stri
 
 }  // namespace
 
-PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry) {
+PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry,
+                            const Target& target) {
     PtxKernel result{kernel.name, {}, {}};
     std::string name = entry;
     for (const Kernel& part : parts_of(kernel)) {
-        result.launches.push_back(write_part(module, part, name));
+        result.launches.push_back(write_part(module, part, name, target));
         name += "__more";  // no kernel's name, which have single underscores
     }
     return result;

@@ -83,7 +83,7 @@ class Writer : public TileFragments {
         const int across = plan_.length(column_of(id)) / 8, depth = plan_.length(summed) / 16;
         std::vector<Values> sums = start_of(id, sum, across);
         std::vector<Values> left;
-        if (!plan_.operands.contains(rows)) left = operand_of(rows, summed);
+        if (!plan_.operands.contains(rows)) left = packed(factors_of(rows, summed));
         else if (rows_.contains(rows)) left = rows_.at(rows);
         for (int step = 0; step < depth; ++step) {
             const Values a =

@@ -1,0 +1,190 @@
+// Attention by groups of warps (sm_90a): on the interpreter against the float64 evaluator, over
+// odd lengths, schedules and the padding; each wait, arrival and fence is needed.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "codegen/emit/nvptx/attention_group_plan.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "tests/kernel/attention_programs.h"
+#include "tests/nvptx/in_bfloat16.h"
+#include "tests/nvptx/run_ptx.h"
+#include "tests/nvptx/waits.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using kernel::DimValues;
+using kernel::Kernel;
+
+namespace {
+
+/// Of the weights, which products take in 8 bits.
+constexpr double kTolerance = 1e-2;
+
+constexpr std::uint16_t kNotANumber = 0x7fc0, kInfinity = 0x7f80;
+
+DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
+    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
+}
+
+AttentionVariant variant_of(const char* name, int width, int value_width) {
+    AttentionVariant variant;
+    variant.name = name, variant.width = width, variant.value_width = value_width;
+    return variant;
+}
+
+Kernel forward(const AttentionVariant& variant) {
+    return in_bfloat16_memory(attention_forward(variant));
+}
+
+/// Of every kind that changes what groups of warps do.
+std::vector<AttentionVariant> variants() {
+    using L = AttentionVariant::Lengths;
+    std::vector<AttentionVariant> all;
+    const auto add = [&](const char* name, int width, int value_width) {
+        all.push_back(variant_of(name, width, value_width));
+        return &all.back();
+    };
+    add("plain", 64, 64);
+    add("wide", 128, 128)->lengths = L::sequences;
+    auto it = add("causal_padded", 64, 64);
+    it->causal = true, it->lengths = L::sequences;
+    add("by_query", 64, 128)->lengths = L::queries;
+    it = add("uniform", 128, 64);
+    it->uniform = true, it->causal = true, it->lengths = L::sequences, it->heads_inside = true;
+    it = add("window", 64, 64);
+    it->causal = true, it->window = 130;
+    it = add("soft_cap", 64, 64);
+    it->soft_cap = 5, it->causal = true;
+    it = add("alibi", 64, 64);
+    it->alibi = true, it->causal = true;
+    add("allowed", 64, 64)->allowed = true;
+    add("bias", 64, 64)->bias = true;
+    it = add("dropout", 64, 64);
+    it->dropout = 0.25, it->lengths = L::sequences;
+    return all;
+}
+
+std::uint16_t to_half(float value) {
+    std::uint32_t word;
+    std::memcpy(&word, &value, sizeof word);
+    return std::uint16_t(word >> 16);
+}
+float from_half(std::uint16_t half) {
+    const std::uint32_t word = std::uint32_t(half) << 16;
+    float value;
+    std::memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+/// Operands of both signs.
+Arrays arrays_for(const Kernel& kernel, const DimValues& dims) {
+    Arrays arrays(kernel, dims, int(dims.at("n")) + 1, 11);
+    std::mt19937 generator(3);
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t at = 0; at < arrays.exact[i].size(); ++at) {
+            arrays.halves[i][at] = to_half(float(generator() >> 8) * 0x1p-22F - 2.F);
+            arrays.exact[i][at] = double(from_half(arrays.halves[i][at]));
+        }
+    return arrays;
+}
+
+void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
+           const ptx::Schedule& schedule) {
+    const Kernel& kernel = emitted.kernels[number];
+    CAPTURE(kernel.name);
+    CAPTURE(dims.at("m"));
+    CAPTURE(dims.at("n"));
+    Arrays first = arrays_for(kernel, dims), other = arrays_for(kernel, dims);
+    run_ptx(emitted, number, dims, first, ptx::schedules()[0]);
+    run_ptx(emitted, number, dims, other, schedule);
+    CHECK(same_bits(first, other));
+    check_against_evaluator(kernel, dims, first, kTolerance);
+}
+
+std::vector<Kernel> all_kernels() {
+    std::vector<Kernel> kernels;
+    for (const AttentionVariant& variant : variants()) kernels.push_back(forward(variant));
+    return kernels;
+}
+
+}  // namespace
+
+TEST_CASE("attention by groups of warps agrees with the evaluator") {
+    constexpr std::pair<int, int> kLengths[] = {{0, 5},    {5, 0},     {1, 1},
+                                                {33, 140}, {130, 256}, {300, 300}};
+    const Emitted emitted = emit_and_parse(all_kernels(), "sm_90a");
+    const std::vector<ptx::Schedule> schedules = ptx::schedules();
+    for (std::size_t number = 0; number < emitted.kernels.size(); ++number) {
+        CHECK(emitted.ptx.kernels[number].launches[0].maps.size() == 3);
+        for (std::size_t i = 0; i < std::size(kLengths); ++i)
+            check(emitted, number, sizes(i == 3 ? 2 : 1, kLengths[i].first, kLengths[i].second),
+                  schedules[1 + (number + i) % (schedules.size() - 1)]);
+    }
+}
+
+TEST_CASE("attention by groups of warps reads nothing of the padding") {
+    AttentionVariant variant = variant_of("padded", 64, 64);
+    variant.lengths = AttentionVariant::Lengths::sequences;
+    const Emitted emitted = emit_and_parse({forward(variant)}, "sm_90a");
+    const Kernel& kernel = emitted.kernels[0];
+    const auto output = [&](std::int64_t keys, std::uint16_t padding) {
+        const DimValues dims = sizes(1, 20, keys);
+        Arrays arrays = arrays_for(kernel, dims), longest = arrays_for(kernel, sizes(1, 20, 300));
+        arrays.halves[0] = longest.halves[0];
+        for (std::size_t i = 1; i < 3; ++i)
+            for (std::size_t head = 0; head < 2; ++head)
+                for (std::size_t at = 0; at < std::size_t(keys) * 64; ++at)
+                    arrays.halves[i][head * std::size_t(keys) * 64 + at] =
+                        at < 150 * 64 ? longest.halves[i][head * 300 * 64 + at] : padding;
+        arrays.integers[3][0] = 150;
+        run_ptx(emitted, 0, dims, arrays);
+        return std::pair(arrays.halves[4], arrays.floats[5]);
+    };
+    const auto right = output(150, 0);
+    for (const std::uint16_t padding : {kNotANumber, kInfinity})
+        for (const std::int64_t keys : {151, 300}) CHECK(output(keys, padding) == right);
+}
+
+TEST_CASE("each wait, arrival and fence of attention by groups of warps is needed") {
+    for (const bool causal : {false, true}) {
+        AttentionVariant variant = variant_of("attention", 64, 64);
+        variant.causal = causal, variant.lengths = AttentionVariant::Lengths::sequences;
+        const Kernel kernel = forward(variant);
+        // Six tiles of keys: copies have fallen far behind at the last, which is not whole.
+        const DimValues dims = sizes(1, causal ? 800 : 70, 800);
+        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims, [&] {
+            Arrays arrays = arrays_for(kernel, dims);
+            arrays.integers[3][0] = 750;
+            const std::size_t keys = std::size_t(dims.at("n"));
+            for (std::size_t at = 0; at < arrays.exact[2].size(); ++at)
+                if (at / 64 % keys >= 750) arrays.halves[2][at] = kNotANumber;
+            return arrays;
+        });
+        CHECK(waits.all > 30);
+        for (const std::string& line : waits.unneeded) MESSAGE(line);
+        CHECK(waits.unneeded.empty());
+    }
+}
+
+TEST_CASE("why attention is not for groups of warps is said") {
+    const auto reason = [](const AttentionVariant& variant) {
+        return emit::nvptx::why_not_attention_group(forward(variant)).value_or("");
+    };
+    CHECK(reason(variant_of("attention", 64, 128)) == "");
+    CHECK(reason(variant_of("attention", 32, 64)) ==
+          "it has rows of 32 elements, not of 64 or 128");
+    const Kernel in_float = in_bfloat16(attention_forward(variant_of("attention", 64, 64)));
+    CHECK(emit::nvptx::why_not_attention_group(in_float) == "it has Q in memory as float32");
+    Kernel backward = in_bfloat16(attention_backward(variant_of("attention", 64, 64)));
+    CHECK(emit::nvptx::why_not_attention_group(backward).has_value());
+}
+
+TEST_CASE("ptxas has nothing against attention by groups of warps") {
+    const auto complaints =
+        complaints_of_ptxas(emit_and_parse(all_kernels(), "sm_90a").ptx.text, "sm_90a");
+    if (complaints) CHECK(*complaints == "");
+}
