@@ -80,7 +80,7 @@ class CudaDevice : public Device {
         return best;
     }
 
-    void load(const std::string& text) override {
+    int load(const std::string& text) override {
         enter();
         std::vector<char> errors(1 << 14);
         std::array<int, 2> options = {kCuJitErrorLog, kCuJitErrorLogBytes};
@@ -93,6 +93,7 @@ class CudaDevice : public Device {
                             driver_.text_of(result));
         driver_.check(result, "load the kernels on " + name_ + " [" + errors.data() + "]");
         modules_.push_back(module);
+        return static_cast<int>(modules_.size()) - 1;
     }
 
     Address allocate(std::size_t bytes) override {
@@ -206,14 +207,16 @@ class CudaDevice : public Device {
         return map;
     }
     CuFunction function_of(const LaunchCall& call) {
-        const auto known = functions_.find(call.entry);
+        const std::pair key(call.module, call.entry);
+        const auto known = functions_.find(key);
         if (known != functions_.end() && known->second.shared_bytes >= call.shared_bytes)
             return known->second.function;
         Entry entry;
-        for (CuModule module : modules_)
-            if (!entry.function &&
-                driver_.module_get_function(&entry.function, module, call.entry.c_str()) != 0)
-                entry.function = nullptr;
+        for (std::size_t i = 0; i < modules_.size() && !entry.function; ++i)
+            if (call.module == kAnyModule || static_cast<std::size_t>(call.module) == i)
+                if (driver_.module_get_function(&entry.function, modules_[i],
+                                                call.entry.c_str()) != 0)
+                    entry.function = nullptr;
         if (!entry.function) throw InternalError("no module has the entry '" + call.entry + "'");
         entry.shared_bytes = std::max(call.shared_bytes, kSharedWithoutAsking);
         if (call.shared_bytes > kSharedWithoutAsking)
@@ -221,7 +224,7 @@ class CudaDevice : public Device {
                                                          call.shared_bytes),
                           "give kernel " + call.kernel + " " + std::to_string(call.shared_bytes) +
                               " bytes of shared memory");
-        functions_[call.entry] = entry;
+        functions_[key] = entry;
         return entry.function;
     }
 
@@ -238,7 +241,7 @@ class CudaDevice : public Device {
     CuStream stream_ = nullptr;
     CuEvent start_ = nullptr, stop_ = nullptr;
     std::vector<CuModule> modules_;
-    std::map<std::string, Entry> functions_;
+    std::map<std::pair<int, std::string>, Entry> functions_;  // by module and entry
 };
 
 }  // namespace

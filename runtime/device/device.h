@@ -43,17 +43,21 @@ struct MappedTensor {
     }
 };
 
+/// Stands for the first of the modules that has the entry.
+inline constexpr int kAnyModule = -1;
+
 /// One launch of an entry: blocks and threads lie along x, every argument has 64 bits. Behind the
 /// arguments the entry takes a tensor map for each of `tensors`, zeros for one that is empty.
 struct LaunchCall {
     const std::string& kernel;  // as errors name it
-    const std::string& entry;   // of the module that was loaded
+    const std::string& entry;
     std::int64_t blocks = 0;    // at least 1
     int threads = 0;
     int shared_bytes = 0;  // dynamic shared memory
     std::span<const std::uint64_t> arguments;
     std::span<const Region> memory;  // all that the arguments give it
     std::span<const MappedTensor> tensors = {};
+    int module = kAnyModule;  // that has the entry, as `load` numbered it
 };
 
 /// Launches that were recorded once, to be repeated at little cost.
@@ -74,8 +78,8 @@ class Device {
     /// The one of these architectures (`sm_80`, `sm_90`, `sm_90a`) whose code is best here; empty
     /// where none runs.
     virtual std::string choose(std::span<const std::string> architectures) const = 0;
-    /// Loads PTX text. Entries of all modules that are loaded have names of their own.
-    virtual void load(const std::string& text) = 0;
+    /// Loads PTX text beside what is loaded already, and gives the number of the new module.
+    virtual int load(const std::string& text) = 0;
 
     /// An address that is a multiple of 256; null bytes have one too.
     virtual Address allocate(std::size_t bytes) = 0;

@@ -10,15 +10,13 @@
 namespace fovea::runtime::device {
 namespace {
 
-const Module& load_best(Device& device, const Code& code, const Model& model) {
+/// The module that suits the device best.
+const Module& find_best(const Device& device, const Code& code, const Model& model) {
     std::vector<std::string> architectures;
     for (const Module& module : code.modules) architectures.push_back(module.architecture);
     const std::string best = device.choose(architectures);
-    for (const Module& module : code.modules) {
-        if (module.architecture != best) continue;
-        device.load(module.text);
-        return module;
-    }
+    for (const Module& module : code.modules)
+        if (module.architecture == best) return module;
     std::string list;
     for (const std::string& name : architectures) list += (list.empty() ? "" : ", ") + name;
     throw UserError("the kernels of " + model.name + " are for " +
@@ -56,7 +54,8 @@ Model on_device(const Model& model, std::shared_ptr<Device> device,
     auto shared = std::make_shared<Shared>();
     shared->device = std::move(device);
     shared->code = std::move(code);
-    shared->module = &load_best(*shared->device, *shared->code, model);
+    shared->module = &find_best(*shared->device, *shared->code, model);
+    shared->module_number = shared->device->load(shared->module->text);
     shared->model = std::make_shared<Model>(with_steps(model, *shared->code, *shared->module));
     Model result = *shared->model;
     for (std::size_t i = 0; i < result.programs.size(); ++i) {

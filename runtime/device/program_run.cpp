@@ -61,7 +61,7 @@ void ProgramRun::run_kernel(int kernel, std::vector<Region> tensors,
     for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].written = own.buffers[i].written;
     std::vector<std::int64_t> dims(placement_.dims().begin(), placement_.dims().end());
     dims.insert(dims.end(), more_dims.begin(), more_dims.end());
-    device::run_kernel(device_, own, tensors, dims, key_.address());
+    device::run_kernel(device_, own, tensors, dims, key_.address(), shared_->module_number);
 }
 
 void ProgramRun::run_step(const Step& step) {

@@ -17,6 +17,7 @@ struct Shared {
     std::shared_ptr<Device> device;
     std::shared_ptr<const Code> code;
     const Module* module = nullptr;
+    int module_number = 0;  // on the device
     std::shared_ptr<const Model> model;  // with the buffers of its code
 };
 

@@ -64,8 +64,8 @@ std::vector<Region> distinct(std::span<const Region> buffers) {
 
 class KernelRun {
   public:
-    KernelRun(Device& device, std::span<const std::int64_t> dims, Address key)
-        : device_(device), dims_(dims), key_(key) {}
+    KernelRun(Device& device, std::span<const std::int64_t> dims, Address key, int module)
+        : device_(device), dims_(dims), key_(key), module_(module) {}
 
     void launch(const Kernel& kernel, std::span<const Address> addresses,
                 std::span<const Region> memory) const {
@@ -84,7 +84,7 @@ class KernelRun {
             for (const TensorMap& map : launch.maps)
                 tensors.push_back(mapped(kernel, map, addresses, dims_));
             device_.launch({kernel.name, launch.entry, blocks, launch.threads, launch.shared_bytes,
-                            arguments, regions, tensors});
+                            arguments, regions, tensors, module_});
         }
     }
 
@@ -121,13 +121,14 @@ class KernelRun {
     Device& device_;
     std::span<const std::int64_t> dims_;
     Address key_;
+    int module_;
 };
 
 }  // namespace
 
 void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
-                std::span<const std::int64_t> dims, Address key) {
-    const KernelRun run(device, dims, key);
+                std::span<const std::int64_t> dims, Address key, int module) {
+    const KernelRun run(device, dims, key, module);
     if (kernel.scan) return run.scan(kernel, buffers);
     std::vector<Address> addresses;
     for (const Region& buffer : buffers) addresses.push_back(buffer.address);

@@ -57,6 +57,9 @@ TEST_CASE("programs run through the driver, the second time at one place as a gr
     test::check_scaled_model(open_cuda(kFake));
     CHECK(count_of("cuGraphLaunch") > before);
     CHECK(count_of("cuLaunchKernel") > 0);
+    const auto device = open_cuda(kFake);  // has another model's kernels by then
+    device->load(test::other_text());
+    test::check_scaled_model(device);
 }
 
 TEST_CASE("the best code for the GPU is loaded") {

@@ -15,6 +15,12 @@ TEST_CASE("programs run on a device as they do on this machine's cores") {
     test::check_scaled_model(std::make_shared<InterpreterDevice>());
 }
 
+TEST_CASE("a device holds the kernels of several models, whatever their names") {
+    const auto device = std::make_shared<InterpreterDevice>();
+    device->load(test::other_text());
+    test::check_scaled_model(device);
+}
+
 TEST_CASE("the observer sees what each kernel has written") {
     const auto model = runtime::device::on_device(
         test::scaled_model(), std::make_shared<InterpreterDevice>(), test::scaled_code());

@@ -20,6 +20,9 @@ runtime::Model scaled_model();
 /// Its kernels for sm_80 and sm_90. With `too_far` the kernel of y writes behind its tensor.
 std::shared_ptr<runtime::device::Code> scaled_code(bool too_far = false);
 
+/// PTX of other kernels by the names of some of the model's: they give other results.
+std::string other_text();
+
 /// Runs the model at several sizes, with parameters that change, and checks what it gives.
 void check_scaled_model(std::shared_ptr<runtime::device::Device> device,
                         std::shared_ptr<const runtime::device::Code> code = scaled_code());

@@ -17,7 +17,10 @@ std::string InterpreterDevice::choose(std::span<const std::string> architectures
     return architectures.empty() ? "" : architectures.back();
 }
 
-void InterpreterDevice::load(const std::string& text) { modules_.push_back(ptx::parse(text)); }
+int InterpreterDevice::load(const std::string& text) {
+    modules_.push_back(ptx::parse(text));
+    return int(modules_.size()) - 1;
+}
 
 InterpreterDevice::Address InterpreterDevice::allocate(std::size_t bytes) {
     const Address address = next_;
@@ -74,7 +77,9 @@ std::array<std::byte, 128> tensor_map(const runtime::device::MappedTensor& tenso
 
 void InterpreterDevice::launch(const LaunchCall& call) {
     const auto module = std::find_if(modules_.begin(), modules_.end(), [&](const ptx::Module& m) {
-        return m.kernels.contains(call.entry);
+        const bool is_asked_for = call.module == runtime::device::kAnyModule ||
+                                  &m == &modules_.at(std::size_t(call.module));
+        return is_asked_for && m.kernels.contains(call.entry);
     });
     if (module == modules_.end())
         throw InternalError(fmt::format("no module has the entry '{}'", call.entry));

@@ -20,7 +20,7 @@ class InterpreterDevice : public runtime::device::Device {
 
     std::string name() const override { return "the interpreter of PTX"; }
     std::string choose(std::span<const std::string> architectures) const override;
-    void load(const std::string& text) override;
+    int load(const std::string& text) override;
 
     Address allocate(std::size_t bytes) override;
     void release(Address address) noexcept override;

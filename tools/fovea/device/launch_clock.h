@@ -27,7 +27,7 @@ class LaunchClock : public runtime::device::Device {
     std::string choose(std::span<const std::string> architectures) const override {
         return device_->choose(architectures);
     }
-    void load(const std::string& text) override { device_->load(text); }
+    int load(const std::string& text) override { return device_->load(text); }
     Address allocate(std::size_t bytes) override { return device_->allocate(bytes); }
     void release(Address address) noexcept override { device_->release(address); }
     void copy_in(Address to, const void* from, std::size_t bytes) override {
