@@ -209,7 +209,8 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
     program.passes.push_back({"fuse", "neighbours are merged once no pass changes them any more",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
     Stopwatch lowering;
-    lower::Lowered lowered = lower::lower(program.optimized, program.fused, request.row_blocks);
+    lower::Lowered lowered =
+        lower::lower(program.optimized, program.fused, request.row_blocks, request.weights);
     program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
                               int(lowered.kernels.size())});
     Stopwatch planning;

@@ -7,6 +7,7 @@
 #include "codegen/choose_attention.h"
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/graph.h"
+#include "codegen/lower/lower.h"
 #include "codegen/plan/plan.h"
 
 namespace fovea {
@@ -39,6 +40,7 @@ struct ProgramRequest {
     int row_blocks = kernel::kRowBlocks;  // that a sum over rows is taken in
     /// With bf16: attention reads and writes it in memory, too, which kernels of CPUs do not.
     bool attention_in_bf16 = false;
+    lower::Weights weights = lower::Weights::in_pairs;  // with bf16
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.

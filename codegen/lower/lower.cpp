@@ -27,8 +27,8 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks) {
-    Memories memories(graph, fused, row_blocks);
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks, Weights weights) {
+    Memories memories(graph, fused, row_blocks, weights);
     Lowered lowered;
     for (const fuse::Group& group : fused.groups)
         for (LoweredKernel& kernel : lower_group(graph, fused, group, memories))
@@ -38,6 +38,8 @@ Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks)
         copies.push_back(lower_transposed(graph, fused, parameter, false, memories));
     for (int parameter : std::vector<int>(memories.paired_parameters()))
         copies.push_back(lower_transposed(graph, fused, parameter, true, memories));
+    for (int parameter : std::vector<int>(memories.rounded_parameters()))
+        copies.push_back(lower_rounded(graph, fused, parameter, memories));
     lowered.kernels.insert(lowered.kernels.begin(), copies.begin(), copies.end());
     for (LoweredKernel& kernel : lowered.kernels) kernel::collapse_axes(kernel.kernel);
     lowered.memories = memories.take();

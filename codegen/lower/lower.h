@@ -32,8 +32,12 @@ struct Lowered {
         kernels;  // in the order they run (prepared ones first or among them)
 };
 
+/// How programs in bfloat16 lay out the matrices among their parameters for products: pairs of
+/// columns in panels of rows, as a CPU multiplies them, or rounded as they are.
+enum class Weights { in_pairs, as_they_are };
+
 /// Sums over rows are taken in `row_blocks` blocks.
 Lowered lower(const Graph& graph, const fuse::FusedGraph& fused,
-              int row_blocks = kernel::kRowBlocks);
+              int row_blocks = kernel::kRowBlocks, Weights weights = Weights::in_pairs);
 
 }  // namespace fovea::lower

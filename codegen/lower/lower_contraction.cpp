@@ -137,6 +137,7 @@ class Contraction {
         bool b = roles_.lanes_are_b;
         int operand = node_.inputs[b ? 1 : 0];
         const EinsumAxes::List& list = b ? axes_.b : axes_.a;
+        if (reads_rounded(b)) return operand_access(b);
         const fuse::Layout& layout = build_.layout(operand);
         bool parameter = graph_[operand].op == Op::parameter && list.count == 2;
         bool across = parameter && !roles_.columns.empty() &&
@@ -150,6 +151,24 @@ class Contraction {
         const int buffer = build_.buffer(memory, false);
         const auto access = pairs ? paired_access : transposed_access;
         return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1]);
+    }
+
+    /// Whether an operand is a matrix among the parameters of which there is a rounded copy, as it
+    /// is.
+    bool reads_rounded(bool b) {
+        const Memories& memories = build_.memories();
+        if (!memories.has_pairs() || memories.weights() == Weights::in_pairs) return false;
+        const int base = build_.layout(node_.inputs[b ? 1 : 0]).base;
+        return base > 0 && graph_[base].op == Op::parameter && graph_[base].dtype == DType::f32 &&
+               graph_[base].shape.rank() > 1 && !real_axes(roles_.summed).empty() &&
+               !is_inner_product();
+    }
+    kernel::Access operand_access(bool b) {
+        const int operand = node_.inputs[b ? 1 : 0];
+        if (!reads_rounded(b)) return build_.access(operand, operand_axes(b), false);
+        const fuse::Layout& layout = build_.layout(operand);
+        return build_.access(layout, build_.memories().rounded(layout.base), operand_axes(b),
+                             false);
     }
 
     /// Whether the one contracted axis is that of a matrix's columns, of a size that is known.
@@ -168,8 +187,7 @@ class Contraction {
 
     Id contract() {
         bool b = roles_.lanes_are_b;
-        Id rows =
-            build_.builder().load(build_.access(node_.inputs[b ? 0 : 1], operand_axes(!b), false));
+        Id rows = build_.builder().load(operand_access(!b));
         Id lanes = build_.builder().load(lanes_access());
         std::vector<AxisId> summed = real_axes(roles_.summed);
         if (summed.empty()) return build_.builder().mul(rows, lanes);

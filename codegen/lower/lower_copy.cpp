@@ -105,4 +105,25 @@ LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused
     return build.finish("transposed copy");
 }
 
+LoweredKernel lower_rounded(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
+                            Memories& memories) {
+    std::string name = "round_weight";
+    fuse::Group group{.form = fuse::Form::copy,
+                      .nodes = {},
+                      .stored = {},
+                      .anchor = parameter,
+                      .domain = graph[parameter].shape,
+                      .prepared = true,
+                      .name = name};
+    GroupBuilder build(graph, fused, group, memories, name);
+    const std::vector<AxisId> all = build.axes(graph[parameter].shape);
+    std::vector<AxisId> axes;
+    for (AxisId axis : all)
+        if (axis != kNoAxis) axes.push_back(axis);
+    const Access from = build.access(parameter, all, false);
+    copy_elements(build, axes, from,
+                  build.access(build.layout(parameter), memories.rounded(parameter), all, true));
+    return build.finish("copy in bfloat16");
+}
+
 }  // namespace fovea::lower

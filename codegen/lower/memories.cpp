@@ -35,6 +35,8 @@ int Memories::transposed(int base) { return add(base, Kind::transposed); }
 
 int Memories::paired(int base) { return add(base, Kind::paired); }
 
+int Memories::rounded(int base) { return add(base, Kind::rounded); }
+
 int Memories::parts_of(int base) {
     auto [at, fresh] = parts_.try_emplace(base, int(all_.size()));
     if (!fresh) return at->second;
@@ -86,6 +88,11 @@ int Memories::add(int base, Kind kind) {
         else memory.shape = {rows + Dim(panel - 1), columns};  // room for a panel that is not full
         memory.name += lies_in_panels(rows) ? "_panels" : "_transposed";
         transposed_.push_back(base);
+    }
+    if (kind == Kind::rounded) {
+        memory.dtype = DType::bf16;
+        memory.name += "_bfloat16";
+        rounded_.push_back(base);
     }
     all_.push_back(memory);
     return at->second;

@@ -22,8 +22,9 @@ kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, ke
 
 class Memories {
   public:
-    Memories(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks)
-        : graph_(graph), fused_(fused), row_blocks_(row_blocks) {}
+    Memories(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks,
+             Weights weights = Weights::in_pairs)
+        : graph_(graph), fused_(fused), row_blocks_(row_blocks), weights_(weights) {}
 
     /// The memory of base node `base`.
     int of(int base);
@@ -36,8 +37,11 @@ class Memories {
     int transposed(int base);
     /// The same of bfloat16: [panels, pairs of columns, rows of a panel, 2].
     int paired(int base);
-    /// Whether contractions multiply pairs of bfloat16; those inside scans do not.
+    /// The memory of a copy of parameter `base` as bfloat16.
+    int rounded(int base);
+    /// Whether contractions multiply bfloat16; those inside scans do not.
     bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
+    Weights weights() const { return weights_; }
     /// New memory that no value of the graph has.
     int scratch(std::string name, DType dtype, std::vector<Dim> shape);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
@@ -45,17 +49,19 @@ class Memories {
     /// Parameters whose transposed copy was asked for, in order.
     const std::vector<int>& transposed_parameters() const { return transposed_; }
     const std::vector<int>& paired_parameters() const { return paired_; }
+    const std::vector<int>& rounded_parameters() const { return rounded_; }
 
   private:
-    enum class Kind { value, transposed, paired };
+    enum class Kind { value, transposed, paired, rounded };
     int add(int base, Kind kind);
     std::string name_of(int base) const;
 
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
     int row_blocks_;
+    Weights weights_;
     std::vector<Memory> all_;
-    std::vector<int> transposed_, paired_;
+    std::vector<int> transposed_, paired_, rounded_;
     std::map<std::pair<int, Kind>, int> index_;
     std::map<int, int> parts_;
 };

@@ -57,6 +57,29 @@ TEST_CASE("gradients of parameters stay float32, those of activations do not") {
     }
 }
 
+TEST_CASE("weights that lie as they are have one copy, which products of both directions read") {
+    CompiledModel model = compile_model("m", "m.cpp", {},
+                                        {{.name = "p",
+                                          .graph = two_layers(),
+                                          .gradients = Gradients::of_parameters_and_inputs,
+                                          .dtype = bf16,
+                                          .weights = lower::Weights::as_they_are}});
+    const plan::Program& program = model.programs[0].plan;
+    std::vector<int> readers;
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        const plan::Tensor& tensor = program.tensors[i];
+        if (tensor.role != plan::Role::prepared) continue;
+        CHECK(tensor.dtype == bf16);
+        CHECK(tensor.name.ends_with("weight_bfloat16"));
+        CHECK(tensor.shape.size() == 2);
+        readers.push_back(0);
+        for (const plan::Step& step : program.steps)
+            readers.back() += int(std::count(step.arguments.begin(), step.arguments.end(), i));
+    }
+    CHECK(readers == std::vector{2, 2});
+    CHECK(program.prepare.size() == 2);
+}
+
 TEST_CASE("float32 has none") {
     const plan::Program program = planned(two_layers(), f32, Gradients::of_parameters, true);
     CHECK(halves(program, plan::Role::prepared) + halves(program, plan::Role::buffer) == 0);
