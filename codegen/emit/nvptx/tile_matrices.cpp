@@ -59,7 +59,12 @@ void TileMatrices::over_pieces(const TileMatrixPlan::Operand& operand, const Bod
         body(ir_.CreateUDiv(number, integer(pieces)),
              ir_.CreateNSWMul(ir_.CreateURem(number, integer(pieces)), integer(kPiece)));
     };
-    f_.loop(f_.thread(), integer(all), integer(f_.threads()), at);
+    if (!operand.is_asynchronous() || all % f_.threads() != 0) {
+        f_.loop(f_.thread(), integer(all), integer(f_.threads()), at);
+        return;
+    }
+    for (int first = 0; first < all; first += f_.threads())
+        at(ir_.CreateNUWAdd(f_.thread(), integer(first)));
 }
 
 void TileMatrices::copy_through_registers(Id load, Value* first, Value* end) {
