@@ -98,20 +98,19 @@ class Writer : public TileFragments {
         slots_.set_columns(column_of(plan_.output), columns(plan_.output), f_.number(0), nullptr);
     }
 
-    /// How many tiles there are, and how many of them, the last ones, not all rows see whole.
+    /// How many tiles there are, and how many of them, the last ones, not all rows see whole, where
+    /// that is not known.
     void find_tiles() {
         const int tile = plan_.tile_columns, warps = Plan::threads() / 32;
         range_ = range_of(loop_, tile, warps);
-        Value* seen = range_.end;
-        if (loop_.upper >= 0 && !axes(loop_.upper).empty())
-            seen = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, seen,
-                                             ir_.CreateNSWNeg(largest(loop_.upper, true, warps)));
-        if (loop_.lower >= 0) seen = range_.first;
         const auto count = [&](Value* positions) {
             return ir_.CreateTrunc(ir_.CreateSDiv(positions, f_.number(tile)), ir_.getInt32Ty());
         };
         tiles_ = count(
             ir_.CreateNSWAdd(ir_.CreateNSWSub(range_.end, range_.first), f_.number(tile - 1)));
+        if (plan_.masks_last_alone || loop_.lower >= 0) return;
+        Value* seen = ir_.CreateNSWNeg(largest(loop_.upper, true, warps));
+        seen = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, seen, range_.end);
         Value* whole = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, f_.number(0),
                                                  ir_.CreateNSWSub(seen, range_.first));
         masked_tiles_ = ir_.CreateNSWSub(tiles_, count(whole));
@@ -237,7 +236,7 @@ class Writer : public TileFragments {
     /// Weights of a tile but the last: masked where not all rows see it whole.
     Values make_weights(Value* tile, const Values& scores) {
         if (loop_.lower >= 0) return make_weights(tile, scores, true);
-        if (loop_.upper < 0 || axes(loop_.upper).empty()) return make_weights(tile, scores, false);
+        if (plan_.masks_last_alone) return make_weights(tile, scores, false);
         return either(
             ir_.CreateICmpSLT(tile, masked_tiles_),
             [&] { return make_weights(tile, scores, true); },

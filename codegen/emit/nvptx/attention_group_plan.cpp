@@ -25,6 +25,7 @@ class Planner {
         find_products();
         find_sum();
         plan_.tile_columns = keys_at_once();
+        plan_.masks_last_alone = loop().lower < 0 && ends_in_last_tile(loop().upper);
         plan_.queries.rows = AttentionGroupPlan::tile_rows();
         plan_.keys.rows = plan_.values.rows = plan_.tile_columns;
         for (AttentionGroupPlan::Operand* operand : {&plan_.queries, &plan_.keys, &plan_.values})
@@ -46,6 +47,24 @@ class Planner {
             plan_.loop = id;
         }
         if (plan_.loop < 0) refuse("no loop over tiles");
+    }
+
+    /// Whether a bound is the same for all rows of a block, or, where tiles of keys have as many
+    /// positions as those of rows, each row's own position, itself included.
+    bool ends_in_last_tile(Id bound) const {
+        if (bound < 0 || axes(bound).empty()) return true;
+        const Map* map = as<Map>(kernel_, bound);
+        if (!map || map->operands.size() != 2) return false;
+        const Id a = map->operands[0], b = map->operands[1];
+        if (map->function == Elementwise::minimum)
+            return ends_in_last_tile(a) && ends_in_last_tile(b);
+        const auto is_next = [&](Id index, Id one) {
+            const Index* position = as<Index>(kernel_, index);
+            const Constant* number = as<Constant>(kernel_, one);
+            return position && number && position->axis == plan_.rows && number->value == 1;
+        };
+        return map->function == Elementwise::add && (is_next(a, b) || is_next(b, a)) &&
+               plan_.tile_columns == AttentionGroupPlan::tile_rows();
     }
 
     /// Scores of 128 keys and sums of 128 columns fill the registers: fewer keys where scores take

@@ -39,6 +39,8 @@ struct AttentionGroupPlan {
     };
     Operand queries, keys, values;
     int tile_columns = 128;  // keys
+    /// Whether all rows of a block see all tiles but the last whole, wherever they see any of it.
+    bool masks_last_alone = false;
 
     static constexpr int tile_rows() { return kGroups * kGroupRows; }
     static constexpr int threads() { return (kGroups + 1) * 128; }
