@@ -9,8 +9,11 @@
 
 #include "codegen/emit/nvptx/attention_group_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/ptx/fault.h"
+#include "codegen/ptx/syntax.h"
 #include "tests/kernel/attention_programs.h"
 #include "tests/nvptx/in_bfloat16.h"
+#include "tests/nvptx/mutations.h"
 #include "tests/nvptx/run_ptx.h"
 #include "tests/nvptx/waits.h"
 
@@ -111,6 +114,66 @@ std::vector<Kernel> all_kernels() {
     return kernels;
 }
 
+/// The same with a length of all sequences; values behind it are no numbers.
+Arrays arrays_for(const Kernel& kernel, const DimValues& dims, std::int32_t length) {
+    Arrays arrays = arrays_for(kernel, dims);
+    for (std::size_t i = 0; i < arrays.exact[3].size(); ++i)
+        arrays.exact[3][i] = arrays.integers[3][i] = length;
+    const auto keys = std::size_t(dims.at("n"));
+    for (std::size_t at = 0; at < arrays.exact[2].size(); ++at)
+        if (at / 64 % keys >= std::size_t(length)) arrays.halves[2][at] = kNotANumber;
+    return arrays;
+}
+
+/// Attention with results in float32, and what they are run on and should be.
+struct Subject {
+    Emitted emitted;
+    DimValues dims;
+    Arrays right;
+
+    /// All but a few of the last tile's keys are seen.
+    Arrays arrays() const {
+        return arrays_for(emitted.kernels[0], dims, std::int32_t(dims.at("n")) - 10);
+    }
+};
+
+Subject subject(Kernel kernel, const DimValues& dims) {
+    for (std::size_t i = 0; i < 3; ++i) kernel.buffers[i].dtype = bf16;
+    Subject result{emit_and_parse({kernel}, "sm_90a"), dims, arrays_for(kernel, dims)};
+    result.right = result.arrays();
+    run_ptx(result.emitted, 0, dims, result.right);
+    check_against_evaluator(kernel, dims, result.right, kTolerance);
+    return result;
+}
+
+bool is_right(const Subject& subject, const Arrays& arrays) {
+    for (std::size_t i = 4; i < 6; ++i)
+        for (std::size_t at = 0; at < subject.right.floats[i].size(); ++at)
+            if (!(std::fabs(arrays.floats[i][at] - subject.right.floats[i][at]) <= 1e-5F))
+                return false;
+    return true;
+}
+
+/// None where the text is no PTX any more.
+std::optional<bool> is_noticed(Subject& subject, const std::string& text) {
+    Emitted emitted = subject.emitted;
+    try {
+        emitted.module = ptx::parse(text);
+    } catch (const ptx::ParseError&) {
+        return std::nullopt;
+    }
+    for (const ptx::Schedule& schedule : ptx::schedules()) {
+        Arrays arrays = subject.arrays();
+        try {
+            run_ptx(emitted, 0, subject.dims, arrays, schedule, 2'000'000);
+        } catch (const ptx::Fault&) {
+            return true;
+        }
+        if (!is_right(subject, arrays)) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 TEST_CASE("attention by groups of warps agrees with the evaluator") {
@@ -156,18 +219,34 @@ TEST_CASE("each wait, arrival and fence of attention by groups of warps is neede
         const Kernel kernel = forward(variant);
         // Six tiles of keys: copies have fallen far behind at the last, which is not whole.
         const DimValues dims = sizes(1, causal ? 800 : 70, 800);
-        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims, [&] {
-            Arrays arrays = arrays_for(kernel, dims);
-            arrays.integers[3][0] = 750;
-            const std::size_t keys = std::size_t(dims.at("n"));
-            for (std::size_t at = 0; at < arrays.exact[2].size(); ++at)
-                if (at / 64 % keys >= 750) arrays.halves[2][at] = kNotANumber;
-            return arrays;
-        });
+        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
+                                     [&] { return arrays_for(kernel, dims, 750); });
         CHECK(waits.all > 30);
         for (const std::string& line : waits.unneeded) MESSAGE(line);
         CHECK(waits.unneeded.empty());
     }
+}
+
+// None is left out as equivalent, though many are: sums start as copies of one zero, and what asks
+// whether a key exists gives the same for its neighbours.
+TEST_CASE("mistakes in attention by groups of warps are noticed") {
+    AttentionVariant variant = variant_of("padded", 64, 64);
+    variant.lengths = AttentionVariant::Lengths::sequences;
+    Subject one = subject(in_bfloat16(attention_forward(variant)), sizes(2, 130, 510));
+    const std::vector<std::string> lines = lines_of(one.emitted.ptx.text);
+    std::mt19937 generator(1);
+    constexpr int kMutations = 100;
+    int made = 0, noticed = 0;
+    while (made < kMutations) {
+        const auto mutation = draw_mutation(lines, generator);
+        const auto found = mutation ? is_noticed(one, mutated(lines, *mutation)) : std::nullopt;
+        if (!found) continue;
+        ++made;
+        noticed += *found;
+        if (!*found && std::getenv("FOVEA_SHOW_MUTATIONS"))
+            MESSAGE("line " << mutation->line + 1 << mutation->before << " -> " << mutation->after);
+    }
+    CHECK(noticed >= kMutations * 8 / 10);
 }
 
 TEST_CASE("why attention is not for groups of warps is said") {
