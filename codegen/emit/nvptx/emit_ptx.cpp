@@ -163,7 +163,7 @@ class Emission {
 
     PtxKernel write(llvm::Module& module, const Kernel& kernel, bool aligned) {
         if (loops_over_tiles(kernel))
-            return nvptx::write_tile_kernel(module, kernel, kernel.name, target_);
+            return nvptx::write_tile_kernel(module, kernel, kernel.name, target_, aligned);
         switch (find_form(kernel).kind) {
             case FormKind::contraction:
                 return nvptx::write_contraction(module, kernel, kernel.name,

@@ -127,8 +127,8 @@ void prepare_tile_function(Function& function) {
 namespace {
 
 PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                     const Target& target) {
-    if (target.has_wgmma() && !why_not_attention_group(kernel))
+                     bool by_groups) {
+    if (by_groups && !why_not_attention_group(kernel))
         return write_attention_group(module, plan_attention_group(kernel), entry);
     try {
         return write_tile_matrices(module, plan_tile_matrices(kernel), entry);
@@ -158,11 +158,11 @@ PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::stri
 }  // namespace
 
 PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                            const Target& target) {
+                            const Target& target, bool aligned) {
     PtxKernel result{kernel.name, {}, {}};
     std::string name = entry;
     for (const Kernel& part : parts_of(kernel)) {
-        result.launches.push_back(write_part(module, part, name, target));
+        result.launches.push_back(write_part(module, part, name, aligned && target.has_wgmma()));
         name += "__more";  // no kernel's name, which have single underscores
     }
     return result;

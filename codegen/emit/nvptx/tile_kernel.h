@@ -18,11 +18,12 @@ namespace fovea::emit::nvptx {
 std::optional<std::string> why_not_tile_kernel(const kernel::Kernel& kernel);
 
 /// Adds the entry of a kernel that `why_not_tile_kernel` finds nothing against: of matrix products
-/// of bfloat16 where the kernel says so, by groups of warps where the target has them and
-/// `why_not_attention_group` finds nothing either, else in float32. Sums are taken in an order that
-/// only static sizes decide; every element is written by one thread.
+/// of bfloat16 where the kernel says so, else in float32. Products are by groups of warps where the
+/// target has them, the buffers are `aligned` to 16 bytes and `why_not_attention_group` finds
+/// nothing. Sums are taken in an order that only static sizes decide; every element is written by
+/// one thread.
 PtxKernel write_tile_kernel(llvm::Module& module, const kernel::Kernel& kernel,
-                            const std::string& entry, const Target& target);
+                            const std::string& entry, const Target& target, bool aligned);
 
 /// What entries of kernels over tiles have in common: as many registers as they need, and no
 /// products and sums in one instruction but where they are written so.
