@@ -54,12 +54,36 @@ std::optional<Pattern> find_pattern(const Kernel& kernel) {
     return found;
 }
 
+/// The number of the inner loop's carried value through which the outer one's `number` passes; -1:
+/// it passes through none.
+int passed_through(const Kernel& kernel, const Pattern& found, std::size_t number) {
+    const Carry& carry = as<Loop>(kernel, found.outer)->carries[number];
+    const auto result = as<Result>(kernel, carry.next);
+    if (!result || result->loop != found.inner) return -1;
+    const Carry& inner = as<Loop>(kernel, found.inner)->carries[std::size_t(result->number)];
+    return inner.initial == carry.argument ? result->number : -1;
+}
+
+/// Whether what the outer loop carries is a sum over all tiles that is stored after it alone.
+bool carries_sums(Kernel& kernel, const Pattern& found) {
+    const std::size_t count = as<Loop>(kernel, found.outer)->carries.size();
+    for (std::size_t i = 0; i < count; ++i)
+        if (passed_through(kernel, found, i) < 0) return false;
+    for (Id id : block_of(kernel, found.around)) {
+        auto store = as<Store>(kernel, id);
+        if (!store) continue;
+        auto result = as<Result>(kernel, store->value);
+        if (!result || result->loop != found.outer) return false;
+    }
+    return true;
+}
+
 /// Whether the pattern's loops may be turned around.
-bool can_split(const Kernel& kernel, const Pattern& found) {
+bool can_split(Kernel kernel, const Pattern& found) {
     const Loop &zero = *as<Loop>(kernel, found.zero), &outer = *as<Loop>(kernel, found.outer),
                &inner = *as<Loop>(kernel, found.inner);
     const Store& sum = *as<Store>(kernel, found.store);
-    if (!outer.carries.empty() || outer.lower >= 0 || outer.upper >= 0) return false;
+    if (!carries_sums(kernel, found) || outer.lower >= 0 || outer.upper >= 0) return false;
     if (!zero.carries.empty() || zero.axis != inner.axis) return false;
     const auto has = [&](Id id, AxisId axis) {
         const auto& axes = kernel.nodes[std::size_t(id)].axes;
@@ -124,10 +148,47 @@ Id condition_of(Kernel& kernel, const Valid& valid, std::vector<Id>& block) {
     return condition < 0 ? add(Constant{1}, DType::boolean) : condition;
 }
 
-Kernel without_sum(Kernel kernel, const Pattern& found) {
+void erase_stores(const Kernel& kernel, std::vector<Id>& block) {
+    std::erase_if(block, [&](Id id) { return as<Store>(kernel, id); });
+}
+
+/// Keeps those of the inner loop's carried values that the outer one carries, or the others. The
+/// results of those that go must not be read.
+void keep_carries(Kernel& kernel, const Pattern& found, bool of_outer) {
+    std::set<int> passed;
+    for (std::size_t i = 0; i < as<Loop>(kernel, found.outer)->carries.size(); ++i)
+        passed.insert(passed_through(kernel, found, i));
+    std::vector<Carry>& carries = as<Loop>(kernel, found.inner)->carries;
+    std::vector<int> numbers;
+    std::vector<Carry> kept;
+    for (int i = 0; i < int(carries.size()); ++i) {
+        const bool stays = passed.contains(i) == of_outer;
+        numbers.push_back(stays ? int(kept.size()) : -1);
+        if (stays) kept.push_back(carries[std::size_t(i)]);
+    }
+    carries = std::move(kept);
+    for (Node& node : kernel.nodes)
+        if (auto result = std::get_if<Result>(&node.operation);
+            result && result->loop == found.inner)
+            result->number = numbers[std::size_t(result->number)];
+}
+
+Kernel without_sums(Kernel kernel, const Pattern& found) {
     erase(block_of(kernel, found.around), found.zero);
+    erase_stores(kernel, block_of(kernel, found.around));
     erase(as<Loop>(kernel, found.inner)->body, found.store);
+    keep_carries(kernel, found, false);
+    as<Loop>(kernel, found.outer)->carries.clear();
     as<Loop>(kernel, found.outer)->kind = LoopKind::par;
+    drop_dead(kernel);
+    return kernel;
+}
+
+/// What the outer loop carries.
+Kernel carried_alone(Kernel kernel, const Pattern& found) {
+    erase(block_of(kernel, found.around), found.zero);
+    for (Id loop : {found.outer, found.inner}) erase_stores(kernel, as<Loop>(kernel, loop)->body);
+    keep_carries(kernel, found, true);
     drop_dead(kernel);
     return kernel;
 }
@@ -185,6 +246,7 @@ Kernel sum_alone(Kernel kernel, const Pattern& found) {
     const Id rows = add_node(kernel, Loop{LoopKind::par, inner.axis, rows_block, -1, -1, {}});
     std::vector<Id>& around = block_of(kernel, found.around);
     erase(around, found.zero);
+    erase_stores(kernel, around);
     std::replace(around.begin(), around.end(), found.outer, rows);
     drop_dead(kernel);
     return kernel;
@@ -195,7 +257,10 @@ Kernel sum_alone(Kernel kernel, const Pattern& found) {
 std::vector<Kernel> split_accumulation(const Kernel& kernel) {
     const std::optional<Pattern> found = find_pattern(kernel);
     if (!found || !can_split(kernel, *found)) return {};
-    return {without_sum(kernel, *found), sum_alone(kernel, *found)};
+    std::vector<Kernel> parts = {without_sums(kernel, *found), sum_alone(kernel, *found)};
+    if (!as<Loop>(kernel, found->outer)->carries.empty())
+        parts.push_back(carried_alone(kernel, *found));
+    return parts;
 }
 
 }  // namespace fovea::kernel

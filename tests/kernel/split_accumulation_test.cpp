@@ -47,8 +47,7 @@ TEST_CASE("a gradient of attention is two kernels whose tiles do without each ot
         const Kernel whole = attention_backward(variant);
         const std::vector<Kernel> parts = kernel::split_accumulation(whole);
         // Gradients of slopes and weights are sums over all tiles.
-        CHECK(parts.size() == (variant.alibi || variant.additive ? 0 : 2));
-        if (parts.empty()) continue;
+        CHECK(parts.size() == (variant.alibi || variant.additive ? 3 : 2));
         for (std::int64_t tile : {3, 16}) {
             std::vector<std::vector<double>> expected = inputs_of(whole), own = expected;
             kernel::evaluate(whole, kSizes, expected, dropout, tile);
@@ -64,7 +63,6 @@ TEST_CASE("the sum over keys goes over those alone that its queries see") {
     for (const AttentionVariant& variant : attention_variants()) {
         CAPTURE(variant.name);
         const std::vector<Kernel> parts = kernel::split_accumulation(attention_backward(variant));
-        if (parts.empty()) continue;
         int loops = 0;
         for (const kernel::Node& node : parts[1].nodes) {
             const auto* loop = std::get_if<kernel::Loop>(&node.operation);
