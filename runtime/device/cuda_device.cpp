@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "../error.h"
 #include "cuda_driver.h"
+#include "host_stage.h"
 
 namespace fovea::runtime::device {
 namespace {
@@ -43,7 +46,7 @@ class Graph : public Recording {
 
 class CudaDevice : public Device {
   public:
-    explicit CudaDevice(const std::string& library) : driver_(library) {
+    explicit CudaDevice(const std::string& library) : driver_(library), stage_(driver_) {
         int count = 0;
         driver_.check(driver_.device_get_count(&count), "count the GPUs");
         if (count == 0) throw UserError("the NVIDIA driver here finds no GPU");
@@ -65,6 +68,7 @@ class CudaDevice : public Device {
         for (CuModule module : modules_) driver_.module_unload(module);
         for (CuEvent event : {start_, stop_}) driver_.event_destroy(event);
         driver_.stream_destroy(stream_);
+        stage_.reset();
         driver_.context_release(device_);
     }
 
@@ -110,12 +114,24 @@ class CudaDevice : public Device {
     }
     void copy_in(Address to, const void* from, std::size_t bytes) override {
         enter();
+        if (std::byte* const place = room_for(bytes)) {
+            std::memcpy(place, from, bytes);
+            from = place;
+        }
         driver_.check(driver_.copy_in(to, from, bytes, stream_), copying(bytes, "to the GPU"));
     }
     void copy_out(void* to, Address from, std::size_t bytes) override {
         enter();
         driver_.check(driver_.copy_out(to, from, bytes, stream_), copying(bytes, "from the GPU"));
         synchronize();
+    }
+    void copy_out_at_wait(void* to, Address from, std::size_t bytes) override {
+        enter();
+        std::byte* const place = room_for(bytes);
+        if (!place) return copy_out(to, from, bytes);
+        driver_.check(driver_.copy_out(place, from, bytes, stream_),
+                      copying(bytes, "from the GPU"));
+        stage_->bring(to, place, bytes);
     }
     void copy(Address to, Address from, std::size_t bytes) override {
         enter();
@@ -137,7 +153,10 @@ class CudaDevice : public Device {
             "launch kernel " + call.kernel);
     }
     void synchronize() override {
-        driver_.check(driver_.stream_synchronize(stream_), "finish the kernels on " + name_);
+        const CuResult result = driver_.stream_synchronize(stream_);
+        if (result != 0) stage_->forget();
+        driver_.check(result, "finish the kernels on " + name_);
+        stage_->finish();
     }
 
     double milliseconds_of(const std::function<void()>& work) override {
@@ -175,6 +194,13 @@ class CudaDevice : public Device {
     }
 
   private:
+    /// Room in the stage, after a wait where it is full; null where the bytes don't go through it.
+    std::byte* room_for(std::size_t bytes) {
+        if (bytes > HostStage::kLargest) return nullptr;
+        if (std::byte* const place = stage_->take(bytes)) return place;
+        synchronize();
+        return stage_->take(bytes);
+    }
     void enter() { driver_.check(driver_.context_set_current(context_), "use the GPU"); }
     int attribute(int number) const {
         int value = 0;
@@ -234,6 +260,7 @@ class CudaDevice : public Device {
     };
 
     CudaDriver driver_;
+    std::optional<HostStage> stage_;
     CuDevice device_ = 0;
     std::string name_;
     int capability_ = 0;

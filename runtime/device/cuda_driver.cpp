@@ -37,6 +37,8 @@ CudaDriver::CudaDriver(const std::string& library) {
     find(handle, "cuTensorMapEncodeTiled", encode_tensor_map);
     find(handle, "cuMemAlloc_v2", memory_allocate);
     find(handle, "cuMemFree_v2", memory_free);
+    find(handle, "cuMemAllocHost_v2", host_memory_allocate);
+    find(handle, "cuMemFreeHost", host_memory_free);
     find(handle, "cuMemcpyHtoDAsync_v2", copy_in);
     find(handle, "cuMemcpyDtoHAsync_v2", copy_out);
     find(handle, "cuMemcpyDtoDAsync_v2", copy);

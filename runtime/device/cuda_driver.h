@@ -75,6 +75,8 @@ struct CudaDriver {
                                   int, int, int, int) = nullptr;
     CuResult (*memory_allocate)(CuPointer*, std::size_t) = nullptr;
     CuResult (*memory_free)(CuPointer) = nullptr;
+    CuResult (*host_memory_allocate)(void**, std::size_t) = nullptr;
+    CuResult (*host_memory_free)(void*) = nullptr;
     CuResult (*copy_in)(CuPointer, const void*, std::size_t, CuStream) = nullptr;
     CuResult (*copy_out)(void*, CuPointer, std::size_t, CuStream) = nullptr;
     CuResult (*copy)(CuPointer, CuPointer, std::size_t, CuStream) = nullptr;

@@ -87,6 +87,10 @@ class Device {
     virtual void copy_in(Address to, const void* from, std::size_t bytes) = 0;
     virtual void copy_out(void* to, Address from, std::size_t bytes) = 0;
     virtual void copy(Address to, Address from, std::size_t bytes) = 0;
+    /// Like copy_out, but what is copied is there after `synchronize` alone: several wait once.
+    virtual void copy_out_at_wait(void* to, Address from, std::size_t bytes) {
+        copy_out(to, from, bytes);
+    }
 
     virtual void launch(const LaunchCall& call) = 0;
     virtual void synchronize() = 0;

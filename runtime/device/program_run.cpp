@@ -47,7 +47,7 @@ void ProgramRun::copy_inputs(const Call& call) {
 
 void ProgramRun::copy_out(const Call& call, std::size_t tensor) {
     const Region& region = placement_[tensor];
-    if (region.bytes) device_.copy_out(call.tensors[tensor], region.address, region.bytes);
+    if (region.bytes) device_.copy_out_at_wait(call.tensors[tensor], region.address, region.bytes);
 }
 
 void ProgramRun::copy_outputs(const Call& call, bool with_gradients) {

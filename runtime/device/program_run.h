@@ -34,6 +34,7 @@ class ProgramRun {
     void copy_parameters(const Call& call);
     /// Inputs, seed and step.
     void copy_inputs(const Call& call);
+    /// They are there when the device has been waited for.
     void copy_outputs(const Call& call, bool with_gradients);
 
     void prepare();

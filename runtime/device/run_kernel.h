@@ -11,7 +11,8 @@
 namespace fovea::runtime::device {
 
 /// Runs a kernel on `buffers`, in the order of its own; `dims` are the values of the model's, `key`
-/// the address of seed and step, `module` the number of what holds its entries. A grid without blocks launches nothing.
+/// the address of seed and step, `module` the number of what holds its entries. A grid without
+/// blocks launches nothing.
 void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
                 std::span<const std::int64_t> dims, Address key, int module = kAnyModule);
 

@@ -84,7 +84,7 @@ class DeviceTraining : public TrainingExecutor {
         has_sum_ = false;
         program_.copy_outputs(call, false);
         Outcome outcome = {};
-        device_.copy_out(outcome.data(), outcome_.address(), sizeof outcome);
+        device_.copy_out_at_wait(outcome.data(), outcome_.address(), sizeof outcome);
         device_.synchronize();
         has_parameters_ = has_state_ = true;
         return {outcome[place(UpdateOutcome::norm)], outcome[place(UpdateOutcome::moves)] != 0};

@@ -108,3 +108,22 @@ TEST_CASE("shared memory over 48 KB is asked for, once") {
     CHECK(launch("big", 80 << 10) == 1);
     CHECK(launch("big", 160 << 10) == 2);
 }
+
+TEST_CASE("copies of every size arrive, those that are waited for together after the wait alone") {
+    const auto device = open_cuda(kFake);
+    runtime::device::Allocation memory(*device);
+    for (const std::size_t bytes : {1u, 4096u, 1u << 20, (1u << 20) + 1}) {
+        CAPTURE(bytes);
+        memory.reserve(9 * bytes);
+        std::vector<std::vector<char>> there(9, std::vector<char>(bytes)), back = there;
+        for (std::size_t i = 0; i < there.size(); ++i) {
+            std::fill(there[i].begin(), there[i].end(), char('a' + i));
+            device->copy_in(memory.address() + i * bytes, there[i].data(), bytes);
+        }
+        for (std::size_t i = 0; i < there.size(); ++i)
+            device->copy_out_at_wait(back[i].data(), memory.address() + i * bytes, bytes);
+        if (bytes == 4096) CHECK(back[0][0] == 0);
+        device->synchronize();
+        CHECK(back == there);
+    }
+}

@@ -1,6 +1,7 @@
 // A library with the functions of the CUDA driver that fovea calls, over the interpreter of PTX:
 // for tests of what calls them. FAKE_CUDA_GPUS and FAKE_CUDA_CAPABILITY (90) say what there is;
 // fake_cuda_count counts the calls of a function, fake_cuda_last_map tells of the last tensor map.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,6 +40,8 @@ struct State {
     int failure = 0;  // of a kernel; the context is of no use from then on
     std::map<std::string, int> counts;
     std::string last_map;
+    std::vector<std::vector<std::byte>> pinned;   // memory of the host
+    std::vector<std::function<void()>> arriving;  // copies to it that nobody has waited for
 } g_state;
 
 int environment(const char* name, int otherwise) {
@@ -224,8 +227,29 @@ int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, 
 }
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void*) {
     if (g_state.capture || !at(from, bytes)) return kInvalid;
-    std::memcpy(to, at(from, bytes), bytes);
+    const bool is_pinned = std::any_of(
+        g_state.pinned.begin(), g_state.pinned.end(), [&](const std::vector<std::byte>& memory) {
+            return to >= memory.data() && to < memory.data() + memory.size();
+        });
+    if (!is_pinned) {
+        std::memcpy(to, at(from, bytes), bytes);
+        return 0;
+    }
+    std::vector<std::byte> values(at(from, bytes), at(from, bytes) + bytes);
+    g_state.arriving.push_back(
+        [to, values = std::move(values)] { std::memcpy(to, values.data(), values.size()); });
     return 0;
+}
+/// What is copied to such memory arrives when it is waited for.
+int cuMemAllocHost_v2(void** memory, std::size_t bytes) {
+    *memory = g_state.pinned.emplace_back(bytes).data();
+    return 0;
+}
+int cuMemFreeHost(void* memory) {
+    return std::erase_if(g_state.pinned,
+                         [&](const std::vector<std::byte>& own) { return own.data() == memory; })
+               ? 0
+               : kInvalid;
 }
 int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void*) {
     return later([=] {
@@ -240,7 +264,11 @@ int cuStreamCreate(void** stream, unsigned) {
     return g_state.has_context ? 0 : kInvalid;
 }
 int cuStreamDestroy_v2(void*) { return 0; }
-int cuStreamSynchronize(void*) { return g_state.capture ? kInvalid : g_state.failure; }
+int cuStreamSynchronize(void*) {
+    for (const std::function<void()>& arrive : g_state.arriving) arrive();
+    g_state.arriving.clear();
+    return g_state.capture ? kInvalid : g_state.failure;
+}
 int cuStreamBeginCapture_v2(void*, int) {
     g_state.capture = std::make_unique<Graph>();
     return 0;

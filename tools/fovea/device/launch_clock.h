@@ -36,6 +36,9 @@ class LaunchClock : public runtime::device::Device {
     void copy_out(void* to, Address from, std::size_t bytes) override {
         device_->copy_out(to, from, bytes);
     }
+    void copy_out_at_wait(void* to, Address from, std::size_t bytes) override {
+        device_->copy_out_at_wait(to, from, bytes);
+    }
     void copy(Address to, Address from, std::size_t bytes) override {
         device_->copy(to, from, bytes);
     }
