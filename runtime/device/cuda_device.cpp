@@ -240,8 +240,8 @@ class CudaDevice : public Device {
         Entry entry;
         for (std::size_t i = 0; i < modules_.size() && !entry.function; ++i)
             if (call.module == kAnyModule || static_cast<std::size_t>(call.module) == i)
-                if (driver_.module_get_function(&entry.function, modules_[i],
-                                                call.entry.c_str()) != 0)
+                if (driver_.module_get_function(&entry.function, modules_[i], call.entry.c_str()) !=
+                    0)
                     entry.function = nullptr;
         if (!entry.function) throw InternalError("no module has the entry '" + call.entry + "'");
         entry.shared_bytes = std::max(call.shared_bytes, kSharedWithoutAsking);
