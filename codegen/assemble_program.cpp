@@ -105,7 +105,7 @@ class Assembly {
         add_outputs();
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
-        plan::set_phases(program_, pool_.kernels());
+        plan::form_phases(program_, pool_.kernels());
         plan::set_lifetimes(program_, pool_.kernels());
         return std::move(program_);
     }

@@ -6,36 +6,69 @@ namespace fovea::plan {
 
 namespace {
 
-/// The tensors that the steps of a phase read and write.
-struct Touched {
-    std::set<int> read, written;
+/// How many steps that have to wait are passed over for one that need not.
+constexpr std::size_t kPassedOver = 8;
 
-    bool conflicts(int tensor, bool writes) const {
-        return written.contains(tensor) || (writes && read.contains(tensor));
+/// The tensors that some steps read and write.
+class Touched {
+  public:
+    explicit Touched(const std::vector<kernel::Kernel>& kernels) : kernels_(&kernels) {}
+
+    void add(const Step& step) {
+        for (std::size_t i = 0; i < step.arguments.size(); ++i)
+            (writes(step, i) ? written_ : read_).insert(step.arguments[i]);
     }
+
+    /// Whether `step` reads what they write, or writes what they touch.
+    bool conflicts(const Step& step) const {
+        for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+            const int tensor = step.arguments[i];
+            if (written_.contains(tensor) || (writes(step, i) && read_.contains(tensor)))
+                return true;
+        }
+        return false;
+    }
+
+  private:
+    bool writes(const Step& step, std::size_t argument) const {
+        return (*kernels_)[std::size_t(step.kernel)].buffers[argument].written;
+    }
+
+    const std::vector<kernel::Kernel>* kernels_;
+    std::set<int> read_, written_;
 };
 
-void set_phases(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels) {
-    Touched touched;
-    int phase = 0;
+/// Moves the steps of one phase from `steps` to the end of `ordered`.
+void take_phase(std::vector<Step>& steps, int phase, const std::vector<kernel::Kernel>& kernels,
+                std::vector<Step>& ordered) {
+    Touched inside(kernels), waiting(kernels);
+    std::vector<Step> later;
     for (Step& step : steps) {
-        const std::vector<kernel::Buffer>& buffers = kernels[std::size_t(step.kernel)].buffers;
-        for (std::size_t i = 0; i < step.arguments.size(); ++i)
-            if (touched.conflicts(step.arguments[i], buffers[i].written)) {
-                touched = {};
-                ++phase;
-            }
-        for (std::size_t i = 0; i < step.arguments.size(); ++i)
-            (buffers[i].written ? touched.written : touched.read).insert(step.arguments[i]);
-        step.phase = phase;
+        const bool looks = later.size() < kPassedOver;
+        if (looks && !inside.conflicts(step) && !waiting.conflicts(step)) {
+            inside.add(step);
+            step.phase = phase;
+            ordered.push_back(std::move(step));
+        } else {
+            if (looks) waiting.add(step);
+            later.push_back(std::move(step));
+        }
     }
+    steps = std::move(later);
+}
+
+void form_phases(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels) {
+    std::vector<Step> ordered;
+    ordered.reserve(steps.size());
+    for (int phase = 0; !steps.empty(); ++phase) take_phase(steps, phase, kernels, ordered);
+    steps = std::move(ordered);
 }
 
 }  // namespace
 
-void set_phases(Program& program, const std::vector<kernel::Kernel>& kernels) {
-    set_phases(program.prepare, kernels);
-    set_phases(program.steps, kernels);
+void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels) {
+    form_phases(program.prepare, kernels);
+    form_phases(program.steps, kernels);
 }
 
 }  // namespace fovea::plan

@@ -36,14 +36,17 @@ bool TileAxes::is_contiguous(Id load, AxisId axis) const {
     return false;
 }
 
-/// 0 for the axis of the task, 1 for that of the outermost loop over tiles, ...
+/// 0 for the axis of the task, 1 for that of the outermost loop over tiles, ...; one position, as
+/// the query of a step of decoding, would leave lanes empty: it comes last.
 int TileAxes::depth(AxisId axis, Id loop) const {
+    constexpr int kLast = 1 << 20;
+    if (kernel_.axes[std::size_t(axis)].extent.is_one()) return kLast;
     if (axis == plan_.par) return 0;
     std::vector<Id> loops;
     if (loop >= 0) loops = positions_[std::size_t(loop)].loops, loops.push_back(loop);
     for (std::size_t i = 0; i < loops.size(); ++i)
         if (as<Loop>(kernel_, loops[i])->axis == axis) return int(i) + 1;
-    return 1 << 20;
+    return kLast;
 }
 
 Place2 TileAxes::place(const std::vector<AxisId>& axes, Id loop) const {
@@ -65,8 +68,10 @@ Place2 TileAxes::place(const std::vector<AxisId>& axes, Id loop) const {
 Place2 TileAxes::place(const Store& store, Id loop) const {
     const std::vector<AxisId> axes = of(store.access);
     Place2 result = place(axes, loop);
+    const AxisId row = result.row;
+    if (row < 0 || kernel_.axes[std::size_t(row)].extent.is_one()) return result;
     for (const Stride& stride : store.access.strides)
-        if (stride.axis == result.row && stride.stride.is_one()) std::swap(result.row, result.lane);
+        if (stride.axis == row && stride.stride.is_one()) std::swap(result.row, result.lane);
     return result;
 }
 
