@@ -50,8 +50,8 @@ class ContractionKernel {
         return kernel_.buffers[std::size_t(as<Load>(kernel_, load)->access.buffer)].dtype;
     }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
-    /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds, where
-    /// nothing is packed for them.
+    /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
+    /// where b lies in panels.
     std::string blocks() const {
         if (schedule_.rows < 0) return "";
         const bool is_along =

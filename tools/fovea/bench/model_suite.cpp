@@ -126,8 +126,8 @@ BenchRow BenchedModel::time_encoder(Bench& bench, std::int64_t batch, std::int64
     return bench.measure(row, [&] { return milliseconds_of([&] { instance.run(); }); });
 }
 
-/// Sentence after sentence: a sample is a step, which reads the token that the step before found the
-/// likeliest.
+/// Sentence after sentence: a sample is a step, which reads the token that the step before found
+/// the likeliest.
 BenchRow BenchedModel::time_decoding(Bench& bench, std::int64_t steps) {
     SampleDims dims = sizes_.training;
     dims["batch"] = 1;

@@ -34,9 +34,9 @@ std::string bench_table(const Machine& machine, const std::vector<BenchRow>& row
         machine.round_trip_ns > 0
             ? fmt::format(", {:.0f} ns from core to core and back", machine.round_trip_ns)
             : "";
-    std::string text = fmt::format("{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s{}\n",
-                                   machine.cpu, machine.isa, machine.threads, machine.peak_gflops,
-                                   bf16, machine.read_gb_s, apart);
+    std::string text = fmt::format(
+        "{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s{}\n", machine.cpu, machine.isa,
+        machine.threads, machine.peak_gflops, bf16, machine.read_gb_s, apart);
     if (machine.quiet < kQuiet)
         text += fmt::format(
             "others use this machine: it gave {:.0f}% of its peak on average; `best` says more "

@@ -133,7 +133,8 @@ double probe_round_trip_ns(double seconds) {
                 for (int i = 0; i < kRounds; ++i) {
                     const long back = 2 * ++rounds;
                     send(back - 1);
-                    while (read() != back) {}
+                    while (read() != back) {
+                    }
                 }
                 elapsed = seconds_since(start);
             }
