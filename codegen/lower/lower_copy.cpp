@@ -59,6 +59,17 @@ LoweredKernel copy_part(const Graph& graph, const fuse::FusedGraph& fused, const
     return build.finish("concat");
 }
 
+/// The group of a kernel that lays a weight out in another way, before programs run.
+fuse::Group copy_of_weight(const Graph& graph, int parameter, std::string name) {
+    return {.form = fuse::Form::copy,
+            .nodes = {},
+            .stored = {},
+            .anchor = parameter,
+            .domain = graph[parameter].shape,
+            .prepared = true,
+            .name = std::move(name)};
+}
+
 }  // namespace
 
 std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph& fused,
@@ -83,15 +94,8 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
 
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
                                bool pairs, Memories& memories) {
-    std::string name = "transpose_weight";
-    fuse::Group group{.form = fuse::Form::copy,
-                      .nodes = {},
-                      .stored = {},
-                      .anchor = parameter,
-                      .domain = graph[parameter].shape,
-                      .prepared = true,
-                      .name = name};
-    GroupBuilder build(graph, fused, group, memories, name);
+    const fuse::Group group = copy_of_weight(graph, parameter, "transpose_weight");
+    GroupBuilder build(graph, fused, group, memories, group.name);
     const Shape& shape = graph[parameter].shape;
     AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);
     Access from = build.access(parameter, {row, column}, false);
@@ -107,15 +111,8 @@ LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused
 
 LoweredKernel lower_rounded(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
                             Memories& memories) {
-    std::string name = "round_weight";
-    fuse::Group group{.form = fuse::Form::copy,
-                      .nodes = {},
-                      .stored = {},
-                      .anchor = parameter,
-                      .domain = graph[parameter].shape,
-                      .prepared = true,
-                      .name = name};
-    GroupBuilder build(graph, fused, group, memories, name);
+    const fuse::Group group = copy_of_weight(graph, parameter, "round_weight");
+    GroupBuilder build(graph, fused, group, memories, group.name);
     const std::vector<AxisId> all = build.axes(graph[parameter].shape);
     std::vector<AxisId> axes;
     for (AxisId axis : all)
