@@ -32,6 +32,10 @@ constexpr void wrong(Scope s) {
     Tensor x = s.input("x", {"batch", 12});
     s.output("y", x + linear(s / "out", x, 13));
 }
+constexpr void total(Scope s) {
+    Tensor x = s.input("x", {"batch", 12});
+    s.output("loss", sum(linear(s / "out", x, 12) + x, -1));
+}
 )";
 
 struct UserModel {
@@ -67,6 +71,16 @@ TEST_CASE("a user's mistake comes as the text of the model") {
     CHECK(run_fovea({"show", user.file + ":mixer"}).output == result.output);
     result = run_fovea({"show", user.file + ":nope"});
     CHECK(result.status == 2);
+}
+
+TEST_CASE("a sum's gradient, one number everywhere, goes through every kernel") {
+    UserModel user;
+    for (const char* dtype : {"dtype=f32", "dtype=bf16"}) {
+        auto result = run_fovea({"verify", user.file + ":total", "--set", dtype});
+        CAPTURE(result.output);
+        CHECK(result.status == 0);
+        CHECK(result.output.find(" 0 missed") != std::string::npos);
+    }
 }
 
 TEST_CASE("a function that the file lacks") {

@@ -84,13 +84,17 @@ Expression Values::make_map(Id id, const Map& map) {
     const bool logic = map.function == Elementwise::logical_and ||
                        map.function == Elementwise::logical_or ||
                        map.function == Elementwise::logical_not;
+    const bool has_lanes = std::any_of(map.operands.begin(), map.operands.end(), [&](Id operand) {
+        return is_vector(operand) && !as<Constant>(kernel_, operand);
+    });
     std::vector<Expression> operands;
     for (std::size_t i = 0; i < map.operands.size(); ++i) {
         const Id operand = map.operands[i];
         const bool condition = map.function == Elementwise::where && i == 0;
         // Operators take a scalar beside lanes; functions and masks do not.
         const bool mask = logic || type == DType::boolean;
-        const bool widen = vector && !condition && (!is_operator(map.function) || mask);
+        const bool alone = i == 0 && !has_lanes;
+        const bool widen = vector && !condition && (!is_operator(map.function) || mask || alone);
         const DType wanted = condition || logic ? DType::boolean : type;
         operands.push_back(value(operand, wanted, widen));
     }
