@@ -12,6 +12,7 @@
 #include "../error.h"
 #include "cuda_driver.h"
 #include "host_stage.h"
+#include "piece_copies.h"
 
 namespace fovea::runtime::device {
 namespace {
@@ -46,7 +47,8 @@ class Graph : public Recording {
 
 class CudaDevice : public Device {
   public:
-    explicit CudaDevice(const std::string& library) : driver_(library), stage_(driver_) {
+    explicit CudaDevice(const std::string& library)
+        : driver_(library), stage_(driver_), pieces_(driver_) {
         int count = 0;
         driver_.check(driver_.device_get_count(&count), "count the GPUs");
         if (count == 0) throw UserError("the NVIDIA driver here finds no GPU");
@@ -69,6 +71,7 @@ class CudaDevice : public Device {
         for (CuEvent event : {start_, stop_}) driver_.event_destroy(event);
         driver_.stream_destroy(stream_);
         stage_.reset();
+        pieces_.reset();
         driver_.context_release(device_);
     }
 
@@ -117,21 +120,22 @@ class CudaDevice : public Device {
         if (std::byte* const place = room_for(bytes)) {
             std::memcpy(place, from, bytes);
             from = place;
+        } else if (pieces_->to_device(to, from, bytes, stream_)) {
+            return;
         }
         driver_.check(driver_.copy_in(to, from, bytes, stream_), copying(bytes, "to the GPU"));
     }
     void copy_out(void* to, Address from, std::size_t bytes) override {
-        enter();
-        driver_.check(driver_.copy_out(to, from, bytes, stream_), copying(bytes, "from the GPU"));
+        copy_out_at_wait(to, from, bytes);
         synchronize();
     }
     void copy_out_at_wait(void* to, Address from, std::size_t bytes) override {
         enter();
         std::byte* const place = room_for(bytes);
-        if (!place) return copy_out(to, from, bytes);
-        driver_.check(driver_.copy_out(place, from, bytes, stream_),
+        if (!place && pieces_->from_device(to, from, bytes, stream_)) return;
+        driver_.check(driver_.copy_out(place ? place : to, from, bytes, stream_),
                       copying(bytes, "from the GPU"));
-        stage_->bring(to, place, bytes);
+        if (place) stage_->bring(to, place, bytes);
     }
     void copy(Address to, Address from, std::size_t bytes) override {
         enter();
@@ -213,6 +217,9 @@ class CudaDevice : public Device {
     /// The driver takes the maps of a launch by value, also into a graph: its addresses and sizes
     /// are those of the call that was recorded.
     CuTensorMap tensor_map(const MappedTensor& tensor, const LaunchCall& call) const {
+        if (!driver_.encode_tensor_map)
+            throw UserError("the NVIDIA driver here is too old for kernel " + call.kernel +
+                            ": it has no cuTensorMapEncodeTiled");
         CuTensorMap map;
         if (tensor.is_empty()) return map;
         std::vector<std::uint64_t> extents, strides;
@@ -260,7 +267,8 @@ class CudaDevice : public Device {
     };
 
     CudaDriver driver_;
-    std::optional<HostStage> stage_;
+    std::optional<HostStage> stage_;  // of small copies
+    std::optional<PieceCopies> pieces_;  // of large ones
     CuDevice device_ = 0;
     std::string name_;
     int capability_ = 0;

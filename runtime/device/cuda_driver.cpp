@@ -8,8 +8,13 @@ namespace fovea::runtime::device {
 namespace {
 
 template <class Function>
-void find(void* library, const char* name, Function*& function) {
+void find_if_there(void* library, const char* name, Function*& function) {
     function = reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+template <class Function>
+void find(void* library, const char* name, Function*& function) {
+    find_if_there(library, name, function);
     if (!function)
         throw UserError(std::string("the NVIDIA driver here is too old for fovea: it has no ") +
                         name);
@@ -34,7 +39,7 @@ CudaDriver::CudaDriver(const std::string& library) {
     find(handle, "cuModuleGetFunction", module_get_function);
     find(handle, "cuFuncSetAttribute", function_set_attribute);
     find(handle, "cuLaunchKernel", launch);
-    find(handle, "cuTensorMapEncodeTiled", encode_tensor_map);
+    find_if_there(handle, "cuTensorMapEncodeTiled", encode_tensor_map);
     find(handle, "cuMemAlloc_v2", memory_allocate);
     find(handle, "cuMemFree_v2", memory_free);
     find(handle, "cuMemAllocHost_v2", host_memory_allocate);

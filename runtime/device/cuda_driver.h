@@ -34,7 +34,7 @@ struct alignas(64) CuTensorMap {
 inline constexpr CuResult kCuOutOfMemory = 2, kCuNoDevice = 100, kCuUnsupportedPtx = 222;
 inline constexpr int kCuCapabilityMajor = 75, kCuCapabilityMinor = 76;  // of a device
 inline constexpr int kCuMaxDynamicShared = 8;                           // of a function
-inline constexpr unsigned kCuStreamNonBlocking = 1;
+inline constexpr unsigned kCuStreamNonBlocking = 1, kCuEventWithoutTime = 2;
 inline constexpr int kCuCaptureThreadLocal = 1;
 inline constexpr int kCuJitInfoLog = 3, kCuJitInfoLogBytes = 4, kCuJitErrorLog = 5,
                      kCuJitErrorLogBytes = 6;
@@ -44,7 +44,8 @@ inline constexpr int kCuJitInfoLog = 3, kCuJitInfoLogBytes = 4, kCuJitErrorLog =
 inline constexpr int kCuMapUint8 = 0, kCuMapInt32 = 3, kCuMapFloat32 = 7, kCuMapBfloat16 = 9;
 inline constexpr int kCuMapNoInterleave = 0, kCuMapFetch256 = 3, kCuMapZeros = 0;
 
-/// The driver's functions; the library stays open as long as the process.
+/// The driver's functions; the library stays open as long as the process. Each is there but where
+/// it says otherwise.
 struct CudaDriver {
     /// UserError, in one sentence, where there is no driver or one that is too old.
     explicit CudaDriver(const std::string& library);
@@ -70,6 +71,7 @@ struct CudaDriver {
     CuResult (*function_set_attribute)(CuFunction, int, int) = nullptr;
     CuResult (*launch)(CuFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                        unsigned, CuStream, void**, void**) = nullptr;
+    /// Null in drivers that know no tensor maps, which are older than CUDA 12.
     CuResult (*encode_tensor_map)(CuTensorMap*, int, std::uint32_t, void*, const std::uint64_t*,
                                   const std::uint64_t*, const std::uint32_t*, const std::uint32_t*,
                                   int, int, int, int) = nullptr;

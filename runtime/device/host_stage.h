@@ -11,7 +11,7 @@ namespace fovea::runtime::device {
 
 class HostStage {
   public:
-    /// What has more bytes is not worth a copy more.
+    /// More bytes go in pieces, through memory that is used again sooner (`PieceCopies`).
     static constexpr std::size_t kLargest = 1 << 20;
 
     explicit HostStage(const CudaDriver& driver) : driver_(driver) {}

@@ -5,19 +5,23 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <vector>
 
 #include "runtime/device/on_device.h"
+#include "runtime/device/piece_copies.h"
 #include "runtime/error.h"
 #include "runtime/session.h"
 #include "tests/device/scaled_model.h"
 
 using namespace fovea;
 using runtime::device::open_cuda;
+using runtime::device::PieceCopies;
 
 namespace {
 
 const std::string kFake = FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1";
+const std::string kOldFake = FOVEA_BINARY_DIR "/fake_old_cuda/libcuda.so.1";  // of no tensor maps
 
 int count_of(const char* function) {
     void* const library = dlopen(kFake.c_str(), RTLD_NOW);
@@ -60,6 +64,10 @@ TEST_CASE("programs run through the driver, the second time at one place as a gr
     const auto device = open_cuda(kFake);  // has another model's kernels by then
     device->load(test::other_text());
     test::check_scaled_model(device);
+}
+
+TEST_CASE("a driver that knows no tensor maps runs programs without them") {
+    test::check_scaled_model(open_cuda(kOldFake));
 }
 
 TEST_CASE("the best code for the GPU is loaded") {
@@ -124,6 +132,40 @@ TEST_CASE("copies of every size arrive, those that are waited for together after
             device->copy_out_at_wait(back[i].data(), memory.address() + i * bytes, bytes);
         if (bytes == 4096) CHECK(back[0][0] == 0);
         device->synchronize();
+        CHECK(back == there);
+    }
+}
+
+TEST_CASE("a large copy goes in pieces, of which one is filled while another is under way") {
+    constexpr std::size_t kPieces = 5, kFloats = ((kPieces - 1) * PieceCopies::kPiece + 64) / 4;
+    const auto device = open_cuda(kFake);
+    runtime::device::Allocation memory(*device);
+    memory.reserve(kFloats * 4);
+    std::vector<float> there(kFloats), back(kFloats);
+    const int others = count_of("copies of other memory");
+    for (const float start : {1.F, 2.F}) {
+        std::iota(there.begin(), there.end(), start);
+        const int waits = count_of("cuEventSynchronize");
+        device->copy_in(memory.address(), there.data(), kFloats * 4);
+        if (start == 1) CHECK(count_of("cuEventSynchronize") - waits == kPieces - 2);
+        const std::vector<float> sent = there;
+        std::fill(there.begin(), there.end(), 0.F);  // it was read
+        device->copy_out(back.data(), memory.address(), kFloats * 4);
+        CHECK(back == sent);
+    }
+    CHECK(count_of("copies of other memory") == others);
+}
+
+TEST_CASE("copies arrive where the driver has no memory of the host to give") {
+    const Environment none("FAKE_CUDA_PINNED", "0");
+    const auto device = open_cuda(kFake);
+    runtime::device::Allocation memory(*device);
+    for (const std::size_t bytes : {std::size_t(100), 2 * PieceCopies::kPiece + 1}) {
+        memory.reserve(bytes);
+        const std::vector<char> there(bytes, 'x');
+        std::vector<char> back(bytes);
+        device->copy_in(memory.address(), there.data(), bytes);
+        device->copy_out(back.data(), memory.address(), bytes);
         CHECK(back == there);
     }
 }

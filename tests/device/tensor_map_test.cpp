@@ -154,6 +154,15 @@ TEST_CASE("the driver is given the sizes of the call, and none of an empty tenso
     CHECK(count("cuTensorMapEncodeTiled") == before + 1);
 }
 
+TEST_CASE("a kernel with tensor maps needs a driver that knows them") {
+    const auto device = open_cuda(FOVEA_BINARY_DIR "/fake_old_cuda/libcuda.so.1");
+    device->load(kText);
+    CHECK_THROWS_WITH_AS(run(*device, boxes(), 20, 5),
+                         "the NVIDIA driver here is too old for kernel box: it has no "
+                         "cuTensorMapEncodeTiled",
+                         runtime::UserError);
+}
+
 TEST_CASE("a tensor that no map can hold is refused") {
     tool::InterpreterDevice device;
     const Region regions[] = {{}, {}};

@@ -1,10 +1,14 @@
 // A library with the functions of the CUDA driver that fovea calls, over the interpreter of PTX:
-// for tests of what calls them. FAKE_CUDA_GPUS and FAKE_CUDA_CAPABILITY (90) say what there is;
-// fake_cuda_count counts the calls of a function, fake_cuda_last_map tells of the last tensor map.
+// for tests of what calls them. FAKE_CUDA_GPUS, FAKE_CUDA_CAPABILITY (90) and FAKE_CUDA_PINNED (1)
+// say what there is; fake_cuda_count counts the calls of a function, fake_cuda_last_map tells of
+// the last tensor map. With FAKE_CUDA_OLD it is a driver that has no tensor maps. The stream does
+// nothing before it is waited for, so that memory of the host that is used too early has the wrong
+// values.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,22 +44,48 @@ struct State {
     int failure = 0;  // of a kernel; the context is of no use from then on
     std::map<std::string, int> counts;
     std::string last_map;
-    std::vector<std::vector<std::byte>> pinned;   // memory of the host
-    std::vector<std::function<void()>> arriving;  // copies to it that nobody has waited for
+    std::vector<std::vector<std::byte>> pinned;  // memory of the host
+    std::deque<std::function<int()>> waiting;  // of the stream
+    std::uint64_t done = 0;  // what the stream did before these
 } g_state;
+
+/// A place in the stream.
+struct Event {
+    std::uint64_t position = 0;
+};
 
 int environment(const char* name, int otherwise) {
     const char* value = std::getenv(name);
     return value ? std::atoi(value) : otherwise;
 }
 
-/// Does it now, or when the graph that is being recorded runs.
-int later(const std::function<int()>& work) {
+/// The stream does what waits before `position`.
+int reach(std::uint64_t position) {
+    while (!g_state.waiting.empty() && g_state.done < position) {
+        const std::function<int()> work = std::move(g_state.waiting.front());
+        g_state.waiting.pop_front();
+        ++g_state.done;
+        if (g_state.failure) continue;
+        g_state.failure = work();
+    }
+    return g_state.failure;
+}
+int reach_end() { return reach(g_state.done + g_state.waiting.size()); }
+
+/// The stream does it in its turn, or the graph that is being recorded when it runs.
+int later(std::function<int()> work) {
     if (!g_state.has_context) return kInvalid;
     if (g_state.failure) return g_state.failure;
-    if (!g_state.capture) return work();
-    g_state.capture->work.push_back(work);
+    if (g_state.capture) g_state.capture->work.push_back(std::move(work));
+    else g_state.waiting.push_back(std::move(work));
     return 0;
+}
+
+bool is_pinned(const void* place) {
+    return std::any_of(g_state.pinned.begin(), g_state.pinned.end(),
+                       [&](const std::vector<std::byte>& memory) {
+                           return place >= memory.data() && place < memory.data() + memory.size();
+                       });
 }
 
 std::byte* at(std::uint64_t address, std::size_t bytes) {
@@ -74,7 +104,7 @@ int run(const LoadedFunction& function, const Launch& launch) {
         interpret(*function.module, function.name, launch, memory);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "fake CUDA: %s\n", error.what());
-        return g_state.failure = kFault;
+        return kFault;
     }
     return 0;
 }
@@ -143,6 +173,7 @@ int cuModuleLoadDataEx(void** module, const void* text, unsigned options, int* n
     }
 }
 int cuModuleUnload(void* module) {
+    reach_end();
     delete static_cast<Module*>(module);
     return 0;
 }
@@ -177,6 +208,7 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
     return later([own, launch] { return run(*own, launch); });
 }
 
+#ifndef FAKE_CUDA_OLD
 /// Takes what the driver's manual allows, of the elements float32, int32 and bfloat16.
 int cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void* address,
                            const std::uint64_t* extents, const std::uint64_t* strides,
@@ -210,6 +242,7 @@ int cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void* add
     std::memcpy(map, encoded.data(), encoded.size());
     return 0;
 }
+#endif
 
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
     if (bytes == 0) return kInvalid;
@@ -219,33 +252,42 @@ int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
     g_state.next = (*address + bytes + 0x1000) / 0x100 * 0x100;
     return 0;
 }
-int cuMemFree_v2(std::uint64_t address) { return g_state.blocks.erase(address) ? 0 : kInvalid; }
+int cuMemFree_v2(std::uint64_t address) {
+    reach_end();
+    return g_state.blocks.erase(address) ? 0 : kInvalid;
+}
+/// Memory of the host that is not pinned is read at once.
 int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, void*) {
     if (g_state.capture || !at(to, bytes)) return kInvalid;
-    std::memcpy(at(to, bytes), from, bytes);
-    return 0;
+    std::vector<std::byte> values;
+    if (!is_pinned(from)) {
+        ++g_state.counts["copies of other memory"];
+        const auto* first = static_cast<const std::byte*>(from);
+        values.assign(first, first + bytes);
+    }
+    return later([=, values = std::move(values)] {
+        if (bytes) std::memcpy(at(to, bytes), values.empty() ? from : values.data(), bytes);
+        return 0;
+    });
 }
+/// Memory of the host that is not pinned is waited for.
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void*) {
     if (g_state.capture || !at(from, bytes)) return kInvalid;
-    const bool is_pinned = std::any_of(
-        g_state.pinned.begin(), g_state.pinned.end(), [&](const std::vector<std::byte>& memory) {
-            return to >= memory.data() && to < memory.data() + memory.size();
-        });
-    if (!is_pinned) {
-        std::memcpy(to, at(from, bytes), bytes);
+    const int result = later([=] {
+        if (bytes) std::memcpy(to, at(from, bytes), bytes);
         return 0;
-    }
-    std::vector<std::byte> values(at(from, bytes), at(from, bytes) + bytes);
-    g_state.arriving.push_back(
-        [to, values = std::move(values)] { std::memcpy(to, values.data(), values.size()); });
-    return 0;
+    });
+    if (result || is_pinned(to)) return result;
+    ++g_state.counts["copies of other memory"];
+    return reach_end();
 }
-/// What is copied to such memory arrives when it is waited for.
 int cuMemAllocHost_v2(void** memory, std::size_t bytes) {
+    if (!environment("FAKE_CUDA_PINNED", 1)) return kNoMemory;
     *memory = g_state.pinned.emplace_back(bytes).data();
     return 0;
 }
 int cuMemFreeHost(void* memory) {
+    reach_end();
     return std::erase_if(g_state.pinned,
                          [&](const std::vector<std::byte>& own) { return own.data() == memory; })
                ? 0
@@ -264,11 +306,7 @@ int cuStreamCreate(void** stream, unsigned) {
     return g_state.has_context ? 0 : kInvalid;
 }
 int cuStreamDestroy_v2(void*) { return 0; }
-int cuStreamSynchronize(void*) {
-    for (const std::function<void()>& arrive : g_state.arriving) arrive();
-    g_state.arriving.clear();
-    return g_state.capture ? kInvalid : g_state.failure;
-}
+int cuStreamSynchronize(void*) { return g_state.capture ? kInvalid : reach_end(); }
 int cuStreamBeginCapture_v2(void*, int) {
     g_state.capture = std::make_unique<Graph>();
     return 0;
@@ -284,7 +322,7 @@ int cuGraphInstantiateWithFlags(void** executable, void* graph, unsigned long lo
 int cuGraphLaunch(void* executable, void*) {
     ++g_state.counts["cuGraphLaunch"];
     for (const auto& work : static_cast<Graph*>(executable)->work)
-        if (const int result = work()) return result;
+        if (const int result = later(work)) return result;
     return 0;
 }
 int cuGraphExecDestroy(void* executable) {
@@ -297,12 +335,21 @@ int cuGraphDestroy(void* graph) {
 }
 
 int cuEventCreate(void** event, unsigned) {
-    *event = &g_state.failure;
+    *event = new Event;
     return 0;
 }
-int cuEventDestroy_v2(void*) { return 0; }
-int cuEventRecord(void*, void*) { return 0; }
-int cuEventSynchronize(void*) { return 0; }
+int cuEventDestroy_v2(void* event) {
+    delete static_cast<Event*>(event);
+    return 0;
+}
+int cuEventRecord(void* event, void*) {
+    static_cast<Event*>(event)->position = g_state.done + g_state.waiting.size();
+    return 0;
+}
+int cuEventSynchronize(void* event) {
+    ++g_state.counts["cuEventSynchronize"];
+    return reach(static_cast<Event*>(event)->position);
+}
 int cuEventElapsedTime(float* milliseconds, void*, void*) {
     *milliseconds = 1;
     return 0;
