@@ -42,6 +42,9 @@ struct PtxLaunch {
     int threads = 128;             // of a block, along x
     int shared_bytes = 0;          // dynamic shared memory
     std::vector<TensorMap> maps = {};
+    /// For the reader, where there are several ways to compute it: which one this is, and why it is
+    /// not the next better one.
+    std::string form = {};
 };
 
 /// A kernel of the model as launches, one after the other.

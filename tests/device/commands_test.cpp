@@ -151,6 +151,29 @@ TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
     CHECK(tables.find("programs")->array().size() == 2);
 }
 
+TEST_CASE("the form that attention has in PTX is shown, and why it has no better one") {
+    if (!has_ptx()) return;
+    const auto form = [](const std::string& architecture, const std::string& heads,
+                         const std::string& dtype) {
+        const std::string output =
+            test::run_fovea({"show", "encoder_block", "--stage", "ptx", "--fusion", "always",
+                             "--arch", architecture, "--set", "hidden=128", "--set",
+                             "heads=" + heads, "--set", "dtype=" + dtype})
+                .output;
+        const std::string start = "\n// attention: ";
+        const std::size_t at = output.find(start);
+        REQUIRE(at != output.npos);
+        const std::size_t from = at + start.size();
+        return output.substr(from, output.find('\n', from) - from);
+    };
+    CHECK(form("sm_90a", "2", "bf16") == "products by groups of warps (wgmma)");
+    const std::string by_warps = "products by warps (mma.sync), not by groups of them (wgmma): ";
+    CHECK(form("sm_90", "2", "bf16") == by_warps + "sm_90 has no such products");
+    CHECK(form("sm_90a", "4", "bf16") == by_warps + "it has rows of 32 elements, not of 64 or 128");
+    CHECK(form("sm_90a", "2", "f32") ==
+          "products by threads, in float32, not by warps (mma.sync): it has a product of floats");
+}
+
 TEST_CASE("gpu_check runs from a folder that holds all it needs") {
     if (!has_ptx()) return;
     const tool::TemporaryFolder folder;

@@ -126,14 +126,29 @@ void prepare_tile_function(Function& function) {
 
 namespace {
 
+/// Why groups of warps do not compute a kernel that is written for this target.
+std::optional<std::string> why_not_groups(const Kernel& kernel, const Target& target,
+                                          bool aligned) {
+    if (!target.has_wgmma()) return target.architecture + " has no such products";
+    if (!aligned) return "it is given buffers that start anywhere";
+    return why_not_attention_group(kernel);
+}
+
 PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                     bool by_groups) {
-    if (by_groups && !why_not_attention_group(kernel))
-        return write_attention_group(module, plan_attention_group(kernel), entry);
+                     const Target& target, bool aligned) {
+    const std::optional<std::string> no_groups = why_not_groups(kernel, target, aligned);
+    if (!no_groups) {
+        PtxLaunch launch = write_attention_group(module, plan_attention_group(kernel), entry);
+        launch.form = "products by groups of warps (wgmma)";
+        return launch;
+    }
+    std::string no_matrices;
     try {
-        return write_tile_matrices(module, plan_tile_matrices(kernel), entry);
-    } catch (const TileRefusal&) {
-        // It has no products of bfloat16, or tiles of another form: in float32.
+        PtxLaunch launch = write_tile_matrices(module, plan_tile_matrices(kernel), entry);
+        launch.form = "products by warps (mma.sync), not by groups of them (wgmma): " + *no_groups;
+        return launch;
+    } catch (const TileRefusal& refusal) {
+        no_matrices = refusal.reason;
     }
     TilePlan plan;
     try {
@@ -152,6 +167,7 @@ PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::stri
         launch.grid.push_back(
             {plan.kernel.axes[std::size_t(plan.par)].extent, plan.tiles.at(plan.par)});
     launch.shared_bytes = plan.dynamic_bytes();
+    launch.form = "products by threads, in float32, not by warps (mma.sync): it has " + no_matrices;
     return launch;
 }
 
@@ -162,7 +178,7 @@ PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const st
     PtxKernel result{kernel.name, {}, {}};
     std::string name = entry;
     for (const Kernel& part : parts_of(kernel)) {
-        result.launches.push_back(write_part(module, part, name, aligned && target.has_wgmma()));
+        result.launches.push_back(write_part(module, part, name, target, aligned));
         name += "__more";  // no kernel's name, which have single underscores
     }
     return result;

@@ -66,22 +66,27 @@ std::optional<std::map<std::string, KernelResources>> ptx_resources(
 }
 
 std::string resource_table(const emit::PtxModule& module) {
-    const auto resources = ptx_resources(module.text, module.architecture);
-    if (!resources)
-        return "// ptxas is not installed here: no table of registers and shared memory.\n";
     std::vector<emit::PtxLaunch> launches;
     for (const emit::PtxKernel& kernel : module.kernels) add_launches(kernel, launches);
     std::size_t width = 6;
     for (const emit::PtxLaunch& launch : launches) width = std::max(width, launch.entry.size());
-    std::string table = fmt::format("// {:<{}}  threads  registers  shared bytes  spilled bytes\n",
-                                    "kernel", width);
-    for (const emit::PtxLaunch& launch : launches) {
-        const auto found = resources->find(launch.entry);
-        const KernelResources own = found == resources->end() ? KernelResources{} : found->second;
-        table += fmt::format("// {:<{}}  {:>7}  {:>9}  {:>12}  {:>13}\n", launch.entry, width,
-                             launch.threads, own.registers, own.shared_bytes + launch.shared_bytes,
-                             own.spill_bytes);
+    std::string table;
+    if (const auto resources = ptx_resources(module.text, module.architecture)) {
+        table = fmt::format("// {:<{}}  threads  registers  shared bytes  spilled bytes\n",
+                            "kernel", width);
+        for (const emit::PtxLaunch& launch : launches) {
+            const auto found = resources->find(launch.entry);
+            const KernelResources own =
+                found == resources->end() ? KernelResources{} : found->second;
+            table += fmt::format("// {:<{}}  {:>7}  {:>9}  {:>12}  {:>13}\n", launch.entry, width,
+                                 launch.threads, own.registers,
+                                 own.shared_bytes + launch.shared_bytes, own.spill_bytes);
+        }
+    } else {
+        table = "// ptxas is not installed here: no table of registers and shared memory.\n";
     }
+    for (const emit::PtxLaunch& launch : launches)
+        if (!launch.form.empty()) table += fmt::format("// {}: {}\n", launch.entry, launch.form);
     return table;
 }
 
