@@ -84,8 +84,7 @@ Graph choose_and_fuse_attention(const Passage& at) {
         if (choice.fused) return {};
         return choice.reason;
     };
-    return fuse_attention(at.graph, simplify_score, differentiate_score, why_not,
-                          at.program.notes);
+    return fuse_attention(at.graph, simplify_score, differentiate_score, why_not, at.program.notes);
 }
 
 constexpr Pass kPasses[] = {
@@ -200,6 +199,7 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
                                 const std::vector<plan::Tensor>& parameters) {
     CompiledProgram program;
     program.name = request.name;
+    program.tf32 = request.tf32 && request.dtype == DType::f32;
     run_passes(request, program);
     Stopwatch fusing;
     program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
@@ -209,8 +209,8 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
     program.passes.push_back({"fuse", "neighbours are merged once no pass changes them any more",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
     Stopwatch lowering;
-    lower::Lowered lowered =
-        lower::lower(program.optimized, program.fused, request.row_blocks, request.weights);
+    lower::Lowered lowered = lower::lower(program.optimized, program.fused,
+                                          {request.row_blocks, request.weights, program.tf32});
     program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
                               int(lowered.kernels.size())});
     Stopwatch planning;

@@ -37,6 +37,7 @@ struct ProgramRequest {
     Fusion fusion{};
     std::vector<std::string> only{};  // outputs wanted; empty: all
     DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
+    bool tf32 = false;  // with f32: products may round their operands to tf32
     int row_blocks = kernel::kRowBlocks;  // that a sum over rows is taken in
     /// With bf16: attention reads and writes it in memory, too, which kernels of CPUs do not.
     bool attention_in_bf16 = false;
@@ -59,6 +60,7 @@ struct CompiledProgram {
     std::vector<PassRecord> passes;
     std::vector<std::string> notes;  // what stayed unfused as a whole, where, and why
     std::vector<AttentionChoice> attentions;  // those that can be one kernel
+    bool tf32 = false;  // its products may round their operands to tf32
 };
 
 struct CompiledModel {

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Checks fovea on a GPU: how matrices lie in registers, every kernel of every model in float32 and
-# bfloat16, and the optimizer, each against its definition; then measures products, attention and
-# a training step by the GPU's clock.
+# Checks fovea on a GPU: how matrices lie in registers, every kernel of every model in float32, with
+# products of tf32, and in bfloat16, and the optimizer, each against its definition; then measures
+# products, attention and a training step by the GPU's clock.
 #
 #   tools/gpu_check.sh --pack BUILD FOLDER   # all that is needed, from the folder of a build
 #   FOLDER/gpu_check.sh [MODEL…]             # where the GPU is: all models, or some
 #
 # FOLDER needs an NVIDIA driver and the C library there; no compiler, no LLVM, no CUDA toolkit. It
-# leaves f32.json, bf16.json and bench.json in the current folder, and, where python3 has a PyTorch
-# that finds the GPU, peers.json: the same work beside PyTorch's, in turns. With QUICK=1 tiny sizes
-# are measured, which shows that it works. Exit status: 0 all is right, 1 a check missed, 2 there is
-# no GPU (one sentence).
+# leaves f32.json, tf32.json, bf16.json and bench.json in the current folder, and, where python3 has
+# a PyTorch that finds the GPU, peers.json: the same work beside PyTorch's, in turns. With QUICK=1
+# tiny sizes are measured, which shows that it works. Exit status: 0 all is right, 1 a check missed,
+# 2 there is no GPU (one sentence).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -35,7 +35,7 @@ before=${LD_LIBRARY_PATH:-}
 export LD_LIBRARY_PATH="$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 result=0
-for dtype in f32 bf16; do
+for dtype in f32 tf32 bf16; do
     status=0
     "$fovea" verify "$@" --target cuda --set dtype=$dtype --json >$dtype.json || status=$?
     if [ $status = 2 ]; then

@@ -29,6 +29,7 @@ struct TensorMap {
     Dim offset{0};           // elements of the buffer before the tensor
     std::vector<Axis> axes;  // 2 to 5, the innermost first
     int swizzle = 0;         // bytes: 0, 32, 64 or 128
+    bool rounds_to_tf32 = false;  // float32 on its way
 };
 
 /// One launch of an entry. Its parameters: a 64-bit address for each buffer of the kernel, in
@@ -37,10 +38,10 @@ struct TensorMap {
 /// words, the seed and the step; and for each of `maps` its 128 bytes, at a multiple of 64. The map
 /// of a tensor without elements is zeros, and no copy may use it.
 struct PtxLaunch {
-    std::string entry;             // name in the module
+    std::string entry;  // name in the module
     std::vector<GridFactor> grid;  // blocks along x are the product; no blocks: nothing to do
-    int threads = 128;             // of a block, along x
-    int shared_bytes = 0;          // dynamic shared memory
+    int threads = 128;  // of a block, along x
+    int shared_bytes = 0;  // dynamic shared memory
     std::vector<TensorMap> maps = {};
     /// For the reader, where there are several ways to compute it: which one this is, and why it is
     /// not the next better one.

@@ -102,8 +102,8 @@ Id Builder::sum_by_block(Id operand, std::vector<AxisId> axes, AxisId blocks) {
     return make(Reduce{Reduction::sum, std::move(axes), operand, blocks});
 }
 
-Id Builder::contract(Id a, Id b, std::vector<AxisId> axes, bool bfloat16) {
-    return make(Contract{std::move(axes), a, b, bfloat16});
+Id Builder::contract(Id a, Id b, std::vector<AxisId> axes, Factors factors) {
+    return make(Contract{std::move(axes), a, b, factors});
 }
 
 Id Builder::store(Access access, Id value) { return make(Store{std::move(access), value, false}); }

@@ -43,7 +43,7 @@ class Builder {
     Id map(Elementwise function, std::vector<Id> operands);
     Id random(int site, double probability, std::vector<Stride> row, std::vector<Stride> column);
     Id reduce(Reduction reduction, Id operand, std::vector<AxisId> axes);
-    Id contract(Id a, Id b, std::vector<AxisId> axes, bool bfloat16 = false);
+    Id contract(Id a, Id b, std::vector<AxisId> axes, Factors factors = Factors::f32);
     Id store(Access access, Id value);
     Id accumulate(Access access, Id value);
 

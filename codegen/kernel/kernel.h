@@ -114,12 +114,14 @@ struct Reduce {
     Id operand = -1;
     AxisId blocks = -1;
 };
-/// With `bfloat16` the operands may be rounded to it, if they do not lie so in memory, and
-/// multiplied in pairs or as matrices; sums are float32.
+/// What the operands of a product may be rounded to, if they do not lie so in memory, to be
+/// multiplied in pairs or as matrices: bfloat16, or tf32, a float with 10 bits of fraction, where
+/// a target multiplies that. Sums are float32.
+enum class Factors { f32, bf16, tf32 };
 struct Contract {
     std::vector<AxisId> axes;
     Id a = -1, b = -1;
-    bool bfloat16 = false;
+    Factors factors = Factors::f32;
 };
 struct Store {
     Access access;

@@ -115,11 +115,14 @@ class Printer {
                    axes(reduce->axes) + ">(" + name(reduce->operand) + ")" +
                    (reduce->blocks < 0 ? "" : " by " + axes({reduce->blocks}));
         if (auto contract = as<Contract>(kernel_, id))
-            return std::string(contract->bfloat16 ? "contract_bf16<" : "contract<") +
-                   axes(contract->axes) + ">(" + name(contract->a) + ", " + name(contract->b) + ")";
+            return "contract" + factors(contract->factors) + "<" + axes(contract->axes) + ">(" +
+                   name(contract->a) + ", " + name(contract->b) + ")";
         return "?";
     }
 
+    static std::string factors(Factors factors) {
+        return factors == Factors::bf16 ? "_bf16" : factors == Factors::tf32 ? "_tf32" : "";
+    }
     std::string access(const Access& access) const {
         std::string inside = sum(access.strides, access.offset);
         if (access.row >= 0)

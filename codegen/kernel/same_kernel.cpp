@@ -66,7 +66,7 @@ class Structure {
         add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand), add(reduce.blocks);
     }
     void add(const Contract& contract) {
-        add(contract.axes), add(contract.a), add(contract.b), add(int(contract.bfloat16));
+        add(contract.axes), add(contract.a), add(contract.b), add(int(contract.factors));
     }
     void add(const Store& store) {
         add(store.access), add(store.value), add(int(store.accumulate));

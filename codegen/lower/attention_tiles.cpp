@@ -164,7 +164,7 @@ Id AttentionTiles::keys(DType dtype) {
 void take_bfloat16(kernel::Kernel& kernel) {
     for (kernel::Node& node : kernel.nodes)
         if (auto contract = std::get_if<kernel::Contract>(&node.operation))
-            contract->bfloat16 = true;
+            contract->factors = kernel::Factors::bf16;
 }
 
 }  // namespace fovea::lower

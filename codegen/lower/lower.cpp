@@ -27,8 +27,8 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks, Weights weights) {
-    Memories memories(graph, fused, row_blocks, weights);
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices) {
+    Memories memories(graph, fused, choices);
     Lowered lowered;
     for (const fuse::Group& group : fused.groups)
         for (LoweredKernel& kernel : lower_group(graph, fused, group, memories))

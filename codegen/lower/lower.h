@@ -36,8 +36,13 @@ struct Lowered {
 /// columns in panels of rows, as a CPU multiplies them, or rounded as they are.
 enum class Weights { in_pairs, as_they_are };
 
-/// Sums over rows are taken in `row_blocks` blocks.
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused,
-              int row_blocks = kernel::kRowBlocks, Weights weights = Weights::in_pairs);
+/// What is asked of all kernels.
+struct Choices {
+    int row_blocks = kernel::kRowBlocks;  // that sums over rows are taken in
+    Weights weights = Weights::in_pairs;
+    bool tf32 = false;  // products of float32 may round their operands to tf32
+};
+
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices = {});
 
 }  // namespace fovea::lower

@@ -132,7 +132,7 @@ class Contraction {
     }
 
     /// The lanes' operand; a matrix parameter whose lanes are not contiguous is read from its
-    /// transposed copy.
+    /// transposed copy, but for tf32, which a GPU reads either way.
     kernel::Access lanes_access() {
         bool b = roles_.lanes_are_b;
         int operand = node_.inputs[b ? 1 : 0];
@@ -142,7 +142,8 @@ class Contraction {
         bool parameter = graph_[operand].op == Op::parameter && list.count == 2;
         bool across = parameter && !roles_.columns.empty() &&
                       list.label[0] == roles_.columns.back() && !shape_of(b)[1].is_one();
-        if (!across) return build_.access(operand, operand_axes(b), false);
+        if (!across || factors() == kernel::Factors::tf32)
+            return build_.access(operand, operand_axes(b), false);
         const std::vector<AxisId> axes = operand_axes(b);
         const bool pairs = build_.memories().has_pairs();
         if (pairs && !lies_in_pairs(b)) return build_.access(operand, operand_axes(b), false);
@@ -193,13 +194,15 @@ class Contraction {
         if (summed.empty()) return build_.builder().mul(rows, lanes);
         if (is_inner_product())  // along the lanes, as a row kernel does it
             return build_.builder().sum(build_.builder().mul(rows, lanes), summed);
-        return build_.builder().contract(rows, lanes, summed, takes_bfloat16());
+        return build_.builder().contract(rows, lanes, summed, factors());
     }
-    bool takes_bfloat16() {
+    kernel::Factors factors() {
         const auto is_half = [&](std::size_t i) {
             return graph_[node_.inputs[i]].dtype == DType::bf16;
         };
-        return build_.memories().has_pairs() || is_half(0) || is_half(1);
+        const Memories& memories = build_.memories();
+        if (memories.has_pairs() || is_half(0) || is_half(1)) return kernel::Factors::bf16;
+        return memories.takes_tf32() ? kernel::Factors::tf32 : kernel::Factors::f32;
     }
 
     std::string operand_text(bool b) {

@@ -41,7 +41,7 @@ class ScanLowering {
           function_(*scan_.function),
           step_(with_parameters()),
           fused_step_(fuse::fuse(step_, fused.enabled)),
-          lowered_(lower(step_, fused_step_)) {}
+          lowered_(lower(step_, fused_step_, {.tf32 = memories.takes_tf32()})) {}
 
     LoweredKernel run() {
         steps_.count = scan_.steps.without_label();

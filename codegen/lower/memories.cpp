@@ -44,7 +44,7 @@ int Memories::parts_of(int base) {
     memory.node = base;
     memory.parts = true;
     memory.name = name_of(base) + "_parts";
-    memory.shape = {row_blocks_, graph_[base].shape[-1].without_label()};
+    memory.shape = {choices_.row_blocks, graph_[base].shape[-1].without_label()};
     all_.push_back(memory);
     return at->second;
 }

@@ -22,14 +22,13 @@ kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, ke
 
 class Memories {
   public:
-    Memories(const Graph& graph, const fuse::FusedGraph& fused, int row_blocks,
-             Weights weights = Weights::in_pairs)
-        : graph_(graph), fused_(fused), row_blocks_(row_blocks), weights_(weights) {}
+    Memories(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices)
+        : graph_(graph), fused_(fused), choices_(choices) {}
 
     /// The memory of base node `base`.
     int of(int base);
     /// How many blocks a sum over rows is taken in.
-    int row_blocks() const { return row_blocks_; }
+    int row_blocks() const { return choices_.row_blocks; }
     /// The memory of the parts of node `base`, a sum over rows: [row_blocks(), columns].
     int parts_of(int base);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
@@ -41,7 +40,9 @@ class Memories {
     int rounded(int base);
     /// Whether contractions multiply bfloat16; those inside scans do not.
     bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
-    Weights weights() const { return weights_; }
+    Weights weights() const { return choices_.weights; }
+    /// Whether contractions may round float32 to tf32, also inside scans.
+    bool takes_tf32() const { return choices_.tf32; }
     /// New memory that no value of the graph has.
     int scratch(std::string name, DType dtype, std::vector<Dim> shape);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
@@ -58,8 +59,7 @@ class Memories {
 
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
-    int row_blocks_;
-    Weights weights_;
+    Choices choices_;
     std::vector<Memory> all_;
     std::vector<int> transposed_, paired_, rounded_;
     std::map<std::pair<int, Kind>, int> index_;

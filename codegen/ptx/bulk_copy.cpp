@@ -7,6 +7,7 @@
 
 #include "codegen/ptx/arithmetic.h"
 #include "codegen/ptx/asynchronous.h"
+#include "codegen/ptx/half.h"
 #include "codegen/ptx/tensor_map.h"
 
 namespace fovea::ptx {
@@ -27,11 +28,22 @@ void read_pieces(const Block& block, const std::vector<Piece>& pieces, std::byte
     }
 }
 
+/// As cvt.rna does it: the manual does not say how it rounds halves.
+void round_to_tf32(std::byte* floats, std::uint32_t bytes) {
+    for (std::uint32_t i = 0; i < bytes; i += sizeof(float)) {
+        float value;
+        std::memcpy(&value, floats + i, sizeof value);
+        const std::uint32_t rounded = to_tf32(value);
+        std::memcpy(floats + i, &rounded, sizeof rounded);
+    }
+}
+
 void write_shared(Block& block, const Landing& landing) {
     for (const Piece& piece : landing.pieces) {
         std::byte* to = block.shared_memory.data() + piece.shared;
         if (piece.global) std::memcpy(to, global_host(block, piece.global), piece.bytes);
         else std::fill_n(to, piece.bytes, std::byte{0});
+        if (piece.rounds_to_tf32) round_to_tf32(to, piece.bytes);
         block.end_writes(block.copy_engine, kNoLane, piece.shared, piece.bytes);
     }
 }
@@ -110,7 +122,7 @@ std::vector<Piece> pieces_of(const TensorMap& map, const std::array<std::int64_t
                                (global ? pieces.back().global + pieces.back().bytes == global
                                        : pieces.back().global == 0);
             if (joins) pieces.back().bytes += size;
-            else pieces.push_back({to, global, size});
+            else pieces.push_back({to, global, size, map.rounds_to_tf32});
         }
     }
     return pieces;

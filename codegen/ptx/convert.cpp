@@ -198,8 +198,7 @@ void decode_convert(Decoder& decoder, const Instruction& instruction, Modifiers&
     const Type from = modifiers.type();
     Manner manner;
     if (to == Type::tf32) {
-        if (!modifiers.take("rna") && !modifiers.take("rn"))
-            decoder.fail("cvt to tf32 without .rna");
+        if (!modifiers.take("rna")) decoder.fail("cvt to tf32 without .rna");
         emit_same(decoder, instruction, unary<std::uint32_t, ToTf32>, Type::b32, 1);
         return;
     }

@@ -65,6 +65,7 @@ struct Piece {
     std::uint32_t shared;
     std::uint64_t global;  // 0: outside of the tensor
     std::uint32_t bytes;
+    bool rounds_to_tf32 = false;  // floats
 };
 
 /// A bulk store of shared memory that was not waited for.

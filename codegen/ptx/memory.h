@@ -51,6 +51,7 @@ struct TensorMap {
     std::array<std::uint64_t, 5> strides{};  // bytes; strides[0] is the element's
     std::array<std::uint32_t, 5> box{};  // elements that one copy moves
     std::uint32_t swizzle = 0;  // bytes: 0, 32, 64 or 128
+    bool rounds_to_tf32 = false;  // floats on their way to shared memory
 };
 
 /// The 128 bytes that a kernel of the interpreter takes for a tensor map.

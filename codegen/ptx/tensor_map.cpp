@@ -12,7 +12,7 @@ constexpr std::array<char, 8> kMark = {'f', 'o', 'v', 'e', 'a', 'm', 'a', 'p'};
 struct Packed {
     std::array<char, 8> mark;
     std::uint64_t address;
-    std::uint8_t rank, element_bytes, swizzle, unused;
+    std::uint8_t rank, element_bytes, swizzle, rounds_to_tf32;
     std::array<std::uint16_t, 5> box;
     std::array<std::uint32_t, 5> extents;
     std::array<std::uint64_t, 4> strides;  // of dimensions 1 to 4
@@ -27,7 +27,7 @@ std::array<std::byte, 128> encode(const TensorMap& map) {
                   std::uint8_t(map.rank),
                   std::uint8_t(map.element_bytes),
                   std::uint8_t(map.swizzle),
-                  0,
+                  std::uint8_t(map.rounds_to_tf32),
                   {},
                   {},
                   {}};
@@ -45,7 +45,14 @@ std::optional<TensorMap> decode_tensor_map(std::span<const std::byte, 128> bytes
     Packed packed;
     std::memcpy(&packed, bytes.data(), sizeof packed);
     if (packed.mark != kMark) return std::nullopt;
-    TensorMap map{packed.address, packed.rank, packed.element_bytes, {}, {}, {}, packed.swizzle};
+    TensorMap map{packed.address,
+                  packed.rank,
+                  packed.element_bytes,
+                  {},
+                  {},
+                  {},
+                  packed.swizzle,
+                  packed.rounds_to_tf32 != 0};
     for (std::size_t i = 0; i < 5; ++i) {
         map.box[i] = packed.box[i];
         map.extents[i] = packed.extents[i];

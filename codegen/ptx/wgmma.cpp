@@ -235,9 +235,10 @@ void decode_product(Decoder& decoder, const Instruction& instruction, Modifiers&
     form.a_in_registers = at[1].kind == Operand::Kind::list;
     form.negates_a = decoder.integer(at[4]) < 0;
     form.negates_b = decoder.integer(at[5]) < 0;
-    if (form.a_in_registers && at.size() == 7) {
+    // Operands of tf32 lie along the sum: there is nothing to say about it.
+    if (form.a_in_registers && at.size() == 7 && form.type != Type::tf32) {
         form.transposes_b = decoder.integer(at[6]);
-    } else if (!form.a_in_registers && at.size() == 8) {
+    } else if (!form.a_in_registers && at.size() == 8 && form.type != Type::tf32) {
         form.transposes_a = decoder.integer(at[6]);
         form.transposes_b = decoder.integer(at[7]);
     } else {

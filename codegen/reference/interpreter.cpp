@@ -122,15 +122,20 @@ const Array& Interpreter::value(int id) {
 
 namespace {
 
-/// To the nearest value of 8 significant bits, ties to even.
-Array to_bfloat16(Array array) {
+/// To values of so many significant bits: `nearest` gives the whole number nearest to one.
+Array rounded(Array array, int bits, double (*nearest)(double)) {
     for (double& value : array.values) {
         int exponent = 0;
         const double fraction = std::frexp(value, &exponent);
-        if (std::isfinite(value)) value = std::ldexp(std::nearbyint(fraction * 256), exponent - 8);
+        if (std::isfinite(value))
+            value = std::ldexp(nearest(std::ldexp(fraction, bits)), exponent - bits);
     }
     return array;
 }
+/// Ties go to even.
+Array to_bfloat16(Array array) { return rounded(std::move(array), 8, std::nearbyint); }
+/// Ties go away from zero.
+Array to_tf32(Array array) { return rounded(std::move(array), 11, std::round); }
 
 }  // namespace
 
@@ -165,9 +170,9 @@ void Interpreter::evaluate(int id) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
     std::array<Array, 2> factors;
-    if (!rounded_.empty() && node.op == Op::einsum)
+    if (node.op == Op::einsum && (!rounded_.empty() || options_.tf32))
         for (std::size_t i : {0, 1}) {
-            factors[i] = to_bfloat16(*inputs[i]);
+            factors[i] = rounded_.empty() ? to_tf32(*inputs[i]) : to_bfloat16(*inputs[i]);
             inputs[i] = &factors[i];
         }
     if (node.op == Op::random && !options_.training) {
@@ -261,7 +266,9 @@ Array Interpreter::value_of_body(int id) {
                 .shape = node.shape,
                 .inputs = inputs_of({result.id}),
                 .name = "result"});
-    Interpreter interpreter(body, options_);
+    InterpreterOptions options = options_;
+    options.tf32 = false;
+    Interpreter interpreter(body, options);
     interpreter.sizes_ = sizes_;
     for (std::size_t i = 0; i < kMaxInputs; ++i)
         if (inputs[i]) interpreter.set(std::to_string(i), *values_[std::size_t(node.inputs[i])]);

@@ -29,6 +29,7 @@ struct TensorMap {
     Extent offset = 0;  // elements before the tensor
     std::vector<Axis> axes = {};
     int swizzle = 0;  // bytes: 0, 32, 64 or 128
+    bool rounds_to_tf32 = false;  // float32 on its way
 };
 
 /// One launch of an entry, of the product of its grid's blocks. Its arguments have 64 bits each:

@@ -67,7 +67,7 @@ class Writer {
         return result;
     }
     Json tensor_map(const TensorMap& map) const {
-        return Object{
+        Object result{
             {"buffer", map.buffer},
             {"offset", text(map.offset)},
             {"axes", list(map.axes,
@@ -75,6 +75,8 @@ class Writer {
                               return Json(Array{text(axis.extent), text(axis.stride), axis.box});
                           })},
             {"swizzle", map.swizzle}};
+        if (map.rounds_to_tf32) result.emplace_back("rounds_to_tf32", true);
+        return result;
     }
     Json place(const Place& place) const {
         return Array{place.buffer, text(place.offset), text(place.step)};
@@ -195,7 +197,7 @@ class Reader {
                                                                       extent(element(axis, 1)),
                                                                       whole(element(axis, 2))};
                                            }),
-                whole(member(json, "swizzle"))};
+                whole(member(json, "swizzle")), json.find("rounds_to_tf32") != nullptr};
     }
     Place place(const Json& json) const {
         return {whole(element(json, 0)), extent(element(json, 1)), extent(element(json, 2))};

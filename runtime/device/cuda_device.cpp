@@ -24,8 +24,9 @@ int capability_of(const std::string& architecture) {
     return std::atoi(architecture.c_str() + std::min<std::size_t>(3, architecture.size()));
 }
 
-int element_of_map(DType dtype) {
-    switch (dtype) {
+int element_of_map(const MappedTensor& tensor) {
+    if (tensor.rounds_to_tf32) return kCuMapTf32;
+    switch (tensor.dtype) {
         case DType::f32: return kCuMapFloat32;
         case DType::bf16: return kCuMapBfloat16;
         case DType::i32: return kCuMapInt32;
@@ -233,7 +234,7 @@ class CudaDevice : public Device {
         const int swizzle = tensor.swizzle == 128 ? 3 : tensor.swizzle / 32;
         driver_.check(
             driver_.encode_tensor_map(
-                &map, element_of_map(tensor.dtype), std::uint32_t(tensor.axes.size()),
+                &map, element_of_map(tensor), std::uint32_t(tensor.axes.size()),
                 reinterpret_cast<void*>(tensor.address), extents.data(), strides.data() + 1,
                 box.data(), steps.data(), kCuMapNoInterleave, swizzle, kCuMapFetch256, kCuMapZeros),
             "describe a tensor of kernel " + call.kernel);

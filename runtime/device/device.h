@@ -35,6 +35,7 @@ struct MappedTensor {
     DType dtype = DType::f32;
     std::vector<Axis> axes;  // 2 to 5
     int swizzle = 0;         // bytes: 0, 32, 64 or 128
+    bool rounds_to_tf32 = false;  // float32 on its way
 
     bool is_empty() const {
         for (const Axis& axis : axes)

@@ -34,7 +34,7 @@ MappedTensor mapped(const Kernel& kernel, const TensorMap& map, std::span<const 
     const DType dtype = kernel.buffers[buffer].dtype;
     const auto size = static_cast<std::int64_t>(size_of(dtype));
     const auto start = static_cast<std::uint64_t>(map.offset.value(dims) * size);
-    MappedTensor result{addresses[buffer] + start, dtype, {}, map.swizzle};
+    MappedTensor result{addresses[buffer] + start, dtype, {}, map.swizzle, map.rounds_to_tf32};
     for (const TensorMap::Axis& axis : map.axes) {
         const std::int64_t extent = axis.extent.value(dims),
                            stride = axis.stride.value(dims) * size;

@@ -187,12 +187,14 @@ TEST_CASE("gpu_check runs from a folder that holds all it needs") {
     const auto done = check(kFakeDriver);
     CHECK(done.status == 0);
     CHECK(done.output.starts_with("f32: "));
-    CHECK(done.output.find(" checks, 0 missed (bf16.json)\n") != std::string::npos);
+    for (const char* file : {"tf32.json", "bf16.json"})
+        CHECK(done.output.find(" checks, 0 missed (" + std::string(file) + ")\n") !=
+              std::string::npos);
     const auto report = runtime::parse_json(test::read_text(folder.path() / "f32.json"));
     CHECK(report.array()[0].find("model")->string() == "layouts");
     const auto bench = runtime::parse_json(test::read_text(folder.path() / "bench.json"));
     CHECK(bench.find("machine")->find("gpu")->string() == "Fake GPU");
-    CHECK(bench.find("results")->array().size() == 10);
+    CHECK(bench.find("results")->array().size() == 11);
     for (const char* file : {"gpu.py", "gpu_model.py", "ratios.py"})
         CHECK(std::filesystem::exists(packed + "/peers/" + file));
     // What waits for its turns measures when it is told to.

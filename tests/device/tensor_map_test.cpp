@@ -142,6 +142,19 @@ TEST_CASE("tensor maps come back from JSON as they were") {
     check(interpreter, read);
 }
 
+TEST_CASE("a tensor map that rounds to tf32 does so on either device") {
+    Code code = boxes();
+    code.modules[0].kernels[0].launches[0].maps[0].rounds_to_tf32 = true;
+    const std::string tables = launch_tables(code).text();
+    CHECK(tables.find(R"("swizzle":32,"rounds_to_tf32":true})") != std::string::npos);
+    CHECK(launch_tables(read_code(tables, {{"sm_90", kText}})).text() == tables);
+    const auto device = open_cuda(kFake);
+    device->load(kText);
+    run(*device, code, 20, 5);
+    CHECK(
+        std::string(function_of<const char*()>("fake_cuda_last_map")()).starts_with("element 11;"));
+}
+
 TEST_CASE("the driver is given the sizes of the call, and none of an empty tensor") {
     const auto device = open_cuda(kFake);
     device->load(kText);

@@ -30,7 +30,7 @@ Kernel product(const Product& p) {
     it.par({i, j}, [&] {
         const Id a = it.load(p.transposed_x ? it.at(x, {d, i}) : it.at(x, {i, d}));
         const Id c = it.load(p.transposed_w ? it.at(w, {j, d}) : it.at(w, {d, j}));
-        it.store(it.at(y, {i, j}), it.contract(a, c, {d}, true));
+        it.store(it.at(y, {i, j}), it.contract(a, c, {d}, Factors::bf16));
     });
     return it.finish();
 }
@@ -57,7 +57,7 @@ Kernel dense(const std::string& name, const Dim& columns, std::int64_t depth) {
     const int y = it.output("y", {m, columns});
     it.par({i, j}, [&] {
         const Id sum = it.contract(it.load(it.at(x, {i, d})),
-                                   it.load(paired(w, columns, depth, j, d)), {d}, true);
+                                   it.load(paired(w, columns, depth, j, d)), {d}, Factors::bf16);
         const Id total = it.add(sum, it.load(it.at(bias, {j})));
         it.store(it.at(y, {i, j}), it.add(it.map(E::maximum, {total, it.constant(0)}),
                                           it.load(it.at(residual, {i, j}))));
@@ -85,7 +85,7 @@ Kernel weight_gradient(const std::string& name, DType dy_type, DType x_type) {
     it.par({i, j}, [&] {
         it.store(it.at(dw, {i, j}),
                  it.contract(it.load(it.at(dy, {batch, r, i})), it.load(it.at(x, {batch, r, j})),
-                             {batch, r}, true));
+                             {batch, r}, Factors::bf16));
     });
     return it.finish();
 }
@@ -97,8 +97,8 @@ Kernel matrix_vector() {
     const int x = it.input("x", {33}, bf16), w = it.input("w", paired_shape(n, 33), bf16);
     const int y = it.output("y", {n}, bf16);
     it.par({j}, [&] {
-        it.store(it.at(y, {j}),
-                 it.contract(it.load(it.at(x, {d})), it.load(paired(w, n, 33, j, d)), {d}, true));
+        it.store(it.at(y, {j}), it.contract(it.load(it.at(x, {d})), it.load(paired(w, n, 33, j, d)),
+                                            {d}, Factors::bf16));
     });
     return it.finish();
 }

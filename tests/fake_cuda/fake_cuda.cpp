@@ -209,18 +209,20 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
 }
 
 #ifndef FAKE_CUDA_OLD
-/// Takes what the driver's manual allows, of the elements float32, int32 and bfloat16.
+/// Takes what the driver's manual allows, of the elements float32, tf32, int32 and bfloat16.
 int cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void* address,
                            const std::uint64_t* extents, const std::uint64_t* strides,
                            const std::uint32_t* box, const std::uint32_t* steps, int interleave,
                            int swizzle, int fetch, int fill) {
     ++g_state.counts["cuTensorMapEncodeTiled"];
-    const std::uint32_t bytes = element == 9 ? 2 : element == 7 || element == 3 ? 4 : 0;
+    const bool has_words = element == 7 || element == 11 || element == 3;
+    const std::uint32_t bytes = element == 9 ? 2 : has_words ? 4 : 0;
     const auto is_multiple = [](std::uint64_t value, std::uint64_t of) { return value % of == 0; };
     TensorMap made{.address = reinterpret_cast<std::uint64_t>(address),
                    .rank = rank,
                    .element_bytes = bytes,
-                   .swizzle = swizzle ? 16u << swizzle : 0};
+                   .swizzle = swizzle ? 16u << swizzle : 0,
+                   .rounds_to_tf32 = element == 11};
     std::string text = "element " + std::to_string(element);
     bool right = bytes && rank >= 2 && rank <= 5 && is_multiple(made.address, 16) &&
                  is_multiple(reinterpret_cast<std::uint64_t>(map), 64) && interleave == 0 &&

@@ -80,6 +80,26 @@ TEST_CASE("weights that lie as they are have one copy, which products of both di
     CHECK(program.prepare.size() == 2);
 }
 
+TEST_CASE("products of tf32 read weights as they are, in float32") {
+    const CompiledModel model = compile_model("m", "m.cpp", {},
+                                              {{.name = "p",
+                                                .graph = two_layers(),
+                                                .gradients = Gradients::of_parameters_and_inputs,
+                                                .tf32 = true}});
+    CHECK(model.programs[0].tf32);
+    const plan::Program& program = model.programs[0].plan;
+    CHECK(program.prepare.empty());
+    CHECK(!plan::has_bfloat16(model.plan));
+    int products = 0;
+    for (const kernel::Kernel& kernel : model.plan.kernels)
+        for (const kernel::Node& node : kernel.nodes)
+            if (auto contract = std::get_if<kernel::Contract>(&node.operation)) {
+                CHECK(contract->factors == kernel::Factors::tf32);
+                ++products;
+            }
+    CHECK(products > 0);
+}
+
 TEST_CASE("float32 has none") {
     const plan::Program program = planned(two_layers(), f32, Gradients::of_parameters, true);
     CHECK(halves(program, plan::Role::prepared) + halves(program, plan::Role::buffer) == 0);

@@ -40,7 +40,8 @@ Kernel product(const Product& p) {
     it.par({i, j}, [&] {
         const Id a = it.load(p.transposed_x ? it.at(x, {d, i}) : it.at(x, {i, d}));
         const Id c = it.load(p.transposed_w ? it.at(w, {j, d}) : it.at(w, {d, j}));
-        it.store(it.at(y, {i, j}), it.map(Elementwise::relu, {it.contract(a, c, {d}, true)}));
+        it.store(it.at(y, {i, j}),
+                 it.map(Elementwise::relu, {it.contract(a, c, {d}, Factors::bf16)}));
     });
     return it.finish();
 }
@@ -57,7 +58,7 @@ Kernel heads() {
             it.par({i, j}, [&] {
                 it.store(it.at(y, {batch, head, i, j}),
                          it.contract(it.load(it.at(x, {batch, i, head, d})),
-                                     it.load(it.at(w, {head, j, d})), {d}, true));
+                                     it.load(it.at(w, {head, j, d})), {d}, Factors::bf16));
             });
         });
     });
@@ -74,7 +75,7 @@ Kernel over_two_axes() {
     it.par({i, j}, [&] {
         it.accumulate(it.at(dw, {i, j}),
                       it.contract(it.load(it.at(x, {batch, t, i})),
-                                  it.load(it.at(dy, {batch, t, j})), {batch, t}, true));
+                                  it.load(it.at(dy, {batch, t, j})), {batch, t}, Factors::bf16));
     });
     return it.finish();
 }
@@ -87,8 +88,9 @@ Kernel over_heads() {
     const int x = it.input("x", {3, "m", 64}, kHalf), w = it.input("w", {64, 3, 64}, kHalf);
     const int y = it.output("y", {"m", 64}, kHalf);
     it.par({i, j}, [&] {
-        it.store(it.at(y, {i, j}), it.contract(it.load(it.at(x, {head, i, d})),
-                                               it.load(it.at(w, {j, head, d})), {head, d}, true));
+        it.store(it.at(y, {i, j}),
+                 it.contract(it.load(it.at(x, {head, i, d})), it.load(it.at(w, {j, head, d})),
+                             {head, d}, Factors::bf16));
     });
     return it.finish();
 }
@@ -103,7 +105,7 @@ Kernel from_the_second_row() {
         Access from = it.at(x, {i, d});
         from.offset = 72;
         it.store(it.at(y, {i, j}),
-                 it.contract(it.load(from), it.load(it.at(w, {j, d})), {d}, true));
+                 it.contract(it.load(from), it.load(it.at(w, {j, d})), {d}, Factors::bf16));
     });
     return it.finish();
 }

@@ -54,7 +54,8 @@ Kernel product(const Product& p) {
         const Id a = it.load(p.transposed_x ? it.at(x, {d, i}) : it.at(x, {i, d}));
         const Id c = it.load(p.transposed_w ? it.at(w, {j, d}) : it.at(w, {d, j}));
         it.store(it.at(y, {i, j}),
-                 it.add(it.contract(a, c, {d}, p.halves), it.load(it.at(bias, {j}))));
+                 it.add(it.contract(a, c, {d}, p.halves ? Factors::bf16 : Factors::f32),
+                        it.load(it.at(bias, {j}))));
     });
     return it.finish();
 }
@@ -139,7 +140,7 @@ Kernel product_of_pairs(const std::string& name, std::int64_t columns, std::int6
     const Access weight{.buffer = w, .strides = {{d, 64, 2}, {j, pairs * Dim(64), 32, 2}}};
     it.par({i, j}, [&] {
         it.store(it.at(y, {i, j}),
-                 it.contract(it.load(it.at(x, {i, d})), it.load(weight), {d}, true));
+                 it.contract(it.load(it.at(x, {i, d})), it.load(weight), {d}, Factors::bf16));
     });
     return it.finish();
 }

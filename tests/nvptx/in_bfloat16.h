@@ -12,7 +12,7 @@ inline kernel::Kernel in_bfloat16(kernel::Kernel kernel) {
     kernel.name += "_bfloat16";
     for (kernel::Node& node : kernel.nodes)
         if (auto contract = std::get_if<kernel::Contract>(&node.operation))
-            contract->bfloat16 = true;
+            contract->factors = kernel::Factors::bf16;
     return kernel;
 }
 

@@ -41,7 +41,7 @@ std::vector<Kernel> different_kernels(const Wanted& is_wanted) {
 double tolerance_of(const Kernel& kernel) {
     for (const kernel::Node& node : kernel.nodes)
         if (auto contract = std::get_if<kernel::Contract>(&node.operation))
-            if (contract->bfloat16) return 1. / 64;
+            if (contract->factors == kernel::Factors::bf16) return 1. / 64;
     return 1e-5;
 }
 

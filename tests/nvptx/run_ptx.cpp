@@ -39,7 +39,8 @@ std::array<std::byte, 128> tensor_map(const emit::TensorMap& from, const Kernel&
     const bool halves = kernel.buffers[std::size_t(from.buffer)].dtype == bf16;
     ptx::TensorMap map{.rank = std::uint32_t(from.axes.size()),
                        .element_bytes = halves ? 2u : 4u,
-                       .swizzle = std::uint32_t(from.swizzle)};
+                       .swizzle = std::uint32_t(from.swizzle),
+                       .rounds_to_tf32 = from.rounds_to_tf32};
     map.address = address + std::uint64_t(kernel::value_of(from.offset, dims)) * map.element_bytes;
     for (std::size_t i = 0; i < from.axes.size(); ++i) {
         map.extents[i] = std::uint64_t(kernel::value_of(from.axes[i].extent, dims));

@@ -280,9 +280,8 @@ END:
 TEST_CASE("tiles of tensors are cut at the tensor's edges") {
     // A tensor [5, 7] of 32-bit numbers with rows of 8; boxes of [4, 4] at (column 4, row 3) and,
     // the way back, at (column -1, row 0).
-    std::vector<u32> x(5 * 8);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = u32(100 + i);
-    std::vector<u32> y(5 * 8, 7);
+    std::vector<u32> x(5 * 8);  // floats
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 0x3f800000 + u32(5000 * i);
     const std::string text = R"(.version 8.3
 .target sm_90a
 .address_size 64
@@ -313,7 +312,8 @@ TRY:
     ret;
 }
 )";
-    for (const Schedule& schedule : schedules()) {
+    const auto check = [&](const Schedule& schedule, bool rounds) {
+        std::vector<u32> y(5 * 8, 7);
         Memory memory;
         const auto map = [&](std::uint64_t address) {
             return argument(encode({.address = address,
@@ -322,7 +322,8 @@ TRY:
                                     .extents = {7, 5},
                                     .strides = {4, 32},
                                     .box = {4, 4},
-                                    .swizzle = 0}));
+                                    .swizzle = 0,
+                                    .rounds_to_tf32 = rounds}));
         };
         const auto px = memory.add(std::span<const u32>(x)), py = memory.add(std::span(y));
         interpret(parse(text), "k", {.arguments = {map(px), map(py)}}, memory, schedule);
@@ -332,10 +333,13 @@ TRY:
                 if (row < 4 && column < 3) {
                     const std::size_t r = row + 3, c = column + 1 + 4;
                     expected = r < 5 && c < 7 ? x[r * 8 + c] : 0;
+                    if (rounds) expected = to_tf32(std::bit_cast<float>(expected));
                 }
                 CHECK(y[row * 8 + column] == expected);
             }
-    }
+    };
+    for (const Schedule& schedule : schedules())
+        for (const bool rounds : {false, true}) check(schedule, rounds);
 }
 
 }  // namespace fovea::ptx::test

@@ -21,7 +21,7 @@ po::options_description bench_options() {
     add("suite", text("contraction|attention|rowwise|models"), "this suite only");
     add("threads", text("N"), "one per core by default");
     add("target", text("cpu|cuda"),
-        "cpu by default; cuda: kernels in bfloat16, by the GPU's clock");
+        "cpu by default; cuda: kernels in bfloat16 (products in tf32, too), by the GPU's clock");
     add("quick", "tiny sizes, three runs of each: shows that all works, measures nothing");
     add("turns",
         "with --target cuda: a line of JSON says what is next, and a line of standard input\n"

@@ -65,8 +65,8 @@ std::string compiled_program(const plan::Model& plan, const plan::Model& on_devi
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), flags.begin(), flags.end());
     link.insert(link.end(), {"-fopenmp", "-o", program.string()});
-    for (std::string& object : compile_objects(plan, folder.path(), isas, flags,
-                                               {"main.cpp", "device_code.cpp"}))
+    for (std::string& object :
+         compile_objects(plan, folder.path(), isas, flags, {"main.cpp", "device_code.cpp"}))
         link.push_back(std::move(object));
     link.push_back(home.runtime_archive.string());
     compile_generated(link);
@@ -99,7 +99,7 @@ int build_command(const std::vector<std::string>& arguments) {
          "Writes the program of a model: a translator for sentence models, otherwise a\n"
          "runner of tensor files. It needs the C++ and OpenMP libraries alone; its option\n"
          "--device cuda opens the CUDA driver. Weights and activations lie in memory as float32\n"
-         "on this machine's cores and as bfloat16 on a GPU, unless --set dtype=f32|bf16."},
+         "on this machine's cores and as bfloat16 on a GPU, unless --set dtype=f32|tf32|bf16."},
         options, arguments);
     if (given.help()) return 0;
     wanted_isas(given);
@@ -113,8 +113,7 @@ int build_command(const std::vector<std::string>& arguments) {
     const Driver driver = model.entry.driver;
     const CompiledModel compiled = compile(model, built_programs(model, fusion));
     model.dtype = dtype_of(given.settings()).value_or(bf16);
-    const CompiledModel on_devices =
-        compile(model, built_programs(model, fusion), Kernels::of_gpu);
+    const CompiledModel on_devices = compile(model, built_programs(model, fusion), Kernels::of_gpu);
     write_program(output, compiled_program(compiled.plan, on_devices.plan, driver, isas));
     return 0;
 }

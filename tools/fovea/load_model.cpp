@@ -28,7 +28,7 @@ std::vector<std::string> model_names() {
 }
 
 /// The setting of every model that says how weights and activations lie in memory.
-constexpr std::string_view kDtype = "dtype";
+constexpr std::string_view kDtype = "dtype", kTf32 = "tf32";
 
 void check_names(const ModelEntry& entry, const SettingValues& values) {
     std::vector<std::string> names;
@@ -71,17 +71,25 @@ std::optional<DType> dtype_of(const SettingValues& values) {
     std::optional<DType> dtype;
     for (const auto& [name, value] : values) {
         if (name != kDtype) continue;
-        if (value != "f32" && value != "bf16")
-            throw UserError(fmt::format("setting '{}' takes f32|bf16, not '{}'", kDtype, value));
+        if (value != "f32" && value != kTf32 && value != "bf16")
+            throw UserError(
+                fmt::format("setting '{}' takes f32|tf32|bf16, not '{}'", kDtype, value));
         dtype = value == "bf16" ? DType::bf16 : DType::f32;
     }
     return dtype;
+}
+
+bool takes_tf32(const SettingValues& values) {
+    return std::any_of(values.begin(), values.end(), [](const auto& setting) {
+        return setting.first == kDtype && setting.second == kTf32;
+    });
 }
 
 LoadedModel load_model(const std::string& name, const SettingValues& values, DType unset) {
     LoadedModel model{find_entry(name), values, {}, {}};
     check_names(model.entry, values);
     model.dtype = dtype_of(values).value_or(unset);
+    model.tf32 = takes_tf32(values);
     std::erase_if(model.values, [](const auto& setting) { return setting.first == kDtype; });
     model.settings = settings_of(model.entry, model.values);
     model.graph = seal_scans(model.entry.build(model.values));

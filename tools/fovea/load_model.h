@@ -16,12 +16,16 @@ struct LoadedModel {
     std::vector<plan::Setting> settings;  // all that have a value
     Graph graph;                          // of the main function
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
+    bool tf32 = false;         // with f32: products on a GPU round their operands to tf32
 };
 
-/// The setting `dtype`, where it is among the values. UserError for other than f32 and bf16.
+/// How the setting `dtype` keeps weights and activations in memory, where it is among the values:
+/// tf32 as float32. UserError for other than f32, tf32 and bf16.
 std::optional<DType> dtype_of(const SettingValues& values);
+/// Whether it is tf32.
+bool takes_tf32(const SettingValues& values);
 
-/// Every model takes the setting `dtype`, f32 or bf16, beside its own; unset it is `unset`.
+/// Every model takes the setting `dtype`, f32, tf32 or bf16, beside its own; unset it is `unset`.
 /// UserError for an unknown model or setting (with the nearest name), and with the text of the
 /// mistake for a model that is wrong.
 LoadedModel load_model(const std::string& name, const SettingValues& values,

@@ -94,6 +94,7 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
         if (kernels == Kernels::of_cpu) continue;
         request.row_blocks = kGpuRowBlocks;
         request.attention_in_bf16 = true;
+        request.tf32 = model.tf32;
         request.weights = lower::Weights::as_they_are;
     }
     return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));

@@ -47,8 +47,8 @@ std::vector<DType> checked_dtypes(const SettingValues& values, const Target& tar
 }
 
 /// PTX promises more in float32 than every instruction set of a CPU keeps.
-Tolerances tolerances_on(const Target& target, DType dtype) {
-    if (is_ptx(target) && dtype == f32) return {1e-5, 1e-5};
+Tolerances tolerances_on(const Target& target, DType dtype, bool tf32) {
+    if (is_ptx(target) && dtype == f32) return tf32 ? kTf32Tolerances : Tolerances{1e-5, 1e-5};
     return tolerances_of(dtype);
 }
 
@@ -67,8 +67,9 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fu
         for (std::size_t s = 0; s < samples.size(); ++s) {
             bool training = requests[p].training;
             if (generated)
-                append(rows, verify_kernels(compiled.plan, program, *generated, samples[s],
-                                            training, tolerances_on(target, model.dtype)));
+                append(rows,
+                       verify_kernels(compiled.plan, program, *generated, samples[s], training,
+                                      tolerances_on(target, model.dtype, model.tf32)));
             if (differences && takes_finite_differences(program, s))
                 append(rows, verify_gradients(model.entry.name, program, samples[s], training));
         }
@@ -110,10 +111,10 @@ void print_table(const std::vector<VerifyRow>& rows, const std::string& toleranc
     fmt::print("{} checks, {} missed (tolerances: {})\n", rows.size(), misses, tolerances);
 }
 
-std::string tolerances_text(const Target& target, const std::vector<DType>& dtypes) {
+std::string tolerances_text(const Target& target, const std::vector<DType>& dtypes, bool tf32) {
     std::string text;
     for (DType dtype : dtypes) {
-        const Tolerances tolerances = tolerances_on(target, dtype);
+        const Tolerances tolerances = tolerances_on(target, dtype, tf32);
         text += fmt::format("{}{}values {}, gradients {}", text.empty() ? "" : "; ",
                             text.empty() ? "" : "bf16 ", tolerances.values, tolerances.gradients);
     }
@@ -140,7 +141,7 @@ int verify_command(const std::vector<std::string>& arguments) {
          "Checks every kernel against the float64 reference, and every gradient against\n"
          "finite differences, at several sizes. Built-in models are taken small unless\n"
          "--set says otherwise (dtype apart). On PTX both are checked, float32 and bfloat16,\n"
-         "unless --set dtype=f32|bf16 says which. Exit status 1 when a check misses.",
+         "unless --set dtype=f32|tf32|bf16 says which. Exit status 1 when a check misses.",
          true},
         options, arguments);
     if (given.help()) return 0;
@@ -169,7 +170,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     }
     if (is_ptx(target)) append(rows, verify_optimizer(target));
     if (given.has("json")) print_json(rows);
-    else print_table(rows, tolerances_text(target, dtypes));
+    else print_table(rows, tolerances_text(target, dtypes, takes_tf32(given.settings())));
     bool ok = true;
     for (const VerifyRow& row : rows) ok = ok && row.ok;
     return ok ? 0 : 1;

@@ -133,7 +133,7 @@ class Observer {
         return emit::loops_over_tiles(kernel) &&
                std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const auto& node) {
                    auto contract = std::get_if<kernel::Contract>(&node.operation);
-                   return contract && contract->bfloat16;
+                   return contract && contract->factors == kernel::Factors::bf16;
                });
     }
     void compare_tensor(int number, VerifyRow& row) {
@@ -286,7 +286,9 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
                                       const runtime::Model& generated, const Sample& sample,
                                       bool training, Tolerances tolerances) {
     Values values = draw_values(compiled.plan, sample);
-    Interpreter reference(compiled.optimized, {.training = training, .seed = kSeed, .step = kStep});
+    Interpreter reference(
+        compiled.optimized,
+        {.training = training, .seed = kSeed, .step = kStep, .tf32 = compiled.tf32});
     if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
     set_all(reference, sample, values);
     runtime::DimValues dims(sample.dims.begin(), sample.dims.end());

@@ -21,6 +21,9 @@ struct Tolerances {
 constexpr Tolerances tolerances_of(DType dtype) {
     return dtype == DType::bf16 ? Tolerances{1. / 64, 1. / 32} : Tolerances{};
 }
+/// Of products of tf32, whose operands the reference rounds, too: what lies between two values of
+/// tf32 may go the other way there, by 1/1024 at most.
+inline constexpr Tolerances kTf32Tolerances = {1. / 512, 1. / 256};
 
 struct VerifyRow {
     std::string model, kernel, dims;

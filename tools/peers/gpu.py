@@ -5,8 +5,9 @@ model beside torch.compile.
     python3 tools/peers/gpu.py --fovea build/fovea [--suite attention] [--json F]
 
 `tools/gpu_check.sh` runs it where PyTorch finds a GPU. Both sides measure by the GPU's clock, in
-bfloat16, on inputs of their own: that fovea's results are right is what `fovea verify` says. A
-round is a turn of each side; a turn counts as the median of its runs. A ratio is peer / fovea."""
+bfloat16, products of float32 as tf32, too, on inputs of their own: that fovea's results are right
+is what `fovea verify` says. A round is a turn of each side; a turn counts as the median of its
+runs. A ratio is peer / fovea."""
 import argparse
 import json
 import math
@@ -89,11 +90,16 @@ class Peer:
 
 
 def products(work, device):
-    """{way: side} of the product of [rows, k] and [k, columns] that the name says."""
+    """{way: side} of the product of [rows, k] and [k, columns] that the name says; of tf32 b lies
+    by columns, as fovea's does."""
     rows, k, columns = (int(size) for size in work["name"].split("x"))
-    a = torch.randn(rows, k, device=device).bfloat16()
-    b = torch.randn(k, columns, device=device).bfloat16()
-    out = torch.empty(rows, columns, device=device, dtype=torch.bfloat16)
+    tf32 = work["dtype"] == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    dtype = torch.float32 if tf32 else torch.bfloat16
+    a = torch.randn(rows, k, device=device).to(dtype)
+    b = torch.randn(columns, k, device=device).t() if tf32 else torch.randn(
+        k, columns, device=device).to(dtype)
+    out = torch.empty(rows, columns, device=device, dtype=dtype)
     return {"matmul": lambda: Peer(lambda: torch.matmul(a, b, out=out), device)}
 
 

@@ -1,9 +1,9 @@
 """What turns of fovea and of its peers on a GPU say: quantiles, ratios, a table. No peer is needed
 for it: `python3 ratios.py REPORT.json` prints the table of a report.
 
-A row of the report has, beside what is measured (suite, name, pass, dims, flops), `turns`: for
-`ours` and each way of the peer the milliseconds of each round, and `failed`: what a way said that
-does not run here."""
+A row of the report has, beside what is measured (suite, name, pass, dtype, dims, flops), `turns`:
+for `ours` and each way of the peer the milliseconds of each round, and `failed`: what a way said
+that does not run here."""
 import json
 import statistics
 import sys
@@ -36,7 +36,7 @@ def line_of(row):
     """The cells of a row of the table."""
     dims = " ".join(f"{name}={size}" for name, size in row["dims"].items())
     ours = row["sides"]["ours"]
-    cells = [f"{row['suite']}: {row['name']}", row["pass"], dims,
+    cells = [f"{row['suite']}: {row['name']}", row["dtype"], row["pass"], dims,
              f"{ours['ms']['median']:.3f}", f"{ours['tflops']:.1f}"]
     if row["best"] is None:
         return cells + ["", "", "", "none runs here"]
@@ -50,11 +50,11 @@ def line_of(row):
 
 def table(rows):
     """Rows that are summed up as text; a ratio above 1: fovea is faster."""
-    head = ["", "pass", "dims", "ours ms", "TFLOP/s", "peer's", "ratio", "p10 to p90",
+    head = ["", "dtype", "pass", "dims", "ours ms", "TFLOP/s", "peer's", "ratio", "p10 to p90",
             "peer's best (ratios of the others)"]
     lines = [head, *(line_of(row) for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    justify = [str.ljust] * 3 + [str.rjust] * 4 + [str.ljust] * 2
+    justify = [str.ljust] * 4 + [str.rjust] * 4 + [str.ljust] * 2
     return "\n".join("  ".join(put(cell, width) for put, cell, width in
                                zip(justify, line, widths)).rstrip() for line in lines)
 

@@ -38,8 +38,8 @@ class ContractionKernel {
         write_epilogue();
         write_call(tile);
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
-                      extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text +
-                      blocks() + "))");
+                      extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text + blocks() +
+                      "))");
         define_points();
         outside_.append(writer_);
         outside_.close();
@@ -49,6 +49,7 @@ class ContractionKernel {
     DType dtype_of(Id load) const {
         return kernel_.buffers[std::size_t(as<Load>(kernel_, load)->access.buffer)].dtype;
     }
+    bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
     /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
     /// where b lies in panels.
@@ -56,11 +57,9 @@ class ContractionKernel {
         if (schedule_.rows < 0) return "";
         const bool is_along =
             contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
-        const bool packs =
-            contract_.bfloat16
-                ? !is_along || dtype_of(schedule_.a) != DType::bf16
-                : contract_.axes.size() == 1 && !is_along &&
-                      stride(schedule_.a, schedule_.rows).is_one();
+        const bool packs = takes_bfloat16() ? !is_along || dtype_of(schedule_.a) != DType::bf16
+                                            : contract_.axes.size() == 1 && !is_along &&
+                                                  stride(schedule_.a, schedule_.rows).is_one();
         if (!packs && !schedule_.in_panels) return "";
         Expression steps{"1"};
         for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
@@ -152,7 +151,7 @@ class ContractionKernel {
     }
 
     void write_call(const std::string& tile) {
-        const std::string function = contract_.bfloat16 ? "contract_bfloat16" : "contract";
+        const std::string function = takes_bfloat16() ? "contract_bfloat16" : "contract";
         writer_.line(function + tile + "(panel, " + size(schedule_.lanes) + ", " +
                      operand(schedule_.a, schedule_.rows) + ", " +
                      operand(schedule_.b, schedule_.lanes) + ", finish" + sums() + ");");
@@ -176,10 +175,10 @@ class ContractionKernel {
         const Access& access = as<Load>(kernel_, load)->access;
         for (const Stride& stride : access.strides)
             if (stride.axis == axis && stride.panel)
-                return (contract_.bfloat16 ? "PairPanels<" : "PanelOperand<") +
+                return (takes_bfloat16() ? "PairPanels<" : "PanelOperand<") +
                        std::to_string(stride.panel) + ">{" + values_.start_of_row(access) + ", " +
                        spell(stride.stride).text + "}";
-        return (contract_.bfloat16 ? "HalfOperand{" : "Operand{") + values_.start_of_row(access) +
+        return (takes_bfloat16() ? "HalfOperand{" : "Operand{") + values_.start_of_row(access) +
                ", " + known(stride(load, axis)) + "}";
     }
 

@@ -12,7 +12,6 @@ using namespace kernel;
 namespace {
 
 constexpr int kSwizzle = 128;  // bytes
-constexpr int kRow = 64;       // elements of a swizzled row
 
 class Boxes {
   public:
@@ -25,16 +24,20 @@ class Boxes {
           tile_outer_(tile_outer) {}
 
     std::optional<OperandBoxes> find() {
-        if (kernel_.buffers[std::size_t(access_.buffer)].dtype != DType::bf16) return std::nullopt;
+        const DType dtype = kernel_.buffers[std::size_t(access_.buffer)].dtype;
+        const bool is_tf32 = plan_.factors == Factors::tf32;
+        if (dtype != (is_tf32 ? DType::f32 : DType::bf16)) return std::nullopt;
+        const int row = kSwizzle / plan_.element_bytes();
         if (access_.row >= 0 || !has_plain_strides()) return std::nullopt;
         boxes_.map.buffer = access_.buffer;
         boxes_.map.offset = access_.offset;
         boxes_.map.swizzle = kSwizzle;
+        boxes_.map.rounds_to_tf32 = is_tf32;
         if (operand_.depth_inside) {
-            add_depth(kRow);
+            add_depth(row);
             add(operand_.outer, tile_outer_);
         } else {
-            add(operand_.outer, kRow);
+            add(operand_.outer, row);
             add_depth(plan_.tile_depth);
         }
         for (AxisId axis : other_depth_) add(axis, 1);

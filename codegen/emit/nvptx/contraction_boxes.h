@@ -21,8 +21,9 @@ struct OperandBoxes {
 };
 
 /// The boxes that bring a tile of `tile_outer` positions and the plan's depth as wgmma reads it: in
-/// rows of 128 bytes that are swizzled, 64 elements along the outer axis in one box where these lie
-/// side by side. None where the operand does not lie in memory as such a tensor.
+/// rows of 128 bytes that are swizzled, so many along the outer axis in one box where these lie
+/// side by side; floats are rounded to tf32. None where the operand does not lie in memory as such
+/// a tensor.
 std::optional<OperandBoxes> find_boxes(const kernel::Kernel& kernel, const ContractionPlan& plan,
                                        const OperandPlan& operand, int tile_outer);
 

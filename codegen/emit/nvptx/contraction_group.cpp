@@ -1,5 +1,5 @@
-// The product of two tiles of bfloat16 by wgmma, which reads both from shared memory, in rows of
-// 128 bytes that are swizzled.
+// The product of two tiles of bfloat16 or tf32 by wgmma, which reads both from shared memory, in
+// rows of 128 bytes that are swizzled.
 #include "codegen/emit/nvptx/contraction_product.h"
 #include "codegen/emit/nvptx/inline_asm.h"
 
@@ -10,9 +10,9 @@ using llvm::Value;
 namespace {
 
 constexpr int kRows = 64;  // of a group of four warps
-constexpr int kDepth = 16;
-constexpr int kColumn = 64;      // elements in a row of 128 bytes
-constexpr int kEightRows = 1024;  // bytes
+/// Bytes: along the depth of one instruction, of a row and of eight of them. bfloat16 alone lies
+/// the other way, 16 rows along the depth.
+constexpr int kDepth = 32, kRow = 128, kEightRows = 1024, kRowsOfDepth = 16;
 constexpr std::uint64_t kSwizzle128 = std::uint64_t(1) << 62;
 
 }  // namespace
@@ -26,20 +26,20 @@ GroupProduct::GroupProduct(const ContractionBlock& block, const OperandTiles& a,
     lane_ = ir_.CreateURem(f_.thread(), ir_.getInt32(32));
 }
 
-/// The start, the distance of columns of 64 elements, where neighbours are along the outer axis,
+/// The start, the distance of columns of 128 bytes, where neighbours are along the outer axis,
 /// and that of eight rows, each in units of 16 bytes (PTX ISA, "Matrix Descriptor Format").
 Value* GroupProduct::descriptor(const OperandTiles& tile, Value* from, Value* first) const {
     Value* start = tile.address(from, first, ir_.getInt32(0));
     Value* address = ir_.CreatePtrToInt(start, ir_.getInt64Ty());
     Value* units = ir_.CreateAnd(ir_.CreateLShr(address, 4), 0x3fff);
     const auto in_units = [](int bytes) { return std::uint64_t(bytes / 16); };
-    const int columns = tile.depth_inside() ? 16 : plan_.tile_depth * kColumn * 2;
+    const int columns = tile.depth_inside() ? 16 : plan_.tile_depth * kRow;
     return ir_.CreateOr(
         units, ir_.getInt64(in_units(columns) << 16 | in_units(kEightRows) << 32 | kSwizzle128));
 }
 
 int GroupProduct::step(const OperandTiles& tile) const {
-    const int bytes = tile.depth_inside() ? kDepth * 2 : kDepth * kColumn * 2;
+    const int bytes = tile.depth_inside() ? kDepth : kRowsOfDepth * kRow;
     return bytes / 16;
 }
 
@@ -47,10 +47,10 @@ Values GroupProduct::start(Value* a, Value* b, Values sums) {
     Value* from_a = descriptor(a_, a, first_row_);
     Value* from_b = descriptor(b_, b, ir_.getInt32(0));
     sums = fence_products(f_, sums);
-    for (int i = 0; i < plan_.tile_depth / kDepth; ++i)
+    for (int i = 0; i < plan_.tile_depth * plan_.element_bytes() / kDepth; ++i)
         sums = start_product(f_, ir_.CreateAdd(from_a, f_.number(i * step(a_))),
                              ir_.CreateAdd(from_b, f_.number(i * step(b_))), !a_.depth_inside(),
-                             !b_.depth_inside(), sums);
+                             !b_.depth_inside(), sums, plan_.factors);
     write_asm(f_, "wgmma.commit_group.sync.aligned;");
     return sums;
 }

@@ -1,5 +1,6 @@
-// The product of two tiles of bfloat16 by mma.sync.m16n8k16, whose registers ldmatrix fills from
-// either layout of a tile.
+// The product of two tiles by mma.sync: m16n8k16 of bfloat16, m16n8k8 of tf32. ldmatrix fills the
+// registers, of bfloat16 from either layout of a tile; tf32 that lies along the outer axis is read
+// element by element.
 #include <algorithm>
 
 #include "codegen/emit/nvptx/contraction_product.h"
@@ -7,12 +8,14 @@
 
 namespace fovea::emit::nvptx {
 
+using kernel::Factors;
 using llvm::Value;
 
 namespace {
 
-constexpr int kPiece = 16;  // rows of a piece, and its depth
-constexpr int kColumns = 8;
+constexpr int kPiece = 16, kColumns = 8;  // rows and columns of a piece
+constexpr int kDepthBytes = 32;           // along its depth
+constexpr int kEight = 8;                 // rows of a matrix that ldmatrix reads
 constexpr int kWarp = 32;
 
 /// Warps along the rows of a block's tile.
@@ -22,7 +25,12 @@ constexpr int kWarpsAlongRows = 2;
 
 MatrixProduct::MatrixProduct(const ContractionBlock& block, const OperandTiles& a,
                              const OperandTiles& b)
-    : f_(block.f), ir_(block.f.ir()), plan_(block.plan), a_(a), b_(b) {
+    : f_(block.f),
+      ir_(block.f.ir()),
+      plan_(block.plan),
+      a_(a),
+      b_(b),
+      depth_(kDepthBytes / block.plan.element_bytes()) {
     const int warps_along_columns = plan_.threads / kWarp / kWarpsAlongRows;
     const int rows = plan_.tile_rows / kWarpsAlongRows;
     const int columns = plan_.tile_columns / warps_along_columns;
@@ -38,55 +46,70 @@ Value* MatrixProduct::plus(Value* value, int number) const {
     return ir_.CreateAdd(value, ir_.getInt32(unsigned(number)));
 }
 
-/// Lane 8 i + r names row r of matrix i; the matrices are (rows, depth) = (0, 0), (8, 0), (0, 8),
-/// (8, 8), which in a tile with the rows inside lie transposed.
-Values MatrixProduct::rows_of_a(Value* a, int piece, int depth) const {
-    Value* in_matrix = ir_.CreateAnd(lane_, 7);
-    Value* second = ir_.CreateAnd(lane_, 8);
-    Value* last_two = ir_.CreateLShr(ir_.CreateAnd(lane_, 16), 1);
-    Value* row = plus(first_row_, piece * kPiece);
-    Value *at_row, *at_depth;
-    if (a_.depth_inside()) {
-        at_row = ir_.CreateAdd(row, ir_.CreateAdd(in_matrix, second));
-        at_depth = plus(last_two, depth);
-    } else {
-        at_row = ir_.CreateAdd(row, second);
-        at_depth = plus(ir_.CreateAdd(in_matrix, last_two), depth);
-    }
-    return load_matrices(ir_, a_.address(a, at_row, at_depth), !a_.depth_inside());
+Value* MatrixProduct::where_bit(int bit, int number) const {
+    Value* set = ir_.CreateAnd(ir_.CreateLShr(lane_, ir_.getInt32(unsigned(bit))), 1);
+    return ir_.CreateMul(set, ir_.getInt32(unsigned(number)));
 }
 
-/// The matrices are (columns, depth) = (0, 0), (0, 8), (8, 0), (8, 8).
-Values MatrixProduct::columns_of_b(Value* b, int pair, int depth) const {
-    Value* in_matrix = ir_.CreateAnd(lane_, 7);
-    Value* second = ir_.CreateAnd(lane_, 8);
-    Value* last_two = ir_.CreateLShr(ir_.CreateAnd(lane_, 16), 1);
-    Value* column = plus(first_column_, pair * 2 * kColumns);
-    Value *at_column, *at_depth;
-    if (b_.depth_inside()) {
-        at_column = ir_.CreateAdd(column, ir_.CreateAdd(in_matrix, last_two));
-        at_depth = plus(second, depth);
-    } else {
-        at_column = ir_.CreateAdd(column, last_two);
-        at_depth = plus(ir_.CreateAdd(in_matrix, second), depth);
+Values MatrixProduct::four_matrices(const OperandTiles& tile, Value* from, Value* outer, int depth,
+                                    bool along_depth) const {
+    Value* first = ir_.getInt32(unsigned(depth));
+    const bool by_ldmatrix = tile.depth_inside() || plan_.factors == Factors::bf16;
+    Values registers = by_ldmatrix ? read_matrices(tile, from, outer, first, along_depth)
+                                   : read_elements(tile, from, outer, first, along_depth);
+    if (!tile.must_be_rounded()) return registers;
+    for (Value*& bits : registers) {
+        Value* rounded = rounded_to_tf32(ir_, ir_.CreateBitCast(bits, ir_.getFloatTy()));
+        bits = ir_.CreateBitCast(rounded, ir_.getInt32Ty());
     }
-    return load_matrices(ir_, b_.address(b, at_column, at_depth), !b_.depth_inside());
+    return registers;
+}
+
+/// Lane 8 i + r names row r of matrix i; where the outer positions are neighbours they lie
+/// transposed.
+Values MatrixProduct::read_matrices(const OperandTiles& tile, Value* from, Value* outer,
+                                    Value* depth, bool along_depth) const {
+    Value* in_matrix = ir_.CreateAnd(lane_, kEight - 1);
+    outer = ir_.CreateAdd(outer, where_bit(along_depth ? 4 : 3, kEight));
+    depth = ir_.CreateAdd(depth, where_bit(along_depth ? 3 : 4, depth_ / 2));
+    Value*& row = tile.depth_inside() ? outer : depth;
+    row = ir_.CreateAdd(row, in_matrix);
+    return load_matrices(ir_, tile.address(from, outer, depth), !tile.depth_inside());
+}
+
+/// Lane 4 r + c reads floats at (r, c) of each matrix.
+Values MatrixProduct::read_elements(const OperandTiles& tile, Value* from, Value* outer,
+                                    Value* depth, bool along_depth) const {
+    outer = ir_.CreateAdd(outer, ir_.CreateLShr(lane_, 2));
+    depth = ir_.CreateAdd(depth, ir_.CreateAnd(lane_, 3));
+    Values registers;
+    for (int i = 0; i < 4; ++i) {
+        const int low = i & 1, high = i >> 1;
+        Value* at = tile.address(from, plus(outer, (along_depth ? high : low) * kEight),
+                                 plus(depth, (along_depth ? low : high) * (depth_ / 2)));
+        registers.push_back(ir_.CreateLoad(ir_.getInt32Ty(), at));
+    }
+    return registers;
 }
 
 Values MatrixProduct::add(Value* a, Value* b, Values sums) {
-    for (int depth = 0; depth < plan_.tile_depth; depth += kPiece) {
+    for (int depth = 0; depth < plan_.tile_depth; depth += depth_) {
         std::vector<Values> rows;
-        for (int i = 0; i < row_pieces_; ++i) rows.push_back(rows_of_a(a, i, depth));
+        for (int i = 0; i < row_pieces_; ++i)
+            rows.push_back(four_matrices(a_, a, plus(first_row_, i * kPiece), depth, false));
         for (int pair = 0; pair < column_pieces_ / 2; ++pair) {
-            const Values columns = columns_of_b(b, pair, depth);
+            // Those of the first 8 columns, then of the others.
+            const Values columns =
+                four_matrices(b_, b, plus(first_column_, pair * 2 * kColumns), depth, true);
             for (int i = 0; i < row_pieces_; ++i)
                 for (int half = 0; half < 2; ++half) {
                     const auto at = std::size_t((i * column_pieces_ + 2 * pair + half) * 4);
                     const auto column = std::size_t(half) * 2;
                     const Values before(sums.begin() + std::ptrdiff_t(at),
                                         sums.begin() + std::ptrdiff_t(at + 4));
-                    const Values after = multiply_matrices(
-                        ir_, rows[std::size_t(i)], columns[column], columns[column + 1], before);
+                    const Values after =
+                        multiply_matrices(ir_, rows[std::size_t(i)], columns[column],
+                                          columns[column + 1], before, plan_.factors);
                     std::copy(after.begin(), after.end(), sums.begin() + std::ptrdiff_t(at));
                 }
         }

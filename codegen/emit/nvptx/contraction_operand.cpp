@@ -1,7 +1,10 @@
 // Each thread copies a few pieces of a tile: groups of elements that lie side by side in global and
-// in shared memory. Rows of a tile that is not swizzled are padded by 16 bytes, so that the eight
-// rows of an ldmatrix lie in different banks.
+// in shared memory. Rows of a tile that is not swizzled are padded, so that what a warp reads at
+// once lies in different banks: the eight rows of an ldmatrix, or eight floats of four rows where
+// tf32 lies along the outer axis.
 #include "codegen/emit/nvptx/contraction_operand.h"
+
+#include "codegen/emit/nvptx/matrix_instructions.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -14,7 +17,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kPadding = 16;  // bytes after each row in shared memory
+/// Bytes after each row in shared memory, and of tf32 along the outer axis.
+constexpr int kPadding = 16, kWidePadding = 32;
 constexpr int kSwizzle = 128;  // bytes of a swizzled row
 
 bool is_multiple(const Dim& extent, int tile) {
@@ -45,12 +49,12 @@ OperandTiles::OperandTiles(const ContractionBlock& block, const OperandPlan& ope
       tile_outer_(tile_outer),
       tile_depth_(block.plan.tile_depth),
       first_(first),
-      halves_(block.plan.form != ContractionForm::scalar),
       swizzled_(block.plan.form == ContractionForm::group) {}
 
 int OperandTiles::row_bytes() const {
     const int elements = operand_.depth_inside ? tile_depth_ : tile_outer_;
-    return elements * element_bytes() + (swizzled_ ? 0 : kPadding);
+    const int padding = is_tf32() && !operand_.depth_inside ? kWidePadding : kPadding;
+    return elements * element_bytes() + (swizzled_ ? 0 : padding);
 }
 
 int OperandTiles::pieces() const {
@@ -137,7 +141,8 @@ Values OperandTiles::begin(Value* tile, Value* to) {
 
 /// What is loaded as it lies in shared memory: a number, or pairs of bfloat16.
 Value* OperandTiles::in_memory_form(Value* loaded) {
-    if (!halves_) return loaded;
+    if (is_tf32()) return rounded_to_tf32(ir_, loaded);
+    if (element_bytes() == 4) return loaded;
     if (operand_.width == 1)
         return ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {loaded});
     const int pairs = operand_.width / 2;
@@ -207,7 +212,8 @@ Value* OperandTiles::address(Value* from, Value* outer, Value* depth) const {
 /// exchanged by the row's number.
 Value* OperandTiles::swizzled(Value* outer, Value* depth) const {
     Value* row = operand_.depth_inside ? outer : depth;
-    Value* at = ir_.CreateMul(operand_.depth_inside ? depth : outer, ir_.getInt32(2));
+    Value* at = ir_.CreateMul(operand_.depth_inside ? depth : outer,
+                              ir_.getInt32(unsigned(element_bytes())));
     Value* column = ir_.CreateMul(ir_.CreateUDiv(at, ir_.getInt32(kSwizzle)),
                                   ir_.getInt32(unsigned(tile_rows() * kSwizzle)));
     Value* piece = ir_.CreateAnd(at, kSwizzle - 1);

@@ -25,6 +25,9 @@ class OperandTiles {
     /// The address of an element in the tile at `from`; `outer` and `depth` i32.
     llvm::Value* address(llvm::Value* from, llvm::Value* outer, llvm::Value* depth) const;
     bool depth_inside() const { return operand_.depth_inside; }
+    int element_bytes() const { return block_.plan.element_bytes(); }
+    /// Whether they are floats in shared memory that are to be tf32.
+    bool must_be_rounded() const { return is_tf32() && operand_.asynchronous; }
 
   private:
     /// The elements that a thread copies at once, the first of them.
@@ -32,7 +35,7 @@ class OperandTiles {
         llvm::Value *outer, *depth;  // in the tile, i32
     };
 
-    int element_bytes() const { return halves_ ? 2 : 4; }
+    bool is_tf32() const { return block_.plan.factors == kernel::Factors::tf32; }
     llvm::Value* swizzled(llvm::Value* outer, llvm::Value* depth) const;
     int tile_rows() const { return operand_.depth_inside ? tile_outer_ : tile_depth_; }
     int row_bytes() const;
@@ -55,7 +58,7 @@ class OperandTiles {
     const kernel::Access& access_;
     int tile_outer_, tile_depth_;
     llvm::Value* first_;
-    bool halves_, swizzled_;
+    bool swizzled_;
 };
 
 }  // namespace fovea::emit::nvptx

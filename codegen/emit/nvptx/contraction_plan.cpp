@@ -23,6 +23,8 @@ constexpr std::int64_t kVeryLarge = 2048;
 constexpr std::int64_t kShortRun = 8;
 /// Elements along the depth of which a thread exchanges pairs: 16 bytes in shared memory.
 constexpr int kPairedDepth = 8;
+/// Bytes along the depth of a tile for mma.sync, and for wgmma.
+constexpr int kMatrixDepth = 64, kGroupDepth = 128;
 
 bool contains(const std::vector<AxisId>& axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -114,6 +116,13 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
         return operand;
     }
     operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
+    if (plan.factors == Factors::tf32) {
+        // What lies in memory as bfloat16 is widened on its way.
+        operand.asynchronous = !halves;
+        if (plan.settings.aligned && !halves)
+            operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
+        return operand;
+    }
     if (plan.settings.aligned && halves && plan.contracted.size() == 1 &&
         lies_in_pairs(kernel, access, outer, depth)) {
         operand.in_pairs = operand.depth_first = true;
@@ -136,14 +145,6 @@ bool is_large(const Dim& rows, const Dim& columns, std::int64_t least, int tile_
     return rows.value() >= kLarge && blocks >= kBlocks;
 }
 
-/// Whether wgmma is worth its larger tiles of both operands: those that pass through registers one
-/// by one need too many of them.
-bool takes_wgmma(const ContractionPlan& plan) {
-    const bool by_one =
-        !plan.a.asynchronous && !plan.b.asynchronous && (plan.a.width == 1 || plan.b.width == 1);
-    return plan.settings.wgmma && plan.tile_rows >= 64 && plan.tile_columns >= 64 && !by_one;
-}
-
 /// Both operands are copied in boxes, into four stages, or none is.
 void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
     auto a = find_boxes(kernel, plan, plan.a, plan.tile_rows);
@@ -151,6 +152,16 @@ void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
     if (!a || !b) return;
     plan.a.boxes = std::move(a), plan.b.boxes = std::move(b);
     plan.stages = 4, plan.overlaps = true;
+}
+
+/// As wgmma takes it.
+void choose_group(const Kernel& kernel, ContractionPlan& plan) {
+    plan.form = ContractionForm::group;
+    plan.tile_depth = kGroupDepth / plan.element_bytes(), plan.stages = 3;
+    if (!plan.a.asynchronous || !plan.b.asynchronous) return;
+    if (is_large(extent_of(kernel, plan.rows), extent_of(kernel, plan.columns), kVeryLarge, 256))
+        plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
+    choose_boxes(kernel, plan);
 }
 
 void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
@@ -164,16 +175,9 @@ void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
         plan.threads = plan.tile_rows * plan.tile_columns / (large ? 64 : 16);
         return;
     }
-    plan.tile_depth = 32;
+    plan.tile_depth = kMatrixDepth / plan.element_bytes();
     plan.threads = large ? 256 : 128;
-    if (takes_wgmma(plan)) {
-        plan.form = ContractionForm::group;
-        plan.tile_depth = 64, plan.stages = 3;
-        const bool passes_registers = !plan.a.asynchronous || !plan.b.asynchronous;
-        if (!passes_registers && is_large(rows, columns, kVeryLarge, 256))
-            plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
-        if (!passes_registers) choose_boxes(kernel, plan);
-    }
+    if (!why_not_group(kernel, plan)) choose_group(kernel, plan);
 }
 
 /// As many as give each thread a piece, at most the 16 bytes that it can read at once.
@@ -245,6 +249,26 @@ std::optional<std::string> why_not_contraction(const Kernel& kernel) {
     return std::nullopt;
 }
 
+/// Those of bfloat16 must be worth larger tiles of both operands: what passes through registers
+/// one by one needs too many of them. Those of tf32 are read along the depth alone, and rounded
+/// where the copy of a box does it.
+std::optional<std::string> why_not_group(const Kernel& kernel, const ContractionPlan& plan) {
+    if (!plan.settings.wgmma) return "the architecture has no wgmma";
+    if (plan.tile_rows < 64 || plan.tile_columns < 64) return "a tile is smaller than 64 x 64";
+    if (plan.factors == Factors::bf16) {
+        const bool by_one = !plan.a.asynchronous && !plan.b.asynchronous &&
+                            (plan.a.width == 1 || plan.b.width == 1);
+        if (by_one) return "operands pass through registers one by one";
+        return std::nullopt;
+    }
+    if (!plan.a.depth_inside || !plan.b.depth_inside)
+        return "neighbours of an operand do not differ along the depth, as wgmma reads tf32";
+    ContractionPlan group = plan;
+    choose_group(kernel, group);
+    if (!group.copies_boxes()) return "an operand of tf32 is no tensor of the GPU's copies";
+    return std::nullopt;
+}
+
 ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings& settings) {
     Flat flat;
     flatten(kernel, kernel.body, flat);
@@ -260,12 +284,13 @@ ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings
     }
     const auto& contract = *as<Contract>(kernel, plan.contract);
     plan.contracted = contract.axes;
+    plan.factors = contract.factors;
     plan.a.load = schedule.a, plan.b.load = schedule.b;
     if (plan.rows < 0) {
         plan.form = ContractionForm::vector;
         return plan;
     }
-    plan.form = contract.bfloat16 ? ContractionForm::matrix : ContractionForm::scalar;
+    plan.form = plan.factors == Factors::f32 ? ContractionForm::scalar : ContractionForm::matrix;
     plan.a = plan_operand(kernel, plan, schedule.a, plan.rows);
     plan.b = plan_operand(kernel, plan, schedule.b, plan.columns);
     choose_tile(kernel, plan);
@@ -286,10 +311,11 @@ std::string print(const Kernel& kernel, const ContractionPlan& plan) {
                            : operand.asynchronous ? ""
                                                   : " through registers");
     };
-    return fmt::format("{}, {} x {} x {}, {} threads, {} stages{}; a: {}; b: {}",
-                       kForms[int(plan.form)], plan.tile_rows, plan.tile_columns, plan.tile_depth,
-                       plan.threads, plan.stages, plan.overlaps ? " that overlap" : "",
-                       text(plan.a), text(plan.b));
+    return fmt::format("{}{}, {} x {} x {}, {} threads, {} stages{}; a: {}; b: {}",
+                       kForms[int(plan.form)], plan.factors == Factors::tf32 ? " of tf32" : "",
+                       plan.tile_rows, plan.tile_columns, plan.tile_depth, plan.threads,
+                       plan.stages, plan.overlaps ? " that overlap" : "", text(plan.a),
+                       text(plan.b));
 }
 
 }  // namespace fovea::emit::nvptx

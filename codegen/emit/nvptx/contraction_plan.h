@@ -15,8 +15,8 @@ namespace fovea::emit::nvptx {
 /// What the threads of a block make of the tile of the product that is theirs.
 enum class ContractionForm {
     scalar,  // each thread 4 x 4 or 8 x 8 elements, float32
-    matrix,  // each warp pieces of 16 x 8, mma.sync of bfloat16
-    group,   // each group of four warps 64 rows, wgmma of bfloat16
+    matrix,  // each warp pieces of 16 x 8, mma.sync of bfloat16 or tf32
+    group,   // each group of four warps 64 rows, wgmma of bfloat16 or tf32
     vector,  // no rows: the threads of a warp share the sum of one element, or each has a column
 };
 
@@ -48,10 +48,13 @@ struct ContractionPlan {
     std::vector<kernel::AxisId> contracted;
     std::vector<kernel::Id> stores;  // in the order of the kernel
     kernel::Id contract = -1;
+    kernel::Factors factors = kernel::Factors::f32;  // what is multiplied
     OperandPlan a, b;  // the one with the rows, and the one with the columns
     int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
     int stages = 4;  // tiles of each operand in shared memory
     bool overlaps = false;  // of wgmma: a product is under way while the next one is prepared
+    /// Of an element of an operand in shared memory.
+    int element_bytes() const { return factors == kernel::Factors::bf16 ? 2 : 4; }
     /// Of wgmma: four warps of their own, behind `threads`, are there for the copies of boxes.
     bool copies_boxes() const { return a.boxes.has_value(); }
     int all_threads() const { return threads + (copies_boxes() ? 128 : 0); }
@@ -60,6 +63,10 @@ struct ContractionPlan {
 /// Why a kernel with a contraction is not one that `plan_contraction` takes, as a sentence; none
 /// where it is.
 std::optional<std::string> why_not_contraction(const kernel::Kernel& kernel);
+
+/// Why a plan of the form `matrix`, whose operands and tile are chosen, is not one of wgmma, as
+/// part of a sentence; none where it can be.
+std::optional<std::string> why_not_group(const kernel::Kernel& kernel, const ContractionPlan& plan);
 
 /// The plan of a kernel that `why_not_contraction` finds nothing against.
 ContractionPlan plan_contraction(const kernel::Kernel& kernel, const ContractionSettings& settings);

@@ -51,7 +51,7 @@ class ScalarProduct : public TileProduct {
     llvm::Value *thread_row_, *thread_column_;  // i32
 };
 
-/// Each warp has pieces of 16 x 8 elements, by mma.sync of bfloat16 with float32 sums.
+/// Each warp has pieces of 16 x 8 elements, by mma.sync of bfloat16 or tf32 with float32 sums.
 class MatrixProduct : public TileProduct {
   public:
     MatrixProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);
@@ -60,21 +60,28 @@ class MatrixProduct : public TileProduct {
     std::vector<SumsInPlace> places() override;
 
   private:
-    /// The registers of a piece of 16 rows and 16 along the depth, and of 16 columns and 16 along
-    /// the depth (those of the first 8 columns, then of the others).
-    Values rows_of_a(llvm::Value* a, int piece, int depth) const;
-    Values columns_of_b(llvm::Value* b, int pair, int depth) const;
+    /// The registers of four matrices of 8 positions along the outer axis and 16 bytes along the
+    /// depth, from there on: two along each, in that order or, `along_depth`, the other way.
+    Values four_matrices(const OperandTiles& tile, llvm::Value* from, llvm::Value* outer, int depth,
+                         bool along_depth) const;
+    Values read_matrices(const OperandTiles& tile, llvm::Value* from, llvm::Value* outer,
+                         llvm::Value* depth, bool along_depth) const;
+    Values read_elements(const OperandTiles& tile, llvm::Value* from, llvm::Value* outer,
+                         llvm::Value* depth, bool along_depth) const;
+    /// `number` in lanes whose number has the bit, 0 in the others.
+    llvm::Value* where_bit(int bit, int number) const;
     llvm::Value* plus(llvm::Value* value, int number) const;
 
     Function& f_;
     llvm::IRBuilder<>& ir_;
     const ContractionPlan& plan_;
     const OperandTiles &a_, &b_;
+    int depth_;  // of an instruction
     int row_pieces_, column_pieces_;
     llvm::Value *lane_, *first_row_, *first_column_;  // i32; of the warp
 };
 
-/// Each group of four warps has 64 rows and all columns, by wgmma of bfloat16.
+/// Each group of four warps has 64 rows and all columns, by wgmma of bfloat16 or tf32.
 class GroupProduct : public TileProduct {
   public:
     GroupProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);
@@ -87,7 +94,7 @@ class GroupProduct : public TileProduct {
 
   private:
     /// The descriptor of a tile from position `first` along its outer axis on, and what it grows by
-    /// for the next 16 along the depth.
+    /// for the next 32 bytes along the depth.
     llvm::Value* descriptor(const OperandTiles& tile, llvm::Value* from, llvm::Value* first) const;
     int step(const OperandTiles& tile) const;
 

@@ -15,7 +15,7 @@ constexpr int kWarp = 32;
 Value* product_of_operands(const ContractionBlock& block, Value* at, Value* sum) {
     Function& f = block.f;
     set_depth(block, at);
-    const bool rounds = as<Contract>(f.kernel(), block.plan.contract)->bfloat16;
+    const bool rounds = block.plan.factors == Factors::bf16;
     Value* factors[2];
     for (int i = 0; i < 2; ++i) {
         const Id load = (i ? block.plan.b : block.plan.a).load;

@@ -63,16 +63,19 @@ Value* read_asm(Function& f, llvm::Type* result, const std::string& text,
 }
 
 Values start_product(Function& f, Value* a, Value* b, bool transposed_a, bool transposed_b,
-                     const Values& sums) {
+                     const Values& sums, kernel::Factors factors) {
+    const bool is_tf32 = factors == kernel::Factors::tf32;
     std::string registers;
     for (std::size_t i = 0; i < sums.size(); ++i)
         registers += (i ? ", $" : "$") + std::to_string(i);
     const std::size_t first = sums.size();
+    const std::string layout =
+        is_tf32 ? "" : fmt::format(", {}, {}", int(transposed_a), int(transposed_b));
     const std::string text = fmt::format(
         "{{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, 1, 0;\n\t"
-        "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16 {{{}}}, ${}, ${}, adds, 1, 1, {}, "
-        "{};\n\t}}",
-        2 * sums.size(), registers, first, first + 1, int(transposed_a), int(transposed_b));
+        "wgmma.mma_async.sync.aligned.m64n{}{} {{{}}}, ${}, ${}, adds, 1, 1{};\n\t}}",
+        2 * sums.size(), is_tf32 ? "k8.f32.tf32.tf32" : "k16.f32.bf16.bf16", registers, first,
+        first + 1, layout);
     return update(f, text, ",l,l", {a, b}, sums);
 }
 

@@ -20,10 +20,12 @@ llvm::Value* read_asm(Function& f, llvm::Type* result, const std::string& text,
 Values fence_products(Function& f, const Values& sums);
 
 /// wgmma.mma_async: `sums`, of 64 rows and 2 * sums.size() columns, plus the product of the
-/// operands that the descriptors name, bfloat16, 16 along the depth. `transposed`: neighbours
-/// differ in the row or the column. Until `wait_for_products` nothing may touch what this returns.
+/// operands that the descriptors name, bfloat16 or tf32, 32 bytes along the depth. `transposed`,
+/// which tf32 cannot be: neighbours differ in the row or the column. Until `wait_for_products`
+/// nothing may touch what this returns.
 Values start_product(Function& f, llvm::Value* a, llvm::Value* b, bool transposed_a,
-                     bool transposed_b, const Values& sums);
+                     bool transposed_b, const Values& sums,
+                     kernel::Factors factors = kernel::Factors::bf16);
 
 /// Waits until all products are done but those of the last `left` groups that were committed, and
 /// returns the sums, which can be touched from then on.

@@ -24,12 +24,19 @@ Values load_matrices(llvm::IRBuilder<>& ir, Value* address, bool transposed) {
 }
 
 Values multiply_matrices(llvm::IRBuilder<>& ir, const Values& a, Value* b_low, Value* b_high,
-                         const Values& sums) {
+                         const Values& sums, kernel::Factors factors) {
     Values arguments = a;
     arguments.insert(arguments.end(), {b_low, b_high});
     arguments.insert(arguments.end(), sums.begin(), sums.end());
-    return four_of(
-        ir, ir.CreateIntrinsic(llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16, {}, arguments));
+    const auto id = factors == kernel::Factors::tf32
+                        ? llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32
+                        : llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
+    return four_of(ir, ir.CreateIntrinsic(id, {}, arguments));
+}
+
+Value* rounded_to_tf32(llvm::IRBuilder<>& ir, Value* value) {
+    Value* bits = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_f2tf32_rna, {}, {value});
+    return ir.CreateBitCast(bits, ir.getFloatTy());
 }
 
 Value* pair_of(llvm::IRBuilder<>& ir, Value* low, Value* high) {

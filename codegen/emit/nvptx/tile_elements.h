@@ -52,7 +52,7 @@ class TileElements {
     Values sum_along(kernel::Id id, const std::vector<kernel::AxisId>& axes, std::size_t depth,
                      const std::vector<Places>& elements, int lanes, const Values& so_far);
     llvm::Value* add_term(kernel::Id id, llvm::Value* so_far);
-    llvm::Value* term(kernel::Id id, bool bfloat16);
+    llvm::Value* term(kernel::Id id, kernel::Factors factors);
     /// Makes known what steps read at the current positions.
     void load_reads(const std::vector<TileRead>& reads, bool of_sums);
     llvm::Value* array_element(kernel::Id array);

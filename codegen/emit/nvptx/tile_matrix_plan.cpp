@@ -55,7 +55,7 @@ class Planner {
     }
 
     void add(Id id, const Contract& contract) {
-        if (!contract.bfloat16) refuse("a product of floats");
+        if (contract.factors != Factors::bf16) refuse("a product of floats");
         ++products_;
         if (contract.axes.size() != 1 || axes(id).size() != 2 || !has(id, plan_.rows))
             refuse("a product that is no tile of rows and columns");

@@ -48,18 +48,18 @@ Values TileElements::sum_along(Id id, const std::vector<AxisId>& axes, std::size
 Value* TileElements::add_term(Id id, Value* so_far) {
     llvm::IRBuilder<>& ir = f_.ir();
     if (auto contract = as<Contract>(plan_.kernel, id)) {
-        Value* a = term(contract->a, contract->bfloat16);
-        Value* b = term(contract->b, contract->bfloat16);
+        Value* a = term(contract->a, contract->factors);
+        Value* b = term(contract->b, contract->factors);
         return ir.CreateIntrinsic(llvm::Intrinsic::fma, {ir.getFloatTy()}, {a, b, so_far});
     }
     const Reduce& reduce = *as<Reduce>(plan_.kernel, id);
-    return f_.combine(reduce.reduction, so_far, term(reduce.operand, false));
+    return f_.combine(reduce.reduction, so_far, term(reduce.operand, Factors::f32));
 }
 
-Value* TileElements::term(Id id, bool bfloat16) {
+Value* TileElements::term(Id id, Factors factors) {
     load_reads(reads_of(plan_, id), false);
     Value* value = f_.value(id, DType::f32);
-    if (!bfloat16) return value;
+    if (factors != Factors::bf16) return value;
     llvm::IRBuilder<>& ir = f_.ir();
     Value* rounded = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {value});
     Value* bits = ir.CreateZExt(ir.CreateBitCast(rounded, ir.getInt16Ty()), ir.getInt32Ty());

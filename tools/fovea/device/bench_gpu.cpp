@@ -23,9 +23,15 @@ namespace {
 
 namespace device = runtime::device;
 
-Graph product_graph(std::int64_t k, std::int64_t n) {
+/// For tf32 b is stored by columns: along the sum, as tensor cores read tf32.
+Graph product_graph(std::int64_t k, std::int64_t n, bool tf32) {
     Graph graph;
     Scope s{&graph};
+    if (tf32) {
+        Tensor a = s.input("a", {"rows", k}), b = s.input("b", {n, k});
+        s.output("c", einsum("m k, n k -> m n", a, b));
+        return graph;
+    }
     Tensor a = s.input("a", {"rows", k}, bf16), b = s.input("b", {k, n}, bf16);
     s.output("c", einsum("m k, k n -> m n", a, b));
     return graph;
@@ -72,15 +78,19 @@ class GpuSuites {
         std::vector<Sizes> all = {
             {1024, 1024, 1024}, {4096, 512, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}};
         if (quick_) all = {{32, 32, 32}};
-        for (const auto& [rows, k, columns] : all) {
-            Program program = compiled({.name = "product", .graph = product_graph(k, columns)});
-            run(program, {.suite = "contraction",
-                          .name = fmt::format("{}x{}x{}", rows, k, columns),
-                          .pass = "forward",
-                          .dims = {{"rows", rows}},
-                          .flops = 2 * double(rows) * double(k) * double(columns),
-                          .dtype = "bf16"});
-        }
+        for (const bool tf32 : {false, true})
+            for (const auto& [rows, k, columns] : all) {
+                Program program = compiled({.name = "product",
+                                            .graph = product_graph(k, columns, tf32),
+                                            .dtype = tf32 ? f32 : bf16,
+                                            .tf32 = tf32});
+                run(program, {.suite = "contraction",
+                              .name = fmt::format("{}x{}x{}", rows, k, columns),
+                              .pass = "forward",
+                              .dims = {{"rows", rows}},
+                              .flops = 2 * double(rows) * double(k) * double(columns),
+                              .dtype = tf32 ? "tf32" : "bf16"});
+            }
     }
 
     void attention() {
@@ -101,6 +111,7 @@ class GpuSuites {
             }
         const LoadedModel loaded = load_model("attention_is_all_you_need", settings);
         ProgramRequest request = translator_programs(loaded, {})[0];
+        request.dtype = bf16;
         Program program = compiled(std::move(request), true);
         const std::int64_t length = quick_ ? 5 : 64, vocabulary = quick_ ? 13 : 32000;
         const SampleDims dims = {{"batch", quick_ ? 2 : 64},
@@ -141,7 +152,6 @@ class GpuSuites {
         const OpenTarget open = open_target(target_);
         clock_ = std::make_shared<LaunchClock>(open.device);
         const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
-        request.dtype = bf16;
         request.row_blocks = kGpuRowBlocks;
         request.attention_in_bf16 = true;
         request.weights = lower::Weights::as_they_are;
@@ -161,7 +171,8 @@ class GpuSuites {
                 {.name = "attention",
                  .graph = graph,
                  .gradients = backward ? Gradients::of_parameters_and_inputs : Gradients::none,
-                 .fusion = Fusion(true, AttentionForm::fused)});
+                 .fusion = Fusion(true, AttentionForm::fused),
+                 .dtype = bf16});
             for (std::int64_t length : lengths) {
                 const std::int64_t batch = std::max<std::int64_t>(1, 16384 / length);
                 const double n = double(length);
@@ -228,11 +239,12 @@ std::string dims_text(const Work& work) {
 }  // namespace
 
 std::string GpuBench::table() const {
-    std::string text = fmt::format("{}, by its own clock\n{:<28} {:<9} {:>10} {:>9}  {}\n", device,
-                                   "", "pass", "ms", "TFLOP/s", "dims");
+    std::string text = fmt::format("{}, by its own clock\n{:<28} {:<6} {:<9} {:>10} {:>9}  {}\n",
+                                   device, "", "dtype", "pass", "ms", "TFLOP/s", "dims");
     for (const BenchRow& row : rows)
-        text += fmt::format("{:<28} {:<9} {:>10.3f} {:>9.1f}  {}\n", row.work.name, row.work.pass,
-                            row.ms.median, row.gflops() / 1000, dims_text(row.work));
+        text += fmt::format("{:<28} {:<6} {:<9} {:>10.3f} {:>9.1f}  {}\n", row.work.name,
+                            row.work.dtype, row.work.pass, row.ms.median, row.gflops() / 1000,
+                            dims_text(row.work));
     return text;
 }
 

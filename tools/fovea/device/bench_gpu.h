@@ -10,9 +10,9 @@
 namespace fovea::tool {
 
 /// Matrix products, attention forward and backward, and a training step of the paper's base model,
-/// in bfloat16, by the clock of the device: around each launch of products and attention, whose
-/// copies and host do not count, and around a whole step. `suite`: contraction, attention or
-/// models; empty: all.
+/// in bfloat16, products in tf32, too, by the clock of the device: around each launch of products
+/// and attention, whose copies and host do not count, and around a whole step. `suite`:
+/// contraction, attention or models; empty: all.
 struct GpuBench {
     std::string device;
     std::vector<BenchRow> rows;

@@ -66,7 +66,8 @@ class Conversion {
         return int(dim - dims_.begin());
     }
     device::TensorMap tensor_map(const emit::TensorMap& map) const {
-        device::TensorMap result{map.buffer, extent(map.offset), {}, map.swizzle};
+        device::TensorMap result{
+            map.buffer, extent(map.offset), {}, map.swizzle, map.rounds_to_tf32};
         for (const emit::TensorMap::Axis& axis : map.axes)
             result.axes.push_back({extent(axis.extent), extent(axis.stride), axis.box});
         return result;

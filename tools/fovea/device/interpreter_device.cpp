@@ -64,7 +64,8 @@ std::array<std::byte, 128> tensor_map(const runtime::device::MappedTensor& tenso
     ptx::TensorMap map{.address = tensor.address,
                        .rank = std::uint32_t(tensor.axes.size()),
                        .element_bytes = std::uint32_t(size_of(tensor.dtype)),
-                       .swizzle = std::uint32_t(tensor.swizzle)};
+                       .swizzle = std::uint32_t(tensor.swizzle),
+                       .rounds_to_tf32 = tensor.rounds_to_tf32};
     for (std::size_t i = 0; i < tensor.axes.size(); ++i) {
         map.extents[i] = tensor.axes[i].extent;
         map.strides[i] = tensor.axes[i].stride;

@@ -77,15 +77,24 @@ WAIT:
            stores + "    ret;\n}\n";
 }
 
+/// Words of a tensor, and what a copy makes of them.
+using Value = std::uint32_t (*)(std::size_t);
+std::uint32_t numbered(std::size_t i) { return std::uint32_t(i + 1); }
+/// Floats from 1 on that are no halves between two of tf32, up and down in turns.
+std::uint32_t unrounded(std::size_t i) {
+    return 0x3f800000 + std::uint32_t(i << 13) + (i % 2 ? 0x1001 : 0x0fff);
+}
+std::uint32_t nearest_tf32(std::size_t i) { return 0x3f800000 + std::uint32_t((i + i % 2) << 13); }
+
 /// The error of a box whose rows have `width` words, -1 in what it does not fill.
-double copy_error(device::Device& on, int swizzle, int width) {
+double copy_error(device::Device& on, int swizzle, int width, Value value, Value copied) {
     const auto [columns, rows, planes] = kTensor;
-    device::MappedTensor tensor{.axes = {}, .swizzle = swizzle};
+    device::MappedTensor tensor{.axes = {}, .swizzle = swizzle, .rounds_to_tf32 = value != copied};
     tensor.axes = {{std::uint64_t(columns), 4, std::uint32_t(width)},
                    {std::uint64_t(rows), std::uint64_t(columns) * 4, kBoxRows},
                    {std::uint64_t(planes), std::uint64_t(columns * rows) * 4, kBoxPlanes}};
     Words input(std::size_t(columns * rows * planes));
-    for (std::size_t i = 0; i < input.size(); ++i) input[i] = std::uint32_t(i + 1);
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = value(i);
     Words expected(kBoxBytes / 4, 0xffffffff);
     for (int i = 0; i < width * kBoxRows * kBoxPlanes; ++i) {
         const int column = kFirst[0] + i % width, row = kFirst[1] + i / width % kBoxRows;
@@ -94,7 +103,7 @@ double copy_error(device::Device& on, int swizzle, int width) {
         const int pieces = swizzle / 16;  // of a row, exchanged by the number of 128 bytes
         const int byte = pieces ? (4 * i) ^ (4 * i / 128 % pieces * 16) : 4 * i;
         expected[std::size_t(byte / 4)] =
-            inside ? input[std::size_t((plane * rows + row) * columns + column)] : 0;
+            inside ? copied(std::size_t((plane * rows + row) * columns + column)) : 0;
     }
     const std::uint64_t bytes = std::uint64_t(width * kBoxRows * kBoxPlanes) * 4;
     device::Allocation in(on), out(on);
@@ -121,12 +130,15 @@ std::vector<VerifyRow> verify_boxes(device::Device& device) {
     device.load(copy_text());
     std::vector<VerifyRow> rows;
     for (const auto& [swizzle, width] : {std::array{0, 20}, {32, 8}, {64, 16}, {128, 32}}) {
-        const double error = copy_error(device, swizzle, width);
+        const double error = copy_error(device, swizzle, width, numbered, numbered);
         rows.push_back(
             {"layouts",
              fmt::format("cp.async.bulk.tensor, swizzle {}, rows of {} bytes", swizzle, 4 * width),
              "", error, std::nullopt, error == 0});
     }
+    const double error = copy_error(device, 128, 32, unrounded, nearest_tf32);
+    rows.push_back({"layouts", "cp.async.bulk.tensor of tf32, rounded to nearest", "", error,
+                    std::nullopt, error == 0});
     return rows;
 }
 

@@ -17,11 +17,11 @@ namespace device = runtime::device;
 constexpr int kLanes = 32;
 using Words = std::vector<std::uint32_t>;
 
+constexpr const char* kHead = ".version 7.8\n.target sm_80\n.address_size 64\n";
+
 /// One warp; lane l reads words 6l to 6l + 5 (a0 to a3, b0, b1) and writes 4l to 4l + 3.
-constexpr const char* kText = R"(.version 7.8
-.target sm_80
-.address_size 64
-.visible .entry probe_mma(.param .u64 in, .param .u64 out)
+std::string mma_text(const std::string& name, const std::string& form) {
+    return ".visible .entry " + name + R"((.param .u64 in, .param .u64 out)
 {
     .reg .b32 %r<20>;
     .reg .f32 %f<8>;
@@ -40,7 +40,8 @@ constexpr const char* kText = R"(.version 7.8
     ld.global.u32 %r5, [%d0+16];
     ld.global.u32 %r6, [%d0+20];
     mov.f32 %f0, 0f00000000;
-    mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1, %f2, %f3, %f4},
+    mma.sync.aligned.)" +
+           form + R"(.f32 {%f1, %f2, %f3, %f4},
         {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f0, %f0, %f0, %f0};
     st.global.f32 [%d1], %f1;
     st.global.f32 [%d1+4], %f2;
@@ -49,6 +50,7 @@ constexpr const char* kText = R"(.version 7.8
     ret;
 }
 )";
+}
 
 /// Lane l puts words 4l to 4l + 3 into row l of shared memory, and writes the words it is given.
 std::string ldmatrix_text(const std::string& name, const std::string& transposed) {
@@ -93,15 +95,33 @@ Words run(device::Device& on, const std::string& entry, const Words& input) {
     return result;
 }
 
-/// Small whole numbers are exact in bfloat16.
-std::uint32_t bfloat16(int value) { return std::bit_cast<std::uint32_t>(float(value)) >> 16; }
+/// Small whole numbers are exact in bfloat16 and tf32.
+std::uint32_t tf32(int value) { return std::bit_cast<std::uint32_t>(float(value)); }
+std::uint32_t bfloat16(int value) { return tf32(value) >> 16; }
 std::uint32_t pair(int low, int high) { return bfloat16(low) | bfloat16(high) << 16; }
 
 /// Elements of a [16, 16] and b [16, 8] without symmetry.
 int a_element(int row, int column) { return (7 * row + 3 * column) % 11 - 5; }
 int b_element(int row, int column) { return (5 * row + 2 * column) % 13 - 6; }
 
-double mma_error(device::Device& on) {
+/// The largest error of the products of a and b, whose first `depth` columns and rows lie in
+/// `input`.
+double product_error(device::Device& on, const std::string& entry, const Words& input, int depth) {
+    const Words output = run(on, entry, input);
+    double error = 0;
+    for (int lane = 0; lane < kLanes; ++lane) {
+        for (int i = 0; i < 4; ++i) {
+            const int row = lane / 4 + (i / 2) * 8, column = lane % 4 * 2 + i % 2;
+            int expected = 0;
+            for (int k = 0; k < depth; ++k) expected += a_element(row, k) * b_element(k, column);
+            const float actual = std::bit_cast<float>(output[std::size_t(lane * 4 + i)]);
+            error = std::max(error, std::abs(double(actual) - expected));
+        }
+    }
+    return error;
+}
+
+double bfloat16_error(device::Device& on) {
     Words input;
     for (int lane = 0; lane < kLanes; ++lane) {
         const int group = lane / 4, first = lane % 4 * 2;
@@ -113,18 +133,18 @@ double mma_error(device::Device& on) {
             input.push_back(
                 pair(b_element(first + 8 * i, group), b_element(first + 8 * i + 1, group)));
     }
-    const Words output = run(on, "probe_mma", input);
-    double error = 0;
+    return product_error(on, "probe_mma", input, 16);
+}
+
+double tf32_error(device::Device& on) {
+    Words input;
     for (int lane = 0; lane < kLanes; ++lane) {
-        for (int i = 0; i < 4; ++i) {
-            const int row = lane / 4 + (i / 2) * 8, column = lane % 4 * 2 + i % 2;
-            int expected = 0;
-            for (int k = 0; k < 16; ++k) expected += a_element(row, k) * b_element(k, column);
-            const float actual = std::bit_cast<float>(output[std::size_t(lane * 4 + i)]);
-            error = std::max(error, std::abs(double(actual) - expected));
-        }
+        const int group = lane / 4, first = lane % 4;
+        for (int i = 0; i < 4; ++i)
+            input.push_back(tf32(a_element(group + (i % 2) * 8, first + (i / 2) * 4)));
+        for (int i = 0; i < 2; ++i) input.push_back(tf32(b_element(first + 4 * i, group)));
     }
-    return error;
+    return product_error(on, "probe_mma_tf32", input, 8);
 }
 
 /// Row r of shared memory holds the numbers 8r to 8r + 7; matrix m is rows 8m to 8m + 7.
@@ -153,13 +173,16 @@ double ldmatrix_error(device::Device& on, bool transposed) {
 
 std::vector<VerifyRow> verify_layouts(const Target& target) {
     const OpenTarget open = open_target(target);
-    open.device->load(kText + ldmatrix_text("probe_ldmatrix", "") +
+    open.device->load(kHead + mma_text("probe_mma", "m16n8k16.row.col.f32.bf16.bf16") +
+                      mma_text("probe_mma_tf32", "m16n8k8.row.col.f32.tf32.tf32") +
+                      ldmatrix_text("probe_ldmatrix", "") +
                       ldmatrix_text("probe_ldmatrix_trans", ".trans"));
     std::vector<VerifyRow> rows;
     const auto add = [&](const std::string& instruction, double error) {
         rows.push_back({"layouts", instruction, "", error, std::nullopt, error == 0});
     };
-    add("mma.m16n8k16 bf16", mma_error(*open.device));
+    add("mma.m16n8k16 bf16", bfloat16_error(*open.device));
+    add("mma.m16n8k8 tf32", tf32_error(*open.device));
     add("ldmatrix.x4", ldmatrix_error(*open.device, false));
     add("ldmatrix.x4.trans", ldmatrix_error(*open.device, true));
     const auto runs = [&](const std::string& architecture) {

@@ -8,10 +8,10 @@
 
 namespace fovea::tool {
 
-/// `mma.sync` of bfloat16 and `ldmatrix`, straight and transposed, on small whole numbers: a row
-/// for each, with an error of 0 where every element lies where the PTX manual says (figures of
-/// mma.m16n8k16 and of ldmatrix); and where the device has them, the tiles of verify_tiles.h. What
-/// else kernels use is checked by the kernels.
+/// `mma.sync` of bfloat16 and tf32 and `ldmatrix`, straight and transposed, on small whole numbers:
+/// a row for each, with an error of 0 where every element lies where the PTX manual says (figures
+/// of mma.m16n8k16, mma.m16n8k8 and ldmatrix); and where the device has them, the tiles of
+/// verify_tiles.h. What else kernels use is checked by the kernels.
 std::vector<VerifyRow> verify_layouts(const Target& target);
 
 }  // namespace fovea::tool

@@ -16,9 +16,10 @@ namespace device = runtime::device;
 using Words = std::vector<std::uint32_t>;
 
 constexpr int kThreads = 128;
-constexpr int kRows = 64, kColumns = 128, kDepth = 64;  // of a product
+constexpr int kRows = 64, kColumns = 128, kDepth = 64;  // of a product of bfloat16
 constexpr int kStep = 16, kSteps = kDepth / kStep;      // along the depth, of one instruction
 constexpr int kRow = 64;                                // elements in a row of 128 bytes
+constexpr int kTf32Depth = 32;                          // of a product of tf32, of as many bytes
 constexpr int kBytesOfA = kRows * kDepth * 2, kBytesOfB = kColumns * kDepth * 2;
 constexpr int kBytesOfThread = (kBytesOfA + kBytesOfB) / kThreads;
 constexpr int kSums = kColumns / 2;  // of a thread
@@ -31,9 +32,17 @@ const char* name_of(Lies lies) {
     return kNames[int(lies)];
 }
 
-std::string entry_of(Lies a, Lies b) {
-    return fmt::format("probe_wgmma_{}_{}", name_of(a), name_of(b));
-}
+/// The operands of a product, of bfloat16 or of tf32.
+struct Operands {
+    Lies a, b;
+    bool tf32 = false;
+
+    int bytes() const { return tf32 ? 4 : 2; }
+    int depth() const { return tf32 ? kTf32Depth : kDepth; }
+    std::string entry() const {
+        return fmt::format("probe_wgmma_{}_{}{}", name_of(a), name_of(b), tf32 ? "_tf32" : "");
+    }
+};
 
 /// The fields of a descriptor but for the start, which swizzle 128 bytes.
 std::uint64_t descriptor(Lies lies) {
@@ -64,7 +73,8 @@ std::string registers_text() {
 }
 
 /// One instruction for each step, with the sums %f0 on; descriptors in %d4 and %d5.
-std::string steps_text(Lies a, Lies b) {
+std::string steps_text(const Operands& of) {
+    const auto [a, b, tf32] = of;
     std::string sums, text;
     for (int i = 0; i < kSums; ++i) sums += fmt::format("{}%f{}", i ? ", " : "", i);
     for (int i = 0; i < kSteps; ++i) {
@@ -72,13 +82,15 @@ std::string steps_text(Lies a, Lies b) {
                                      ? "%d4"
                                      : fmt::format("{{%r{}, %r{}, %r{}, %r{}}}", 10 + 4 * i,
                                                    11 + 4 * i, 12 + 4 * i, 13 + 4 * i);
-        const std::string transposed_a =
-            a == Lies::registers ? "" : fmt::format("{}, ", int(a == Lies::across));
+        std::string transposed;  // tf32 lies along the depth, and nothing is said about it
+        if (!tf32 && a != Lies::registers) transposed = fmt::format(", {}", int(a == Lies::across));
+        if (!tf32) transposed += fmt::format(", {}", int(b == Lies::across));
         text += fmt::format(
-            "    wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16 {{{}}},\n"
-            "        {}, %d5, %p0, 1, 1, {}{};\n"
+            "    wgmma.mma_async.sync.aligned.m64n{}{} {{{}}},\n"
+            "        {}, %d5, %p0, 1, 1{};\n"
             "    add.u64 %d4, %d4, {};\n    add.u64 %d5, %d5, {};\n",
-            kColumns, sums, left, transposed_a, int(b == Lies::across), step_of(a), step_of(b));
+            kColumns, tf32 ? "k8.f32.tf32.tf32" : "k16.f32.bf16.bf16", sums, left, transposed,
+            step_of(a), step_of(b));
     }
     return text;
 }
@@ -97,13 +109,15 @@ std::string descriptors_text(Lies a, Lies b) {
                        kBytesOfA / 16, descriptor(a), descriptor(b));
 }
 
-std::string product_text(Lies a, Lies b) {
+std::string product_text(const Operands& of) {
+    const auto [a, b, tf32] = of;
     std::string zeros, stores;
     for (int i = 0; i < kSums; ++i) {
         zeros += fmt::format("    mov.f32 %f{}, 0f00000000;\n", i);
         stores += fmt::format("    st.global.f32 [%d1+{}], %f{};\n", 4 * i, i);
     }
-    const std::string head = fmt::format(R"(.visible .entry {0}(.param .u64 in, .param .u64 out)
+    const std::string head =
+        fmt::format(R"(.visible .entry {0}(.param .u64 in, .param .u64 out)
 .maxntid {1}, 1, 1
 {{
     .shared .align 1024 .b8 tiles[{2}];
@@ -125,38 +139,39 @@ std::string product_text(Lies a, Lies b) {
     mul.lo.u32 %r2, %r0, {4};
     add.u32 %r3, %r1, %r2;
 )",
-                                         entry_of(a, b), kThreads, kBytesOfA + kBytesOfB, kSums,
-                                         kBytesOfThread, 4 * kSums);
+                    of.entry(), kThreads, kBytesOfA + kBytesOfB, kSums, kBytesOfThread, 4 * kSums);
     return head + copies_text() + (a == Lies::registers ? registers_text() : "") +
-           descriptors_text(a, b) + zeros + "    wgmma.fence.sync.aligned;\n" + steps_text(a, b) +
+           descriptors_text(a, b) + zeros + "    wgmma.fence.sync.aligned;\n" + steps_text(of) +
            "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + stores +
            "    ret;\n}\n";
 }
 
-/// Small whole numbers without symmetry, exact in bfloat16.
+/// Small whole numbers without symmetry, exact in bfloat16 and tf32.
 int a_element(int row, int depth) { return (7 * row + 3 * depth) % 11 - 5; }
 int b_element(int depth, int column) { return (5 * depth + 2 * column) % 13 - 6; }
-std::uint32_t bfloat16(int value) { return std::bit_cast<std::uint32_t>(float(value)) >> 16; }
-
-/// The byte of an element: rows of 64 elements, whose pieces of 16 bytes are exchanged by the
-/// number of the row, column of rows after column.
-int byte_of(Lies lies, int outer, int depth) {
-    const int row = lies == Lies::across ? depth : outer, at = lies == Lies::across ? outer : depth;
-    return at / kRow * kDepth * kRow * 2 + row * kRow * 2 + ((at % kRow * 2) ^ (row % 8 * 16));
+/// The byte of an element: rows of 128 bytes, whose pieces of 16 bytes are exchanged by the number
+/// of the row, column of rows after column.
+int byte_of(const Operands& of, Lies lies, int outer, int depth) {
+    constexpr int kRowBytes = kRow * 2;
+    const int row = lies == Lies::across ? depth : outer;
+    const int at = (lies == Lies::across ? outer : depth) * of.bytes();
+    return at / kRowBytes * kDepth * kRowBytes + row * kRowBytes +
+           ((at % kRowBytes) ^ (row % 8 * 16));
 }
 
-void put(Words& words, int byte, int value) {
-    words[std::size_t(byte / 4)] |= bfloat16(value) << (byte % 4 * 8);
+void put(const Operands& of, Words& words, int byte, int value) {
+    const auto bits = std::bit_cast<std::uint32_t>(float(value));
+    words[std::size_t(byte / 4)] |= of.tf32 ? bits : bits >> 16 << (byte % 4 * 8);
 }
 
 /// The tiles, and the registers of a: words 4 i to 4 i + 3 of a thread for step i.
-Words product_input(Lies a, Lies b) {
+Words product_input(const Operands& of) {
     Words words(std::size_t(kBytesOfA + kBytesOfB) / 4 + std::size_t(kThreads) * 16);
-    for (int depth = 0; depth < kDepth; ++depth) {
+    for (int depth = 0; depth < of.depth(); ++depth) {
         for (int row = 0; row < kRows; ++row)
-            put(words, byte_of(a, row, depth), a_element(row, depth));
+            put(of, words, byte_of(of, of.a, row, depth), a_element(row, depth));
         for (int column = 0; column < kColumns; ++column)
-            put(words, kBytesOfA + byte_of(b, column, depth), b_element(depth, column));
+            put(of, words, kBytesOfA + byte_of(of, of.b, column, depth), b_element(depth, column));
     }
     for (int thread = 0; thread < kThreads; ++thread) {
         const int group = thread % 32 / 4 + thread / 32 * 16;
@@ -164,7 +179,7 @@ Words product_input(Lies a, Lies b) {
             for (int half = 0; half < 2; ++half) {
                 const int row = group + word % 2 * 8;
                 const int depth = word / 4 * kStep + word % 4 / 2 * 8 + thread % 4 * 2 + half;
-                put(words, kBytesOfA + kBytesOfB + thread * 64 + word * 4 + half * 2,
+                put(of, words, kBytesOfA + kBytesOfB + thread * 64 + word * 4 + half * 2,
                     a_element(row, depth));
             }
     }
@@ -189,16 +204,16 @@ Words run(device::Device& on, const std::string& entry, const Words& input, std:
 
 /// Lane 4 r + c of warp w has columns 2 c and 2 c + 1 of rows 16 w + r and 16 w + r + 8, in every
 /// eight columns.
-double product_error(device::Device& on, Lies a, Lies b) {
-    const Words output =
-        run(on, entry_of(a, b), product_input(a, b), std::size_t(kThreads) * kSums);
+double product_error(device::Device& on, const Operands& of) {
+    const Words output = run(on, of.entry(), product_input(of), std::size_t(kThreads) * kSums);
     double error = 0;
     for (int thread = 0; thread < kThreads; ++thread) {
         for (int i = 0; i < kSums; ++i) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
             const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
             int expected = 0;
-            for (int k = 0; k < kDepth; ++k) expected += a_element(row, k) * b_element(k, column);
+            for (int k = 0; k < of.depth(); ++k)
+                expected += a_element(row, k) * b_element(k, column);
             const float actual = std::bit_cast<float>(output[std::size_t(thread * kSums + i)]);
             error = std::max(error, std::abs(double(actual) - expected));
         }
@@ -210,22 +225,23 @@ double product_error(device::Device& on, Lies a, Lies b) {
 
 std::vector<VerifyRow> verify_products(device::Device& device) {
     struct Form {
-        Lies a, b;
+        Operands operands;
         const char* name;
     };
     constexpr Form kForms[] = {
-        {Lies::along_depth, Lies::along_depth, "wgmma bf16, rows by columns"},
-        {Lies::along_depth, Lies::across, "wgmma bf16, rows by rows"},
-        {Lies::across, Lies::along_depth, "wgmma bf16, columns by columns"},
-        {Lies::across, Lies::across, "wgmma bf16, columns by rows"},
-        {Lies::registers, Lies::along_depth, "wgmma bf16, registers by columns"},
-        {Lies::registers, Lies::across, "wgmma bf16, registers by rows"}};
+        {{Lies::along_depth, Lies::along_depth}, "wgmma bf16, rows by columns"},
+        {{Lies::along_depth, Lies::across}, "wgmma bf16, rows by rows"},
+        {{Lies::across, Lies::along_depth}, "wgmma bf16, columns by columns"},
+        {{Lies::across, Lies::across}, "wgmma bf16, columns by rows"},
+        {{Lies::registers, Lies::along_depth}, "wgmma bf16, registers by columns"},
+        {{Lies::registers, Lies::across}, "wgmma bf16, registers by rows"},
+        {{Lies::along_depth, Lies::along_depth, true}, "wgmma tf32, rows by columns"}};
     std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n";
-    for (const Form& form : kForms) text += product_text(form.a, form.b);
+    for (const Form& form : kForms) text += product_text(form.operands);
     device.load(text);
     std::vector<VerifyRow> rows;
     for (const Form& form : kForms) {
-        const double error = product_error(device, form.a, form.b);
+        const double error = product_error(device, form.operands);
         rows.push_back({"layouts", form.name, "", error, std::nullopt, error == 0});
     }
     return rows;
