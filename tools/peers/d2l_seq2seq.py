@@ -1,6 +1,6 @@
 """d2l's Seq2SeqAttentionDecoder with its encoder, nn.LSTM both, written to be fast on a CPU.
 
-Parameter names and loss are those of fovea's `seq2seq_attention`.
+Parameter names, initial values' laws and loss are those of fovea's `seq2seq_attention`.
 """
 import torch
 from torch import nn
@@ -62,6 +62,9 @@ class Seq2SeqAttention(nn.Module):
         self.steps, self.cells = steps, cells
         self.encoder = Encoder(src_vocab, embed, hidden, layers)
         self.decoder = Decoder(tgt_vocab, embed, hidden, layers)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
 
     def lstm(self, rnn, x, state):
         if self.cells:
