@@ -173,6 +173,20 @@ TEST_CASE("how products of tf32 are cut, and why not by wgmma") {
           "4 at once in boxes; b: j, depth inside, 4 at once in boxes");
 }
 
+TEST_CASE("PTX says which form products of tf32 have") {
+    const std::vector<Kernel> kernels = {group_products()[0], product({.name = "rows"})};
+    const auto form = [&](const char* architecture, std::size_t kernel) {
+        return emit::emit_ptx(kernels, architecture).kernels[kernel].launches[0].form;
+    };
+    const std::string by_warps =
+        "products of tf32 by warps (mma.sync), not by groups of them (wgmma): ";
+    CHECK(form("sm_90a", 0) == "products of tf32 by groups of warps (wgmma)");
+    CHECK(form("sm_90", 0) == by_warps + "the architecture has no wgmma");
+    CHECK(form("sm_90a", 1) == by_warps +
+                                   "neighbours of an operand do not differ along the depth, "
+                                   "as wgmma reads tf32");
+}
+
 TEST_CASE("a contraction of tf32 without one of its barriers or waits is noticed") {
     const DimValues dims{{"m", 72}, {"n", 50}, {"k", 57}};
     const auto check_waits = [&](const Kernel& kernel, const std::string& architecture) {

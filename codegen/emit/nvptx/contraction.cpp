@@ -7,6 +7,22 @@ namespace fovea::emit::nvptx {
 
 using namespace kernel;
 
+namespace {
+
+/// Of products that tensor cores may take.
+std::string form_of(const Kernel& kernel, const ContractionPlan& plan) {
+    if (plan.factors == Factors::f32) return "";
+    const std::string products =
+        plan.factors == Factors::tf32 ? "products of tf32 " : "products of bfloat16 ";
+    if (plan.form == ContractionForm::group) return products + "by groups of warps (wgmma)";
+    if (plan.form == ContractionForm::matrix)
+        return products + "by warps (mma.sync), not by groups of them (wgmma): " +
+               why_not_group(kernel, plan).value_or("");
+    return "products by threads, in float32, not by warps (mma.sync): they have no rows";
+}
+
+}  // namespace
+
 PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const std::string& entry,
                             const ContractionSettings& settings) {
     const ContractionPlan plan = plan_contraction(kernel, settings);
@@ -15,6 +31,7 @@ PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const st
     const int tile_columns = has_rows ? plan.tile_columns : vector.columns;
     PtxLaunch launch;
     launch.entry = entry;
+    launch.form = form_of(kernel, plan);
     launch.threads = has_rows ? plan.all_threads() : vector.threads;
     if (plan.copies_boxes()) launch.maps = {plan.a.boxes->map, plan.b.boxes->map};
     for (AxisId axis : plan.points)
