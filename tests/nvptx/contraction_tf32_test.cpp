@@ -163,6 +163,10 @@ TEST_CASE("how products of tf32 are cut, and why not by wgmma") {
           "an operand of tf32 is no tensor of the GPU's copies");
     CHECK(why_not({.name = "narrow", .columns = 20, .depth = 68, .transposed_w = true}) ==
           "a tile is smaller than 64 x 64");
+    const auto anywhere =
+        emit::nvptx::plan_contraction(group_products()[0], {.aligned = false, .wgmma = true});
+    CHECK(why_not_group(group_products()[0], anywhere) == "buffers start anywhere");
+    CHECK(!anywhere.copies_boxes());
     const Kernel rows = product({.name = "rows", .columns = 72, .depth = 68});
     CHECK(why_not_group(rows, plan_of(rows)) == "the architecture has no wgmma");
     CHECK(print(rows, plan_of(rows)) ==

@@ -147,6 +147,7 @@ bool is_large(const Dim& rows, const Dim& columns, std::int64_t least, int tile_
 
 /// Both operands are copied in boxes, into four stages, or none is.
 void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
+    if (!plan.settings.aligned) return;
     auto a = find_boxes(kernel, plan, plan.a, plan.tile_rows);
     auto b = find_boxes(kernel, plan, plan.b, plan.tile_columns);
     if (!a || !b) return;
@@ -261,6 +262,7 @@ std::optional<std::string> why_not_group(const Kernel& kernel, const Contraction
         if (by_one) return "operands pass through registers one by one";
         return std::nullopt;
     }
+    if (!plan.settings.aligned) return "buffers start anywhere";
     if (!plan.a.depth_inside || !plan.b.depth_inside)
         return "neighbours of an operand do not differ along the depth, as wgmma reads tf32";
     ContractionPlan group = plan;
