@@ -20,6 +20,8 @@ std::uint32_t count_of(const std::array<std::uint32_t, 3>& extents) {
     return extents[0] * extents[1] * extents[2];
 }
 
+constexpr std::uint32_t kRegisters = 65536, kMostRegisters = 256;  // of a block, and of a thread
+
 int agents_of(int warps) { return warps + 1 + (warps + 3) / 4; }
 
 }  // namespace
@@ -57,12 +59,15 @@ void Block::start() {
     mbarriers.clear();
     landings.clear();
     proxy_fences.assign(warps.size(), 0);
+    free_registers = 0;
     copy_engine.start(machine.tick, kAllLanes);
     for (Agent& agent : tensor_cores) agent.start(machine.tick, kAllLanes);
     for (auto& warp : warps) {
         const std::uint32_t first = std::uint32_t(warp->number) * kLanes;
         const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, threads - first);
         warp->start(lanes == kLanes ? kAllLanes : (Mask(1) << lanes) - 1);
+        const auto share = kRegisters / (std::uint32_t(warps.size()) * kLanes);
+        warp->register_count = std::min(kMostRegisters, share / 8 * 8);
         set_specials(*warp);
     }
 }
@@ -111,8 +116,29 @@ std::uint64_t Block::run(std::array<std::uint32_t, 3> at) {
                                exited, warps.size()));
 }
 
+/// What must not be under way any more when the last thread ends.
+void Block::check_finished() const {
+    const auto require = [](bool holds, const Warp& warp, FaultKind kind, const std::string& what) {
+        if (!holds) warp.fail(kind, 0, "the kernel ends while " + what);
+    };
+    for (const auto& warp : warps)
+        require(warp->products.empty(), *warp, FaultKind::in_flight,
+                "an asynchronous product is under way");
+    require(landings.empty(), *warps[0], FaultKind::race, "a bulk copy still writes shared memory");
+    for (const auto& [address, barrier] : mbarriers)
+        require(barrier.bytes == 0, *warps[std::size_t(barrier.maker)], FaultKind::barrier,
+                fmt::format("{} bytes are missing at the mbarrier at shared address {:#x}",
+                            barrier.bytes, address));
+    for (std::size_t i = 0; i < barriers.size(); ++i)
+        require(barriers[i].arrived == 0 || barriers[i].arrived == barriers[i].expected, *warps[0],
+                FaultKind::barrier,
+                fmt::format("{} of {} threads have arrived at barrier {}", barriers[i].arrived,
+                            barriers[i].expected, i));
+}
+
 /// Stores that the kernel left to happen do so when it ends.
 void Block::finish() {
+    check_finished();
     ++machine.tick;
     for (auto& warp : warps) {
         finish_stores(*warp);

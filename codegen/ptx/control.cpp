@@ -1,4 +1,6 @@
 // Branches, calls, returns, and instructions that only order or hint.
+#include <fmt/format.h>
+
 #include "codegen/ptx/arithmetic.h"
 
 namespace fovea::ptx {
@@ -12,6 +14,26 @@ void trap(Warp& warp, const Op&, Mask mask) {
 
 /// Other warps first.
 void sleep(Warp& warp, const Op&, Mask) { warp.state = State::waiting; }
+
+/// setmaxnreg: `immediate` registers for each thread. `extra`: more than before, which the warp
+/// waits for until others gave theirs back, or else fewer.
+void set_registers(Warp& warp, const Op& op, Mask mask) {
+    warp.require_whole(mask);
+    const auto wanted = std::uint32_t(op.immediate), had = warp.register_count;
+    std::uint32_t& free = warp.block.free_registers;
+    if (!op.extra && wanted > had)
+        warp.fail(FaultKind::bounds, first_lane(mask),
+                  fmt::format("setmaxnreg.dec to {} registers of {}", wanted, had));
+    if (op.extra && had + free < wanted) {
+        --warp.stack.back().pc;  // again, later
+        warp.state = State::waiting;
+        return;
+    }
+    if (op.extra && wanted < had) return;
+    free += had - wanted;
+    warp.register_count = wanted;
+    warp.block.progress();
+}
 
 /// Copies see the barrier objects that this warp has made.
 void publish_barriers(Warp& warp, const Op&, Mask) {
@@ -80,7 +102,21 @@ void decode_fence(Decoder& decoder, const Instruction& instruction, Modifiers& m
     decoder.emit(instruction, nothing, {}, {});
 }
 
-/// Hints about registers and about the kernel after this one.
+void decode_registers(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
+    modifiers.ignore({"sync", "aligned", "u32"});
+    const bool more = modifiers.take("inc");
+    if (!more && !modifiers.take("dec")) decoder.fail("setmaxnreg without .inc or .dec");
+    decoder.require(instruction, 1);
+    const std::int64_t count = decoder.integer(instruction.operands[0]);
+    if (count % 8 || count < 24 || count > 256)
+        decoder.fail("setmaxnreg takes a multiple of 8 from 24 to 256");
+    Op& op = decoder.emit(instruction, set_registers, {}, {});
+    op.immediate = count;
+    op.extra = more;
+    op.flow = Flow::may_wait;
+}
+
+/// Hints about the kernel after this one.
 void decode_hint(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
     for (const std::string& modifier : instruction.modifiers) modifiers.take(modifier);
     decoder.emit(instruction, nothing, {}, {});
@@ -99,7 +135,8 @@ void add_control(OpcodeTable& table) {
     table["nanosleep"] = decode_sleep;
     table["membar"] = decode_fence;
     table["fence"] = decode_fence;
-    for (const char* hint : {"setmaxnreg", "griddepcontrol", "pmevent"}) table[hint] = decode_hint;
+    table["setmaxnreg"] = decode_registers;
+    for (const char* hint : {"griddepcontrol", "pmevent"}) table[hint] = decode_hint;
 }
 
 }  // namespace fovea::ptx

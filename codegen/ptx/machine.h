@@ -144,6 +144,7 @@ class Warp {
     std::array<std::uint32_t, kLanes> store_groups{};
     std::vector<Product> products;
     std::uint32_t product_groups = 0;
+    std::uint32_t register_count = 0;  // of a thread, where the kernel uses setmaxnreg
 
   private:
     void branch(const Op& op, Mask mask, Mask taken);
@@ -234,11 +235,13 @@ class Block {
     std::vector<Tick> proxy_fences;  // by warp: its last fence.proxy.async of all lanes
     Agent copy_engine;
     std::vector<Agent> tensor_cores;  // by warpgroup
+    std::uint32_t free_registers = 0;  // that setmaxnreg.dec gave back, each 32 of a warp as one
     std::uint64_t events = 0;
 
   private:
     void start();
     void finish();
+    void check_finished() const;
     bool land_one();
     void release_products();
     void set_specials(Warp& warp);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "codegen/ptx/half.h"
 #include "runtime/philox.h"
 
 namespace fovea::test {
@@ -22,14 +23,8 @@ bool accumulates(const Kernel& kernel, std::size_t buffer) {
     return false;
 }
 
-float from_half(std::uint16_t bits) {
-    const std::uint32_t word = std::uint32_t(bits) << 16;
-    float value;
-    std::memcpy(&value, &word, sizeof value);
-    return value;
-}
-
 constexpr std::size_t kGuard = 16;
+const std::uint16_t kUnwrittenHalf = ptx::to_bf16(kUnwritten);
 
 }  // namespace
 
@@ -47,16 +42,16 @@ Arrays::Arrays(const Kernel& kernel, const kernel::DimValues& dims, int limit, u
         floats[i].assign(size + kGuard, kUnwritten);
         integers[i].assign(size + kGuard, -77);
         booleans[i].assign(size + kGuard, 77);
-        halves[i].assign(size + kGuard, 0xc29a);  // -77
+        halves[i].assign(size + kGuard, kUnwrittenHalf);
         for (std::size_t at = 0; at < size; ++at) {
             const float value = blank ? kUnwritten : draw();
             floats[i][at] = value;
             integers[i][at] = blank ? -77 : int(generator() % unsigned(limit));
             booleans[i][at] = blank ? 77 : generator() % 2;
-            halves[i][at] = blank ? 0xc29a : std::uint16_t(0x3f80 + generator() % 256);
+            halves[i][at] = ptx::to_bf16(double(value));
             exact[i][at] = buffer.dtype == DType::f32    ? floats[i][at]
                            : buffer.dtype == DType::i32  ? integers[i][at]
-                           : buffer.dtype == DType::bf16 ? from_half(halves[i][at])
+                           : buffer.dtype == DType::bf16 ? ptx::from_bf16(halves[i][at])
                                                          : booleans[i][at];
         }
         addresses.push_back(buffer.dtype == DType::f32    ? static_cast<void*>(floats[i].data())
@@ -94,7 +89,7 @@ void check_against_evaluator(const Kernel& kernel, const kernel::DimValues& dims
             const double own = buffer.dtype == DType::f32   ? double(arrays.floats[i][at])
                                : buffer.dtype == DType::i32 ? double(arrays.integers[i][at])
                                : buffer.dtype == DType::bf16
-                                   ? double(from_half(arrays.halves[i][at]))
+                                   ? double(ptx::from_bf16(arrays.halves[i][at]))
                                    : double(arrays.booleans[i][at]);
             const bool same = own == exact || (std::isnan(own) && std::isnan(exact));
             const double error = same ? 0 : std::fabs(own - exact);
@@ -106,7 +101,7 @@ void check_against_evaluator(const Kernel& kernel, const kernel::DimValues& dims
         bool intact = true;
         for (std::size_t at = size; at < size + kGuard; ++at)
             intact &= arrays.floats[i][at] == kUnwritten && arrays.integers[i][at] == -77 &&
-                      arrays.booleans[i][at] == 77 && arrays.halves[i][at] == 0xc29a;
+                      arrays.booleans[i][at] == 77 && arrays.halves[i][at] == kUnwrittenHalf;
         CHECK_MESSAGE(intact, kernel.name, ": writes past the end of ", buffer.name);
     }
 }

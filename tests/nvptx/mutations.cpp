@@ -17,7 +17,7 @@ class Draw {
     std::optional<Mutation> mutation() {
         const int line = below(int(lines_.size()));
         const std::string& before = lines_[std::size_t(line)];
-        static const std::regex instruction(R"(^\t(@!?%p\d+ )?[a-z][\w.:]* ?\t.*;$)");
+        static const std::regex instruction(R"(^\t(@!?%p\d+ )?[a-z][\w.:]*\s.*;$)");
         if (!std::regex_match(before, instruction)) return std::nullopt;
         if (before.find("ld.param") != before.npos || before.find("cvta") != before.npos)
             return std::nullopt;  // the host's part
@@ -94,14 +94,23 @@ class Draw {
         return line;
     }
 
+    /// One behind the first operand, which is the result or an address.
     std::string other_register(const std::string& line) {
-        static const std::regex last(R"(^(.*, )(%\w+);$)");
-        std::smatch parts;
-        if (!std::regex_match(line, parts, last)) return line;
-        const std::string type = type_of(parts[2]);
-        const int number = std::stoi(parts[2].str().substr(type.size()));
+        static const std::regex name(R"(%[a-z]+\d+)");
+        const std::size_t first = line.find(", ");
+        if (first == line.npos) return line;
+        const std::sregex_iterator begin(line.begin() + std::ptrdiff_t(first), line.end(), name),
+            end;
+        const auto count = int(std::distance(begin, end));
+        if (count == 0) return line;
+        const std::smatch chosen = *std::next(begin, below(count));
+        const std::string before = chosen.str(), type = type_of(before);
+        const int number = std::stoi(before.substr(type.size()));
         const int other = number > 1 && below(2) ? number - 1 : number + 1;
-        return parts[1].str() + type + std::to_string(other) + ";";
+        std::string result = line;
+        result.replace(first + std::size_t(chosen.position()), before.size(),
+                       type + std::to_string(other));
+        return result;
     }
 
     /// `%rd` of `%rd12`.
@@ -119,10 +128,21 @@ std::optional<Mutation> draw_mutation(const Lines& lines, std::mt19937& generato
     return Draw(lines, generator).mutation();
 }
 
+/// An instruction that goes on in the next line.
+static bool is_begun(const std::string& line) {
+    static const std::regex begun(R"(^\t[a-z][\w.:]*[^;]*$)");
+    return std::regex_match(line, begun) && line.back() != ':';
+}
+
 Lines lines_of(const std::string& text) {
     Lines lines;
     std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    bool continues = false;
+    for (std::string line; std::getline(stream, line); continues = is_begun(line)) {
+        if (continues) lines.back() += " " + line.substr(line.find_first_not_of('\t'));
+        else lines.push_back(line);
+        line = lines.back();
+    }
     return lines;
 }
 

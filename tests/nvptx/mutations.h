@@ -21,6 +21,7 @@ struct Mutation {
 std::optional<Mutation> draw_mutation(const std::vector<std::string>& lines,
                                       std::mt19937& generator);
 
+/// An instruction that goes over several lines becomes one.
 std::vector<std::string> lines_of(const std::string& text);
 std::string mutated(std::vector<std::string> lines, const Mutation& mutation);
 

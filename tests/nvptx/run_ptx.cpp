@@ -1,6 +1,7 @@
 #include "tests/nvptx/run_ptx.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
@@ -95,23 +96,27 @@ void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, 
     }
 }
 
+void check_kernel(const Emitted& emitted, std::size_t number, const DimValues& dims,
+                  const std::function<Arrays()>& arrays, std::size_t turn, double tolerance) {
+    std::string what = emitted.kernels[number].name;
+    for (const auto& [name, value] : dims) what += fmt::format(", {} = {}", name, value);
+    CAPTURE(what);
+    const std::vector<ptx::Schedule> schedules = ptx::schedules();
+    Arrays first = arrays(), other = arrays();
+    run_ptx(emitted, number, dims, first, schedules[0]);
+    run_ptx(emitted, number, dims, other, schedules[1 + turn % (schedules.size() - 1)]);
+    CHECK(same_bits(first, other));
+    check_against_evaluator(emitted.kernels[number], dims, first, tolerance);
+}
+
 void check_kernels(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes,
                    double tolerance) {
     const Emitted emitted = emit_and_parse(kernels);
-    const std::vector<ptx::Schedule> schedules = ptx::schedules();
     for (std::size_t i = 0; i < kernels.size(); ++i)
-        for (std::size_t s = 0; s < sizes.size(); ++s) {
-            CAPTURE(kernels[i].name);
-            for (const auto& [name, value] : sizes[s])
-                CAPTURE(name + " = " + std::to_string(value));
-            Arrays first(kernels[i], sizes[s], 7, 11);
-            run_ptx(emitted, i, sizes[s], first, schedules[0]);
-            check_against_evaluator(kernels[i], sizes[s], first, tolerance);
-            // One of the others, another for each size.
-            Arrays other(kernels[i], sizes[s], 7, 11);
-            run_ptx(emitted, i, sizes[s], other, schedules[1 + s % (schedules.size() - 1)]);
-            CHECK(same_bits(first, other));
-        }
+        for (std::size_t s = 0; s < sizes.size(); ++s)
+            check_kernel(
+                emitted, i, sizes[s], [&] { return Arrays(kernels[i], sizes[s], 7, 11); }, s,
+                tolerance);
 }
 
 std::optional<std::string> complaints_of_ptxas(const std::string& text,

@@ -1,6 +1,7 @@
 // Runs emitted PTX on the interpreter, as a host would on a GPU.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ Emitted emit_and_parse(const std::vector<kernel::Kernel>& kernels,
 void run_ptx(const Emitted& emitted, std::size_t number, const kernel::DimValues& dims,
              Arrays& arrays, const ptx::Schedule& schedule = {},
              std::uint64_t max_instructions = 1'000'000'000);
+
+/// Runs a kernel on the first schedule, and on another for each `turn`, whose results must be the
+/// same bits, and compares them with the evaluator's.
+void check_kernel(const Emitted& emitted, std::size_t number, const kernel::DimValues& dims,
+                  const std::function<Arrays()>& arrays, std::size_t turn, double tolerance);
 
 /// Runs every kernel for all sizes against the evaluator, on two schedules each, whose results must
 /// be the same bits.

@@ -44,20 +44,6 @@ double tolerance_of(const Kernel& kernel) {
     return kernel.name == "alibi_backward" ? 1e-4 : 1e-5;
 }
 
-void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
-           const ptx::Schedule& schedule) {
-    const Kernel& kernel = emitted.kernels[number];
-    CAPTURE(kernel.name);
-    CAPTURE(dims.at("m"));
-    CAPTURE(dims.at("n"));
-    const int limit = int(dims.at("n")) + 1;
-    Arrays first(kernel, dims, limit, 11), other(kernel, dims, limit, 11);
-    run_ptx(emitted, number, dims, first, ptx::schedules()[0]);
-    run_ptx(emitted, number, dims, other, schedule);
-    CHECK(same_bits(first, other));
-    check_against_evaluator(kernel, dims, first, tolerance_of(kernel));
-}
-
 constexpr std::int64_t kWidth = 64, kHeads = 2;
 
 /// The first `rows` rows of each head of a tensor [1, heads, length, 64].
@@ -90,12 +76,15 @@ std::vector<float> padded_output(const Emitted& emitted, std::size_t number, std
 
 TEST_CASE("attention in PTX agrees with the evaluator") {
     const Emitted emitted = emit_and_parse(all_variants());
-    const std::vector<ptx::Schedule> schedules = ptx::schedules();
     for (std::size_t number = 0; number < emitted.kernels.size(); ++number)
         for (std::size_t i = 0; i < std::size(kLengths); ++i) {
+            const Kernel& kernel = emitted.kernels[number];
             const auto [queries, keys] = kLengths[i];
-            check(emitted, number, sizes(keys == 10 ? 2 : 1, queries, keys),
-                  schedules[1 + (number + i) % (schedules.size() - 1)]);
+            const DimValues dims = sizes(keys == 10 ? 2 : 1, queries, keys);
+            const int limit = keys + 1;
+            check_kernel(
+                emitted, number, dims, [&] { return Arrays(kernel, dims, limit, 11); }, number + i,
+                tolerance_of(kernel));
         }
 }
 

@@ -166,6 +166,44 @@ TEST_CASE("asynchronous copies are there only after their wait") {
     CHECK(fault("st.shared.u32 [%r10], 1; xor.b32 %r10, %r10, 128;" + copy) == Kind::race);
 }
 
+TEST_CASE("what is under way when the kernel ends") {
+    CHECK(fault("bar.arrive 1, 96;") == Kind::barrier);
+    CHECK(!fault("bar.arrive 1, 64;"));
+    const std::string first = "setp.eq.u32 %p1, %t, 0;";
+    const std::string init =
+        first +
+        "@%p1 mbarrier.init.shared.b64 [buffer+512], 1;"
+        "@%p1 fence.mbarrier_init.release.cluster; bar.sync 0; mov.u32 %r11, buffer;";
+    const auto load = [&](int expected) {
+        return init + "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [buffer+512], " +
+               std::to_string(expected) +
+               "; @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], "
+               "[%x], 64, [buffer+512];";
+    };
+    const std::string wait =
+        "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [buffer+512], 0; @!%p2 bra WAIT;";
+    CHECK(!fault(load(64) + wait));
+    CHECK(fault(load(64)) == Kind::race);
+    CHECK(fault_of_body(kWord + load(80), 64, 1, schedules()[2]) == Kind::barrier);
+}
+
+TEST_CASE("registers that warps give back and take") {
+    // 384 threads start with 168 each.
+    const auto fault_of_groups = [](const std::string& dec, const std::string& inc) {
+        return fault_of_body(
+            "setp.lt.u32 %p1, %t, 256; @%p1 bra MORE; " + dec + " bra END; MORE: " + inc + " END:",
+            384);
+    };
+    const std::string inc = "setmaxnreg.inc.sync.aligned.u32 240;";
+    CHECK(!fault_of_groups("setmaxnreg.dec.sync.aligned.u32 24;", inc));
+    CHECK(fault_of_groups("setmaxnreg.dec.sync.aligned.u32 32;", inc) == Kind::deadlock);
+    CHECK(fault_of_groups("", inc) == Kind::deadlock);
+    CHECK(fault_of_groups("setmaxnreg.dec.sync.aligned.u32 176;", "") == Kind::bounds);
+    CHECK(fault("setp.eq.u32 %p1, %t, 0; @%p1 setmaxnreg.dec.sync.aligned.u32 24;") ==
+          Kind::divergent);
+    CHECK_THROWS_AS(parse(kernel_text("setmaxnreg.dec.sync.aligned.u32 25;")), ParseError);
+}
+
 TEST_CASE("barrier objects") {
     const std::string first = "setp.eq.u32 %p1, %t, 0;";
     const std::string init =
