@@ -7,6 +7,7 @@
 #include "codegen/emit/nvptx/contraction_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
+#include "tests/nvptx/mutation_subject.h"
 #include "tests/nvptx/waits.h"
 
 using namespace fovea;
@@ -194,6 +195,28 @@ TEST_CASE("a contraction of boxes without one of its barriers, waits or arrivals
         CHECK(waits.all > 10);
         for (const std::string& line : waits.unneeded) CHECK(line == "");
     }
+}
+
+// None is left out as equivalent. Most that are not noticed are: sums start as copies of one zero,
+// which the first product does not even add to.
+TEST_CASE("mistakes in contractions of boxes are noticed") {
+    const Dim depth = Dim("k") * Dim(8);
+    std::vector<MutationSubject> subjects;
+    for (const Kernel& kernel :
+         {product({.name = "rows", .columns = 72, .depth = depth, .transposed_w = true}),
+          product({.name = "columns", .columns = 512, .depth = depth}), heads(), over_two_axes(),
+          over_heads()}) {
+        std::vector<MutationRun> runs;
+        for (const DimValues& dims :
+             {DimValues{{"m", 72}, {"k", 43}, {"b", 2}}, DimValues{{"m", 131}, {"k", 5}, {"b", 3}}})
+            runs.push_back({dims, [=] { return Arrays(kernel, dims, 7, 11); }});
+        subjects.emplace_back(kernel, "sm_90a", std::move(runs), 1. / 128);
+    }
+    const MutationCount found = try_mutations(subjects, 100, 1);
+    std::string unnoticed;
+    for (const std::string& one : found.unnoticed) unnoticed += one + "\n";
+    CAPTURE(unnoticed);
+    CHECK(found.noticed >= 85);
 }
 
 TEST_CASE("ptxas has nothing against contractions of boxes") {
