@@ -13,30 +13,46 @@ using namespace kernel;
 
 namespace {
 
+using Plan = AttentionGroupPlan;
+
+/// Of shared memory, with some left for barrier objects and bounds.
+constexpr int kMostSharedBytes = 224 * 1024;
+/// Registers of a thread that tiles may take; addresses and the rest need the others of 240.
+constexpr int kTileRegisters = 216;
+/// And with what is read ahead, while nothing is computed.
+constexpr int kReadAheadRegisters = 224;
+
 [[noreturn]] void refuse(std::string reason) { throw TileRefusal{std::move(reason)}; }
 
 class Planner {
   public:
-    Planner(AttentionGroupPlan& plan, const TileMatrixPlan& matrices)
+    Planner(Plan& plan, const TileMatrixPlan& matrices)
         : plan_(plan), kernel_(plan.kernel), matrices_(matrices), users_(users_of(plan.kernel)) {}
 
     void run() {
         find_loop();
         find_products();
-        find_sum();
-        plan_.tile_columns = keys_at_once();
+        for (Plan::Sum& sum : plan_.sums) find_sum(sum);
+        plan_.only_adds = only_adds();
+        if (plan_.only_adds) order_sums();
+        else check_rescaled_sum();
+        plan_.tile_columns = plan_.only_adds ? columns_beside_sums() : keys_at_once();
         plan_.masks_last_alone = loop().lower < 0 && ends_in_last_tile(loop().upper);
-        plan_.queries.rows = AttentionGroupPlan::tile_rows();
-        plan_.keys.rows = plan_.values.rows = plan_.tile_columns;
-        for (AttentionGroupPlan::Operand* operand : {&plan_.queries, &plan_.keys, &plan_.values})
-            add_map(*operand);
+        plan_.reads_ahead = can_read_ahead();
+        plan_.has_padding = !ends_with_axis(loop().upper);
+        for (Plan::Operand& operand : plan_.fixed) operand.rows = Plan::tile_rows();
+        for (Plan::Operand& operand : plan_.moving) operand.rows = plan_.tile_columns;
+        for (std::vector<Plan::Operand>* operands : {&plan_.fixed, &plan_.moving})
+            for (Plan::Operand& operand : *operands) add_map(operand);
+        if (plan_.shared_bytes() > kMostSharedBytes) refuse("tiles too wide for shared memory");
     }
 
   private:
     const std::vector<AxisId>& axes(Id id) const { return kernel_.nodes[std::size_t(id)].axes; }
-    bool has_rows(Id id) const {
-        return std::find(axes(id).begin(), axes(id).end(), plan_.rows) != axes(id).end();
+    bool has(Id id, AxisId axis) const {
+        return std::find(axes(id).begin(), axes(id).end(), axis) != axes(id).end();
     }
+    bool has_rows(Id id) const { return has(id, plan_.rows); }
     const Loop& loop() const { return *as<Loop>(kernel_, plan_.loop); }
 
     void find_loop() {
@@ -64,20 +80,70 @@ class Planner {
             return position && number && position->axis == plan_.rows && number->value == 1;
         };
         return map->function == Elementwise::add && (is_next(a, b) || is_next(b, a)) &&
-               plan_.tile_columns == AttentionGroupPlan::tile_rows();
+               plan_.tile_columns == Plan::tile_rows();
     }
 
-    /// Scores of 128 keys and sums of 128 columns fill the registers: fewer keys where scores take
-    /// random numbers or what is loaded for each of them.
-    int keys_at_once() const {
+    /// Whether a bound is the end of the loop's axis, or lets no position through.
+    bool ends_with_axis(Id bound) const {
+        if (bound < 0) return true;
+        if (auto number = as<Constant>(kernel_, bound)) return number->value <= 0;
+        if (auto extent = as<Extent>(kernel_, bound))
+            return extent->dim == kernel_.axes[std::size_t(loop().axis)].extent;
+        const Map* map = as<Map>(kernel_, bound);
+        return map && map->function == Elementwise::where && ends_with_axis(map->operands[1]) &&
+               ends_with_axis(map->operands[2]);
+    }
+
+    /// Nodes of a tile that each take a register for each of its elements: random numbers, and what
+    /// is loaded for each of them.
+    int tiles_beside_scores() const {
         int more = 0;
         for (Id id : loop().body)
             more += as<Random>(kernel_, id) ||
-                    (as<Load>(kernel_, id) && axes(id).size() == 2 && has_rows(id));
-        const int free = matrices_.length(column_of(plan_.output)) > 64 ? 0 : 1;
-        return std::max(32, 128 >> std::max(0, more - free));
+                    (as<Load>(kernel_, id) && has_rows(id) && has(id, loop().axis));
+        return more;
     }
-    AxisId column_of(Id id) const { return axes(id)[axes(id)[0] == plan_.rows ? 1 : 0]; }
+
+    /// Scores of 128 keys and sums of 128 columns fill the registers: fewer keys where there is
+    /// more for each of them.
+    int keys_at_once() const {
+        const int free = columns_of(plan_.sums[0]) > 64 ? 0 : 1;
+        return std::max(32, 128 >> std::max(0, tiles_beside_scores() - free));
+    }
+
+    /// A thread has half as many elements of a tile as that has columns.
+    int columns_beside_sums() const {
+        const int tiles = int(plan_.scores.size()) + tiles_beside_scores();
+        for (int columns = 128; columns >= 32; columns /= 2) {
+            const int weights = columns / 4;  // of one sum, in bfloat16
+            if (registers_of_sums() + tiles * columns / 2 + weights <= kTileRegisters)
+                return columns;
+        }
+        refuse("tiles too wide for registers");
+    }
+    int registers_of_sums() const {
+        int registers = 0;
+        for (const Plan::Sum& sum : plan_.sums) registers += columns_of(sum) / 2;
+        return registers;
+    }
+
+    /// Whether what is loaded for each position of a tile fits beside its scores; random numbers
+    /// need registers while they are made.
+    bool can_read_ahead() const {
+        int loads = 0;
+        for (Id id : loop().body) {
+            loads += as<Load>(kernel_, id) && axes(id) == std::vector{loop().axis};
+            if (as<Random>(kernel_, id)) return false;
+        }
+        const int tiles = int(plan_.scores.size()) + tiles_beside_scores();
+        return registers_of_sums() + tiles * plan_.tile_columns / 2 +
+                   loads * plan_.tile_columns / 4 <=
+               kReadAheadRegisters;
+    }
+    int columns_of(const Plan::Sum& sum) const {
+        const std::vector<AxisId>& own = axes(sum.product);
+        return matrices_.length(own[own[0] == plan_.rows ? 1 : 0]);
+    }
 
     void find_products() {
         for (Id id : loop().body) {
@@ -89,42 +155,87 @@ class Planner {
             const Id rows = has_rows(contract->a) ? contract->a : contract->b;
             const Id columns = rows == contract->a ? contract->b : contract->a;
             const bool loads = as<Load>(kernel_, rows);
-            Id& product = loads ? plan_.scores : plan_.output;
-            if (product >= 0) refuse("several products of a kind");
-            product = id;
-            if (loads) plan_.queries.load = rows, plan_.keys.load = columns;
-            else weights_ = rows, plan_.values.load = columns;
             const TileMatrixPlan::Operand& operand = matrices_.operands.at(columns);
-            const bool sums_keys = contract->axes[0] == loop().axis;
-            if (operand.home != plan_.loop || operand.row != loop().axis || sums_keys == loads)
+            const bool sums_tile = contract->axes[0] == loop().axis;
+            if (operand.home != plan_.loop || operand.row != loop().axis || sums_tile == loads)
                 refuse("products that are not of queries and keys, then of weights and values");
+            const std::size_t moving = number_of(plan_.moving, columns);
+            if (loads) plan_.scores.push_back({id, number_of(plan_.fixed, rows), moving});
+            else plan_.sums.push_back({id, rows, moving});
         }
-        if (plan_.scores < 0 || plan_.output < 0)
+        if (plan_.scores.empty() || plan_.sums.empty())
             refuse("other products than of queries and keys, and of weights and values");
     }
 
-    /// What is made of the sum must not be needed until the next tile's scores are weights.
-    void find_sum() {
-        const std::vector<Id>& users = users_[std::size_t(plan_.output)];
+    /// The number of an operand, which is added where there is none.
+    static std::size_t number_of(std::vector<Plan::Operand>& operands, Id load) {
+        const auto found = std::find_if(operands.begin(), operands.end(),
+                                        [&](const Plan::Operand& one) { return one.load == load; });
+        const auto number = std::size_t(found - operands.begin());
+        if (found == operands.end()) operands.emplace_back().load = load;
+        return number;
+    }
+
+    Id added(const Plan::Sum& sum) const { return users_[std::size_t(sum.product)][0]; }
+
+    void find_sum(Plan::Sum& sum) {
+        const std::vector<Id>& users = users_[std::size_t(sum.product)];
         const Map* add = users.size() == 1 ? as<Map>(kernel_, users[0]) : nullptr;
-        if (!add || add->function != Elementwise::add || axes(users[0]) != axes(plan_.output))
+        if (!add || add->function != Elementwise::add || axes(users[0]) != axes(sum.product))
             refuse("a product of weights and values that is not summed over the tiles");
-        for (int i = 0; i < int(loop().carries.size()); ++i)
-            if (loop().carries[std::size_t(i)].next == users[0]) plan_.carry = i;
-        if (plan_.carry < 0 || users_[std::size_t(users[0])] != std::vector<Id>{plan_.loop})
+        const std::vector<Carry>& carries = loop().carries;
+        const auto carry = std::find_if(carries.begin(), carries.end(),
+                                        [&](const Carry& one) { return one.next == users[0]; });
+        if (carry == carries.end() || users_[std::size_t(users[0])] != std::vector<Id>{plan_.loop})
             refuse("a sum of weighted values that is read inside of its loop");
-        std::set<Id> made{loop().carries[std::size_t(plan_.carry)].argument};
+        sum.carry = std::size_t(carry - carries.begin());
+    }
+
+    bool only_adds() const {
+        const auto is_plain = [&](const Plan::Sum& sum) {
+            const Id argument = loop().carries[sum.carry].argument;
+            return users_[std::size_t(argument)] == std::vector<Id>{added(sum)};
+        };
+        const auto reduces = [&](Id id) { return as<Reduce>(kernel_, id); };
+        return plan_.sums.size() == loop().carries.size() &&
+               std::all_of(plan_.sums.begin(), plan_.sums.end(), is_plain) &&
+               std::none_of(loop().body.begin(), loop().body.end(), reduces);
+    }
+
+    /// All nodes of the loop that are made of some.
+    std::set<Id> made_of(Id some) const {
+        std::set<Id> made{some};
         for (Id id : loop().body)
             for (Id operand : operands_of(kernel_, id))
                 if (made.contains(operand)) made.insert(id);
-        std::set<Id> needed{weights_, plan_.scores};
+        return made;
+    }
+
+    void order_sums() {
+        for (std::size_t i = 0; i < plan_.scores.size(); ++i) {
+            const std::set<Id> made = made_of(plan_.scores[i].product);
+            for (Plan::Sum& sum : plan_.sums)
+                if (made.contains(sum.weights)) sum.scores = i + 1;
+        }
+        std::stable_sort(
+            plan_.sums.begin(), plan_.sums.end(),
+            [](const Plan::Sum& a, const Plan::Sum& b) { return a.scores < b.scores; });
+    }
+
+    /// What is made of the sum must not be needed until the next tile's scores are weights.
+    void check_rescaled_sum() const {
+        if (plan_.sums.size() > 1 || plan_.scores.size() > 1)
+            refuse("several products of a kind, and more in its loop than sums of them");
+        const Plan::Sum& sum = plan_.sums[0];
+        const std::set<Id> made = made_of(loop().carries[sum.carry].argument);
+        std::set<Id> needed{sum.weights, plan_.scores[0].product};
         for (const Carry& carry : loop().carries)
-            if (carry.next != users[0]) needed.insert(carry.next);
+            if (carry.next != added(sum)) needed.insert(carry.next);
         if (std::any_of(needed.begin(), needed.end(), [&](Id id) { return made.contains(id); }))
             refuse("weights that depend on the sum of the tiles before");
     }
 
-    void add_map(AttentionGroupPlan::Operand& operand) {
+    void add_map(Plan::Operand& operand) {
         const Access& access = as<Load>(kernel_, operand.load)->access;
         const Buffer& buffer = kernel_.buffers[std::size_t(access.buffer)];
         if (buffer.dtype != DType::bf16) refuse(buffer.name + " in memory as float32");
@@ -133,15 +244,14 @@ class Planner {
         if (operand.columns != 64 && operand.columns != 128)
             refuse("rows of " + std::to_string(operand.columns) + " elements, not of 64 or 128");
         operand.map = {access.buffer, access.offset, {}, 128};
-        add_axis(operand, access, tile.column, AttentionGroupPlan::kBoxColumns);
+        add_axis(operand, access, tile.column, Plan::kBoxColumns);
         add_axis(operand, access, tile.row, operand.rows);
         for (AxisId point : plan_.points) add_axis(operand, access, point, 1);
         if (auto reason = why_not_tensor_map(kernel_, operand.map))
             refuse(buffer.name + " in memory in a way that no copy takes: " + *reason);
     }
 
-    void add_axis(AttentionGroupPlan::Operand& operand, const Access& access, AxisId axis,
-                  int box) {
+    void add_axis(Plan::Operand& operand, const Access& access, AxisId axis, int box) {
         for (const Stride& stride : access.strides) {
             if (stride.axis != axis) continue;
             if (stride.panel) refuse("an operand in panels");
@@ -151,14 +261,20 @@ class Planner {
         }
     }
 
-    AttentionGroupPlan& plan_;
+    Plan& plan_;
     const Kernel& kernel_;
     const TileMatrixPlan& matrices_;
     std::vector<std::vector<Id>> users_;
-    Id weights_ = -1;
 };
 
 }  // namespace
+
+int AttentionGroupPlan::shared_bytes() const {
+    int bytes = 0;
+    for (const Operand& operand : fixed) bytes += operand.bytes();
+    for (const Operand& operand : moving) bytes += kStages * operand.bytes();
+    return bytes;
+}
 
 AttentionGroupPlan plan_attention_group(const Kernel& kernel) {
     const TileMatrixPlan matrices = plan_tile_matrices(kernel);

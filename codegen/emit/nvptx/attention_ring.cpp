@@ -14,9 +14,6 @@ namespace {
 constexpr int kStages = AttentionGroupPlan::kStages, kGroups = AttentionGroupPlan::kGroups;
 constexpr int kComputing = kGroups * 128;  // threads
 constexpr int kRowBytes = AttentionGroupPlan::kBoxColumns * 2;
-// Barrier objects: that of the queries, then for keys and values, full and empty, one for each
-// stage.
-constexpr int kQueries = 0, kFull = 1, kEmpty = kFull + 2 * kStages, kAll = kEmpty + 2 * kStages;
 constexpr int kClearing = 1;  // barrier of the groups that compute
 
 }  // namespace
@@ -25,9 +22,13 @@ AttentionRing::AttentionRing(const AttentionGroupPlan& plan, Function& function)
     : plan_(plan),
       f_(function),
       memory_(dynamic_shared(*function.llvm_function().getParent())),
-      barriers_(function, kAll, "arrived") {
+      first_full_(int(plan.fixed.size())),
+      first_empty_(first_full_ + int(plan.moving.size()) * kStages),
+      count_(first_empty_ + int(plan.moving.size()) * kStages),
+      barriers_(function, count_, "arrived") {
     f_.when(f_.ir().CreateICmpEQ(f_.thread(), integer(0)), [&] {
-        for (int i = 0; i < kAll; ++i) make_barrier(f_, barriers_.at(i), i < kEmpty ? 1 : kGroups);
+        for (int i = 0; i < count_; ++i)
+            make_barrier(f_, barriers_.at(i), i < first_empty_ ? 1 : kGroups);
         publish_barriers(f_);
     });
 }
@@ -40,20 +41,27 @@ Value* AttentionRing::parity(Value* tile) {
     return f_.ir().CreateAnd(f_.ir().CreateLShr(tile, 1), integer(1));
 }
 
-Value* AttentionRing::full(Tile kind, Value* tile) {
-    const int first = kFull + (kind == Tile::keys ? 0 : kStages);
+Value* AttentionRing::full(std::size_t number, Value* tile) {
+    const int first = first_full_ + int(number) * kStages;
     return barriers_.at(f_.ir().CreateAdd(stage(tile), integer(first)));
 }
 
-Value* AttentionRing::empty(Tile kind, Value* tile) {
-    const int first = kEmpty + (kind == Tile::keys ? 0 : kStages);
+Value* AttentionRing::empty(std::size_t number, Value* tile) {
+    const int first = first_empty_ + int(number) * kStages;
     return barriers_.at(f_.ir().CreateAdd(stage(tile), integer(first)));
 }
 
-Value* AttentionRing::memory(Tile kind, Value* tile) {
-    const int before =
-        plan_.queries.bytes() + (kind == Tile::keys ? 0 : kStages * plan_.keys.bytes());
-    Value* bytes = f_.ir().CreateMul(stage(tile), integer(operand(kind).bytes()));
+Value* AttentionRing::fixed_memory(std::size_t number) {
+    int before = 0;
+    for (std::size_t i = 0; i < number; ++i) before += plan_.fixed[i].bytes();
+    return at_byte(f_, memory_, integer(before));
+}
+
+Value* AttentionRing::memory(std::size_t number, Value* tile) {
+    int before = 0;
+    for (const AttentionGroupPlan::Operand& operand : plan_.fixed) before += operand.bytes();
+    for (std::size_t i = 0; i < number; ++i) before += kStages * plan_.moving[i].bytes();
+    Value* bytes = f_.ir().CreateMul(stage(tile), integer(plan_.moving[number].bytes()));
     return at_byte(f_, memory_, f_.ir().CreateAdd(bytes, integer(before)));
 }
 
@@ -74,49 +82,54 @@ void AttentionRing::bring(int map, const AttentionGroupPlan::Operand& operand, V
 
 void AttentionRing::bring_all(Value* first, Value* tiles,
                               const std::function<Value*(Value*)>& start) {
-    bring(0, plan_.queries, first, memory_, barriers_.at(kQueries));
+    const int fixed = int(plan_.fixed.size());
+    for (int i = 0; i < fixed; ++i)
+        bring(i, plan_.fixed[std::size_t(i)], first, fixed_memory(std::size_t(i)), barriers_.at(i));
     f_.loop(integer(0), tiles, integer(1), [&](Value* tile) {
         Value* before = f_.ir().CreateXor(parity(tile), integer(1));
-        for (const Tile kind : {Tile::keys, Tile::values}) {
-            wait_for_phase(f_, empty(kind, tile), before);
-            bring(kind == Tile::keys ? 1 : 2, operand(kind), start(tile), memory(kind, tile),
-                  full(kind, tile));
+        for (std::size_t i = 0; i < plan_.moving.size(); ++i) {
+            wait_for_phase(f_, empty(i, tile), before);
+            bring(fixed + int(i), plan_.moving[i], start(tile), memory(i, tile), full(i, tile));
         }
     });
 }
 
-Value* AttentionRing::wait_for_queries() {
-    wait_for_phase(f_, barriers_.at(kQueries), integer(0));
-    return memory_;
+Value* AttentionRing::wait_for_fixed(std::size_t number) {
+    wait_for_phase(f_, barriers_.at(int(number)), integer(0));
+    return fixed_memory(number);
 }
 
-Value* AttentionRing::wait_for(Tile kind, Value* tile) {
-    wait_for_phase(f_, full(kind, tile), parity(tile));
-    return memory(kind, tile);
+Value* AttentionRing::wait_for(std::size_t number, Value* tile) {
+    wait_for_phase(f_, full(number, tile), parity(tile));
+    return memory(number, tile);
 }
 
-void AttentionRing::release(Tile kind, Value* tile) {
+void AttentionRing::release(std::size_t number, Value* tile) {
     Value* first = f_.ir().CreateICmpEQ(f_.ir().CreateAnd(f_.thread(), 127), integer(0));
-    f_.when(first, [&] { arrive(f_, empty(kind, tile)); });
+    f_.when(first, [&] { arrive(f_, empty(number, tile)); });
 }
 
 /// A row has 128 bytes in each box, wherever the swizzle puts them.
-void AttentionRing::clear_values(Value* tile, Value* row) {
+void AttentionRing::clear(std::size_t number, Value* tile, Value* row) {
     llvm::IRBuilder<>& ir = f_.ir();
-    Value* from = wait_for(Tile::values, tile);
+    const AttentionGroupPlan::Operand& operand = plan_.moving[number];
+    Value* from = memory(number, tile);
     Value* first = ir.CreateMul(row, integer(kRowBytes));
     auto* piece = llvm::FixedVectorType::get(ir.getInt32Ty(), 4);
-    for (int box = 0; box < plan_.values.boxes(); ++box) {
-        const int bytes = plan_.values.box_bytes();
+    for (int box = 0; box < operand.boxes(); ++box) {
+        const int bytes = operand.box_bytes();
         Value* begin = ir.CreateAdd(first, ir.CreateShl(f_.thread(), 4));
         f_.loop(begin, integer(bytes), integer(kComputing * 16), [&](Value* at) {
             Value* to = at_byte(f_, from, ir.CreateAdd(at, integer(box * bytes)));
             ir.CreateAlignedStore(llvm::Constant::getNullValue(piece), to, llvm::Align(16));
         });
     }
+}
+
+void AttentionRing::end_clearing() {
     write_asm(f_, "fence.proxy.async;");
-    ir.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier, {},
-                       {integer(kClearing), integer(kComputing)});
+    f_.ir().CreateIntrinsic(llvm::Intrinsic::nvvm_barrier, {},
+                            {integer(kClearing), integer(kComputing)});
 }
 
 }  // namespace fovea::emit::nvptx

@@ -1,6 +1,6 @@
-// How operands of attention come to shared memory: the queries once, tiles of keys and of values
-// in turns through two stages each. One thread starts the copies; two groups of warps read what
-// they bring, and tell when a stage is free again.
+// How operands of attention come to shared memory: the fixed ones once, tiles of the moving ones in
+// turns through two stages each. One thread starts the copies; two groups of warps read what they
+// bring, and tell when a stage is free again.
 #pragma once
 
 #include "codegen/emit/nvptx/attention_group_plan.h"
@@ -9,45 +9,49 @@
 
 namespace fovea::emit::nvptx {
 
+/// The entry's tensor maps are those of the fixed operands, then those of the moving ones.
 class AttentionRing {
   public:
-    enum class Tile { keys, values };
-
     /// Makes the barrier objects; the whole block must call it, and wait for each other before it
     /// calls anything else.
     AttentionRing(const AttentionGroupPlan& plan, Function& function);
 
-    /// Copies the queries from row `first` on, and the tiles of keys and values, of which number
-    /// `i` (i32) starts at position `start(i)` (i64). One thread calls it, where there are tiles.
+    /// Copies the fixed operands from row `first` on, and the tiles of the moving ones, of which
+    /// number `i` (i32) starts at position `start(i)` (i64). One thread calls it, where there are
+    /// tiles.
     void bring_all(llvm::Value* first, llvm::Value* tiles,
                    const std::function<llvm::Value*(llvm::Value*)>& start);
 
-    /// Where the queries lie; of tile number `tile` the keys or values. Waits until they do.
-    llvm::Value* wait_for_queries();
-    llvm::Value* wait_for(Tile kind, llvm::Value* tile);
+    /// Where fixed operand number `number` lies; waits until it does.
+    llvm::Value* wait_for_fixed(std::size_t number);
+    /// The same of tile number `tile` of a moving one.
+    llvm::Value* wait_for(std::size_t number, llvm::Value* tile);
+    /// Without a wait.
+    llvm::Value* fixed_memory(std::size_t number);
     /// This group has read the tile: its first thread says so.
-    void release(Tile kind, llvm::Value* tile);
+    void release(std::size_t number, llvm::Value* tile);
 
-    /// Fills with zeros the rows of the values' tile from `row` on (i32); all groups that compute
-    /// must call it, and then see them.
-    void clear_values(llvm::Value* tile, llvm::Value* row);
+    /// Fills with zeros the rows of a moving operand's tile from `row` on (i32), which is there.
+    void clear(std::size_t number, llvm::Value* tile, llvm::Value* row);
+    /// All groups that compute must call it, and then see what was cleared.
+    void end_clearing();
 
   private:
-    const AttentionGroupPlan::Operand& operand(Tile kind) const {
-        return kind == Tile::keys ? plan_.keys : plan_.values;
-    }
     llvm::Value* integer(int value) { return f_.ir().getInt32(std::uint32_t(value)); }
     llvm::Value* stage(llvm::Value* tile);
     llvm::Value* parity(llvm::Value* tile);
-    llvm::Value* full(Tile kind, llvm::Value* tile);
-    llvm::Value* empty(Tile kind, llvm::Value* tile);
-    llvm::Value* memory(Tile kind, llvm::Value* tile);
+    llvm::Value* full(std::size_t number, llvm::Value* tile);
+    llvm::Value* empty(std::size_t number, llvm::Value* tile);
+    llvm::Value* memory(std::size_t number, llvm::Value* tile);
     void bring(int map, const AttentionGroupPlan::Operand& operand, llvm::Value* row,
                llvm::Value* to, llvm::Value* barrier);
 
     const AttentionGroupPlan& plan_;
     Function& f_;
     llvm::Value* memory_;
+    // Barrier objects: those of the fixed operands, then of each moving one, one for each stage,
+    // those that say that it is full; then in the same order those that say that it is empty.
+    int first_full_, first_empty_, count_;
     Barriers barriers_;
 };
 

@@ -10,6 +10,7 @@
 #include "codegen/base/text.h"
 #include "codegen/emit/cpp/form.h"
 #include "codegen/emit/cpp/kept_row.h"
+#include "codegen/emit/nvptx/inline_asm.h"
 #include "codegen/emit/nvptx/tensor_map.h"
 #include "codegen/emit/parameters.h"
 #include "codegen/kernel/print.h"
@@ -126,6 +127,14 @@ void Function::add_maps(const std::vector<TensorMap>& maps, unsigned first) {
                                   llvm::MDNode::get(context, numbers)};
     module_.getOrInsertNamedMetadata("nvvm.annotations")
         ->addOperand(llvm::MDNode::get(context, operands));
+}
+
+void Function::read_numbers_again() {
+    const auto read = [&](const char* text) {
+        return read_asm(*this, ir_.getInt32Ty(), text, "=r", {});
+    };
+    thread_ = read("mov.u32 $0, %tid.x;");
+    block_ = ir_.CreateZExt(read("mov.u32 $0, %ctaid.x;"), ir_.getInt64Ty());
 }
 
 void Function::finish() { ir_.CreateRetVoid(); }

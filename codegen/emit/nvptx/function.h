@@ -50,6 +50,8 @@ class Function {
     /// The number of the thread in its block (i32), of the block in the grid (i64).
     llvm::Value* thread() const { return thread_; }
     llvm::Value* block() const { return block_; }
+    /// Reads both numbers again: what is made of them from here on needs no registers before.
+    void read_numbers_again();
 
     /// The current position along an axis, i64; InternalError where none is set.
     llvm::Value* position(kernel::AxisId axis) const;

@@ -62,6 +62,16 @@ Value* read_asm(Function& f, llvm::Type* result, const std::string& text,
                 operands);
 }
 
+Value* sum_in_place(Function& f, Value* value, int number) {
+    if (number == 0) return value;
+    return read_asm(f, f.ir().getInt64Ty(), fmt::format("add.s64 $0, $1, {};", number), "=l,l",
+                    {value});
+}
+
+Value* in_register(Function& f, Value* value) {
+    return read_asm(f, f.ir().getInt32Ty(), "mov.b32 $0, $1;", "=r,r", {value});
+}
+
 Values start_product(Function& f, Value* a, Value* b, bool transposed_a, bool transposed_b,
                      const Values& sums, kernel::Factors factors) {
     const bool is_tf32 = factors == kernel::Factors::tf32;

@@ -15,6 +15,13 @@ void write_asm(Function& f, const std::string& text, const std::string& constrai
 llvm::Value* read_asm(Function& f, llvm::Type* result, const std::string& text,
                       const std::string& constraints, const Values& operands);
 
+/// `value + number`, i64, made where it stands: kept out of registers until then, for it is not
+/// moved to the front of a loop.
+llvm::Value* sum_in_place(Function& f, llvm::Value* value, int number);
+
+/// `value`, i32, made where it stands, though it may be needed on one way from here alone.
+llvm::Value* in_register(Function& f, llvm::Value* value);
+
 /// wgmma.fence: products that start from here on see what was written to the registers of `sums`,
 /// which are those that it returns.
 Values fence_products(Function& f, const Values& sums);

@@ -32,8 +32,18 @@ void TileSlots::set_columns(AxisId axis, int length, Value* first, Value* end) {
     Value* in_quad = ir_.CreateAnd(f_.thread(), kQuad - 1);
     Value* own = ir_.CreateZExt(ir_.CreateShl(in_quad, 1), ir_.getInt64Ty());
     Value* start = ir_.CreateNSWAdd(first, own);
-    for (int j = 0; j < length / kQuad; ++j)
-        add(slots, ir_.CreateNSWAdd(start, f_.number(j / 2 * 8 + j % 2)), end);
+    llvm::Type* narrow = ir_.getInt32Ty();
+    Value* last = nullptr;  // from the start on, i32
+    if (end) last = ir_.CreateTrunc(ir_.CreateSub(ir_.CreateSub(end, f_.number(1)), start), narrow);
+    for (int j = 0; j < length / kQuad; ++j) {
+        Value* offset = llvm::ConstantInt::get(narrow, std::uint64_t(j / 2 * 8 + j % 2));
+        if (end) {
+            slots.exist.push_back(ir_.CreateICmpSLE(offset, last));
+            offset = ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, offset, last);
+        }
+        slots.positions.push_back(
+            ir_.CreateNSWAdd(start, ir_.CreateSExt(offset, ir_.getInt64Ty())));
+    }
     slots_[axis] = std::move(slots);
 }
 

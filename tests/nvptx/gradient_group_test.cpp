@@ -1,0 +1,165 @@
+// Gradients of attention by groups of warps (sm_90a): on the interpreter against the float64
+// evaluator, over odd lengths, schedules and the padding; each wait, arrival and fence is needed.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "codegen/emit/nvptx/attention_group_plan.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/kernel/split_accumulation.h"
+#include "tests/nvptx/in_bfloat16.h"
+#include "tests/nvptx/run_ptx.h"
+#include "tests/nvptx/waits.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using kernel::DimValues;
+using kernel::Kernel;
+
+namespace {
+
+/// Of the weights and their gradients, which products take in 8 bits.
+constexpr double kTolerance = 5e-2;
+
+constexpr std::uint16_t kNotANumber = 0x7fc0, kInfinity = 0x7f80;
+// Buffers of gradients with lengths.
+constexpr std::size_t kKeys = 1, kValues = 2, kLengths = 6, kQueryGradient = 7;
+
+DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
+    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
+}
+
+AttentionVariant variant_of(const char* name, int width, int value_width) {
+    AttentionVariant variant;
+    variant.name = name, variant.width = width, variant.value_width = value_width;
+    variant.given_delta = true;
+    return variant;
+}
+
+Kernel backward(const AttentionVariant& variant) {
+    return in_bfloat16_memory(attention_backward(variant));
+}
+
+/// Of every kind that changes what groups of warps do.
+std::vector<AttentionVariant> variants() {
+    using L = AttentionVariant::Lengths;
+    std::vector<AttentionVariant> all;
+    const auto add = [&](const char* name, int width, int value_width) {
+        all.push_back(variant_of(name, width, value_width));
+        return &all.back();
+    };
+    add("plain", 64, 64);
+    add("wide", 128, 128)->lengths = L::sequences;
+    auto it = add("causal_padded", 64, 64);
+    it->causal = true, it->lengths = L::sequences;
+    it = add("wide_causal", 128, 128);
+    it->causal = true, it->lengths = L::sequences;
+    add("by_query", 64, 128)->lengths = L::queries;
+    it = add("uniform", 128, 64);
+    it->uniform = true, it->causal = true, it->lengths = L::sequences, it->heads_inside = true;
+    it = add("window", 64, 64);
+    it->causal = true, it->window = 130;
+    it = add("soft_cap", 64, 64);
+    it->soft_cap = 5, it->causal = true;
+    add("allowed", 64, 64)->allowed = true;
+    it = add("dropout", 64, 64);
+    it->dropout = 0.25, it->lengths = L::sequences;
+    return all;
+}
+
+std::vector<Kernel> all_kernels() {
+    std::vector<Kernel> kernels;
+    for (const AttentionVariant& variant : variants()) kernels.push_back(backward(variant));
+    return kernels;
+}
+
+/// The same with a length of all sequences; keys and values behind it are of one bit pattern.
+Arrays padded_arrays(const Kernel& kernel, const DimValues& dims, std::int32_t length,
+                     std::uint16_t padding) {
+    Arrays arrays(kernel, dims, length, 11);
+    std::fill(arrays.integers[kLengths].begin(), arrays.integers[kLengths].end(), length);
+    const auto keys = std::size_t(dims.at("n"));
+    for (const std::size_t buffer : {kKeys, kValues})
+        for (std::size_t at = 0; at < arrays.halves[buffer].size(); ++at)
+            if (at / 64 % keys >= std::size_t(length)) arrays.halves[buffer][at] = padding;
+    return arrays;
+}
+
+void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
+           const ptx::Schedule& schedule) {
+    const Kernel& kernel = emitted.kernels[number];
+    CAPTURE(kernel.name);
+    CAPTURE(dims.at("m"));
+    CAPTURE(dims.at("n"));
+    const int keys = int(dims.at("n"));
+    Arrays first(kernel, dims, keys + 1, 11), other(kernel, dims, keys + 1, 11);
+    run_ptx(emitted, number, dims, first, ptx::schedules()[0]);
+    run_ptx(emitted, number, dims, other, schedule);
+    CHECK(same_bits(first, other));
+    check_against_evaluator(kernel, dims, first, kTolerance);
+}
+
+}  // namespace
+
+TEST_CASE("gradients of attention by groups of warps agree with the evaluator") {
+    constexpr std::pair<int, int> kSizes[] = {{0, 5},    {5, 0},     {1, 1},
+                                              {33, 140}, {256, 130}, {300, 300}};
+    const Emitted emitted = emit_and_parse(all_kernels(), "sm_90a");
+    const std::vector<ptx::Schedule> schedules = ptx::schedules();
+    for (std::size_t number = 0; number < emitted.kernels.size(); ++number) {
+        for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches)
+            CHECK(launch.maps.size() == 4);
+        for (std::size_t i = 0; i < std::size(kSizes); ++i)
+            check(emitted, number, sizes(i == 3 ? 2 : 1, kSizes[i].first, kSizes[i].second),
+                  schedules[1 + (number + i) % (schedules.size() - 1)]);
+    }
+}
+
+TEST_CASE("gradients by groups of warps read nothing of the padding of keys") {
+    AttentionVariant variant = variant_of("padded", 64, 64);
+    variant.lengths = AttentionVariant::Lengths::sequences;
+    const Emitted emitted = emit_and_parse({backward(variant)}, "sm_90a");
+    const DimValues dims = sizes(1, 70, 300);
+    Arrays right = padded_arrays(emitted.kernels[0], dims, 150, 0);
+    run_ptx(emitted, 0, dims, right);
+    for (const std::uint16_t padding : {kNotANumber, kInfinity}) {
+        Arrays arrays = padded_arrays(emitted.kernels[0], dims, 150, padding);
+        run_ptx(emitted, 0, dims, arrays);
+        CHECK(arrays.halves[kQueryGradient] == right.halves[kQueryGradient]);
+    }
+}
+
+// Not needed, for each of the two kernels: the waits for the second of two operands that come and
+// go together; and, between the halves of a masked tile, where registers keep their products, a
+// wait and fences.
+TEST_CASE("waits and fences of gradients by groups of warps are needed but for eleven") {
+    AttentionVariant variant = variant_of("gradient", 64, 64);
+    variant.lengths = AttentionVariant::Lengths::sequences;
+    const Kernel kernel = backward(variant);
+    // Five tiles of queries and six of keys: copies have fallen far behind at the last.
+    const DimValues dims = sizes(1, 260, 800);
+    const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
+                                 [&] { return padded_arrays(kernel, dims, 750, kNotANumber); });
+    CHECK(waits.all > 60);
+    CHECK(waits.unneeded.size() <= 11);
+}
+
+TEST_CASE("why gradients of attention are not for groups of warps is said") {
+    const auto reason = [](const AttentionVariant& variant) {
+        const Kernel part = kernel::split_accumulation(backward(variant)).at(0);
+        return emit::nvptx::why_not_attention_group(part).value_or("");
+    };
+    CHECK(reason(variant_of("attention", 64, 128)) == "");
+    CHECK(reason(variant_of("attention", 32, 64)) ==
+          "it has rows of 32 elements, not of 64 or 128");
+    AttentionVariant biased = variant_of("biased", 64, 64);
+    biased.bias = true;
+    CHECK(reason(biased) == "it has a store inside of its loop");
+}
+
+TEST_CASE("ptxas has nothing against gradients by groups of warps") {
+    const auto complaints =
+        complaints_of_ptxas(emit_and_parse(all_kernels(), "sm_90a").ptx.text, "sm_90a");
+    if (complaints) CHECK(*complaints == "");
+}
