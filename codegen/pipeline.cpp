@@ -210,7 +210,10 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
     Stopwatch lowering;
     lower::Lowered lowered = lower::lower(program.optimized, program.fused,
-                                          {request.row_blocks, request.weights, program.tf32});
+                                          {.row_blocks = request.row_blocks,
+                                           .product_blocks = request.product_blocks,
+                                           .weights = request.weights,
+                                           .tf32 = program.tf32});
     program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
                               int(lowered.kernels.size())});
     Stopwatch planning;

@@ -106,6 +106,10 @@ Id Builder::contract(Id a, Id b, std::vector<AxisId> axes, Factors factors) {
     return make(Contract{std::move(axes), a, b, factors});
 }
 
+Id Builder::contract_by_block(Id a, Id b, std::vector<AxisId> axes, AxisId blocks) {
+    return make(Contract{.axes = std::move(axes), .a = a, .b = b, .blocks = blocks});
+}
+
 Id Builder::store(Access access, Id value) { return make(Store{std::move(access), value, false}); }
 
 Id Builder::accumulate(Access access, Id value) {

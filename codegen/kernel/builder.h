@@ -44,6 +44,8 @@ class Builder {
     Id random(int site, double probability, std::vector<Stride> row, std::vector<Stride> column);
     Id reduce(Reduction reduction, Id operand, std::vector<AxisId> axes);
     Id contract(Id a, Id b, std::vector<AxisId> axes, Factors factors = Factors::f32);
+    /// The same for each block of the positions along `axes`.
+    Id contract_by_block(Id a, Id b, std::vector<AxisId> axes, AxisId blocks);
     Id store(Access access, Id value);
     Id accumulate(Access access, Id value);
 

@@ -210,7 +210,10 @@ void erase_axis(Kernel& kernel, AxisId gone) {
             clean(reduce->axes);
             renumber(reduce->blocks);
         }
-        if (auto contract = std::get_if<Contract>(&node.operation)) clean(contract->axes);
+        if (auto contract = std::get_if<Contract>(&node.operation)) {
+            clean(contract->axes);
+            renumber(contract->blocks);
+        }
         if (auto loop = std::get_if<Loop>(&node.operation)) renumber(loop->axis);
     }
     kernel.axes.erase(kernel.axes.begin() + gone);

@@ -149,11 +149,7 @@ class Evaluator {
         if (auto reduce = as<Reduce>(kernel_, id)) {
             const bool adds = reduce->reduction == Reduction::sum;
             double total = adds ? 0 : -std::numeric_limits<double>::infinity();
-            std::int64_t number = 0;
-            const Range block = block_of(*reduce);
-            over(reduce->axes, [&] {
-                const std::int64_t here = number++;
-                if (here < block.first || here >= block.end) return;
+            over_block(reduce->axes, reduce->blocks, [&] {
                 const double x = get(reduce->operand);
                 total = adds ? total + x : std::max(total, x);
             });
@@ -161,19 +157,30 @@ class Evaluator {
         }
         auto contract = as<Contract>(kernel_, id);
         double total = 0;
-        over(contract->axes, [&] { total += get(contract->a) * get(contract->b); });
+        over_block(contract->axes, contract->blocks,
+                   [&] { total += get(contract->a) * get(contract->b); });
         return total;
     }
 
-    /// The positions along its axes that a reduction takes for the current block.
-    Range block_of(const Reduce& reduce) const {
+    /// Calls `visit` at the positions along `axes` that are in the current block of `blocks`.
+    template <class Visit>
+    void over_block(const std::vector<AxisId>& axes, AxisId blocks, const Visit& visit) {
+        const Range block = block_of(axes, blocks);
+        std::int64_t number = 0;
+        over(axes, [&] {
+            const std::int64_t here = number++;
+            if (here >= block.first && here < block.end) visit();
+        });
+    }
+
+    Range block_of(const std::vector<AxisId>& axes, AxisId blocks) const {
         std::int64_t count = 1;
-        for (AxisId axis : reduce.axes)
+        for (AxisId axis : axes)
             count *= ranges_[std::size_t(axis)].end - ranges_[std::size_t(axis)].first;
-        if (reduce.blocks < 0) return {0, count};
-        const std::int64_t block = position_[std::size_t(reduce.blocks)];
-        const std::int64_t blocks = ranges_[std::size_t(reduce.blocks)].end;
-        return {count * block / blocks, count * (block + 1) / blocks};
+        if (blocks < 0) return {0, count};
+        const std::int64_t block = position_[std::size_t(blocks)];
+        const std::int64_t all = ranges_[std::size_t(blocks)].end;
+        return {count * block / all, count * (block + 1) / all};
     }
 
     /// The value of a tile at the current position.

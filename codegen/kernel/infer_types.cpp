@@ -88,6 +88,7 @@ std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,
         unite(axes, of(contract->a));
         unite(axes, of(contract->b));
         remove(axes, contract->axes);
+        if (contract->blocks >= 0) unite(axes, std::vector<AxisId>{contract->blocks});
     }
     remove(axes, points);
     std::sort(axes.begin(), axes.end());

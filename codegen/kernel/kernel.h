@@ -48,6 +48,10 @@ using AxisId = int;
 /// on how many threads there are.
 inline constexpr int kRowBlocks = 32;
 
+/// How many blocks a product of matrices with many rows and few columns is taken in: a thread then
+/// adds up products of the rows that it made, not of those that others made.
+inline constexpr int kProductBlocks = 4;
+
 /// A named range of positions, 0 to extent - 1.
 struct Axis {
     std::string name;
@@ -118,10 +122,12 @@ struct Reduce {
 /// multiplied in pairs or as matrices: bfloat16, or tf32, a float with 10 bits of fraction, where
 /// a target multiplies that. Sums are float32.
 enum class Factors { f32, bf16, tf32 };
+/// With `blocks`, as a sum: each position along it has the products of one block of positions.
 struct Contract {
     std::vector<AxisId> axes;
     Id a = -1, b = -1;
     Factors factors = Factors::f32;
+    AxisId blocks = -1;
 };
 struct Store {
     Access access;

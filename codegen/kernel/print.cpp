@@ -112,14 +112,14 @@ class Printer {
                    "] column [" + sum(random->column, Dim(0)) + "]";
         if (auto reduce = as<Reduce>(kernel_, id))
             return std::string(reduce->reduction == Reduction::sum ? "sum" : "max") + "<" +
-                   axes(reduce->axes) + ">(" + name(reduce->operand) + ")" +
-                   (reduce->blocks < 0 ? "" : " by " + axes({reduce->blocks}));
+                   axes(reduce->axes) + ">(" + name(reduce->operand) + ")" + by(reduce->blocks);
         if (auto contract = as<Contract>(kernel_, id))
             return "contract" + factors(contract->factors) + "<" + axes(contract->axes) + ">(" +
-                   name(contract->a) + ", " + name(contract->b) + ")";
+                   name(contract->a) + ", " + name(contract->b) + ")" + by(contract->blocks);
         return "?";
     }
 
+    std::string by(AxisId blocks) const { return blocks < 0 ? "" : " by " + axes({blocks}); }
     static std::string factors(Factors factors) {
         return factors == Factors::bf16 ? "_bf16" : factors == Factors::tf32 ? "_tf32" : "";
     }

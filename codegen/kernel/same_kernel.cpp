@@ -66,7 +66,8 @@ class Structure {
         add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand), add(reduce.blocks);
     }
     void add(const Contract& contract) {
-        add(contract.axes), add(contract.a), add(contract.b), add(int(contract.factors));
+        add(contract.axes), add(contract.a), add(contract.b), add(int(contract.factors)),
+            add(contract.blocks);
     }
     void add(const Store& store) {
         add(store.access), add(store.value), add(int(store.accumulate));

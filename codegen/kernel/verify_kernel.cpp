@@ -82,8 +82,10 @@ class Verifier {
             check_reduced(id, reduce->axes, {reduce->operand});
             if (reduce->blocks >= 0) check_axis_exists(id, reduce->blocks);
         }
-        if (auto contract = std::get_if<Contract>(&node.operation))
+        if (auto contract = std::get_if<Contract>(&node.operation)) {
             check_reduced(id, contract->axes, {contract->a, contract->b});
+            if (contract->blocks >= 0) check_axis_exists(id, contract->blocks);
+        }
     }
 
     void check_loop(Id id, const Loop& loop) {

@@ -14,7 +14,7 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
             if (!group.sums.empty()) return lower_row_sums(graph, fused, group, memories);
             return {lower_rows(graph, fused, group, memories)};
         case fuse::Form::columns: return {lower_columns(graph, fused, group, memories)};
-        case fuse::Form::contract: return {lower_contraction(graph, fused, group, memories)};
+        case fuse::Form::contract: return lower_contraction(graph, fused, group, memories);
         case fuse::Form::scatter: return lower_scatter(graph, fused, group, memories);
         case fuse::Form::attention: return {lower_attention(graph, fused, group, memories)};
         case fuse::Form::attention_gradient:

@@ -13,7 +13,7 @@ namespace fovea::lower {
 struct Memory {
     int node = -1;            // whose value it is, with the shape of that node; -1: scratch
     bool transposed = false;  // a copy of a matrix parameter, as contractions read it
-    bool parts = false;       // of sums over rows, each of a block of them
+    bool parts = false;  // of sums over rows or positions, each of a block of them
     std::string name;
     DType dtype = DType::f32;
     std::vector<Dim> shape;
@@ -39,6 +39,7 @@ enum class Weights { in_pairs, as_they_are };
 /// What is asked of all kernels.
 struct Choices {
     int row_blocks = kernel::kRowBlocks;  // that sums over rows are taken in
+    int product_blocks = 1;  // that products of many rows are taken in where few sums come of them
     Weights weights = Weights::in_pairs;
     bool tf32 = false;  // products of float32 may round their operands to tf32
 };

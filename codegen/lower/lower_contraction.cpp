@@ -53,13 +53,13 @@ Roles find_roles(const EinsumAxes& axes) {
 class Contraction {
   public:
     Contraction(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                Memories& memories)
+                Memories& memories, std::string name)
         : graph_(graph),
           node_(graph[group.anchor]),
           group_(group),
           axes_(graph.einsums[std::size_t(node_.attribute)]),
           roles_(find_roles(axes_)),
-          build_(graph, fused, group, memories, group.name) {}
+          build_(graph, fused, group, memories, std::move(name)) {}
 
     /// `outer_rows` of the row labels become points (`each`), the rest stay tiles (`par`).
     LoweredKernel run(std::size_t outer_rows) {
@@ -90,6 +90,67 @@ class Contraction {
         return build_.finish(formula());
     }
 
+    /// Whether few sums of many products come of it, and nothing else: the gradient of a small
+    /// matrix. Each is a sum over rows that different threads have made.
+    bool takes_blocks() {
+        constexpr std::int64_t kFewSums = 4096, kManyProducts = 256;
+        const bool alone = group_.nodes.size() == 1 && group_.stored == group_.nodes;
+        if (!alone || build_.memories().product_blocks() < 2) return false;
+        if (factors() != kernel::Factors::f32 || is_inner_product()) return false;
+        for (int input : {node_.inputs[0], node_.inputs[1]})
+            if (graph_[build_.layout(input).base].op == Op::parameter) return false;
+        std::int64_t sums = 1, products = 1;
+        for (int i = 0; i < node_.shape.rank(); ++i) {
+            if (!node_.shape[i].is_static()) return false;
+            sums *= node_.shape[i].value();
+        }
+        bool is_known = true;
+        for (int label : roles_.summed) {
+            const Dim dim = dim_of(label);
+            is_known &= dim.is_static();
+            if (dim.is_static()) products *= dim.value();
+        }
+        const bool is_matrix = roles_.batch.empty() && !real_axes(roles_.rows).empty() &&
+                               !real_axes(roles_.columns).empty();
+        return is_matrix && sums <= kFewSums && (!is_known || products >= kManyProducts);
+    }
+
+    /// The sums of each block of products.
+    LoweredKernel run_parts() {
+        std::vector<AxisId> out = out_axes();
+        for (int label : roles_.summed) axis_of(label);
+        build_.set_domain(out);
+        kernel::Builder& b = build_.builder();
+        const AxisId blocks = b.axis("blocks", build_.memories().product_blocks());
+        b.each(blocks, [&] {
+            b.par(real_axes(own_labels()), [&] {
+                const Id rows = b.load(operand_access(!roles_.lanes_are_b));
+                const Id lanes = b.load(lanes_access());
+                b.store(part_access(blocks, true),
+                        b.contract_by_block(rows, lanes, real_axes(roles_.summed), blocks));
+            });
+        });
+        return build_.finish(formula() + ", of each block of products");
+    }
+
+    /// The sums of all blocks.
+    LoweredKernel run_totals() {
+        const std::vector<AxisId> out = out_axes();
+        build_.set_domain(out);
+        kernel::Builder& b = build_.builder();
+        std::vector<AxisId> rows = real_axes(own_labels());
+        const AxisId column = rows.back(),
+                     blocks = b.axis("blocks", build_.memories().product_blocks());
+        rows.pop_back();
+        b.each(rows, [&] {
+            b.par(column, [&] {
+                const Id part = b.load(part_access(blocks, false));
+                b.store(build_.access(group_.anchor, out, true), b.sum(part, {blocks}));
+            });
+        });
+        return build_.finish("the sums of all blocks of products");
+    }
+
     /// Row tiles that are left after collapsing.
     std::size_t row_tiles(const kernel::Kernel& kernel) const {
         std::size_t count = 0;
@@ -103,16 +164,20 @@ class Contraction {
   private:
     const Shape& shape_of(bool b) const { return graph_[node_.inputs[b ? 1 : 0]].shape; }
 
-    AxisId axis_of(int label) {
-        for (auto& [known, axis] : axis_by_label_)
-            if (known == label) return axis;
+    Dim dim_of(int label) const {
         Dim dim;
         for (bool b : {false, true}) {
             const EinsumAxes::List& list = b ? axes_.b : axes_.a;
             for (int i = 0; i < list.count; ++i)
                 if (list.label[std::size_t(i)] == label) dim = shape_of(b)[i];
         }
-        AxisId axis = build_.axis(dim);
+        return dim;
+    }
+
+    AxisId axis_of(int label) {
+        for (auto& [known, axis] : axis_by_label_)
+            if (known == label) return axis;
+        AxisId axis = build_.axis(dim_of(label));
         axis_by_label_.push_back({label, axis});
         return axis;
     }
@@ -122,6 +187,36 @@ class Contraction {
         for (int label : labels)
             if (axis_of(label) != kNoAxis) result.push_back(axis_of(label));
         return result;
+    }
+
+    std::vector<AxisId> out_axes() {
+        std::vector<AxisId> result;
+        for (int i = 0; i < axes_.out.count; ++i)
+            result.push_back(axis_of(axes_.out.label[std::size_t(i)]));
+        return result;
+    }
+
+    /// The labels of one operand alone, rows before columns.
+    std::vector<int> own_labels() const {
+        std::vector<int> labels = roles_.rows;
+        labels.insert(labels.end(), roles_.columns.begin(), roles_.columns.end());
+        return labels;
+    }
+
+    /// [block, …] of the parts of the sums.
+    kernel::Access part_access(AxisId blocks, bool written) {
+        std::vector<Dim> shape{build_.memories().product_blocks()};
+        for (int i = 0; i < node_.shape.rank(); ++i)
+            shape.push_back(node_.shape[i].without_label());
+        std::vector<AxisId> axes = out_axes();
+        axes.insert(axes.begin(), blocks);
+        kernel::Access access;
+        Dim stride = 1;
+        for (std::size_t i = shape.size(); i-- > 0; stride = stride * shape[i])
+            if (axes[i] != kNoAxis)
+                access.strides.insert(access.strides.begin(), {axes[i], stride});
+        access.buffer = build_.buffer(build_.memories().parts_of(group_.anchor, shape), written);
+        return access;
     }
 
     std::vector<AxisId> operand_axes(bool b) {
@@ -240,15 +335,27 @@ class Contraction {
     std::vector<std::pair<int, AxisId>> axis_by_label_;
 };
 
+bool sums_over_one_axis(const kernel::Kernel& kernel) {
+    return std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const kernel::Node& node) {
+        auto contract = std::get_if<kernel::Contract>(&node.operation);
+        return contract && contract->axes.size() == 1;
+    });
+}
+
 }  // namespace
 
-LoweredKernel lower_contraction(const Graph& graph, const fuse::FusedGraph& fused,
-                                const fuse::Group& group, Memories& memories) {
-    Contraction tiled(graph, fused, group, memories);
+std::vector<LoweredKernel> lower_contraction(const Graph& graph, const fuse::FusedGraph& fused,
+                                             const fuse::Group& group, Memories& memories) {
+    const auto make = [&](std::string name) {
+        return Contraction(graph, fused, group, memories, std::move(name));
+    };
+    Contraction tiled = make(group.name);
     LoweredKernel lowered = tiled.run(0);
     kernel::collapse_axes(lowered.kernel);
-    if (tiled.row_tiles(lowered.kernel) <= 1) return lowered;
-    return Contraction(graph, fused, group, memories).run(tiled.row_labels() - 1);
+    if (tiled.takes_blocks() && sums_over_one_axis(lowered.kernel))
+        return {make(group.name).run_parts(), make(group.name + "_total").run_totals()};
+    if (tiled.row_tiles(lowered.kernel) <= 1) return {lowered};
+    return {make(group.name).run(tiled.row_labels() - 1)};
 }
 
 }  // namespace fovea::lower

@@ -13,8 +13,10 @@ namespace {
 /// [row block, column] of the parts of a sum over rows.
 Access part_access(GroupBuilder& build, int sum, AxisId blocks, AxisId column, bool written) {
     const Dim columns = build.graph()[sum].shape[-1].without_label();
-    return {.buffer = build.buffer(build.memories().parts_of(sum), written),
-            .strides = {{blocks, columns}, {column, Dim(1)}}};
+    Memories& memories = build.memories();
+    return {
+        .buffer = build.buffer(memories.parts_of(sum, {memories.row_blocks(), columns}), written),
+        .strides = {{blocks, columns}, {column, Dim(1)}}};
 }
 
 /// The rows, and the parts of the sums over them: no row stands by itself.

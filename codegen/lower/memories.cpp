@@ -37,14 +37,14 @@ int Memories::paired(int base) { return add(base, Kind::paired); }
 
 int Memories::rounded(int base) { return add(base, Kind::rounded); }
 
-int Memories::parts_of(int base) {
+int Memories::parts_of(int base, std::vector<Dim> shape) {
     auto [at, fresh] = parts_.try_emplace(base, int(all_.size()));
     if (!fresh) return at->second;
     Memory memory;
     memory.node = base;
     memory.parts = true;
     memory.name = name_of(base) + "_parts";
-    memory.shape = {choices_.row_blocks, graph_[base].shape[-1].without_label()};
+    memory.shape = std::move(shape);
     all_.push_back(memory);
     return at->second;
 }

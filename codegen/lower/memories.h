@@ -29,8 +29,10 @@ class Memories {
     int of(int base);
     /// How many blocks a sum over rows is taken in.
     int row_blocks() const { return choices_.row_blocks; }
-    /// The memory of the parts of node `base`, a sum over rows: [row_blocks(), columns].
-    int parts_of(int base);
+    /// How many blocks a product of many rows is taken in, of which few sums come.
+    int product_blocks() const { return choices_.product_blocks; }
+    /// The memory of the parts of node `base`, a sum over rows or a product: [blocks, …].
+    int parts_of(int base, std::vector<Dim> shape);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
     /// contractions take its rows in several panels, [panels, columns, rows of a panel].
     int transposed(int base);

@@ -135,6 +135,11 @@ TEST_CASE("contractions agree with the evaluator") {
         check_all("contractions", sample_contractions(), 2e-6, isa);
 }
 
+TEST_CASE("products by block of rows agree with the evaluator") {
+    for (const std::string& isa : isas_here())
+        check_all("products_by_block", sample_products_by_block(), 2e-6, isa);
+}
+
 TEST_CASE("contractions of bfloat16 agree with the evaluator") {
     for (const std::string& isa : isas_here(true)) {
         check_all("bfloat16_products", sample_bfloat16_contractions(), 3e-6, isa);

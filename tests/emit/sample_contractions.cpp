@@ -157,7 +157,32 @@ Kernel transposed_output() {
     return it.finish();
 }
 
+/// The gradient of a matrix, its parts: x^T y over each of 4 blocks of rows.
+Kernel gradient_parts(const std::string& name, const Dim& inputs, const Dim& outputs) {
+    Builder it(name);
+    const AxisId blocks = it.axis("blocks", 4), i = it.axis("i", outputs), j = it.axis("j", inputs);
+    const AxisId batch = it.axis("batch", b), row = it.axis("row", m);
+    const int x = it.input("x", {b, m, inputs}), y = it.input("y", {b, m, outputs});
+    const int parts = it.output("parts", {4, outputs, inputs});
+    it.each(blocks, [&] {
+        it.par({i, j}, [&] {
+            const Id change = it.load(it.at(y, {batch, row, i}));
+            const Id value = it.load(it.at(x, {batch, row, j}));
+            it.store(it.at(parts, {blocks, i, j}),
+                     it.contract_by_block(change, value, {batch, row}, blocks));
+        });
+    });
+    Kernel result = it.finish();
+    collapse_axes(result);
+    return result;
+}
+
 }  // namespace
+
+std::vector<Kernel> sample_products_by_block() {
+    return {gradient_parts("gradient_parts_64", 64, 32),
+            gradient_parts("gradient_parts_20", 20, 7)};
+}
 
 std::vector<Kernel> sample_contractions() {
     return {product("product_nn", false, false, n, k),

@@ -10,6 +10,8 @@ namespace fovea::test {
 std::vector<kernel::Kernel> sample_row_kernels();
 std::vector<kernel::Kernel> sample_column_kernels();
 std::vector<kernel::Kernel> sample_contractions();
+/// Products of which each of several blocks of rows has its own: for CPUs.
+std::vector<kernel::Kernel> sample_products_by_block();
 /// Products of bfloat16, in all layouts of their operands; and those that round floats first.
 std::vector<kernel::Kernel> sample_bfloat16_contractions();
 std::vector<kernel::Kernel> sample_rounded_contractions();

@@ -19,13 +19,13 @@ class KernelCheck {
   public:
     KernelCheck(const Graph& graph, Gradients gradients, bool fusion,
                 std::map<std::string, std::int64_t> dims)
-        : model_(compile_model(
-              "m", "m.cpp", {},
-              {{.name = "p",
-                .graph = graph,
-                .gradients = gradients,
-                .fusion = {fusion, AttentionForm::fused},
-                .row_blocks = fusion ? 5 : kernel::kRowBlocks}})),
+        : model_(compile_model("m", "m.cpp", {},
+                               {{.name = "p",
+                                 .graph = graph,
+                                 .gradients = gradients,
+                                 .fusion = {fusion, AttentionForm::fused},
+                                 .row_blocks = fusion ? 5 : kernel::kRowBlocks,
+                                 .product_blocks = fusion ? 3 : 1}})),
           program_(model_.programs[0]),
           dims_(std::move(dims)),
           reference_(program_.optimized) {

@@ -93,6 +93,7 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
         request.dtype = model.dtype;
         if (kernels == Kernels::of_cpu) continue;
         request.row_blocks = kGpuRowBlocks;
+        request.product_blocks = 1;
         request.attention_in_bf16 = true;
         request.tf32 = model.tf32;
         request.weights = lower::Weights::as_they_are;

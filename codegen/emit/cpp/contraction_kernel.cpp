@@ -41,6 +41,11 @@ class ContractionKernel {
                       extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text + blocks() +
                       "))");
         define_points();
+        if (contract_.blocks >= 0)
+            outside_.line("const Range " + rows_name() + " = block_of(" +
+                          signature_.extent(contract_.axes[0]).text + ", " +
+                          signature_.axis(contract_.blocks) + ", " +
+                          signature_.extent(contract_.blocks).text + ");");
         outside_.append(writer_);
         outside_.close();
     }
@@ -171,23 +176,38 @@ class ContractionKernel {
         return axis < 0 ? 1 : 0;
     }
 
+    /// The positions of the block of the panel's point.
+    static std::string rows_name() { return "rows"; }
+
+    /// Where an operand starts: at its first position, or at its block's.
+    std::string start_of(Id load) {
+        const std::string start = values_.start_of_row(as<Load>(kernel_, load)->access);
+        if (contract_.blocks < 0) return start;
+        const Expression first{rows_name() + ".begin"};
+        return start + " + " + (first * spell(stride(load, contract_.axes[0]))).text;
+    }
+
     std::string operand(Id load, AxisId axis) {
         const Access& access = as<Load>(kernel_, load)->access;
         for (const Stride& stride : access.strides)
             if (stride.axis == axis && stride.panel)
                 return (takes_bfloat16() ? "PairPanels<" : "PanelOperand<") +
-                       std::to_string(stride.panel) + ">{" + values_.start_of_row(access) + ", " +
+                       std::to_string(stride.panel) + ">{" + start_of(load) + ", " +
                        spell(stride.stride).text + "}";
-        return (takes_bfloat16() ? "HalfOperand{" : "Operand{") + values_.start_of_row(access) +
-               ", " + known(stride(load, axis)) + "}";
+        return (takes_bfloat16() ? "HalfOperand{" : "Operand{") + start_of(load) + ", " +
+               known(stride(load, axis)) + "}";
+    }
+
+    std::string count_of(AxisId axis) const {
+        if (contract_.blocks >= 0) return rows_name() + ".end - " + rows_name() + ".begin";
+        return known(kernel_.axes[std::size_t(axis)].extent);
     }
 
     std::string sums() const {
         std::string text;
         for (AxisId axis : contract_.axes)
-            text += ", Sum{" + known(kernel_.axes[std::size_t(axis)].extent) + ", " +
-                    known(stride(schedule_.a, axis)) + ", " + known(stride(schedule_.b, axis)) +
-                    "}";
+            text += ", Sum{" + count_of(axis) + ", " + known(stride(schedule_.a, axis)) + ", " +
+                    known(stride(schedule_.b, axis)) + "}";
         return text;
     }
 

@@ -285,6 +285,8 @@ ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings
         if (as<Contract>(kernel, id)) plan.contract = id;
     }
     const auto& contract = *as<Contract>(kernel, plan.contract);
+    if (contract.blocks >= 0)
+        throw InternalError("kernel " + kernel.name + ": GPUs take no products in blocks");
     plan.contracted = contract.axes;
     plan.factors = contract.factors;
     plan.a.load = schedule.a, plan.b.load = schedule.b;
