@@ -86,20 +86,6 @@ Arrays padded_arrays(const Kernel& kernel, const DimValues& dims, std::int32_t l
     return arrays;
 }
 
-void check(const Emitted& emitted, std::size_t number, const DimValues& dims,
-           const ptx::Schedule& schedule) {
-    const Kernel& kernel = emitted.kernels[number];
-    CAPTURE(kernel.name);
-    CAPTURE(dims.at("m"));
-    CAPTURE(dims.at("n"));
-    const int keys = int(dims.at("n"));
-    Arrays first(kernel, dims, keys + 1, 11), other(kernel, dims, keys + 1, 11);
-    run_ptx(emitted, number, dims, first, ptx::schedules()[0]);
-    run_ptx(emitted, number, dims, other, schedule);
-    CHECK(same_bits(first, other));
-    check_against_evaluator(kernel, dims, first, kTolerance);
-}
-
 }  // namespace
 
 TEST_CASE("gradients of attention by groups of warps agree with the evaluator") {
@@ -110,9 +96,14 @@ TEST_CASE("gradients of attention by groups of warps agree with the evaluator") 
     for (std::size_t number = 0; number < emitted.kernels.size(); ++number) {
         for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches)
             CHECK(launch.maps.size() == 4);
-        for (std::size_t i = 0; i < std::size(kSizes); ++i)
-            check(emitted, number, sizes(i == 3 ? 2 : 1, kSizes[i].first, kSizes[i].second),
-                  schedules[1 + (number + i) % (schedules.size() - 1)]);
+        for (std::size_t i = 0; i < std::size(kSizes); ++i) {
+            const DimValues dims = sizes(i == 3 ? 2 : 1, kSizes[i].first, kSizes[i].second);
+            const Kernel& kernel = emitted.kernels[number];
+            check_kernel(
+                emitted, number, dims,
+                [&] { return Arrays(kernel, dims, kSizes[i].second + 1, 11); }, number + i,
+                kTolerance);
+        }
     }
 }
 
@@ -130,10 +121,10 @@ TEST_CASE("gradients by groups of warps read nothing of the padding of keys") {
     }
 }
 
-// Not needed, for each of the two kernels: the waits for the second of two operands that come and
-// go together; and, between the halves of a masked tile, where registers keep their products, a
-// wait and fences.
-TEST_CASE("waits and fences of gradients by groups of warps are needed but for eleven") {
+// Of each of the two kernels no schedule misses two fences, which registers of the machine need, not
+// those of PTX (ptxas adds them, and says so), and the wait between the halves of a masked tile, in
+// which ptxas would run out of registers.
+TEST_CASE("waits and fences of gradients by groups of warps are needed") {
     AttentionVariant variant = variant_of("gradient", 64, 64);
     variant.lengths = AttentionVariant::Lengths::sequences;
     const Kernel kernel = backward(variant);
@@ -141,8 +132,13 @@ TEST_CASE("waits and fences of gradients by groups of warps are needed but for e
     const DimValues dims = sizes(1, 260, 800);
     const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
                                  [&] { return padded_arrays(kernel, dims, 750, kNotANumber); });
-    CHECK(waits.all > 60);
-    CHECK(waits.unneeded.size() <= 11);
+    CHECK(waits.all > 50);
+    const auto unneeded = [&](const char* line) {
+        return std::count(waits.unneeded.begin(), waits.unneeded.end(), std::string(line));
+    };
+    CHECK(unneeded("\twgmma.fence.sync.aligned;") <= 4);
+    CHECK(unneeded("\twgmma.wait_group.sync.aligned 0;") <= 2);
+    CHECK(waits.unneeded.size() <= 6);
 }
 
 TEST_CASE("why gradients of attention are not for groups of warps is said") {

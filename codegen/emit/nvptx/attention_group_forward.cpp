@@ -58,7 +58,7 @@ class Writer : public GroupTiles {
     }
 
     Values write_tiles(const std::vector<Values>& initial) {
-        ring_.wait_for_fixed(score_.fixed);
+        ring_.wait_for_fixed();
         State state = first_tile(initial);
         const State form = state;
         const auto turn = [&](Value* tile, const Values& carried) {

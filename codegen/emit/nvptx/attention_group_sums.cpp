@@ -53,9 +53,7 @@ class Writer : public GroupTiles {
 
     void write_loop(Id id) override {
         read_all({plan_.rows});
-        f_.when(ir_.CreateICmpSGT(tiles_, integer(0)), [&] {
-            for (std::size_t i = 0; i < plan_.fixed.size(); ++i) ring_.wait_for_fixed(i);
-        });
+        f_.when(ir_.CreateICmpSGT(tiles_, integer(0)), [&] { ring_.wait_for_fixed(); });
         std::vector<Values> sums;
         for (const Plan::Sum& sum : plan_.sums)
             sums.push_back(as_sums(values(loop_.carries[sum.carry].initial)));
@@ -78,9 +76,7 @@ class Writer : public GroupTiles {
     std::vector<Values> write_tile(Value* tile, std::vector<Values> sums, bool masked) {
         if (!masked) set_part(tile, whole());
         if (!masked && plan_.reads_ahead) read_all({loop_.axis});
-        std::vector<Value*> moving;
-        for (std::size_t i = 0; i < plan_.moving.size(); ++i)
-            moving.push_back(ring_.wait_for(i, tile));
+        const Values moving = ring_.wait_for_all(tile);
         if (masked) {
             if (plan_.has_padding) clear_padding(tile);
             // In halves: whether positions are seen takes registers, too.
@@ -93,7 +89,7 @@ class Writer : public GroupTiles {
         } else {
             sums = add_weighted(whole(), scores_of(whole(), moving), moving, sums);
         }
-        for (std::size_t i = 0; i < moving.size(); ++i) ring_.release(i, tile);
+        ring_.release_all(tile);
         return sums;
     }
 
@@ -109,7 +105,7 @@ class Writer : public GroupTiles {
                 slots_.over(along, [&](std::size_t) { f_.value(id); });
     }
 
-    std::vector<Values> scores_of(const Part& part, const std::vector<Value*>& moving) {
+    std::vector<Values> scores_of(const Part& part, const Values& moving) {
         fence_registers(f_, {});
         std::vector<Values> scores;
         for (const Plan::Score& score : plan_.scores)
@@ -118,7 +114,7 @@ class Writer : public GroupTiles {
     }
 
     std::vector<Values> add_weighted(const Part& part, const std::vector<Values>& scores,
-                                     const std::vector<Value*>& moving, std::vector<Values> sums) {
+                                     const Values& moving, std::vector<Values> sums) {
         for (std::size_t i = 0; i < scores.size(); ++i)
             define(plan_.scores[i].product, in_rows(scores[i]));
         // All weights of an element one after the other: its scores are not needed any more.

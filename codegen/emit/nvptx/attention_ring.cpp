@@ -15,6 +15,13 @@ constexpr int kStages = AttentionGroupPlan::kStages, kGroups = AttentionGroupPla
 constexpr int kComputing = kGroups * 128;  // threads
 constexpr int kRowBytes = AttentionGroupPlan::kBoxColumns * 2;
 constexpr int kClearing = 1;  // barrier of the groups that compute
+constexpr int kFixed = 0, kFirstFull = 1;  // barrier objects
+
+int bytes_of(const std::vector<AttentionGroupPlan::Operand>& operands) {
+    int bytes = 0;
+    for (const AttentionGroupPlan::Operand& operand : operands) bytes += operand.bytes();
+    return bytes;
+}
 
 }  // namespace
 
@@ -22,9 +29,9 @@ AttentionRing::AttentionRing(const AttentionGroupPlan& plan, Function& function)
     : plan_(plan),
       f_(function),
       memory_(dynamic_shared(*function.llvm_function().getParent())),
-      first_full_(int(plan.fixed.size())),
-      first_empty_(first_full_ + int(plan.moving.size()) * kStages),
-      count_(first_empty_ + int(plan.moving.size()) * kStages),
+      parties_(plan.only_adds ? 1 : int(plan.moving.size())),
+      first_empty_(kFirstFull + parties_ * kStages),
+      count_(first_empty_ + parties_ * kStages),
       barriers_(function, count_, "arrived") {
     f_.when(f_.ir().CreateICmpEQ(f_.thread(), integer(0)), [&] {
         for (int i = 0; i < count_; ++i)
@@ -41,13 +48,13 @@ Value* AttentionRing::parity(Value* tile) {
     return f_.ir().CreateAnd(f_.ir().CreateLShr(tile, 1), integer(1));
 }
 
-Value* AttentionRing::full(std::size_t number, Value* tile) {
-    const int first = first_full_ + int(number) * kStages;
+Value* AttentionRing::full(int party, Value* tile) {
+    const int first = kFirstFull + party * kStages;
     return barriers_.at(f_.ir().CreateAdd(stage(tile), integer(first)));
 }
 
-Value* AttentionRing::empty(std::size_t number, Value* tile) {
-    const int first = first_empty_ + int(number) * kStages;
+Value* AttentionRing::empty(int party, Value* tile) {
+    const int first = first_empty_ + party * kStages;
     return barriers_.at(f_.ir().CreateAdd(stage(tile), integer(first)));
 }
 
@@ -58,8 +65,7 @@ Value* AttentionRing::fixed_memory(std::size_t number) {
 }
 
 Value* AttentionRing::memory(std::size_t number, Value* tile) {
-    int before = 0;
-    for (const AttentionGroupPlan::Operand& operand : plan_.fixed) before += operand.bytes();
+    int before = bytes_of(plan_.fixed);
     for (std::size_t i = 0; i < number; ++i) before += kStages * plan_.moving[i].bytes();
     Value* bytes = f_.ir().CreateMul(stage(tile), integer(plan_.moving[number].bytes()));
     return at_byte(f_, memory_, f_.ir().CreateAdd(bytes, integer(before)));
@@ -70,7 +76,6 @@ void AttentionRing::bring(int map, const AttentionGroupPlan::Operand& operand, V
     const auto narrow = [&](Value* wide) {
         return f_.ir().CreateTrunc(wide, f_.ir().getInt32Ty());
     };
-    arrive_expecting(f_, barrier, operand.bytes());
     for (int box = 0; box < operand.boxes(); ++box) {
         Values coordinates{integer(box * AttentionGroupPlan::kBoxColumns), narrow(row)};
         for (std::size_t i = 2; i < operand.axes.size(); ++i)
@@ -80,33 +85,54 @@ void AttentionRing::bring(int map, const AttentionGroupPlan::Operand& operand, V
     }
 }
 
+void AttentionRing::bring_party(int party, Value* tile, Value* row) {
+    const auto is_in = [&](std::size_t moving) { return parties_ == 1 || int(moving) == party; };
+    int bytes = 0;
+    for (std::size_t i = 0; i < plan_.moving.size(); ++i)
+        if (is_in(i)) bytes += plan_.moving[i].bytes();
+    arrive_expecting(f_, full(party, tile), bytes);
+    for (std::size_t i = 0; i < plan_.moving.size(); ++i)
+        if (is_in(i))
+            bring(int(plan_.fixed.size() + i), plan_.moving[i], row, memory(i, tile),
+                  full(party, tile));
+}
+
 void AttentionRing::bring_all(Value* first, Value* tiles,
                               const std::function<Value*(Value*)>& start) {
-    const int fixed = int(plan_.fixed.size());
-    for (int i = 0; i < fixed; ++i)
-        bring(i, plan_.fixed[std::size_t(i)], first, fixed_memory(std::size_t(i)), barriers_.at(i));
+    arrive_expecting(f_, barriers_.at(kFixed), bytes_of(plan_.fixed));
+    for (std::size_t i = 0; i < plan_.fixed.size(); ++i)
+        bring(int(i), plan_.fixed[i], first, fixed_memory(i), barriers_.at(kFixed));
     f_.loop(integer(0), tiles, integer(1), [&](Value* tile) {
         Value* before = f_.ir().CreateXor(parity(tile), integer(1));
-        for (std::size_t i = 0; i < plan_.moving.size(); ++i) {
-            wait_for_phase(f_, empty(i, tile), before);
-            bring(fixed + int(i), plan_.moving[i], start(tile), memory(i, tile), full(i, tile));
+        for (int party = 0; party < parties_; ++party) {
+            wait_for_phase(f_, empty(party, tile), before);
+            bring_party(party, tile, start(tile));
         }
     });
 }
 
-Value* AttentionRing::wait_for_fixed(std::size_t number) {
-    wait_for_phase(f_, barriers_.at(int(number)), integer(0));
-    return fixed_memory(number);
+void AttentionRing::wait_for_fixed() { wait_for_phase(f_, barriers_.at(kFixed), integer(0)); }
+
+Values AttentionRing::wait_for_all(Value* tile) {
+    for (int party = 0; party < parties_; ++party)
+        wait_for_phase(f_, full(party, tile), parity(tile));
+    Values places;
+    for (std::size_t i = 0; i < plan_.moving.size(); ++i) places.push_back(memory(i, tile));
+    return places;
 }
 
 Value* AttentionRing::wait_for(std::size_t number, Value* tile) {
-    wait_for_phase(f_, full(number, tile), parity(tile));
+    wait_for_phase(f_, full(int(number), tile), parity(tile));
     return memory(number, tile);
 }
 
-void AttentionRing::release(std::size_t number, Value* tile) {
+void AttentionRing::release(std::size_t party, Value* tile) {
     Value* first = f_.ir().CreateICmpEQ(f_.ir().CreateAnd(f_.thread(), 127), integer(0));
-    f_.when(first, [&] { arrive(f_, empty(number, tile)); });
+    f_.when(first, [&] { arrive(f_, empty(int(party), tile)); });
+}
+
+void AttentionRing::release_all(Value* tile) {
+    for (int party = 0; party < parties_; ++party) release(std::size_t(party), tile);
 }
 
 /// A row has 128 bytes in each box, wherever the swizzle puts them.

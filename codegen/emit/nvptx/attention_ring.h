@@ -1,6 +1,7 @@
 // How operands of attention come to shared memory: the fixed ones once, tiles of the moving ones in
 // turns through two stages each. One thread starts the copies; two groups of warps read what they
-// bring, and tell when a stage is free again.
+// bring, and tell when a stage is free again. Where keys are needed before values, each of the two
+// comes by itself; where scores and sums need both, the operands of a tile come together.
 #pragma once
 
 #include "codegen/emit/nvptx/attention_group_plan.h"
@@ -22,14 +23,18 @@ class AttentionRing {
     void bring_all(llvm::Value* first, llvm::Value* tiles,
                    const std::function<llvm::Value*(llvm::Value*)>& start);
 
-    /// Where fixed operand number `number` lies; waits until it does.
-    llvm::Value* wait_for_fixed(std::size_t number);
-    /// The same of tile number `tile` of a moving one.
-    llvm::Value* wait_for(std::size_t number, llvm::Value* tile);
-    /// Without a wait.
+    /// Waits until the fixed operands are there.
+    void wait_for_fixed();
+    /// Where fixed operand number `number` lies.
     llvm::Value* fixed_memory(std::size_t number);
-    /// This group has read the tile: its first thread says so.
-    void release(std::size_t number, llvm::Value* tile);
+    /// Where tile number `tile` of each moving operand lies; waits until all do.
+    Values wait_for_all(llvm::Value* tile);
+    /// The same of one that comes by itself.
+    llvm::Value* wait_for(std::size_t number, llvm::Value* tile);
+    /// This group has read the tile, of one operand or of all that come together: its first thread
+    /// says so.
+    void release(std::size_t party, llvm::Value* tile);
+    void release_all(llvm::Value* tile);
 
     /// Fills with zeros the rows of a moving operand's tile from `row` on (i32), which is there.
     void clear(std::size_t number, llvm::Value* tile, llvm::Value* row);
@@ -40,18 +45,20 @@ class AttentionRing {
     llvm::Value* integer(int value) { return f_.ir().getInt32(std::uint32_t(value)); }
     llvm::Value* stage(llvm::Value* tile);
     llvm::Value* parity(llvm::Value* tile);
-    llvm::Value* full(std::size_t number, llvm::Value* tile);
-    llvm::Value* empty(std::size_t number, llvm::Value* tile);
+    llvm::Value* full(int party, llvm::Value* tile);
+    llvm::Value* empty(int party, llvm::Value* tile);
     llvm::Value* memory(std::size_t number, llvm::Value* tile);
     void bring(int map, const AttentionGroupPlan::Operand& operand, llvm::Value* row,
                llvm::Value* to, llvm::Value* barrier);
+    void bring_party(int party, llvm::Value* tile, llvm::Value* row);
 
     const AttentionGroupPlan& plan_;
     Function& f_;
     llvm::Value* memory_;
-    // Barrier objects: those of the fixed operands, then of each moving one, one for each stage,
-    // those that say that it is full; then in the same order those that say that it is empty.
-    int first_full_, first_empty_, count_;
+    // Moving operands that come together are a party. Barrier objects: that of the fixed operands,
+    // then of each party, one for each stage, those that say that it is full; then in the same
+    // order those that say that it is empty.
+    int parties_, first_empty_, count_;
     Barriers barriers_;
 };
 
