@@ -1,5 +1,5 @@
-// Of random mistakes in the PTX of attention at least 9 in 10 are noticed, 100 of each way in which
-// it is written: by the checks of the interpreter, or by results that are others. None is left out
+// Of random mistakes in the PTX of attention at least 9 in 10 are noticed (17 in 20 of gradients by
+// groups of warps), 100 of each way in which it is written: by the checks of the interpreter, or by results that are others. None is left out
 // as equivalent, though some are: sums start as copies of one zero, and of two masks one implies
 // the other.
 #include <doctest/doctest.h>
@@ -101,13 +101,13 @@ std::vector<AttentionVariant> variants_of_matrices() {
     return all;
 }
 
-void check(const Subjects& subjects) {
+void check(const Subjects& subjects, int least = kMutations * 9 / 10) {
     const MutationCount found = try_mutations(subjects, kMutations, kSeed);
     std::string unnoticed;
     for (const std::string& one : found.unnoticed) unnoticed += one + "\n";
     CAPTURE(unnoticed);
     if (std::getenv("FOVEA_SHOW_MUTATIONS")) MESSAGE(unnoticed);
-    CHECK(found.noticed >= kMutations * 9 / 10);
+    CHECK(found.noticed >= least);
 }
 
 }  // namespace
@@ -151,4 +151,16 @@ TEST_CASE("mistakes in attention by groups of warps are noticed") {
         all.push_back(subject(in_bfloat16_memory(attention_forward(variant)), "sm_90a",
                               {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}}, 5e-2));
     check(all);
+}
+
+TEST_CASE("mistakes in gradients of attention by groups of warps are noticed") {
+    std::vector<AttentionVariant> variants = variants_of_matrices();
+    variants.push_back(variant_of("padded"));
+    variants.back().given_delta = true;
+    Subjects all;
+    for (const AttentionVariant& variant : variants)
+        all.push_back(subject(in_bfloat16_memory(attention_backward(variant)), "sm_90a",
+                              {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}}, 5e-2));
+    // Where one of several masks holds, another's bound may be one off: nothing tells.
+    check(all, kMutations * 85 / 100);
 }
