@@ -39,7 +39,7 @@ struct ProgramRequest {
     DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
     bool tf32 = false;  // with f32: products may round their operands to tf32
     int row_blocks = kernel::kRowBlocks;  // that a sum over rows is taken in
-    int product_blocks = kernel::kProductBlocks;  // that products for few sums are taken in
+    int product_blocks = 1;  // that products for few sums are taken in
     /// With bf16: attention reads and writes it in memory, too, which kernels of CPUs do not.
     bool attention_in_bf16 = false;
     lower::Weights weights = lower::Weights::in_pairs;  // with bf16

@@ -48,8 +48,8 @@ using AxisId = int;
 /// on how many threads there are.
 inline constexpr int kRowBlocks = 32;
 
-/// How many blocks a product of matrices with many rows and few columns is taken in: a thread then
-/// adds up products of the rows that it made, not of those that others made.
+/// How many blocks a product of matrices with many rows and few columns is taken in on a CPU: a
+/// thread then adds up products of the rows that it made, not of those that others made.
 inline constexpr int kProductBlocks = 4;
 
 /// A named range of positions, 0 to extent - 1.

@@ -91,9 +91,11 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
                       Kernels kernels) {
     for (ProgramRequest& request : requests) {
         request.dtype = model.dtype;
-        if (kernels == Kernels::of_cpu) continue;
+        if (kernels == Kernels::of_cpu) {
+            request.product_blocks = kernel::kProductBlocks;
+            continue;
+        }
         request.row_blocks = kGpuRowBlocks;
-        request.product_blocks = 1;
         request.attention_in_bf16 = true;
         request.tf32 = model.tf32;
         request.weights = lower::Weights::as_they_are;

@@ -153,7 +153,6 @@ class GpuSuites {
         clock_ = std::make_shared<LaunchClock>(open.device);
         const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
         request.row_blocks = kGpuRowBlocks;
-        request.product_blocks = 1;
         request.attention_in_bf16 = true;
         request.weights = lower::Weights::as_they_are;
         Program program{
