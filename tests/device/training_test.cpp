@@ -31,8 +31,8 @@ struct Models {
     explicit Models(const std::string& name) {
         const tool::LoadedModel loaded =
             tool::load_model(name, models::find_model(name)->small_settings);
-        const CompiledModel compiled =
-            tool::compile(loaded, {tool::translator_programs(loaded, {})[0]});
+        const CompiledModel compiled = tool::compile(
+            loaded, {tool::translator_programs(loaded, {})[0]}, tool::Kernels::of_gpu);
         host = &tool::load_generated(compiled.plan, "baseline");
         description = tool::description_of(compiled.plan);
         code = std::make_shared<const runtime::device::Code>(

@@ -121,9 +121,9 @@ TEST_CASE("gradients by groups of warps read nothing of the padding of keys") {
     }
 }
 
-// Of each of the two kernels no schedule misses two fences, which registers of the machine need, not
-// those of PTX (ptxas adds them, and says so), and the wait between the halves of a masked tile, in
-// which ptxas would run out of registers.
+// Of each of the two kernels no schedule misses two fences, which registers of the machine need and
+// those of PTX do not (ptxas adds them, and says so), and the wait between the halves of a masked
+// tile, without which ptxas runs out of registers.
 TEST_CASE("waits and fences of gradients by groups of warps are needed") {
     AttentionVariant variant = variant_of("gradient", 64, 64);
     variant.lengths = AttentionVariant::Lengths::sequences;

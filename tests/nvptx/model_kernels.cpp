@@ -19,7 +19,7 @@ ModelKernels kernels_of(const ModelEntry& entry, bool fused, bool bfloat16) {
             bfloat16 ? "bf16"
             : fused  ? ""
                      : "unfused",
-            tool::compile(model, std::move(requests)).plan.kernels};
+            tool::compile(model, std::move(requests), tool::Kernels::of_gpu).plan.kernels};
 }
 
 }  // namespace
