@@ -63,11 +63,8 @@ class Contraction {
 
     /// `outer_rows` of the row labels become points (`each`), the rest stay tiles (`par`).
     LoweredKernel run(std::size_t outer_rows) {
-        std::vector<AxisId> domain;
-        for (int i = 0; i < axes_.out.count; ++i)
-            domain.push_back(axis_of(axes_.out.label[std::size_t(i)]));
+        build_.set_domain(out_axes());
         for (int label : roles_.summed) axis_of(label);
-        build_.set_domain(domain);
         std::vector<int> points = roles_.batch;
         points.insert(points.end(), roles_.rows.begin(),
                       roles_.rows.begin() + std::ptrdiff_t(outer_rows));
@@ -117,9 +114,8 @@ class Contraction {
 
     /// The sums of each block of products.
     LoweredKernel run_parts() {
-        std::vector<AxisId> out = out_axes();
+        build_.set_domain(out_axes());
         for (int label : roles_.summed) axis_of(label);
-        build_.set_domain(out);
         kernel::Builder& b = build_.builder();
         const AxisId blocks = b.axis("blocks", build_.memories().product_blocks());
         b.each(blocks, [&] {

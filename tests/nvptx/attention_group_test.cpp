@@ -4,7 +4,7 @@
 
 #include "codegen/emit/nvptx/attention_group_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "tests/kernel/attention_programs.h"
+#include "tests/nvptx/group_variants.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
 #include "tests/nvptx/waits.h"
@@ -21,45 +21,17 @@ constexpr double kTolerance = 1e-2;
 
 constexpr std::uint16_t kNotANumber = 0x7fc0, kInfinity = 0x7f80;
 
-DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
-    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
-}
-
-AttentionVariant variant_of(const char* name, int width, int value_width) {
-    AttentionVariant variant;
-    variant.name = name, variant.width = width, variant.value_width = value_width;
-    return variant;
-}
-
 Kernel forward(const AttentionVariant& variant) {
     return in_bfloat16_memory(attention_forward(variant));
 }
 
-/// Of every kind that changes what groups of warps do.
+/// The variants of both directions, and what no gradient by groups takes.
 std::vector<AttentionVariant> variants() {
-    using L = AttentionVariant::Lengths;
-    std::vector<AttentionVariant> all;
-    const auto add = [&](const char* name, int width, int value_width) {
-        all.push_back(variant_of(name, width, value_width));
-        return &all.back();
-    };
-    add("plain", 64, 64);
-    add("wide", 128, 128)->lengths = L::sequences;
-    auto it = add("causal_padded", 64, 64);
-    it->causal = true, it->lengths = L::sequences;
-    add("by_query", 64, 128)->lengths = L::queries;
-    it = add("uniform", 128, 64);
-    it->uniform = true, it->causal = true, it->lengths = L::sequences, it->heads_inside = true;
-    it = add("window", 64, 64);
-    it->causal = true, it->window = 130;
-    it = add("soft_cap", 64, 64);
-    it->soft_cap = 5, it->causal = true;
-    it = add("alibi", 64, 64);
-    it->alibi = true, it->causal = true;
-    add("allowed", 64, 64)->allowed = true;
-    add("bias", 64, 64)->bias = true;
-    it = add("dropout", 64, 64);
-    it->dropout = 0.25, it->lengths = L::sequences;
+    std::vector<AttentionVariant> all = group_variants();
+    all.push_back(group_variant("alibi", 64, 64));
+    all.back().alibi = true, all.back().causal = true;
+    all.push_back(group_variant("bias", 64, 64));
+    all.back().bias = true;
     return all;
 }
 
@@ -93,7 +65,8 @@ TEST_CASE("attention by groups of warps agrees with the evaluator") {
     for (std::size_t number = 0; number < emitted.kernels.size(); ++number) {
         CHECK(emitted.ptx.kernels[number].launches[0].maps.size() == 3);
         for (std::size_t i = 0; i < std::size(kLengths); ++i) {
-            const DimValues dims = sizes(i == 3 ? 2 : 1, kLengths[i].first, kLengths[i].second);
+            const DimValues dims =
+                group_sizes(i == 3 ? 2 : 1, kLengths[i].first, kLengths[i].second);
             check_kernel(
                 emitted, number, dims, [&] { return arrays_for(emitted.kernels[number], dims); },
                 number + i, kTolerance);
@@ -102,13 +75,14 @@ TEST_CASE("attention by groups of warps agrees with the evaluator") {
 }
 
 TEST_CASE("attention by groups of warps reads nothing of the padding") {
-    AttentionVariant variant = variant_of("padded", 64, 64);
+    AttentionVariant variant = group_variant("padded", 64, 64);
     variant.lengths = AttentionVariant::Lengths::sequences;
     const Emitted emitted = emit_and_parse({forward(variant)}, "sm_90a");
     const Kernel& kernel = emitted.kernels[0];
     const auto output = [&](std::int64_t keys, std::uint16_t padding) {
-        const DimValues dims = sizes(1, 20, keys);
-        Arrays arrays = arrays_for(kernel, dims), longest = arrays_for(kernel, sizes(1, 20, 300));
+        const DimValues dims = group_sizes(1, 20, keys);
+        Arrays arrays = arrays_for(kernel, dims),
+               longest = arrays_for(kernel, group_sizes(1, 20, 300));
         arrays.halves[0] = longest.halves[0];
         for (std::size_t i = 1; i < 3; ++i)
             for (std::size_t head = 0; head < 2; ++head)
@@ -126,11 +100,11 @@ TEST_CASE("attention by groups of warps reads nothing of the padding") {
 
 TEST_CASE("each wait, arrival and fence of attention by groups of warps is needed") {
     for (const bool causal : {false, true}) {
-        AttentionVariant variant = variant_of("attention", 64, 64);
+        AttentionVariant variant = group_variant("attention", 64, 64);
         variant.causal = causal, variant.lengths = AttentionVariant::Lengths::sequences;
         const Kernel kernel = forward(variant);
         // Six tiles of keys: copies have fallen far behind at the last, which is not whole.
-        const DimValues dims = sizes(1, causal ? 800 : 70, 800);
+        const DimValues dims = group_sizes(1, causal ? 800 : 70, 800);
         const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
                                      [&] { return arrays_for(kernel, dims, 750); });
         CHECK(waits.all > 30);
@@ -143,12 +117,12 @@ TEST_CASE("why attention is not for groups of warps is said") {
     const auto reason = [](const AttentionVariant& variant) {
         return emit::nvptx::why_not_attention_group(forward(variant)).value_or("");
     };
-    CHECK(reason(variant_of("attention", 64, 128)) == "");
-    CHECK(reason(variant_of("attention", 32, 64)) ==
+    CHECK(reason(group_variant("attention", 64, 128)) == "");
+    CHECK(reason(group_variant("attention", 32, 64)) ==
           "it has rows of 32 elements, not of 64 or 128");
-    const Kernel in_float = in_bfloat16(attention_forward(variant_of("attention", 64, 64)));
+    const Kernel in_float = in_bfloat16(attention_forward(group_variant("attention", 64, 64)));
     CHECK(emit::nvptx::why_not_attention_group(in_float) == "it has Q in memory as float32");
-    Kernel backward = in_bfloat16(attention_backward(variant_of("attention", 64, 64)));
+    Kernel backward = in_bfloat16(attention_backward(group_variant("attention", 64, 64)));
     CHECK(emit::nvptx::why_not_attention_group(backward).has_value());
 }
 

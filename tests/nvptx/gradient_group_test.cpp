@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "codegen/emit/nvptx/attention_group_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/split_accumulation.h"
+#include "tests/nvptx/group_variants.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
 #include "tests/nvptx/waits.h"
@@ -26,51 +26,13 @@ constexpr std::uint16_t kNotANumber = 0x7fc0, kInfinity = 0x7f80;
 // Buffers of gradients with lengths.
 constexpr std::size_t kKeys = 1, kValues = 2, kLengths = 6, kQueryGradient = 7;
 
-DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
-    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
-}
-
-AttentionVariant variant_of(const char* name, int width, int value_width) {
-    AttentionVariant variant;
-    variant.name = name, variant.width = width, variant.value_width = value_width;
-    variant.given_delta = true;
-    return variant;
-}
-
 Kernel backward(const AttentionVariant& variant) {
     return in_bfloat16_memory(attention_backward(variant));
 }
 
-/// Of every kind that changes what groups of warps do.
-std::vector<AttentionVariant> variants() {
-    using L = AttentionVariant::Lengths;
-    std::vector<AttentionVariant> all;
-    const auto add = [&](const char* name, int width, int value_width) {
-        all.push_back(variant_of(name, width, value_width));
-        return &all.back();
-    };
-    add("plain", 64, 64);
-    add("wide", 128, 128)->lengths = L::sequences;
-    auto it = add("causal_padded", 64, 64);
-    it->causal = true, it->lengths = L::sequences;
-    it = add("wide_causal", 128, 128);
-    it->causal = true, it->lengths = L::sequences;
-    add("by_query", 64, 128)->lengths = L::queries;
-    it = add("uniform", 128, 64);
-    it->uniform = true, it->causal = true, it->lengths = L::sequences, it->heads_inside = true;
-    it = add("window", 64, 64);
-    it->causal = true, it->window = 130;
-    it = add("soft_cap", 64, 64);
-    it->soft_cap = 5, it->causal = true;
-    add("allowed", 64, 64)->allowed = true;
-    it = add("dropout", 64, 64);
-    it->dropout = 0.25, it->lengths = L::sequences;
-    return all;
-}
-
 std::vector<Kernel> all_kernels() {
     std::vector<Kernel> kernels;
-    for (const AttentionVariant& variant : variants()) kernels.push_back(backward(variant));
+    for (const AttentionVariant& variant : group_variants()) kernels.push_back(backward(variant));
     return kernels;
 }
 
@@ -97,7 +59,7 @@ TEST_CASE("gradients of attention by groups of warps agree with the evaluator") 
         for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches)
             CHECK(launch.maps.size() == 4);
         for (std::size_t i = 0; i < std::size(kSizes); ++i) {
-            const DimValues dims = sizes(i == 3 ? 2 : 1, kSizes[i].first, kSizes[i].second);
+            const DimValues dims = group_sizes(i == 3 ? 2 : 1, kSizes[i].first, kSizes[i].second);
             const Kernel& kernel = emitted.kernels[number];
             check_kernel(
                 emitted, number, dims,
@@ -108,10 +70,10 @@ TEST_CASE("gradients of attention by groups of warps agree with the evaluator") 
 }
 
 TEST_CASE("gradients by groups of warps read nothing of the padding of keys") {
-    AttentionVariant variant = variant_of("padded", 64, 64);
+    AttentionVariant variant = group_variant("padded", 64, 64);
     variant.lengths = AttentionVariant::Lengths::sequences;
     const Emitted emitted = emit_and_parse({backward(variant)}, "sm_90a");
-    const DimValues dims = sizes(1, 70, 300);
+    const DimValues dims = group_sizes(1, 70, 300);
     Arrays right = padded_arrays(emitted.kernels[0], dims, 150, 0);
     run_ptx(emitted, 0, dims, right);
     for (const std::uint16_t padding : {kNotANumber, kInfinity}) {
@@ -125,11 +87,11 @@ TEST_CASE("gradients by groups of warps read nothing of the padding of keys") {
 // those of PTX do not (ptxas adds them, and says so), and the wait between the halves of a masked
 // tile, without which ptxas runs out of registers.
 TEST_CASE("waits and fences of gradients by groups of warps are needed") {
-    AttentionVariant variant = variant_of("gradient", 64, 64);
+    AttentionVariant variant = group_variant("gradient", 64, 64);
     variant.lengths = AttentionVariant::Lengths::sequences;
     const Kernel kernel = backward(variant);
     // Five tiles of queries and six of keys: copies have fallen far behind at the last.
-    const DimValues dims = sizes(1, 260, 800);
+    const DimValues dims = group_sizes(1, 260, 800);
     const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
                                  [&] { return padded_arrays(kernel, dims, 750, kNotANumber); });
     CHECK(waits.all > 50);
@@ -146,10 +108,10 @@ TEST_CASE("why gradients of attention are not for groups of warps is said") {
         const Kernel part = kernel::split_accumulation(backward(variant)).at(0);
         return emit::nvptx::why_not_attention_group(part).value_or("");
     };
-    CHECK(reason(variant_of("attention", 64, 128)) == "");
-    CHECK(reason(variant_of("attention", 32, 64)) ==
+    CHECK(reason(group_variant("attention", 64, 128)) == "");
+    CHECK(reason(group_variant("attention", 32, 64)) ==
           "it has rows of 32 elements, not of 64 or 128");
-    AttentionVariant biased = variant_of("biased", 64, 64);
+    AttentionVariant biased = group_variant("biased", 64, 64);
     biased.bias = true;
     CHECK(reason(biased) == "it has a store inside of its loop");
 }

@@ -25,6 +25,7 @@ class ContractionKernel {
           schedule_(contraction_schedule(kernel)) {
         points_ = form.each;
         points_.insert(points_.end(), schedule_.points.begin(), schedule_.points.end());
+        if (contract_.blocks >= 0) block_ = signature.fresh("rows");
     }
 
     void run() {
@@ -42,7 +43,7 @@ class ContractionKernel {
                       "))");
         define_points();
         if (contract_.blocks >= 0)
-            outside_.line("const Range " + rows_name() + " = block_of(" +
+            outside_.line("const Range " + block_ + " = block_of(" +
                           signature_.extent(contract_.axes[0]).text + ", " +
                           signature_.axis(contract_.blocks) + ", " +
                           signature_.extent(contract_.blocks).text + ");");
@@ -176,14 +177,11 @@ class ContractionKernel {
         return axis < 0 ? 1 : 0;
     }
 
-    /// The positions of the block of the panel's point.
-    static std::string rows_name() { return "rows"; }
-
     /// Where an operand starts: at its first position, or at its block's.
     std::string start_of(Id load) {
         const std::string start = values_.start_of_row(as<Load>(kernel_, load)->access);
         if (contract_.blocks < 0) return start;
-        const Expression first{rows_name() + ".begin"};
+        const Expression first{block_ + ".begin"};
         return start + " + " + (first * spell(stride(load, contract_.axes[0]))).text;
     }
 
@@ -199,7 +197,7 @@ class ContractionKernel {
     }
 
     std::string count_of(AxisId axis) const {
-        if (contract_.blocks >= 0) return rows_name() + ".end - " + rows_name() + ".begin";
+        if (contract_.blocks >= 0) return block_ + ".end - " + block_ + ".begin";
         return known(kernel_.axes[std::size_t(axis)].extent);
     }
 
@@ -220,6 +218,7 @@ class ContractionKernel {
     const Contract& contract_;
     ContractionSchedule schedule_;
     std::vector<AxisId> points_;
+    std::string block_;  // the positions that the panel's point takes, where it takes a block
 };
 
 }  // namespace
