@@ -1,5 +1,5 @@
-// Updates in one pass over memory, four floats at a time: with wider vectors roots and divisions
-// are not faster. Products and sums are never contracted: every instruction set gives equal bits.
+// Updates in one pass over memory, with the widest vectors that the machine has. Products and sums
+// are never contracted, so every instruction set gives equal bits.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -9,88 +9,86 @@
 #include "optimizer.h"
 
 #include <cmath>
-#include <cstring>
 
 #include "blocks.h"
-
-#if defined(__SSE__)
-#include <xmmintrin.h>
-#endif
+#include "isa.h"
 
 namespace fovea::runtime {
 namespace {
 
 using Factors = OptimizerFactors;
 
-typedef float Vector __attribute__((vector_size(16)));
-constexpr std::size_t kWidth = 4;
-
-// Spelled out because std::sqrt sets errno, which keeps compilers from vectorising it.
-inline Vector root(Vector x) {
-#if defined(__SSE__)
-    return _mm_sqrt_ps(x);
-#else
-    return Vector{std::sqrt(x[0]), std::sqrt(x[1]), std::sqrt(x[2]), std::sqrt(x[3])};
-#endif
-}
-
-/// `count` floats, zeros behind them.
-inline Vector load(const float* from, std::size_t count) {
-    Vector vector = {};
-    std::memcpy(&vector, from, count * sizeof(float));
-    return vector;
-}
-
-inline void store(float* to, Vector vector, std::size_t count) {
-    std::memcpy(to, &vector, count * sizeof(float));
-}
-
 struct Flat {
-    float* values;
-    const float* gradients;
-    float* first;
-    float* second;
+    float* __restrict values;
+    const float* __restrict gradients;
+    float* __restrict first;
+    float* __restrict second;
 };
 
-/// Moves `count` <= kWidth floats from `i`.
+/// Moves the elements from `start` to below `end`, with vectors of the function it is inlined in.
 template <OptimizerKind kind>
-inline void update_vector(const Flat& flat, std::size_t i, std::size_t count, const Factors& f) {
-    const Vector value = load(flat.values + i, count);
-    Vector gradient = load(flat.gradients + i, count) * f.gradient_scale;
-    if constexpr (kind != OptimizerKind::adamw) gradient += f.decay * value;
-    if constexpr (kind == OptimizerKind::sgd) {
-        const Vector velocity = f.momentum * load(flat.first + i, count) + gradient;
-        store(flat.first + i, velocity, count);
-        store(flat.values + i, value - f.step_size * velocity, count);
-    } else {
-        const Vector m = f.beta1 * load(flat.first + i, count) + f.one_minus_beta1 * gradient;
-        const Vector v =
-            f.beta2 * load(flat.second + i, count) + f.one_minus_beta2 * (gradient * gradient);
-        store(flat.first + i, m, count);
-        store(flat.second + i, v, count);
-        const Vector change = f.step_size * m / (root(v) * f.inverse_root + f.epsilon);
-        const Vector kept = kind == OptimizerKind::adamw ? f.keep * value : value;
-        store(flat.values + i, kept - change, count);
+[[gnu::always_inline]] inline void update(Flat flat, std::size_t start, std::size_t end,
+                                          Factors f) {
+    for (std::size_t i = start; i < end; ++i) {
+        const float value = flat.values[i];
+        float gradient = flat.gradients[i] * f.gradient_scale;
+        if constexpr (kind != OptimizerKind::adamw) gradient += f.decay * value;
+        if constexpr (kind == OptimizerKind::sgd) {
+            const float velocity = f.momentum * flat.first[i] + gradient;
+            flat.first[i] = velocity;
+            flat.values[i] = value - f.step_size * velocity;
+        } else {
+            const float m = f.beta1 * flat.first[i] + f.one_minus_beta1 * gradient;
+            const float v = f.beta2 * flat.second[i] + f.one_minus_beta2 * (gradient * gradient);
+            flat.first[i] = m;
+            flat.second[i] = v;
+            const float change = f.step_size * m / (std::sqrt(v) * f.inverse_root + f.epsilon);
+            flat.values[i] = (kind == OptimizerKind::adamw ? f.keep * value : value) - change;
+        }
     }
 }
 
-template <OptimizerKind kind>
-void update_block(const Flat& flat, std::size_t start, std::size_t end, const Factors& factors) {
-    const Factors f = factors;
-    std::size_t i = start;
-    for (; i + kWidth <= end; i += kWidth) update_vector<kind>(flat, i, kWidth, f);
-    if (i < end) update_vector<kind>(flat, i, end - i, f);
+[[gnu::always_inline]] inline void update(OptimizerKind kind, const Flat& flat, std::size_t start,
+                                          std::size_t end, const Factors& f) {
+    switch (kind) {
+        case OptimizerKind::adam: return update<OptimizerKind::adam>(flat, start, end, f);
+        case OptimizerKind::adamw: return update<OptimizerKind::adamw>(flat, start, end, f);
+        case OptimizerKind::sgd: return update<OptimizerKind::sgd>(flat, start, end, f);
+    }
 }
+
+using UpdateBlock = void(OptimizerKind, const Flat&, std::size_t, std::size_t, const Factors&);
 
 void update_block(OptimizerKind kind, const Flat& flat, std::size_t start, std::size_t end,
-                  const Factors& factors) {
-    switch (kind) {
-        case OptimizerKind::adam:
-            return update_block<OptimizerKind::adam>(flat, start, end, factors);
-        case OptimizerKind::adamw:
-            return update_block<OptimizerKind::adamw>(flat, start, end, factors);
-        case OptimizerKind::sgd: return update_block<OptimizerKind::sgd>(flat, start, end, factors);
-    }
+                  const Factors& f) {
+    update(kind, flat, start, end, f);
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx")]] void update_block_avx(OptimizerKind kind, const Flat& flat,
+                                             std::size_t start, std::size_t end,
+                                             const Factors& f) {
+    update(kind, flat, start, end, f);
+}
+#endif
+
+// With -ffp-contract=fast, clang contracts whatever a pragma says, where the machine can.
+#if defined(__x86_64__) && !defined(__clang__)
+[[gnu::target("arch=x86-64-v4")]] void update_block_avx512(OptimizerKind kind, const Flat& flat,
+                                                           std::size_t start, std::size_t end,
+                                                           const Factors& f) {
+    update(kind, flat, start, end, f);
+}
+#endif
+
+UpdateBlock& choose_update() {
+#if defined(__x86_64__) && !defined(__clang__)
+    if (machine_has("avx512")) return update_block_avx512;
+#endif
+#if defined(__x86_64__)
+    if (machine_has("avx2")) return update_block_avx;
+#endif
+    return update_block;
 }
 
 Factors factors_of(const OptimizerSettings& settings, std::uint64_t step, double learning_rate,
@@ -133,6 +131,7 @@ void Optimizer::update_part(std::span<float> values, std::span<const float> grad
                             double learning_rate, double gradient_scale, Part part) {
     const Factors factors = this->factors(learning_rate, gradient_scale);
     const Flat flat = {values.data(), gradients.data(), first_.as<float>(), second_.as<float>()};
+    static UpdateBlock& update_block = choose_update();
     for_each_block(size_, part, [&](std::size_t, std::size_t start, std::size_t end) {
         update_block(settings_.kind, flat, start, end, factors);
     });
