@@ -2,6 +2,9 @@
 // thread's part of them.
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "threads.h"
 #include "vector.h"
 
@@ -28,10 +31,15 @@ struct Panel {
 inline constexpr i64 kPackedFloats = 1024 * 1024;
 /// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
 inline constexpr i64 kCachedFloats = 64 * 1024;
+/// No block has fewer rows than all.
+inline constexpr i64 kAllRows = std::numeric_limits<i64>::max();
+/// Elements of b that each thread may read whole: a second cache holds them.
+inline constexpr i64 kSmallFloats = 64 * 1024;
 
 /// This thread's part of the tiles of `points` products: the rows of a panel come one after the
 /// other, so that a panel is used for all of them. With `steps`, the length of the sums, rows are
-/// taken in blocks of about `elements`, each for all panels.
+/// taken in blocks of about `elements`, each for all panels. Where b is small, a block is at most a
+/// thread's share: threads read all of b, and the kernel behind finds its rows where it made them.
 template <int Rows, int Vectors>
 class Panels {
   public:
@@ -39,6 +47,8 @@ class Panels {
         : rows_(rows), columns_(columns), panels_((columns + kWidth - 1) / kWidth) {
         const i64 tiles = (rows + kRows - 1) / kRows;
         block_ = steps > 0 && panels_ > 1 ? elements / (steps * kRows) : tiles;
+        if (steps > 0 && points == 1 && panels_ > 1 && steps * columns <= kSmallFloats)
+            block_ = std::min(block_, share_of(tiles));
         if (block_ < kLeastTiles) block_ = kLeastTiles;
         if (block_ > tiles) block_ = tiles;
         tiles_ = tiles;
@@ -89,6 +99,11 @@ class Panels {
     static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
     static constexpr i64 kLeastTiles = 8;
 
+    /// The largest number of `tiles` that a thread has, were they alone to be shared.
+    static i64 share_of(i64 tiles) {
+        const i64 threads = omp_get_num_threads();
+        return (tiles + threads - 1) / threads;
+    }
     i64 block_tiles() const { return tiles_ - first_ < block_ ? tiles_ - first_ : block_; }
     i64 count() const {
         const i64 tiles = block_tiles() - tile_;

@@ -87,6 +87,13 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
     return requests;
 }
 
+ProgramRequest for_gpus(ProgramRequest request) {
+    request.row_blocks = kGpuRowBlocks;
+    request.attention_in_bf16 = true;
+    request.weights = lower::Weights::as_they_are;
+    return request;
+}
+
 CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests,
                       Kernels kernels) {
     for (ProgramRequest& request : requests) {
@@ -95,10 +102,8 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
             request.product_blocks = kernel::kProductBlocks;
             continue;
         }
-        request.row_blocks = kGpuRowBlocks;
-        request.attention_in_bf16 = true;
+        request = for_gpus(std::move(request));
         request.tf32 = model.tf32;
-        request.weights = lower::Weights::as_they_are;
     }
     return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
 }

@@ -58,7 +58,7 @@ class ContractionKernel {
     bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
     /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
-    /// where b lies in panels.
+    /// where b lies in panels. Where b is small, its size alone (see kSmallFloats).
     std::string blocks() const {
         if (schedule_.rows < 0) return "";
         const bool is_along =
@@ -66,10 +66,24 @@ class ContractionKernel {
         const bool packs = takes_bfloat16() ? !is_along || dtype_of(schedule_.a) != DType::bf16
                                             : contract_.axes.size() == 1 && !is_along &&
                                                   stride(schedule_.a, schedule_.rows).is_one();
-        if (!packs && !schedule_.in_panels) return "";
+        const bool blocked = packs || schedule_.in_panels;
+        if (!blocked && !is_small()) return "";
         Expression steps{"1"};
         for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
-        return ", " + steps.text + (packs ? ", kPackedFloats" : ", kCachedFloats");
+        return ", " + steps.text +
+               (packs     ? ", kPackedFloats"
+                : blocked ? ", kCachedFloats"
+                          : ", kAllRows");
+    }
+
+    /// Whether b has several panels and is of known sizes that a cache holds.
+    bool is_small() const {
+        constexpr std::int64_t kSmallFloats = 64 * 1024;
+        if (schedule_.lanes < 0 || !points_.empty()) return false;
+        Dim size = kernel_.axes[std::size_t(schedule_.lanes)].extent;
+        if (!size.is_static() || size.value() <= 16 * schedule_.tile_vectors) return false;
+        for (AxisId axis : contract_.axes) size = size * kernel_.axes[std::size_t(axis)].extent;
+        return size.is_static() && size.value() <= kSmallFloats;
     }
 
     Expression extent(AxisId axis) const {

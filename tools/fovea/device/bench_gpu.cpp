@@ -152,11 +152,10 @@ class GpuSuites {
         const OpenTarget open = open_target(target_);
         clock_ = std::make_shared<LaunchClock>(open.device);
         const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
-        request.row_blocks = kGpuRowBlocks;
-        request.attention_in_bf16 = true;
-        request.weights = lower::Weights::as_they_are;
-        Program program{
-            compile_model("bench_gpu", "tools/fovea/device", {}, {request}), device, {}};
+        Program program{compile_model("bench_gpu", "tools/fovea/device", {},
+                                      {for_gpus(std::move(request))}),
+                        device,
+                        {}};
         auto code = std::make_shared<const device::Code>(
             compile_for_devices(program.compiled.plan, {open.architecture}));
         program.model = device::on_device(description_of(program.compiled.plan), device, code);
