@@ -7,12 +7,6 @@ namespace fovea::kernel {
 
 namespace {
 
-bool has_tiles_inside(const Kernel& kernel, const std::vector<Id>& block) {
-    for (Id id : block)
-        if (auto loop = as<Loop>(kernel, id); loop && loop->kind == LoopKind::tiles) return true;
-    return false;
-}
-
 /// One vector of lanes. Vectors that are summed over should be no longer: with longer ones the
 /// sums' own instructions are most of the work, however few positions there are.
 constexpr int kSmallTile = 16;
@@ -35,20 +29,11 @@ bool can_be_small(const Kernel& kernel, const TileSchedule& schedule) {
 }  // namespace
 
 TileSchedule tile_schedule(const Kernel& kernel) {
-    constexpr int kTile = 64, kLongTile = 128;
+    constexpr int kTile = 64;
     TileSchedule schedule;
-    bool has_par = false;
     for (const Node& node : kernel.nodes)
-        if (auto loop = std::get_if<Loop>(&node.operation)) has_par |= loop->kind == LoopKind::par;
-    for (const Node& node : kernel.nodes) {
-        auto loop = std::get_if<Loop>(&node.operation);
-        if (!loop || leaves_types(loop->kind)) continue;
-        // What a loop carries is read and written once per tile: longer ones are better, until
-        // two loops over tiles keep several tiles at once.
-        const bool alone =
-            has_par && loop->kind == LoopKind::tiles && !has_tiles_inside(kernel, loop->body);
-        schedule.tiles[loop->axis] = alone ? kLongTile : kTile;
-    }
+        if (auto loop = std::get_if<Loop>(&node.operation); loop && !leaves_types(loop->kind))
+            schedule.tiles[loop->axis] = kTile;
     if (can_be_small(kernel, schedule)) schedule.small_tile = kSmallTile;
     return schedule;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "contract.h"
@@ -67,29 +68,91 @@ inline i64 tasks_at_once(i64 points, i64 pairs) {
     const i64 many = kPairs / (pairs + 1), fair = points / (4 * omp_get_num_threads());
     return std::max(i64(1), std::min(many, fair));
 }
+/// The same where a task is one of the tiles of a point: a thread takes all of them, which read the
+/// same memory, or fewer where other threads would wait for the last ones.
+inline i64 tasks_at_once(i64 points, i64 pairs, i64 extent, i64 tile) {
+    const i64 tiles = (extent + tile - 1) / tile;
+    if (tiles <= 1) return tasks_at_once(points, pairs);
+    return std::max(i64(1), std::min(tiles, points * tiles / (16 * omp_get_num_threads())));
+}
 
 /// How the loop with schedule(runtime) behind it is shared: tasks of large tiles as above; those of
 /// a small tile cost about the same, and each thread takes the sequences it had in kernels before.
-template <i64 Tile>
-inline void share_tasks(Fixed<Tile>, i64 points, i64 pairs) {
+template <i64 Tile, class... Tiles>
+inline void share_tasks(Fixed<Tile>, i64 points, i64 pairs, Tiles... tiles) {
     if constexpr (Tile > kLanes)
-        omp_set_schedule(omp_sched_dynamic, int(tasks_at_once(points, pairs)));
+        omp_set_schedule(omp_sched_dynamic, int(tasks_at_once(points, pairs, tiles...)));
     else omp_set_schedule(omp_sched_static, 0);
 }
 
+/// A term of a sum of products: left(row, step), a number, times right(lane, step), a vector.
+template <class Left, class Right>
+struct Products {
+    Left left;
+    Right right;
+
+    /// Adds a step to a register tile.
+    template <int Rows, int Vectors, class V>
+    FOVEA_INLINE void add(V (&sums)[Rows][Vectors], i64 row, i64 lane, i64 step) const {
+        V rights[Vectors];
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) rights[v] =
+            in_register(right(lane + i64(sizeof(V) / sizeof(float)) * v, step));
+        FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
+            const V factor = splat_as<V>(left(row + i, step));
+            FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) sums[i][v] =
+                multiply_add(factor, rights[v], sums[i][v]);
+        }
+    }
+
+    /// Short of registers, compilers load a vector again for every row, and then loads take longer
+    /// than products. So they are not told that the vector is in memory.
+    template <class V>
+    static FOVEA_INLINE V in_register(V value) {
+        if constexpr (!kIsTwice<V>) asm("" : "+v"(value));
+        return value;
+    }
+};
+template <class Left, class Right>
+FOVEA_INLINE Products<Left, Right> products(const Left& left, const Right& right) {
+    return {left, right};
+}
+template <class Term>
+inline constexpr bool kIsProducts = false;
+template <class Left, class Right>
+inline constexpr bool kIsProducts<Products<Left, Right>> = true;
+
+/// Begins to load `Count` elements, of memory that need not exist.
+template <i64 Count, class T>
+FOVEA_INLINE void prefetch(const T* from, i64 offset) {
+    constexpr i64 kLine = 64, kBytes = sizeof(T);
+    const std::uintptr_t first = std::uintptr_t(from) + std::uintptr_t(offset * kBytes);
+    FOVEA_UNROLL for (i64 at = 0; at < Count * kBytes; at += kLine)
+        __builtin_prefetch(reinterpret_cast<const void*>(first + std::uintptr_t(at)));
+}
+
+/// What the sums of a row fetch ahead: nothing.
+struct Nothing {
+    FOVEA_INLINE void operator()(i64) const {}
+};
+
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
-/// added by term(sum, row, lane, step). `Unroll`: a known number of steps is written out.
+/// added, by Products or by term(sum, row, lane, step). `Unroll`: a known number of steps is
+/// written out. The first tile of a row begins with ahead(row).
 template <int Rows, int Vectors, class V, bool Unroll = false, class Steps, class Start, class Term,
-          class Finish>
+          class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, const Term& term,
-                            const Finish& finish) {
+                            const Finish& finish, const Ahead& ahead = {}) {
     constexpr i64 kWide = sizeof(V) / sizeof(float);
+    if (lane == 0) FOVEA_UNROLL for (int i = 0; i < Rows; ++i) ahead(row + i);
     V sums[Rows][Vectors];
     FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         sums[i][v] = start(row + i, lane + kWide * v);
     const auto add = [&](i64 step) FOVEA_LAMBDA {
-        FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-            sums[i][v] = term(sums[i][v], row + i, lane + kWide * v, step);
+        if constexpr (kIsProducts<Term>) return term.add(sums, row, lane, step);
+        else
+            FOVEA_UNROLL for (int i = 0; i < Rows; ++i)
+                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) sums[i][v] =
+                    term(sums[i][v], row + i, lane + kWide * v, step);
     };
     if constexpr (Unroll && kKnown<Steps> > 0) {
         FOVEA_UNROLL for (i64 step = 0; step < kKnown<Steps>; ++step) add(step);
@@ -101,15 +164,16 @@ FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, 
 }
 
 /// Rows `row` to `rows` - 1 in blocks of Rows, the rest in blocks of fewer.
-template <int Rows, int Vectors, class V, class Steps, class Start, class Term, class Finish>
+template <int Rows, int Vectors, class V, class Steps, class Start, class Term, class Finish,
+          class Ahead>
 FOVEA_INLINE void sum_rows_of_blocks(i64 row, i64 rows, i64 lane, Steps steps, const Start& start,
-                                     const Term& term, const Finish& finish) {
+                                     const Term& term, const Finish& finish, const Ahead& ahead) {
     for (; row + Rows <= rows; row += Rows)
-        sum_block<Rows, Vectors, V>(row, lane, steps, start, term, finish);
+        sum_block<Rows, Vectors, V>(row, lane, steps, start, term, finish, ahead);
     if constexpr (Rows > 1)
         if (row < rows)
             sum_rows_of_blocks<next_fewer(Rows), Vectors, V>(row, rows, lane, steps, start, term,
-                                                             finish);
+                                                             finish, ahead);
 }
 
 /// A register tile of one vector and of as many of `rows` rows as it can have: Most, or an even
@@ -134,11 +198,12 @@ FOVEA_INLINE void sum_small_tile(i64 rows, Steps steps, const Start& start, cons
 }
 
 /// All rows and lanes of a tile, in register tiles of Rows x Vectors. Sizes may be known, or their
-/// largest values. Lanes past the end are computed, too, up to whole vectors V.
+/// largest values. Lanes past the end are computed, too, up to whole vectors V. `ahead` is called
+/// for every row but those of small tiles.
 template <int Rows, int Vectors, class V = floats, class Height, class Width, class Steps,
-          class Start, class Term, class Finish>
+          class Start, class Term, class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& start,
-                           const Term& term, const Finish& finish) {
+                           const Term& term, const Finish& finish, const Ahead& ahead = {}) {
     // With fewer registers, as many rows of one vector as leave room for the step's.
     constexpr bool kRoomy = kRegisterVectors >= 32;
     constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
@@ -153,11 +218,12 @@ FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& s
     const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
     i64 vector = 0;
     for (; vector + kVectors <= vectors; vector += kVectors)
-        sum_rows_of_blocks<kRows, kVectors, V>(0, rows, vector * kWide, steps, start, term, finish);
+        sum_rows_of_blocks<kRows, kVectors, V>(0, rows, vector * kWide, steps, start, term, finish,
+                                               ahead);
     if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
         for (; vector < vectors; ++vector)
             sum_rows_of_blocks<2 * kRows, 1, V>(0, rows, vector * kWide, steps, start, term,
-                                                finish);
+                                                finish, ahead);
 }
 
 /// Calls body(row) for all rows, four at a time.

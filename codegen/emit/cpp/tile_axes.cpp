@@ -88,6 +88,14 @@ Id TileAxes::home(Id id) const {
     return -1;
 }
 
+bool TileAxes::takes_last_first() const {
+    if (plan_.par < 0) return false;
+    return std::any_of(kernel_.nodes.begin(), kernel_.nodes.end(), [&](const Node& node) {
+        auto loop = std::get_if<Loop>(&node.operation);
+        return loop && loop->upper >= 0 && has(loop->upper, plan_.par);
+    });
+}
+
 void TileAxes::check(Id id) const {
     const Node& node = kernel_.nodes[std::size_t(id)];
     const auto refuse = [&](const std::string& reason) { throw TileRefusal{reason}; };

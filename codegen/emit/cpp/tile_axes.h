@@ -26,6 +26,9 @@ class TileAxes {
     /// The innermost loop over tiles that a load or a store moves with; -1: the task.
     kernel::Id home(kernel::Id id) const;
 
+    /// Whether later tiles of the tasks' axis have longer loops, and are taken first.
+    bool takes_last_first() const;
+
     /// Throws TileRefusal for a node that has no place on the CPU.
     void check(kernel::Id id) const;
 

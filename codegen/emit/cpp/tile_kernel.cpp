@@ -84,14 +84,25 @@ class TileKernel {
             pairs = pairs * signature_.extent(axis);
         return points.text + ", " + pairs.text;
     }
+    /// `, queries, q_step`: of tasks that are tiles, the axis and the tile.
+    std::string tiles_of_task() const {
+        if (plan_.par < 0) return "";
+        return ", " + signature_.extent(plan_.par).text + ", " + text_.tile_name(plan_.par);
+    }
 
     /// `schedule(dynamic, tasks_at_once(…))`: short sequences are taken several at a time; where
     /// the text serves tiles of two sizes, they decide.
     std::string schedule() {
-        if (!has_small_form()) return "dynamic, tasks_at_once(" + tasks_and_pairs() + ")";
-        writer_.line("share_tasks(" + text_.tile_name(plan_.schedule.tiles.begin()->first) + ", " +
-                     tasks_and_pairs() + ");");
-        return "runtime";
+        const std::string tasks = tasks_and_pairs() + tiles_of_task();
+        if (has_small_form()) {
+            const AxisId axis = plan_.schedule.tiles.begin()->first;
+            writer_.line("share_tasks(" + text_.tile_name(axis) + ", " + tasks + ");");
+            return "runtime";
+        }
+        if (plan_.par < 0) return "dynamic, tasks_at_once(" + tasks + ")";
+        const std::string name = signature_.fresh("at_once");
+        writer_.line("const i64 " + name + " = tasks_at_once(" + tasks + ");");
+        return "dynamic, " + name;
     }
 
     /// One loop per axis of points and one over the tiles of the `par` axis.
@@ -121,11 +132,7 @@ class TileKernel {
     std::string par_head() const {
         const std::string &at = text_.at(plan_.par), &tile = text_.tile_name(plan_.par);
         const std::string& extent = signature_.extent(plan_.par).text;
-        bool grows = false;
-        for (const Node& node : kernel_.nodes)
-            if (auto loop = std::get_if<Loop>(&node.operation); loop && loop->upper >= 0)
-                grows |= axes_.has(loop->upper, plan_.par);
-        if (grows)
+        if (axes_.takes_last_first())
             return "for (i64 " + at + " = last_tile(" + extent + ", " + tile + "); " + at +
                    " >= 0; " + at + " -= " + tile + ")";
         return "for (i64 " + at + " = 0; " + at + " < " + extent + "; " + at + " += " + tile + ")";

@@ -43,6 +43,8 @@ class TileStatements {
     void write_reduce(kernel::Id id, const Place2& place, const std::vector<kernel::Id>& rows);
     void write_start(const Statement& statement);
     void write_term(const Statement& statement);
+    void write_ahead(const Statement& statement);
+    void write_products(const Statement& statement, kernel::Id number, kernel::Id vector);
     std::string strip_title(const Statement& statement) const;
     std::string sum_formula(const Statement& statement);
     void declare(const Statement& statement);
@@ -67,6 +69,7 @@ class TileStatements {
     Writer& writer_;
     std::map<kernel::AxisId, LoopBounds> bounds_;
     std::set<std::string> declared_;
+    std::set<kernel::AxisId> fetched_;  // rows that a sum fetches ahead
 };
 
 }  // namespace fovea::emit

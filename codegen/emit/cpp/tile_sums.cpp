@@ -1,4 +1,8 @@
 // Sums over a step, in register tiles: where they begin, what a step adds, what is made of them.
+#include <algorithm>
+
+#include "codegen/emit/cpp/tile_ahead.h"
+#include "codegen/emit/cpp/tile_axes.h"
 #include "codegen/emit/cpp/tile_joint_sums.h"
 #include "codegen/emit/cpp/tile_statements.h"
 
@@ -35,12 +39,26 @@ void TileStatements::write_start(const Statement& statement) {
     write_returning("", {{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value, ",");
 }
 
-/// The lambda that adds one step to a vector of the sum.
+/// `products(` the numbers of the rows, the vectors of the lanes `),`.
+void TileStatements::write_products(const Statement& statement, Id number, Id vector) {
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    const std::string step = text_.local(statement.step);
+    writer_.line("products(");
+    writer_.indent();
+    write_returning("", {{"i64", row}, {"i64", step}}, text_.value(number, DType::f32, false).text,
+                    ",");
+    write_returning("", {{"i64", text_.local(statement.place.lane)}, {"i64", step}},
+                    text_.value(vector, DType::f32, true).text, "),");
+    writer_.unindent();
+}
+
+/// What adds one step to a vector of the sum.
 void TileStatements::write_term(const Statement& statement) {
     std::string value;
     if (auto contract = as<Contract>(kernel_, statement.source)) {
         Id a = contract->a, b = contract->b;
-        if (text_.is_vector(a) && !text_.is_vector(b)) std::swap(a, b);
+        if (text_.is_vector(a)) std::swap(a, b);
+        if (!text_.is_vector(a) && text_.is_vector(b)) return write_products(statement, a, b);
         value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
                 text_.value(b, DType::f32, true).text + ", sum)";
     } else {
@@ -56,6 +74,33 @@ void TileStatements::write_term(const Statement& statement) {
                      {"i64", text_.local(statement.place.lane)},
                      {"i64", text_.local(statement.step)}},
                     value, ",");
+}
+
+/// `[&](i64 k) { prefetch<64>(K_tile, (k_step + k) * 64); });`: the rows of the tiles that come
+/// next; or the end of the call.
+void TileStatements::write_ahead(const Statement& statement) {
+    const AxisId row = statement.place.row;
+    std::vector<std::string> lines;
+    if (row >= 0 && plan_.is_tiled(row) && fetched_.insert(row).second) {
+        const bool falls = row == plan_.par && TileAxes(plan_).takes_last_first();
+        const Expression here{text_.local(row)}, step{text_.tile_name(row)};
+        const Expression next =
+            falls ? Expression{here.text + " - " + step.text, Binding::sum} : here + step;
+        for (const RowsAhead& rows : rows_ahead(plan_, row)) {
+            if (!text_.has_pointer(*rows.access)) continue;
+            const std::string line =
+                "prefetch<" + std::to_string(rows.width) + ">(" + text_.pointer(*rows.access) +
+                ", " + ((rows.now ? here : next) * spell(rows.stride)).text + ");";
+            if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+        }
+    }
+    if (lines.empty()) return writer_.line("});");
+    writer_.line("},");
+    writer_.line("[&](i64 " + text_.local(row) + ") FOVEA_LAMBDA {");
+    writer_.indent();
+    for (const std::string& line : lines) writer_.line(line);
+    writer_.unindent();
+    writer_.line("});");
 }
 
 void TileStatements::write_sum(const Statement& statement) {
@@ -101,7 +146,7 @@ void TileStatements::write_sum(const Statement& statement) {
                body.text()) +
         " {");
     writer_.append(body);
-    writer_.line("});");
+    write_ahead(statement);
     writer_.unindent();
 }
 

@@ -71,10 +71,11 @@ void decoder_attention_backward(
                     // score[q, k] = sum over d of query * key_scaled
                     sum_tile<6, 4>(q_n, k_n, fixed<64>,
                         from_zero,
-                        [&](floats sum, i64 q, i64 k, i64 d) FOVEA_LAMBDA {
-                            return multiply_add(splat(Q_tile[q * 64 + d]),
-                                    load(key_scaled_tile + d * k_width + k), sum);
-                        },
+                        products(
+                            [&](i64 q, i64 d) FOVEA_LAMBDA { return Q_tile[q * 64 + d]; },
+                            [&](i64 k, i64 d) FOVEA_LAMBDA {
+                                return load(key_scaled_tile + d * k_width + k);
+                            }),
                         [&](i64 q, i64 k, floats score) FOVEA_LAMBDA {
                             const floats weight = exp2(score - L_tile[q]);
                             store(p_tile + q * k_width + k, weight);
@@ -91,10 +92,11 @@ void decoder_attention_backward(
                     // dp[q, k] = sum over e of go * value
                     sum_tile<6, 4>(q_n, k_n, fixed<64>,
                         from_zero,
-                        [&](floats sum, i64 q, i64 k, i64 e) FOVEA_LAMBDA {
-                            return multiply_add(splat(dO_tile[q * 64 + e]),
-                                    load(V_columns + e * k_width + k), sum);
-                        },
+                        products(
+                            [&](i64 q, i64 e) FOVEA_LAMBDA { return dO_tile[q * 64 + e]; },
+                            [&](i64 k, i64 e) FOVEA_LAMBDA {
+                                return load(V_columns + e * k_width + k);
+                            }),
                         [&](i64 q, i64 k, floats dp) FOVEA_LAMBDA {
                             const floats ds_scaled =
                                     load(p_tile + q * k_width + k) * (dp - delta_tile[q]) * 0.125F;
@@ -105,30 +107,31 @@ void decoder_attention_backward(
                         [&](i64 k, i64 e) FOVEA_LAMBDA {
                             return load(value_sum_tile + k * 64 + e);
                         },
-                        [&](floats sum, i64 k, i64 e, i64 q) FOVEA_LAMBDA {
-                            return multiply_add(splat(p_tile[q * k_width + k]),
-                                    load(dO_tile + q * 64 + e), sum);
-                        },
+                        products(
+                            [&](i64 k, i64 q) FOVEA_LAMBDA { return p_tile[q * k_width + k]; },
+                            [&](i64 e, i64 q) FOVEA_LAMBDA { return load(dO_tile + q * 64 + e); }),
                         [&](i64 k, i64 e, floats dv) FOVEA_LAMBDA {
                             store(value_sum_tile + k * 64 + e, dv);
                         });
                     // dk[k, d] += sum over q of ds_scaled * query
                     sum_tile<6, 4>(k_n, fixed<64>, q_n,
                         [&](i64 k, i64 d) FOVEA_LAMBDA { return load(key_sum_tile + k * 64 + d); },
-                        [&](floats sum, i64 k, i64 d, i64 q) FOVEA_LAMBDA {
-                            return multiply_add(splat(ds_scaled_tile[q * k_width + k]),
-                                    load(Q_tile + q * 64 + d), sum);
-                        },
+                        products(
+                            [&](i64 k, i64 q) FOVEA_LAMBDA {
+                                return ds_scaled_tile[q * k_width + k];
+                            },
+                            [&](i64 d, i64 q) FOVEA_LAMBDA { return load(Q_tile + q * 64 + d); }),
                         [&](i64 k, i64 d, floats dk) FOVEA_LAMBDA {
                             store(key_sum_tile + k * 64 + d, dk);
                         });
                     // dq[q, d] += sum over k of ds_scaled * key
                     sum_tile<6, 4>(q_n, fixed<64>, k_n,
                         [&](i64 q, i64 d) FOVEA_LAMBDA { return load(dQ_tile + q * 64 + d); },
-                        [&](floats sum, i64 q, i64 d, i64 k) FOVEA_LAMBDA {
-                            return multiply_add(splat(ds_scaled_tile[q * k_width + k]),
-                                    load(K_tile + k * 64 + d), sum);
-                        },
+                        products(
+                            [&](i64 q, i64 k) FOVEA_LAMBDA {
+                                return ds_scaled_tile[q * k_width + k];
+                            },
+                            [&](i64 d, i64 k) FOVEA_LAMBDA { return load(K_tile + k * 64 + d); }),
                         [&](i64 q, i64 d, floats dq) FOVEA_LAMBDA {
                             store(dQ_tile + q * 64 + d, dq);
                         });

@@ -8,8 +8,9 @@ void decoder_attention_forward(
     float* O,          // [batch, 2, queries, 64]
     float* L,          // [batch, 2, queries]
     i64 batch, i64 keys, i64 queries) {
-    constexpr i64 q_step = 64, k_step = 128, q_width = 80;
-    #pragma omp for collapse(3) schedule(dynamic, tasks_at_once(batch * 2, queries * keys)) nowait
+    constexpr i64 q_step = 64, k_step = 64, q_width = 80;
+    const i64 at_once = tasks_at_once(batch * 2, queries * keys, queries, q_step);
+    #pragma omp for collapse(3) schedule(dynamic, at_once) nowait
     for (i64 b = 0; b < batch; ++b)
         for (i64 h = 0; h < 2; ++h)
             for (i64 q_at = last_tile(queries, q_step); q_at >= 0; q_at -= q_step) {
@@ -43,12 +44,17 @@ void decoder_attention_forward(
                     // score[k, q] = sum over d of query_scaled * key
                     sum_tile<6, 4>(k_n, q_n, fixed<64>,
                         from_zero,
-                        [&](floats sum, i64 k, i64 q, i64 d) FOVEA_LAMBDA {
-                            return multiply_add(splat(K_tile[k * 64 + d]),
-                                    load(query_scaled_tile + d * q_width + q), sum);
-                        },
+                        products(
+                            [&](i64 k, i64 d) FOVEA_LAMBDA { return K_tile[k * 64 + d]; },
+                            [&](i64 q, i64 d) FOVEA_LAMBDA {
+                                return load(query_scaled_tile + d * q_width + q);
+                            }),
                         [&](i64 k, i64 q, floats score) FOVEA_LAMBDA {
                             store(s_tile + k * q_width + q, score);
+                        },
+                        [&](i64 k) FOVEA_LAMBDA {
+                            prefetch<64>(K_tile, (k + k_step) * 64);
+                            prefetch<64>(V_tile, (k + k_step) * 64);
                         });
                     if (k_at + k_n > k_end.smallest)
                         for (i64 k = 0; k < k_n; ++k)
@@ -81,12 +87,15 @@ void decoder_attention_forward(
                         [&](i64 q, i64 e) FOVEA_LAMBDA {
                             return load(output_tile + q * 64 + e) * alpha_tile[q];
                         },
-                        [&](floats sum, i64 q, i64 e, i64 k) FOVEA_LAMBDA {
-                            return multiply_add(splat(p_tile[k * q_width + q]),
-                                    load(V_tile + k * 64 + e), sum);
-                        },
+                        products(
+                            [&](i64 q, i64 k) FOVEA_LAMBDA { return p_tile[k * q_width + q]; },
+                            [&](i64 e, i64 k) FOVEA_LAMBDA { return load(V_tile + k * 64 + e); }),
                         [&](i64 q, i64 e, floats new_output) FOVEA_LAMBDA {
                             store(output_tile + q * 64 + e, new_output);
+                        },
+                        [&](i64 q) FOVEA_LAMBDA {
+                            prefetch<64>(Q_tile, (q - q_step) * 64);
+                            prefetch<64>(O_tile, q * 64);
                         });
                 }
                 alignas(64) float share_tile[q_width];  // [q]
