@@ -301,4 +301,12 @@ inline void copy_transposed(float* to, i64 to_stride, const float* from, i64 fro
         if (i < rows.count) store(to + i * to_stride, square[i], columns);
 }
 
+/// The same to a panel, whose next rows are copied next: what they are read from is fetched ahead.
+inline void copy_to_panel(float* to, i64 to_stride, const float* from, i64 from_stride, Lanes rows,
+                          Lanes columns) {
+    constexpr i64 kAhead = 8 * kLanes;
+    for (i64 j = 0; j < columns.count; ++j) __builtin_prefetch(from + j * from_stride + kAhead);
+    copy_transposed(to, to_stride, from, from_stride, rows, columns);
+}
+
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -24,6 +24,11 @@ AxisId contiguous_axis(const Access& access) {
     return -1;
 }
 
+bool lies_in_panels(const Access& access) {
+    return std::any_of(access.strides.begin(), access.strides.end(),
+                       [](const Stride& stride) { return stride.panel > 0; });
+}
+
 }  // namespace
 
 bool write_transpose_kernel(const Kernel& kernel, const Form& form, Signature& signature,
@@ -43,7 +48,10 @@ bool write_transpose_kernel(const Kernel& kernel, const Form& form, Signature& s
     for (const auto* group : {&form.each, &form.par, &form.free})
         for (AxisId axis : *group)
             if (axis != rows && axis != columns) axes.push_back(axis);
-    axes.insert(axes.end(), {rows, columns});
+    // A panel is written from its start to its end.
+    const bool to_panels = lies_in_panels(store->access);
+    const AxisId inner = to_panels ? rows : columns;
+    axes.insert(axes.end(), {to_panels ? columns : rows, inner});
     writer.pragma("#pragma omp for collapse(" + std::to_string(axes.size()) +
                   ") schedule(static) nowait");
     for (AxisId axis : axes) {
@@ -52,14 +60,15 @@ bool write_transpose_kernel(const Kernel& kernel, const Form& form, Signature& s
         const std::string head = "for (i64 " + at + " = 0; " + at + " < " +
                                  signature.extent(axis).text + "; " +
                                  (square ? at + " += kLanes" : "++" + at) + ")";
-        if (axis == columns) writer.open(head);
+        if (axis == inner) writer.open(head);
         else writer.line(head), writer.indent();
     }
     Values values(kernel, signature, writer);
     const auto lanes = [&](AxisId axis) {
         return "lanes_at(" + signature.axis(axis) + ", " + signature.extent(axis).text + ")";
     };
-    writer.line("copy_transposed(" + values.start(store->access).text + ", " +
+    const std::string copy = to_panels ? "copy_to_panel(" : "copy_transposed(";
+    writer.line(copy + values.start(store->access).text + ", " +
                 spell(stride_along(store->access, rows)).text + ", " +
                 values.start(load->access).text + ", " +
                 spell(stride_along(load->access, columns)).text + ", " + lanes(rows) + ", " +
