@@ -6,60 +6,36 @@
 // is packed to [k, 16 * Vectors].
 #pragma once
 
+#include <cstring>
 #include <numeric>
-#include <type_traits>
 
+#include "operands.h"
 #include "panels.h"
-#include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// A size that the compiler knows.
-template <i64 N>
-using Fixed = std::integral_constant<i64, N>;
-template <i64 N>
-inline constexpr Fixed<N> fixed{};
-
-template <class T>
-inline constexpr i64 kKnown = 0;  // the value of a known size, or 0
-template <i64 N>
-inline constexpr i64 kKnown<Fixed<N>> = N;
-
-/// One operand at i = 0 (or j = 0) and k = 0, and how far it moves along its own axis.
-template <class Stride>
-struct Operand {
-    const float* data;
-    Stride stride;
+/// Lines of what comes next, fetched on the way: one at each step of a sum.
+struct Lines {
+    const float* at;
+    i64 step;
+    FOVEA_INLINE void fetch() {
+        __builtin_prefetch(at, 0, 2);
+        at += step;
+    }
 };
-template <class Stride>
-Operand(const float*, Stride) -> Operand<Stride>;
-
-/// b in panels of Width neighbours along j, `panel` elements from one to the next: each is read
-/// from start to end, however few rows there are.
-template <i64 Width>
-struct PanelOperand {
-    const float* data;
-    i64 panel;
+struct NoLines {
+    FOVEA_INLINE void fetch() {}
 };
-
-/// One contracted axis: its extent, and how far the operands move along it.
-template <class Extent, class StepA, class StepB>
-struct Sum {
-    Extent extent;
-    StepA a;
-    StepB b;
-};
-template <class Extent, class StepA, class StepB>
-Sum(Extent, StepA, StepB) -> Sum<Extent, StepA, StepB>;
 
 /// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest.
-template <int Rows, int Vectors, class Stride, class First, class... Rest>
+template <int Rows, int Vectors, class Stride, class Next, class First, class... Rest>
 FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Stride row,
-                               const float* b, First sum, Rest... rest) {
+                               const float* b, Next next, First sum, Rest... rest) {
     for (i64 k = 0; k < sum.extent; ++k, a += sum.a, b += sum.b) {
         if constexpr (sizeof...(rest) > 0) {
-            add_products(c, a, row, b, rest...);
+            add_products(c, a, row, b, next, rest...);
         } else {
+            next.fetch();
             floats columns[Vectors];
             FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) columns[v] = load(b + kLanes * v);
             FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
@@ -72,13 +48,14 @@ FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Strid
 }
 
 /// One tile: `finish(i, j, lanes, sum)` gets 16 elements of the product at a time.
-template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
+template <int Rows, int Vectors, class Stride, class Finish, class Next, class... Sums>
 FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], const float* a,
-                                Stride row, const float* b, const Finish& finish, Sums... sums) {
+                                Stride row, const float* b, const Finish& finish, Next next,
+                                Sums... sums) {
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_products(c, a, row, b, sums...);
+    add_products(c, a, row, b, next, sums...);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
         FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) if (v == 0 || lanes[v].count > 0)
             finish(i + r, j + kLanes * v, lanes[v], c[r][v]);
@@ -98,7 +75,7 @@ __attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row,
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_products(c, a, row, b, sums...);
+    add_products(c, a, row, b, NoLines{}, sums...);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         to[r * Vectors + v] = c[r][v];
 }
@@ -113,14 +90,42 @@ inline void product_rows(floats* to, i64 rows, const float* a, i64 row, const fl
         if (rows > 0) product_rows<next_fewer(Rows), Vectors>(to, rows, a, row, b, sums...);
 }
 
+/// What the tiles of a panel fetch, of Rows x Vectors each. Most fetch the rows of a after theirs.
+struct NextRows {
+    template <int Rows, int Vectors>
+    FOVEA_INLINE Lines of_tile(i64 /*left*/, const float* next_rows) const {
+        return {next_rows, Rows};
+    }
+};
+/// The last ones fetch the panel after this one, a column of lines each; its steps are `step`
+/// elements apart.
+struct NextPanel {
+    const float* data;
+    i64 step;
+    template <int Rows, int Vectors>
+    FOVEA_INLINE Lines of_tile(i64 left, const float* next_rows) const {
+        const i64 tiles = left / Rows;
+        return tiles <= Vectors ? Lines{data + kLanes * (Vectors - tiles), step}
+                                : Lines{next_rows, Rows};
+    }
+};
+/// Where all is near, or a sum too short.
+struct Nothing {
+    template <int, int>
+    FOVEA_INLINE NoLines of_tile(i64, const float*) const {
+        return {};
+    }
+};
+
 /// All rows of a panel: whole tiles in registers, `tile` elements of a apart, then the rest by way
 /// of memory.
-template <int Rows, int Vectors, class Stride, class Finish, class... Sums>
+template <int Rows, int Vectors, class Stride, class Finish, class Next, class... Sums>
 FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
                                 const float* a, Stride row, i64 tile, const float* b,
-                                const Finish& finish, Sums... sums) {
+                                const Finish& finish, Next next, Sums... sums) {
     for (; rows >= Rows; i += Rows, rows -= Rows, a += tile)
-        contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish, sums...);
+        contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish,
+                                     next.template of_tile<Rows, Vectors>(rows, a + tile), sums...);
     if (rows == 0) return;
     floats rest[(Rows - 1) * Vectors] = {};
     product_rows<next_fewer(Rows), Vectors>(rest, rows, a, i64(row), b,
@@ -159,7 +164,7 @@ inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, F
         if constexpr (sizeof...(rest) > 0) {
             pack_panel<Width>(to, b, stride, columns, rest...);
         } else {
-            constexpr i64 kAhead = 16;
+            constexpr i64 kAhead = 40;
             if constexpr (std::is_same_v<Stride, Fixed<1>>)
                 for (i64 j = 0; j < Width; j += kLanes) __builtin_prefetch(b + kAhead * sum.b + j);
             for (i64 j = 0; j < Width; j += kLanes) {
@@ -170,12 +175,6 @@ inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, F
             to += Width;
         }
     }
-}
-
-/// The number of steps over all contracted axes.
-template <class... Sums>
-FOVEA_INLINE i64 steps_of(const Sums&... sums) {
-    return (i64(1) * ... * i64(sums.extent));
 }
 
 /// Calls `body` with `sums` moving through a packed panel.
@@ -190,36 +189,15 @@ FOVEA_INLINE void with_packed_steps(const Body& body, First first, Rest... rest)
     }
 }
 
-/// From this many rows on, packing a panel that lies in many pages pays.
-inline constexpr i64 kRowsToPack = 48;
-inline constexpr i64 kSmallPanel = 8192;  // floats: from its first to its last element in 32 KiB
-
-/// Whether the rows of b that a panel reads lie in more memory than the first cache.
-template <class... Sums>
-FOVEA_INLINE bool spreads_wide(const Sums&... sums) {
-    return ((i64(sums.extent) * i64(sums.b) > kSmallPanel) || ...);
-}
-/// Whether that is known to be never so.
-template <class... Sums>
-constexpr bool is_small() {
-    return ((kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> > 0 &&
-             kKnown<decltype(Sums::extent)> * kKnown<decltype(Sums::b)> <= kSmallPanel) &&
-            ...);
-}
-
-/// Whether the rows of a lie side by side, and steps far apart: a tile of them, read as it lies,
-/// would take a page for each step.
-template <class StrideA, class... Sums>
-constexpr bool may_pack_rows() {
-    if constexpr (sizeof...(Sums) != 1) return false;
-    else return std::is_same_v<StrideA, Fixed<1>> && (kKnown<decltype(Sums::a)> + ...) != 1;
-}
-
 /// Copies a block of rows to [tile, step, Rows], the rows past the end as 0: as many tiles at a
 /// time as fill whole lines, so that each line of a is read once.
 template <int Rows, class Sum>
 inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
-    constexpr i64 kTiles = kLanes / std::gcd(kLanes, Rows), kAhead = 8;
+    constexpr i64 kTiles = kLanes / std::gcd(kLanes, Rows), kAhead = 24;
+    // Half a vector crosses fewer lines than a whole one. What it writes past its rows, the next
+    // steps write again; past the last steps, and past the end of a, there is nothing.
+    constexpr i64 kHalf = kLanes / 2;
+    static_assert(Rows <= kHalf);
     const i64 tile = Rows * i64(sum.extent);
     i64 row = 0;
     for (; row + kTiles * Rows <= rows; row += kTiles * Rows, to += kTiles * tile)
@@ -227,8 +205,13 @@ inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
             const float* line = a + k * sum.a + row;
             for (i64 at = 0; at < kTiles * Rows; at += kLanes)
                 __builtin_prefetch(line + kAhead * sum.a + at);
-            FOVEA_UNROLL for (i64 t = 0; t < kTiles; ++t)
-                store(to + t * tile + k * Rows, load(line + t * Rows, Lanes{Rows}), Lanes{Rows});
+            float* const step = to + k * Rows;
+            const auto copy = [&](auto count) FOVEA_LAMBDA {
+                FOVEA_UNROLL for (i64 t = 0; t < kTiles; ++t)
+                    std::memcpy(step + t * tile, line + t * Rows, sizeof(float) * count);
+            };
+            if ((sum.extent - k) * Rows >= kHalf) copy(fixed<kHalf>);
+            else copy(fixed<Rows>);
         }
     for (; row < rows; row += Rows, to += tile) {
         const Lanes lanes = lanes_at(row, rows < row + Rows ? rows : row + Rows);
@@ -250,10 +233,17 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, PanelOp
                                  const Finish& finish, Sums... sums) {
     Lanes lanes[Vectors];
     set_lanes<Whole>(lanes, panel);
-    const float* columns = b.data + panel.column / Width * b.panel + panel.column % Width;
-    contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes,
-                                 a.data + panel.row * a.stride, a.stride, Rows * a.stride, columns,
-                                 finish, sums...);
+    const auto columns = [&](i64 column) {
+        return b.data + column / Width * b.panel + column % Width;
+    };
+    const auto what_comes = [](const float* next) {
+        if constexpr (is_long<Sums...>()) return NextPanel{next, Width};
+        else return Nothing{};
+    };
+    contract_rows<Rows, Vectors>(
+        panel.row, panel.rows, panel.column, lanes, a.data + panel.row * a.stride, a.stride,
+        Rows * a.stride, columns(panel.column), finish, what_comes(columns(panel.next_column)),
+        sums...);
 }
 
 template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB, class Finish,
@@ -265,15 +255,16 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
     const float* columns = b.data + panel.column * b.stride;
     Lanes lanes[Vectors];
     set_lanes<Whole>(lanes, panel);
-    const auto run_on = [&](const float* rows, auto row, i64 tile, auto... steps) FOVEA_LAMBDA {
+    const auto run_on = [&](const float* rows, auto row, i64 tile, auto next,
+                            auto... steps) FOVEA_LAMBDA {
         contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes, rows, row, tile,
-                                     columns, finish, steps...);
+                                     columns, finish, next, steps...);
     };
-    const auto run = [&](auto... steps) FOVEA_LAMBDA {
-        run_on(a.data + panel.row * a.stride, a.stride, Rows * a.stride, steps...);
+    const auto run = [&](auto next, auto... steps) FOVEA_LAMBDA {
+        run_on(a.data + panel.row * a.stride, a.stride, Rows * a.stride, next, steps...);
     };
     if constexpr (kUnit && Whole && is_small<Sums...>()) {
-        run(sums...);
+        run(Nothing{}, sums...);
         return;
     }
     if constexpr (may_pack_rows<StrideA, Sums...>()) {
@@ -290,21 +281,29 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
                 float* panel_end = end;
                 pack_panel<kWidth>(panel_end, columns, b.stride, panel.columns, sums...);
                 columns = end;
-                run_on(rows, fixed<1>, Rows * steps, Sum{steps, fixed<Rows>, fixed<kWidth>});
+                run_on(rows, fixed<1>, Rows * steps, Nothing{},
+                       Sum{steps, fixed<Rows>, fixed<kWidth>});
             } else {
-                run_on(rows, fixed<1>, Rows * steps, Sum{steps, fixed<Rows>, i64(sums.b)}...);
+                run_on(rows, fixed<1>, Rows * steps, Nothing{},
+                       Sum{steps, fixed<Rows>, i64(sums.b)}...);
             }
             return;
         }
     }
     if (kUnit && panel.columns == kWidth && (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
-        run(Sum{sums.extent, sums.a, i64(sums.b)}...);
+        run(Nothing{}, Sum{sums.extent, sums.a, i64(sums.b)}...);
     } else {
         float* packed = scratch(kWidth * steps_of(sums...));
         float* end = packed;
         pack_panel<kWidth>(end, columns, b.stride, panel.columns, sums...);
         columns = packed;
-        with_packed_steps<kWidth>(run, sums...);
+        const auto run_packed = [&](auto... steps) FOVEA_LAMBDA {
+            if constexpr (is_long<Sums...>() && kUnit && is_cached<Sums...>())
+                run(NextPanel{b.data + panel.next_column, (i64(sums.b) + ...)}, steps...);
+            else if constexpr (is_long<Sums...>()) run(NextRows{}, steps...);
+            else run(Nothing{}, steps...);
+        };
+        with_packed_steps<kWidth>(run_packed, sums...);
     }
 }
 

@@ -2,7 +2,6 @@
 // thread's part of them.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 
 #include "threads.h"
@@ -23,6 +22,7 @@ constexpr int tile_rows(int rows) {
 /// are of a block of rows, which is `fresh` at its first panel, and `reused` at others.
 struct Panel {
     i64 point, row, rows, column, columns;
+    i64 next_column;  // of the panel after it
     i64 block_row, block_rows;
     bool fresh, reused;
 };
@@ -33,34 +33,26 @@ inline constexpr i64 kPackedFloats = 1024 * 1024;
 inline constexpr i64 kCachedFloats = 64 * 1024;
 /// No block has fewer rows than all.
 inline constexpr i64 kAllRows = std::numeric_limits<i64>::max();
-/// Elements of b that each thread may read whole: a second cache holds them.
-inline constexpr i64 kSmallFloats = 64 * 1024;
 
 /// This thread's part of the tiles of `points` products: the rows of a panel come one after the
 /// other, so that a panel is used for all of them. With `steps`, the length of the sums, rows are
-/// taken in blocks of about `elements`, each for all panels. Where b is small, a block is at most a
-/// thread's share: threads read all of b, and the kernel behind finds its rows where it made them.
+/// taken in blocks of about `elements`, each for all panels, and a thread's part is rows where
+/// there are enough of them: no two threads pack the same, and the kernel behind finds its rows
+/// where it made them.
 template <int Rows, int Vectors>
 class Panels {
   public:
     Panels(i64 points, i64 rows, i64 columns, i64 steps = 0, i64 elements = 0)
-        : rows_(rows), columns_(columns), panels_((columns + kWidth - 1) / kWidth) {
-        const i64 tiles = (rows + kRows - 1) / kRows;
-        block_ = steps > 0 && panels_ > 1 ? elements / (steps * kRows) : tiles;
-        if (steps > 0 && points == 1 && panels_ > 1 && steps * columns <= kSmallFloats)
-            block_ = std::min(block_, share_of(tiles));
+        : rows_(rows),
+          columns_(columns),
+          panels_((columns + kWidth - 1) / kWidth),
+          tiles_((rows + kRows - 1) / kRows) {
+        block_ = steps > 0 && panels_ > 1 ? elements / (steps * kRows) : tiles_;
         if (block_ < kLeastTiles) block_ = kLeastTiles;
-        if (block_ > tiles) block_ = tiles;
-        tiles_ = tiles;
-        const Range mine = my_share(points * panels_ * tiles);
-        left_ = mine.end - mine.begin;
-        if (left_ == 0) return;
-        point_ = mine.begin / (panels_ * tiles);
-        const i64 inside = mine.begin % (panels_ * tiles);
-        first_ = inside / (panels_ * block_) * block_;
-        const i64 at = inside - first_ * panels_;
-        panel_ = at / block_tiles();
-        tile_ = at % block_tiles();
+        if (block_ > tiles_) block_ = tiles_;
+        by_rows_ = block_ > 0 && steps > 0 && tiles_ >= kLeastTiles * omp_get_num_threads();
+        if (by_rows_) share_rows(points);
+        else share_tiles(points);
     }
 
     struct End {};
@@ -70,12 +62,13 @@ class Panels {
     Panel operator*() const {
         const i64 row = (first_ + tile_) * kRows, column = panel_ * kWidth;
         const i64 last = (first_ + tile_ + count()) * kRows;
-        const i64 block_row = first_ * kRows, block_last = (first_ + block_tiles()) * kRows;
+        const i64 block_row = first_ * kRows, block_last = (first_ + size_) * kRows;
         return {point_,
                 row,
                 (last < rows_ ? last : rows_) - row,
                 column,
                 columns_ - column < kWidth ? columns_ - column : kWidth,
+                panel_ + 1 < panels_ ? column + kWidth : 0,
                 block_row,
                 (block_last < rows_ ? block_last : rows_) - block_row,
                 fresh_,
@@ -88,10 +81,9 @@ class Panels {
         if (++panel_ < panels_) return;
         panel_ = 0;
         fresh_ = true;
-        first_ += block_tiles();
-        if (first_ < tiles_) return;
-        first_ = 0;
-        ++point_;
+        first_ += size_;
+        if (first_ == tiles_) first_ = 0, ++point_;
+        begin_block();
     }
 
   private:
@@ -99,19 +91,41 @@ class Panels {
     static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
     static constexpr i64 kLeastTiles = 8;
 
-    /// The largest number of `tiles` that a thread has, were they alone to be shared.
-    static i64 share_of(i64 tiles) {
-        const i64 threads = omp_get_num_threads();
-        return (tiles + threads - 1) / threads;
+    void share_tiles(i64 points) {
+        const Range mine = my_share(points * panels_ * tiles_);
+        left_ = mine.end - mine.begin;
+        if (left_ == 0) return;
+        point_ = mine.begin / (panels_ * tiles_);
+        const i64 inside = mine.begin % (panels_ * tiles_);
+        first_ = inside / (panels_ * block_) * block_;
+        begin_block();
+        panel_ = (inside - first_ * panels_) / size_;
+        tile_ = (inside - first_ * panels_) % size_;
     }
-    i64 block_tiles() const { return tiles_ - first_ < block_ ? tiles_ - first_ : block_; }
+    void share_rows(i64 points) {
+        const Range mine = my_share(points * tiles_);
+        const i64 tiles = mine.end - mine.begin;
+        if (tiles == 0) return;
+        left_ = tiles * panels_;
+        const i64 blocks = (tiles + block_ - 1) / block_;
+        block_ = (tiles + blocks - 1) / blocks;
+        point_ = mine.begin / tiles_;
+        first_ = mine.begin % tiles_;
+        begin_block();
+    }
+    void begin_block() {
+        size_ = tiles_ - first_ < block_ ? tiles_ - first_ : block_;
+        if (by_rows_ && left_ < size_ * panels_) size_ = left_ / panels_;
+    }
     i64 count() const {
-        const i64 tiles = block_tiles() - tile_;
+        const i64 tiles = size_ - tile_;
         return left_ < tiles ? left_ : tiles;
     }
 
-    i64 rows_, columns_, panels_, tiles_, block_, left_ = 0;
-    i64 point_ = 0, first_ = 0, panel_ = 0, tile_ = 0;  // first_: the first tile of the block
+    i64 rows_, columns_, panels_, tiles_, block_ = 0, left_ = 0;
+    i64 point_ = 0, first_ = 0, size_ = 0;  // of the block: its first tile, and how many it has
+    i64 panel_ = 0, tile_ = 0;
+    bool by_rows_ = false;
     bool fresh_ = true;
 };
 

@@ -58,7 +58,7 @@ class ContractionKernel {
     bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
     /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
-    /// where b lies in panels. Where b is small, its size alone (see kSmallFloats).
+    /// where b lies in panels. Where b is small, all rows: threads share them.
     std::string blocks() const {
         if (schedule_.rows < 0) return "";
         const bool is_along =
