@@ -110,7 +110,7 @@ struct NextPanel {
     }
 };
 /// Where all is near, or a sum too short.
-struct Nothing {
+struct NothingNext {
     template <int, int>
     FOVEA_INLINE NoLines of_tile(i64, const float*) const {
         return {};
@@ -238,7 +238,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, PanelOp
     };
     const auto what_comes = [](const float* next) {
         if constexpr (is_long<Sums...>()) return NextPanel{next, Width};
-        else return Nothing{};
+        else return NothingNext{};
     };
     contract_rows<Rows, Vectors>(
         panel.row, panel.rows, panel.column, lanes, a.data + panel.row * a.stride, a.stride,
@@ -264,7 +264,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
         run_on(a.data + panel.row * a.stride, a.stride, Rows * a.stride, next, steps...);
     };
     if constexpr (kUnit && Whole && is_small<Sums...>()) {
-        run(Nothing{}, sums...);
+        run(NothingNext{}, sums...);
         return;
     }
     if constexpr (may_pack_rows<StrideA, Sums...>()) {
@@ -281,17 +281,17 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
                 float* panel_end = end;
                 pack_panel<kWidth>(panel_end, columns, b.stride, panel.columns, sums...);
                 columns = end;
-                run_on(rows, fixed<1>, Rows * steps, Nothing{},
+                run_on(rows, fixed<1>, Rows * steps, NothingNext{},
                        Sum{steps, fixed<Rows>, fixed<kWidth>});
             } else {
-                run_on(rows, fixed<1>, Rows * steps, Nothing{},
+                run_on(rows, fixed<1>, Rows * steps, NothingNext{},
                        Sum{steps, fixed<Rows>, i64(sums.b)}...);
             }
             return;
         }
     }
     if (kUnit && panel.columns == kWidth && (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
-        run(Nothing{}, Sum{sums.extent, sums.a, i64(sums.b)}...);
+        run(NothingNext{}, Sum{sums.extent, sums.a, i64(sums.b)}...);
     } else {
         float* packed = scratch(kWidth * steps_of(sums...));
         float* end = packed;
@@ -301,7 +301,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
             if constexpr (is_long<Sums...>() && kUnit && is_cached<Sums...>())
                 run(NextPanel{b.data + panel.next_column, (i64(sums.b) + ...)}, steps...);
             else if constexpr (is_long<Sums...>()) run(NextRows{}, steps...);
-            else run(Nothing{}, steps...);
+            else run(NothingNext{}, steps...);
         };
         with_packed_steps<kWidth>(run_packed, sums...);
     }
