@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/kernel/blocks.h"
+#include "codegen/kernel/split_exponentials.h"
 
 namespace fovea::kernel {
 namespace {
@@ -161,6 +162,15 @@ void drop_unused(Kernel& kernel) {
         }
         renumber(kernel);
     }
+}
+
+Kernel rewrite_for_tiles(Kernel kernel) {
+    drop_certain_masks(kernel);
+    split_exponentials(kernel);
+    hoist_factors(kernel);
+    split_reductions(kernel);
+    drop_unused(kernel);
+    return kernel;
 }
 
 }  // namespace fovea::kernel

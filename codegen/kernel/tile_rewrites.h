@@ -21,4 +21,7 @@ void split_reductions(Kernel& kernel);
 /// Drops maps, constants and conditions that nothing reads.
 void drop_unused(Kernel& kernel);
 
+/// All of these, and exponentials split.
+Kernel rewrite_for_tiles(Kernel kernel);
+
 }  // namespace fovea::kernel

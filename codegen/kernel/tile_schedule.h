@@ -16,8 +16,8 @@ struct RegisterTile {
 
 struct TileSchedule {
     std::map<AxisId, int> tiles;  // positions per tile, whole vectors, of each axis with a loop
-    /// Not 0: where no axis with a loop has more positions, a second form of the kernel computes
-    /// each as one small tile, to the same bits.
+    /// Not 0: where no axis with a loop has more positions, a second form of the kernel, without
+    /// loops over tiles, computes each as one tile of so many, to the same bits.
     int small_tile = 0;
 };
 

@@ -21,4 +21,37 @@ FOVEA_INLINE floats8 multiply_add(floats8 a, floats8 b, floats8 c) {
 #endif
 }
 
+#if defined(__AVX512F__)
+/// Columns 4 * part to 4 * part + 3 of 16 rows: lane i of a column is that of row i. Rows lie as
+/// groups of four lanes, so that columns are made within these.
+template <int Part>
+FOVEA_INLINE void narrow_columns(const floats8 (&rows)[16], floats* columns) {
+    using Pairs = Register<double, 8>;
+    constexpr int a = 4 * Part, b = a + 8, c = a + 16, d = a + 24;
+    floats x[4];
+    FOVEA_UNROLL for (int i = 0; i < 4; ++i) {
+        const floats low = __builtin_shufflevector(rows[i], rows[i + 4], 0, 1, 2, 3, 4, 5, 6, 7, 8,
+                                                   9, 10, 11, 12, 13, 14, 15);
+        const floats high = __builtin_shufflevector(rows[i + 8], rows[i + 12], 0, 1, 2, 3, 4, 5, 6,
+                                                    7, 8, 9, 10, 11, 12, 13, 14, 15);
+        x[i] = __builtin_shufflevector(low, high, a, a + 1, a + 2, a + 3, b, b + 1, b + 2, b + 3, c,
+                                       c + 1, c + 2, c + 3, d, d + 1, d + 2, d + 3);
+    }
+    FOVEA_UNROLL for (int half = 0; half < 2; ++half) {
+        Pairs y[2];
+        FOVEA_UNROLL for (int i = 0; i < 2; ++i) y[i] =
+            Pairs(half ? _mm512_maskz_unpackhi_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1]))
+                       : _mm512_maskz_unpacklo_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1])));
+        columns[2 * half] = floats(_mm512_maskz_unpacklo_pd(0xff, y[0], y[1]));
+        columns[2 * half + 1] = floats(_mm512_maskz_unpackhi_pd(0xff, y[0], y[1]));
+    }
+}
+
+/// Rows of 8 lanes to columns of 16.
+FOVEA_INLINE void transpose(const floats8 (&rows)[16], floats (&columns)[8]) {
+    narrow_columns<0>(rows, columns);
+    narrow_columns<1>(rows, columns + 4);
+}
+#endif
+
 }  // namespace fovea::cpu::inline FOVEA_ISA

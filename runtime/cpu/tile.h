@@ -34,27 +34,34 @@ struct FromLowest {
 };
 inline constexpr FromLowest from_lowest{};
 
-/// How many positions of a tile there are: at least 1, at most Most, as the compiler may know.
-template <i64 Most>
+/// How many positions of a tile there are: Least to Most, as the compiler may know.
+template <i64 Most, i64 Least = 1>
 struct Count {
     i64 value;
     FOVEA_INLINE operator i64() const {
-        if (value < 1 || value > Most) __builtin_unreachable();
+        if (value < Least || value > Most) __builtin_unreachable();
         return value;
     }
 };
 template <class T>
 inline constexpr i64 kMost = kKnown<T>;  // the most that a size may be, or 0
-template <i64 Most>
-inline constexpr i64 kMost<Count<Most>> = Most;
+template <i64 Most, i64 Least>
+inline constexpr i64 kMost<Count<Most, Least>> = Most;
 
-/// The positions of a tile when so many are left, and from row to row of an array of such tiles:
-/// longer than a large tile, so that its rows do not lie at the same place of every page.
+/// Whether all positions of an axis are one tile: there are some, and not too many.
 template <i64 Tile>
-FOVEA_INLINE Count<Tile> count_in_tile(Fixed<Tile>, i64 left) {
-    return {std::min(Tile, left)};
+FOVEA_INLINE bool fits_tile(Fixed<Tile>, i64 extent) {
+    return 0 < extent && extent <= Tile;
 }
-constexpr i64 row_width(i64 tile) { return tile > kLanes ? tile + kLanes : tile; }
+/// The positions of an axis that is one tile, and those below a bound, which may be none.
+template <i64 Tile>
+FOVEA_INLINE Count<Tile> count_in_tile(Fixed<Tile>, i64 extent) {
+    return {extent};
+}
+template <i64 Tile>
+FOVEA_INLINE Count<Tile, 0> count_below(Fixed<Tile>, i64 bound) {
+    return {bound};
+}
 
 /// The first position of the last tile; negative: there is none.
 FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) {
@@ -74,15 +81,6 @@ inline i64 tasks_at_once(i64 points, i64 pairs, i64 extent, i64 tile) {
     const i64 tiles = (extent + tile - 1) / tile;
     if (tiles <= 1) return tasks_at_once(points, pairs);
     return std::max(i64(1), std::min(tiles, points * tiles / (16 * omp_get_num_threads())));
-}
-
-/// How the loop with schedule(runtime) behind it is shared: tasks of large tiles as above; those of
-/// a small tile cost about the same, and each thread takes the sequences it had in kernels before.
-template <i64 Tile, class... Tiles>
-inline void share_tasks(Fixed<Tile>, i64 points, i64 pairs, Tiles... tiles) {
-    if constexpr (Tile > kLanes)
-        omp_set_schedule(omp_sched_dynamic, int(tasks_at_once(points, pairs, tiles...)));
-    else omp_set_schedule(omp_sched_static, 0);
 }
 
 /// A term of a sum of products: left(row, step), a number, times right(lane, step), a vector.
@@ -192,7 +190,7 @@ FOVEA_INLINE i64 sum_few_rows(i64 row, i64 rows, Steps steps, const Start& start
 template <int Most, class V, class Steps, class Start, class Term, class Finish>
 FOVEA_INLINE void sum_small_tile(i64 rows, Steps steps, const Start& start, const Term& term,
                                  const Finish& finish) {
-    const i64 parts = (rows + Most - 1) / Most, part = (rows + 2 * parts - 1) / (2 * parts) * 2;
+    const i64 parts = rows > Most ? 2 : 1, part = (rows + 2 * parts - 1) / (2 * parts) * 2;
     for (i64 row = 0; row < rows;)
         row += sum_few_rows<Most, V>(row, std::min(part, rows - row), steps, start, term, finish);
 }
@@ -214,7 +212,7 @@ FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& s
     // Terms of many instructions, which have few rows, are written once.
     constexpr bool kSmall = Rows > 4 && kMost<Height> > 0 && kMost<Height> <= kLanes &&
                             kMost<Width> > 0 && kMost<Width> <= kWide;
-    if constexpr (kRoomy && kSmall) return sum_small_tile<8, V>(rows, steps, start, term, finish);
+    if constexpr (kRoomy && kSmall) return sum_small_tile<12, V>(rows, steps, start, term, finish);
     const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
     i64 vector = 0;
     for (; vector + kVectors <= vectors; vector += kVectors)
@@ -278,11 +276,30 @@ FOVEA_INLINE void fill_tile(float* to, i64 count, float value) {
     for (i64 i = 0; i < count; i += kLanes) store(to + i, splat(value));
 }
 
+#if defined(__AVX512F__)
+/// The columns of rows of 8 floats: half the work of turning rows of 16.
+template <class Stride, class Body>
+FOVEA_INLINE void for_narrow_columns(i64 rows, const float* from, Stride stride, const Body& body) {
+    for (i64 row = 0; row < rows; row += kLanes) {
+        floats8 narrow[kLanes];
+        FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) narrow[i] =
+            row + i < rows ? load8(from + (row + i) * stride) : floats8{};
+        floats columns[8];
+        transpose(narrow, columns);
+        FOVEA_UNROLL for (i64 i = 0; i < 8; ++i) body(i, row, columns[i]);
+    }
+}
+#endif
+
 /// Turns rows of memory into columns: body(column, row, x) gets the elements of 16 rows in a column
 /// at a time, booleans as 0 and 1; rows past the end are 0. `stride` elements lie between rows.
 template <class Width, class T, class Stride, class Body>
 FOVEA_INLINE void for_columns(i64 rows, Width columns, const T* from, Stride stride,
                               const Body& body) {
+#if defined(__AVX512F__)
+    if constexpr (kKnown<Width> == 8 && std::is_same_v<T, float>)
+        return for_narrow_columns(rows, from, stride, body);
+#endif
     const auto load_row = [&](i64 row, i64 column, Lanes lanes) FOVEA_LAMBDA {
         const auto values = load(from + row * stride + column, lanes);
         if constexpr (std::is_same_v<T, bool>) return mask_to_floats(values);

@@ -9,8 +9,8 @@
 #include <functional>
 #include <random>
 
+#include "codegen/kernel/one_tile.h"
 #include "codegen/kernel/print.h"
-#include "codegen/kernel/split_exponentials.h"
 #include "codegen/kernel/tile_rewrites.h"
 #include "codegen/kernel/tile_schedule.h"
 #include "codegen/kernel/verify_kernel.h"
@@ -205,17 +205,30 @@ TEST_CASE("rewrites for tiles leave the results alone") {
         for (auto build : {attention_forward, attention_backward}) {
             const Kernel kernel = build(variant);
             CAPTURE(kernel.name);
-            Kernel rewritten = kernel;
-            kernel::drop_certain_masks(rewritten);
-            kernel::split_exponentials(rewritten);
-            kernel::hoist_factors(rewritten);
-            kernel::split_reductions(rewritten);
-            kernel::drop_unused(rewritten);
+            const Kernel rewritten = kernel::rewrite_for_tiles(kernel);
             CHECK_NOTHROW(kernel::verify_kernel(rewritten));
             Arrays own = random_inputs(kernel), other = own;
             // A mask may go where tiles end at the bound, which those of the evaluator do at 1.
             run(kernel, own, 1);
             run(rewritten, other, 1);
+            for (const Buffer& buffer : kernel.buffers)
+                CHECK(largest_difference(own.at(buffer.name), other.at(buffer.name)) < 1e-11);
+        }
+}
+
+TEST_CASE("attention without its loops over tiles has the same results") {
+    for (const AttentionVariant& variant : attention_variants())
+        for (auto build : {attention_forward, attention_backward}) {
+            const Kernel kernel = build(variant);
+            CAPTURE(kernel.name);
+            Kernel one_tile = kernel;
+            REQUIRE(kernel::take_one_tile(one_tile));
+            for (const kernel::Node& node : one_tile.nodes)
+                if (auto loop = std::get_if<kernel::Loop>(&node.operation))
+                    CHECK((loop->kind != kernel::LoopKind::tiles || loop->body.empty()));
+            Arrays own = random_inputs(kernel), other = own;
+            run(kernel, own, 5);
+            run(one_tile, other, 16);
             for (const Buffer& buffer : kernel.buffers)
                 CHECK(largest_difference(own.at(buffer.name), other.at(buffer.name)) < 1e-11);
         }

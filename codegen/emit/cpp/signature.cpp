@@ -29,8 +29,8 @@ constexpr const char* kReserved[] = {
     "bf16",     "floats8",   "load8",    "splat8",   "narrow", "widen",    "to_float",
     "to_bf16"};
 constexpr const char* kReservedFunctions[] = {"exp_exponent",   "exp_significand", "tanh_of_exp",
-                                              "sigmoid_of_exp", "joint_sums",      "with_tiles",
-                                              "count_in_tile",  "row_width"};
+                                              "sigmoid_of_exp", "joint_sums",      "in_one_tile",
+                                              "count_in_tile",  "count_below",     "fits_tile"};
 
 }  // namespace
 

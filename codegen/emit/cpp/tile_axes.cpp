@@ -42,6 +42,7 @@ int TileAxes::depth(AxisId axis, Id loop) const {
     constexpr int kLast = 1 << 20;
     if (kernel_.axes[std::size_t(axis)].extent.is_one()) return kLast;
     if (axis == plan_.par) return 0;
+    if (auto found = plan_.depths.find(axis); found != plan_.depths.end()) return found->second;
     std::vector<Id> loops;
     if (loop >= 0) loops = positions_[std::size_t(loop)].loops, loops.push_back(loop);
     for (std::size_t i = 0; i < loops.size(); ++i)

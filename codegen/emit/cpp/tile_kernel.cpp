@@ -29,14 +29,9 @@ class TileKernel {
           statements_(plan, signature, text_, writer) {}
 
     /// The body of the function.
-    void run() {
-        if (has_small_form()) write_forms();
-        else write_tasks(writer_);
-    }
+    void run() { write_tasks(writer_); }
 
   private:
-    bool has_small_form() const { return plan_.schedule.small_tile > 0; }
-
     /// `constexpr i64 q_step = 64, q_width = 80;`, and the loops.
     void write_tasks(Writer& to) {
         Writer tasks(to.depth());
@@ -50,30 +45,6 @@ class TileKernel {
         if (const std::string sizes = text_.sizes(tasks.text()); !sizes.empty())
             to.line("constexpr i64 " + sizes + ";");
         to.append(tasks);
-    }
-
-    /// The same text for tiles of both sizes: `with_tiles(fixed<16>, fixed<16>)` where every axis
-    /// is one small tile.
-    void write_forms() {
-        const std::string most = std::to_string(plan_.schedule.small_tile);
-        std::vector<std::string> parameters, small, large;
-        std::set<std::string> conditions;
-        for (const auto& [axis, size] : plan_.schedule.tiles) {
-            parameters.push_back("auto " + text_.tile_name(axis));
-            small.push_back("fixed<" + most + ">");
-            large.push_back("fixed<" + std::to_string(size) + ">");
-            const Dim& extent = kernel_.axes[std::size_t(axis)].extent;
-            if (!extent.is_static())
-                conditions.insert(signature_.extent(axis).in(Binding::sum) + " <= " + most);
-        }
-        writer_.open(fmt::format("const auto with_tiles = [&]({}) FOVEA_LAMBDA",
-                                 fmt::join(parameters, ", ")));
-        write_tasks(writer_);
-        writer_.close("};");
-        const std::string call = fmt::format("with_tiles({});", fmt::join(small, ", "));
-        if (conditions.empty()) return writer_.line(call);
-        writer_.line(fmt::format("if ({}) {}", fmt::join(conditions, " && "), call));
-        writer_.line(fmt::format("else with_tiles({});", fmt::join(large, ", ")));
     }
 
     /// `batch * 8, queries * keys`: how many tasks there are, and the pairs of one.
@@ -90,15 +61,11 @@ class TileKernel {
         return ", " + signature_.extent(plan_.par).text + ", " + text_.tile_name(plan_.par);
     }
 
-    /// `schedule(dynamic, tasks_at_once(…))`: short sequences are taken several at a time; where
-    /// the text serves tiles of two sizes, they decide.
+    /// `schedule(dynamic, tasks_at_once(…))`: short sequences are taken several at a time. Tasks of
+    /// one tile cost about the same: each thread takes the sequences it had in kernels before.
     std::string schedule() {
+        if (plan_.in_one_tile()) return "static";
         const std::string tasks = tasks_and_pairs() + tiles_of_task();
-        if (has_small_form()) {
-            const AxisId axis = plan_.schedule.tiles.begin()->first;
-            writer_.line("share_tasks(" + text_.tile_name(axis) + ", " + tasks + ");");
-            return "runtime";
-        }
         if (plan_.par < 0) return "dynamic, tasks_at_once(" + tasks + ")";
         const std::string name = signature_.fresh("at_once");
         writer_.line("const i64 " + name + " = tasks_at_once(" + tasks + ");");
@@ -111,7 +78,7 @@ class TileKernel {
         for (AxisId axis : plan_.each)
             heads.push_back("for (i64 " + text_.local(axis) + " = 0; " + text_.local(axis) + " < " +
                             signature_.extent(axis).text + "; ++" + text_.local(axis) + ")");
-        if (plan_.par >= 0) heads.push_back(par_head());
+        if (plan_.par >= 0 && !plan_.in_one_tile()) heads.push_back(par_head());
         if (heads.empty()) {
             writer_.pragma("#pragma omp single nowait");
             writer_.open("");
@@ -139,9 +106,8 @@ class TileKernel {
     }
 
     void define_count(AxisId axis, const std::string& end) {
-        if (has_small_form())
-            return writer_.line("const auto " + text_.count_name(axis) + " = count_in_tile(" +
-                                text_.tile_name(axis) + ", " + end + " - " + text_.at(axis) + ");");
+        if (plan_.in_one_tile())
+            return write_count(axis, "count_in_tile", signature_.extent(axis).text);
         writer_.line("const i64 " + text_.count_name(axis) + " = std::min(" +
                      text_.tile_name(axis) + ", " + end + " - " + text_.at(axis) + ");");
     }
@@ -180,6 +146,10 @@ class TileKernel {
     /// The bounds of the loop, its tiles, and its block.
     void write_loop(Id id) {
         const Loop& loop = *as<Loop>(kernel_, id);
+        if (plan_.in_one_tile()) {
+            if (loop.upper < 0) return define_count(loop.axis, "");
+            return write_count(loop.axis, "count_below", define_bound(loop, loop.upper, "_end"));
+        }
         const std::string &at = text_.at(loop.axis), &tile = text_.tile_name(loop.axis);
         LoopBounds bounds;
         std::string first = "0", end = signature_.extent(loop.axis).text;
@@ -201,6 +171,12 @@ class TileKernel {
         define_count(loop.axis, end);
         write_block(id);
         writer_.close();
+    }
+
+    /// `const auto k_n = count_below(fixed<16>, k_end);`: the positions of an axis of one tile.
+    void write_count(AxisId axis, const std::string& function, const std::string& end) {
+        writer_.line("const auto " + text_.count_name(axis) + " = " + function + "(fixed<" +
+                     text_.tile_name(axis) + ">, " + end + ");");
     }
 
     /// Writes the smallest and the largest bound of a tile, or the bound that all have.
@@ -232,6 +208,26 @@ class TileKernel {
     TileStatements statements_;
 };
 
+/// `if (fits_tile(fixed<16>, queries)) return in_one_tile();` in front of the loops, or where all
+/// sizes are known, what it does instead of them; returns whether that is so.
+bool write_one_tile(const TilePlan& plan, Writer& writer) {
+    Signature signature(plan.kernel);
+    std::set<std::string> conditions;
+    for (const auto& [axis, size] : plan.schedule.tiles)
+        if (!plan.kernel.axes[std::size_t(axis)].extent.is_static())
+            conditions.insert("fits_tile(fixed<" + std::to_string(size) + ">, " +
+                              signature.extent(axis).text + ")");
+    if (conditions.empty()) {
+        TileKernel(plan, signature, writer).run();
+        return true;
+    }
+    writer.open("const auto in_one_tile = [&]() FOVEA_LAMBDA");
+    TileKernel(plan, signature, writer).run();
+    writer.close("};");
+    writer.line(fmt::format("if ({}) return in_one_tile();", fmt::join(conditions, " && ")));
+    return false;
+}
+
 }  // namespace
 
 bool loops_over_tiles(const Kernel& kernel) {
@@ -252,8 +248,10 @@ std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
 
 std::string cpp_tile_kernel(const Kernel& kernel) {
     TilePlan plan;
+    std::optional<TilePlan> one_tile;
     try {
         plan = plan_tiles(kernel);
+        one_tile = plan_one_tile(kernel);
     } catch (const TileRefusal& refusal) {
         throw InternalError("kernel " + kernel.name + " has " + refusal.reason +
                             ", which has no place in tiles on the CPU");
@@ -261,8 +259,8 @@ std::string cpp_tile_kernel(const Kernel& kernel) {
     Signature signature(plan.kernel);
     Writer body;
     body.indent();
-    TileKernel tiles(plan, signature, body);
-    tiles.run();
+    const bool always = one_tile && write_one_tile(*one_tile, body);
+    if (!always) TileKernel(plan, signature, body).run();
     Writer head;
     signature.write_head(head, body.text());
     return head.text() + body.text() + "}\n";

@@ -10,8 +10,6 @@
 #include "codegen/emit/cpp/tile_roots.h"
 #include "codegen/emit/cpp/tile_strip.h"
 #include "codegen/emit/cpp/tile_task.h"
-#include "codegen/kernel/split_exponentials.h"
-#include "codegen/kernel/tile_rewrites.h"
 
 namespace fovea::emit {
 
@@ -381,15 +379,7 @@ class Planner {
 
 }  // namespace
 
-TilePlan plan_tiles(const Kernel& kernel) {
-    TilePlan plan;
-    plan.kernel = kernel;
-    drop_certain_masks(plan.kernel);
-    split_exponentials(plan.kernel);
-    hoist_factors(plan.kernel);
-    split_reductions(plan.kernel);
-    drop_unused(plan.kernel);
-    plan.schedule = tile_schedule(plan.kernel);
+TilePlan plan_task(TilePlan plan) {
     const std::vector<Id> task = take_task(plan, plan.kernel.body);
     Planner(plan).run(task);
     return plan;

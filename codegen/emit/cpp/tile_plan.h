@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -63,11 +64,18 @@ struct TilePlan {
     std::map<kernel::Id, TileArray> turned;     // by load: its copy with columns in the lanes
     std::map<kernel::Id, kernel::Id> home;      // of every load of a tile: the loop, or -1
     std::set<kernel::Id> roots;                 // nodes that a statement computes
+    std::map<kernel::AxisId, int> depths;       // in one tile: how deep the axes' loops were
 
+    /// Whether all axes with loops are one tile, and everything is in the task's block.
+    bool in_one_tile() const { return !depths.empty(); }
     bool is_tiled(kernel::AxisId axis) const { return schedule.tiles.contains(axis); }
 };
 
-/// Throws TileRefusal.
+/// The statements of a plan that has a kernel and a schedule. Throws TileRefusal, as those below.
+TilePlan plan_task(TilePlan plan);
 TilePlan plan_tiles(const kernel::Kernel& kernel);
+/// The plan of a second form for sizes at which every axis with a loop is one small tile, if the
+/// kernel has such a form.
+std::optional<TilePlan> plan_one_tile(const kernel::Kernel& kernel);
 
 }  // namespace fovea::emit

@@ -10,7 +10,8 @@ namespace fovea::emit {
 using namespace kernel;
 
 TileRoots::TileRoots(const TilePlan& plan, const TileAxes& axes)
-    : kernel_(plan.kernel),
+    : plan_(plan),
+      kernel_(plan.kernel),
       axes_(axes),
       users_(users_of(plan.kernel)),
       positions_(positions_of(plan.kernel)) {
@@ -24,6 +25,7 @@ bool TileRoots::is_sum(Id id) const {
 }
 
 bool TileRoots::is_mask(Id id) const {
+    if (plan_.in_one_tile()) return false;
     auto map = as<Map>(kernel_, id);
     if (!map || map->function != Elementwise::where || axes(id).size() != 2) return false;
     const Id masked = map->operands[1];

@@ -16,7 +16,7 @@ class TileRoots {
     bool is_root(kernel::Id id) const { return is_root_[std::size_t(id)]; }
     /// A contraction, or a reduction of a value with three axes.
     bool is_sum(kernel::Id id) const;
-    /// where(valid, x, y) of a sum's tile: x is masked in place afterwards.
+    /// where(valid, x, y) of a sum's tile: x is masked in place afterwards, where a tile needs it.
     bool is_mask(kernel::Id id) const;
     /// Whether computing a value, apart from what statements compute, calls a function.
     bool is_costly(kernel::Id id) const;
@@ -35,6 +35,7 @@ class TileRoots {
         return kernel_.nodes[std::size_t(id)].axes;
     }
 
+    const TilePlan& plan_;
     const kernel::Kernel& kernel_;
     const TileAxes& axes_;
     std::vector<std::vector<kernel::Id>> users_;

@@ -41,9 +41,8 @@ bool TileStatements::fits_half(const Statement& statement) const {
     const bool stores = std::all_of(statement.roots.begin(), statement.roots.end(), [&](Id id) {
         auto store = as<Store>(kernel_, id);
         if (!store) return is_sum && (id == statement.value || id == statement.source);
-        const bool writes_sum = is_sum && store->value == statement.value;
         return text_.fits_half(store->access) &&
-               (writes_sum || statement.start == id || (!is_sum && text_.fits_half(store->value)));
+               (statement.start == id || text_.fits_half(store->value, statement.value));
     });
     if (!is_sum) return stores;
     const auto contract = as<Contract>(kernel_, statement.source);

@@ -81,7 +81,8 @@ void TileStatements::write_term(const Statement& statement) {
 void TileStatements::write_ahead(const Statement& statement) {
     const AxisId row = statement.place.row;
     std::vector<std::string> lines;
-    if (row >= 0 && plan_.is_tiled(row) && fetched_.insert(row).second) {
+    const bool follows = row >= 0 && plan_.is_tiled(row) && !plan_.in_one_tile();
+    if (follows && fetched_.insert(row).second) {
         const bool falls = row == plan_.par && TileAxes(plan_).takes_last_first();
         const Expression here{text_.local(row)}, step{text_.tile_name(row)};
         const Expression next =

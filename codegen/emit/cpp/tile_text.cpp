@@ -19,6 +19,11 @@ Expression element_at(const Expression& address) {
     return {address.text.substr(0, plus) + "[" + address.text.substr(plus + 3) + "]"};
 }
 
+/// So many elements from position 0.
+Expression moved(const std::string& position, const Dim& stride) {
+    return position == "0" ? Expression{"0"} : Expression{position} * spell(stride);
+}
+
 std::int64_t whole_vectors(std::int64_t count) { return (count + 15) / 16 * 16; }
 
 }  // namespace
@@ -30,7 +35,9 @@ TileText::TileText(const TilePlan& plan, Signature& signature)
       values_(plan.kernel, signature, unused_) {
     for (const auto& [axis, size] : plan.schedule.tiles) {
         const std::string name = identifier(plan.kernel.axes[std::size_t(axis)].name);
-        names_[axis] = {signature.fresh(name + "_at"), signature.fresh(name + "_n"),
+        const std::string whole = std::to_string(size);
+        if (plan.in_one_tile()) names_[axis] = {"0", signature_.fresh(name + "_n"), whole, whole};
+        else names_[axis] = {signature.fresh(name + "_at"), signature.fresh(name + "_n"),
                         signature.fresh(name + "_step"), signature.fresh(name + "_width")};
     }
 }
@@ -57,12 +64,11 @@ std::string TileText::sizes(const std::string& body) const {
     const auto add = [&](const std::string& name, const std::string& size) {
         if (mentions(body, name)) text += (text.empty() ? "" : ", ") + name + " = " + size;
     };
-    const bool known = plan_.schedule.small_tile == 0;  // else they are the function's arguments
+    if (plan_.in_one_tile()) return text;
     for (const auto& [axis, size] : plan_.schedule.tiles)
-        if (known) add(names_.at(axis).tile, std::to_string(size));
+        add(names_.at(axis).tile, std::to_string(size));
     for (const auto& [axis, size] : plan_.schedule.tiles)
-        add(names_.at(axis).width, known ? std::to_string(size + kernel::kRowPadding)
-                                         : "row_width(" + names_.at(axis).tile + ")");
+        add(names_.at(axis).width, std::to_string(size + kernel::kRowPadding));
     return text;
 }
 
@@ -72,7 +78,7 @@ std::string TileText::height(AxisId axis) const {
 
 Expression TileText::position(AxisId axis) const {
     if (!plan_.is_tiled(axis)) return {local(axis)};
-    return {at(axis) + " + " + local(axis), Binding::sum};
+    return Expression{at(axis)} + Expression{local(axis)};
 }
 
 Id TileText::storage_of(Id id) const {
@@ -129,8 +135,7 @@ Expression TileText::tile_start(const Access& access) const {
         const bool point =
             std::find(plan_.each.begin(), plan_.each.end(), stride.axis) != plan_.each.end();
         if (tiled || point)
-            offset = offset + Expression{tiled ? at(stride.axis) : local(stride.axis)} *
-                                  spell(stride.stride);
+            offset = offset + moved(tiled ? at(stride.axis) : local(stride.axis), stride.stride);
     }
     return at_offset(signature_.buffer(access.buffer), offset + spell(access.offset));
 }
@@ -228,8 +233,8 @@ bool TileText::fits_half(const Access& access) const {
     });
 }
 
-bool TileText::fits_half(Id id) const {
-    if (!is_vector(id) || as<Constant>(kernel_, id)) return true;
+bool TileText::fits_half(Id id, Id sum) const {
+    if (id == sum || !is_vector(id) || as<Constant>(kernel_, id)) return true;
     if (kernel_.nodes[std::size_t(id)].dtype != DType::f32 || registers_.contains(id)) return false;
     if (auto array = plan_.arrays.find(storage_of(id)); array != plan_.arrays.end())
         return array->second.place.lane == lane;
@@ -241,7 +246,7 @@ bool TileText::fits_half(Id id) const {
         function != Elementwise::mul && function != Elementwise::neg)
         return false;
     return std::all_of(map->operands.begin(), map->operands.end(),
-                       [&](Id operand) { return fits_half(operand); });
+                       [&](Id operand) { return fits_half(operand, sum); });
 }
 
 Expression TileText::value(Id id, DType dtype, bool vector) {
@@ -328,7 +333,7 @@ std::string TileText::draw_arguments(const Random& random, const std::vector<Axi
             const Expression at = !inside                       ? position(stride.axis)
                                   : plan_.is_tiled(stride.axis) ? Expression{this->at(stride.axis)}
                                                                 : Expression{"0"};
-            result = result + Expression{at.in(Binding::product)} * spell(stride.stride);
+            result = result + moved(at.in(Binding::product), stride.stride);
         }
         return result.text;
     };

@@ -68,8 +68,9 @@ class TileText {
     void set_register(kernel::Id id, std::string text) { registers_[id] = std::move(text); }
     void clear_register(kernel::Id id) { registers_.erase(id); }
     void clear_registers() { registers_.clear(); }
-    /// Whether a value can be made of vectors of 8 lanes: sums and products of what lies in memory.
-    bool fits_half(kernel::Id id) const;
+    /// Whether a value can be made of vectors of 8 lanes: sums and products of what lies in memory
+    /// and of `sum`.
+    bool fits_half(kernel::Id id, kernel::Id sum = -1) const;
     bool fits_half(const kernel::Access& access) const;
     /// `floats`, `floats8`
     std::string vector_type() const { return half ? "floats8" : "floats"; }
