@@ -191,8 +191,9 @@ class Assembly {
         throw InternalError("plan: no tensor is named " + name);
     }
     void add_step(const lower::LoweredKernel& kernel) {
-        plan::Step step{.kernel = pool_.number_of(kernel.kernel), .name = kernel.kernel.name,
-                        .arguments = {}};
+        plan::Step step{.kernel = pool_.number_of(kernel.kernel),
+                        .name = kernel.kernel.name,
+                        .sites = kernel::sites_of(kernel.kernel)};
         for (int memory : kernel.memories)
             step.arguments.push_back(tensor_of_[std::size_t(memory)]);
         (kernel.prepared ? program_.prepare : program_.steps).push_back(step);

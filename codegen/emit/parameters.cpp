@@ -72,10 +72,16 @@ std::vector<std::string> symbols_of(const Kernel& kernel) {
     return {symbols.begin(), symbols.end()};
 }
 
-bool draws(const Kernel& kernel) {
-    return std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const Node& node) {
-        return std::holds_alternative<Random>(node.operation);
-    });
+bool draws(const Kernel& kernel) { return !sites_of(kernel).empty(); }
+
+std::string site_name(std::size_t number) {
+    return number == 0 ? "site" : "site_" + std::to_string(number + 1);
+}
+
+std::string site_name(const Kernel& kernel, const Random& random) {
+    const std::vector<int> sites = sites_of(kernel);
+    const auto found = std::find(sites.begin(), sites.end(), random.site);
+    return site_name(std::size_t(found - sites.begin()));
 }
 
 }  // namespace fovea::emit

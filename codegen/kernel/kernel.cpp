@@ -1,7 +1,19 @@
-// What every analysis of a kernel needs: the values that a node reads.
+// What every analysis of a kernel needs: the values that a node reads, and where a kernel draws.
 #include "codegen/kernel/kernel.h"
 
+#include <algorithm>
+
 namespace fovea::kernel {
+
+std::vector<int> sites_of(const Kernel& kernel) {
+    std::vector<int> sites;
+    for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {
+        const auto* random = as<Random>(kernel, id);
+        if (!random || std::find(sites.begin(), sites.end(), random->site) != sites.end()) continue;
+        sites.push_back(random->site);
+    }
+    return sites;
+}
 
 std::vector<Id> operands_of(const Kernel& kernel, Id id) {
     std::vector<Id> result;

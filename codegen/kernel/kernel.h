@@ -105,6 +105,7 @@ struct Map {
     std::vector<Id> operands;
 };
 /// The factor of dropout at (row, column): drawn from the counter (step, site, row, column / 4).
+/// A kernel is given its sites when it runs, so that steps that differ in nothing else share it.
 struct Random {
     int site = 0;
     double probability = 0;
@@ -227,6 +228,9 @@ template <class T>
 T* as(Kernel& kernel, Id id) {
     return std::get_if<T>(&kernel.nodes[std::size_t(id)].operation);
 }
+
+/// The sites at which a kernel draws, each once, in the order of its nodes.
+std::vector<int> sites_of(const Kernel& kernel);
 
 /// The tiles that a node reads (those of its access, the bounds and initial values of a loop
 /// included, those inside a loop not).

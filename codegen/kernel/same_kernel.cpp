@@ -1,6 +1,7 @@
 // Two kernels are the same when their signatures, texts without names, are.
 #include "codegen/kernel/same_kernel.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 
@@ -12,7 +13,7 @@ namespace {
 
 class Structure {
   public:
-    explicit Structure(const Kernel& kernel) {
+    explicit Structure(const Kernel& kernel) : sites_(sites_of(kernel)) {
         for (const Axis& axis : kernel.axes) add(axis.extent);
         for (const Buffer& buffer : kernel.buffers) {
             text_ += buffer.written ? "w" : "r";
@@ -60,7 +61,8 @@ class Structure {
     void add(const Load& load) { add(load.access); }
     void add(const Map& map) { add(int(map.function)), add(map.operands); }
     void add(const Random& random) {
-        add(random.site), add(random.probability), add(random.row), add(random.column);
+        add(int(std::find(sites_.begin(), sites_.end(), random.site) - sites_.begin()));
+        add(random.probability), add(random.row), add(random.column);
     }
     void add(const Reduce& reduce) {
         add(int(reduce.reduction)), add(reduce.axes), add(reduce.operand), add(reduce.blocks);
@@ -98,6 +100,7 @@ class Structure {
         for (const StepStart& start : steps.starts) add(start.from), add(start.to), add(start.size);
     }
 
+    std::vector<int> sites_;
     std::string text_;
 };
 

@@ -7,7 +7,8 @@
 
 namespace fovea::kernel {
 
-/// Equal in structure, dims, types, constants and accesses; names, formula and sources may differ.
+/// Equal in structure, dims, types, constants and accesses; names, formula, sources and the sites
+/// that they are given may differ.
 bool same_kernel(const Kernel& a, const Kernel& b);
 
 /// Equal for kernels that are the same.

@@ -36,6 +36,7 @@ struct Step {
     std::string name{};            // as the user reads it: module path and ops
     std::vector<int> arguments{};  // into Program::tensors
     int phase = 0;                 // ascending; threads wait for each other between phases alone
+    std::vector<int> sites{};      // where it draws: for those of its kernel, in their order
 };
 
 /// One computation. `tensors` starts with the model's parameters, in order, then inputs, outputs,

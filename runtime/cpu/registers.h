@@ -30,6 +30,12 @@
 #define FOVEA_INLINE inline __attribute__((always_inline))
 #define FOVEA_UNROLL _Pragma("GCC unroll 32")
 #define FOVEA_LAMBDA __attribute__((always_inline))
+#if defined(__clang__)
+#define FOVEA_SHARED
+#else
+// A kernel that several steps call: g++ would copy it for each constant that they give.
+#define FOVEA_SHARED __attribute__((noclone))
+#endif
 
 namespace fovea::cpu::inline FOVEA_ISA {
 

@@ -34,7 +34,8 @@ struct TensorMap {
 
 /// One launch of an entry, of the product of its grid's blocks. Its arguments have 64 bits each:
 /// the addresses of the kernel's buffers, the sizes of its dims, and where it draws random numbers
-/// the address of two words, seed and step. Behind them are tensor maps, of 128 bytes each.
+/// the address of two words, seed and step, and the sites of its draws. Behind them are tensor
+/// maps, of 128 bytes each.
 struct Launch {
     std::string entry;
     std::vector<GridFactor> grid = {};
@@ -55,7 +56,7 @@ struct Kernel {
     std::string name;
     std::vector<KernelBuffer> buffers = {};
     std::vector<int> dims = {};  // numbers of the model's
-    bool draws = false;
+    int sites = 0;  // at which it draws random numbers
     std::vector<Launch> launches = {};
     std::shared_ptr<const Scan> scan = nullptr;
 };
@@ -97,6 +98,7 @@ struct Module {
 struct Step {
     int kernel = 0;  // into Module::kernels
     std::vector<int> arguments;
+    std::vector<int> sites = {};  // as many as the kernel draws at
 };
 
 /// The steps of the program of this name, and the buffers that they work in: a program may have

@@ -35,7 +35,7 @@ class Writer {
             return result;
         }
         result.emplace_back("dims", numbers(kernel.dims));
-        result.emplace_back("draws", kernel.draws);
+        result.emplace_back("sites", kernel.sites);
         result.emplace_back(
             "launches", list(kernel.launches, [this](const Launch& own) { return launch(own); }));
         return result;
@@ -102,8 +102,9 @@ class Writer {
 };
 
 Json steps_json(const std::vector<Step>& steps) {
-    return list(steps,
-                [](const Step& step) { return Json(Array{step.kernel, numbers(step.arguments)}); });
+    return list(steps, [](const Step& step) {
+        return Json(Array{step.kernel, numbers(step.arguments), numbers(step.sites)});
+    });
 }
 
 const Json& member(const Json& object, std::string_view name) {
@@ -156,7 +157,7 @@ class Reader {
         for (int dim : result.dims)
             if (dim < 0 || static_cast<std::size_t>(dim) >= dims_.size())
                 throw UserError("the tables of kernels have no dim " + std::to_string(dim));
-        result.draws = member(json, "draws").boolean();
+        result.sites = whole(member(json, "sites"));
         result.launches = values_of<Launch>(member(json, "launches"),
                                             [this](const Json& own) { return launch(own); });
         return result;
@@ -225,7 +226,8 @@ class Reader {
 
 std::vector<Step> steps_of(const Json& json) {
     return values_of<Step>(json, [](const Json& step) {
-        return Step{whole(element(step, 0)), whole_numbers(element(step, 1))};
+        return Step{whole(element(step, 0)), whole_numbers(element(step, 1)),
+                    whole_numbers(element(step, 2))};
     });
 }
 

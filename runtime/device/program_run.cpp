@@ -55,20 +55,21 @@ void ProgramRun::copy_outputs(const Call& call, bool with_gradients) {
         if (with_gradients || !placement_.is_gradient(i)) copy_out(call, i);
 }
 
-void ProgramRun::run_kernel(int kernel, std::vector<Region> tensors,
+void ProgramRun::run_kernel(const Step& step, std::vector<Region> tensors,
                             std::span<const std::int64_t> more_dims) {
-    const Kernel& own = shared_->module->kernels[static_cast<std::size_t>(kernel)];
+    const Kernel& own = shared_->module->kernels[static_cast<std::size_t>(step.kernel)];
     for (std::size_t i = 0; i < tensors.size(); ++i) tensors[i].written = own.buffers[i].written;
     std::vector<std::int64_t> dims(placement_.dims().begin(), placement_.dims().end());
     dims.insert(dims.end(), more_dims.begin(), more_dims.end());
-    device::run_kernel(device_, own, tensors, dims, key_.address(), shared_->module_number);
+    device::run_kernel(device_, own, tensors, dims, {key_.address(), step.sites},
+                       shared_->module_number);
 }
 
 void ProgramRun::run_step(const Step& step) {
     std::vector<Region> tensors;
     for (int tensor : step.arguments)
         tensors.push_back(placement_[static_cast<std::size_t>(tensor)]);
-    run_kernel(step.kernel, std::move(tensors));
+    run_kernel(step, std::move(tensors));
 }
 
 void ProgramRun::prepare() {

@@ -41,9 +41,9 @@ class ProgramRun {
     void run_steps();
     /// After each step, what it has written is copied to the host before it is observed.
     void run_observed(const Call& call);
-    /// A kernel of the module on these tensors, with the model's dims and those of `more_dims`
+    /// The kernel of a step on these tensors, with the model's dims and those of `more_dims`
     /// behind them.
-    void run_kernel(int kernel, std::vector<Region> tensors,
+    void run_kernel(const Step& step, std::vector<Region> tensors,
                     std::span<const std::int64_t> more_dims = {});
     /// Runs `work`, which launches kernels and copies on the device alone. The second time at the
     /// same places it is recorded, and from then on repeated as it was: everything that changes

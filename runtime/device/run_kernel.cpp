@@ -64,8 +64,8 @@ std::vector<Region> distinct(std::span<const Region> buffers) {
 
 class KernelRun {
   public:
-    KernelRun(Device& device, std::span<const std::int64_t> dims, Address key, int module)
-        : device_(device), dims_(dims), key_(key), module_(module) {}
+    KernelRun(Device& device, std::span<const std::int64_t> dims, const Draws& draws, int module)
+        : device_(device), dims_(dims), draws_(draws), module_(module) {}
 
     void launch(const Kernel& kernel, std::span<const Address> addresses,
                 std::span<const Region> memory) const {
@@ -73,9 +73,10 @@ class KernelRun {
         for (int dim : kernel.dims)
             arguments.push_back(static_cast<std::uint64_t>(dims_[static_cast<std::size_t>(dim)]));
         std::vector<Region> regions(memory.begin(), memory.end());
-        if (kernel.draws) {
-            arguments.push_back(key_);
-            regions.push_back({key_, 2 * sizeof(std::uint64_t), false});
+        if (kernel.sites > 0) {
+            arguments.push_back(draws_.key);
+            for (int site : draws_.sites) arguments.push_back(static_cast<std::uint64_t>(site));
+            regions.push_back({draws_.key, 2 * sizeof(std::uint64_t), false});
         }
         for (const Launch& launch : kernel.launches) {
             const std::int64_t blocks = blocks_of(kernel, launch, dims_);
@@ -120,15 +121,18 @@ class KernelRun {
 
     Device& device_;
     std::span<const std::int64_t> dims_;
-    Address key_;
+    const Draws& draws_;
     int module_;
 };
 
 }  // namespace
 
 void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
-                std::span<const std::int64_t> dims, Address key, int module) {
-    const KernelRun run(device, dims, key, module);
+                std::span<const std::int64_t> dims, const Draws& draws, int module) {
+    if (draws.sites.size() != static_cast<std::size_t>(kernel.sites))
+        throw InternalError("kernel " + kernel.name + " draws at " + std::to_string(kernel.sites) +
+                            " sites and is given " + std::to_string(draws.sites.size()));
+    const KernelRun run(device, dims, draws, module);
     if (kernel.scan) return run.scan(kernel, buffers);
     std::vector<Address> addresses;
     for (const Region& buffer : buffers) addresses.push_back(buffer.address);

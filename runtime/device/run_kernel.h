@@ -10,10 +10,16 @@
 
 namespace fovea::runtime::device {
 
-/// Runs a kernel on `buffers`, in the order of its own; `dims` are the values of the model's, `key`
-/// the address of seed and step, `module` the number of what holds its entries. A grid without
-/// blocks launches nothing.
+/// What a kernel draws with: the address of seed and step, and its sites.
+struct Draws {
+    Address key = 0;
+    std::span<const int> sites = {};
+};
+
+/// Runs a kernel on `buffers`, in the order of its own; `dims` are the values of the model's,
+/// `module` the number of what holds its entries. A grid without blocks launches nothing.
 void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
-                std::span<const std::int64_t> dims, Address key, int module = kAnyModule);
+                std::span<const std::int64_t> dims, const Draws& draws = {},
+                int module = kAnyModule);
 
 }  // namespace fovea::runtime::device

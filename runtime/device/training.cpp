@@ -170,7 +170,7 @@ class DeviceTraining : public TrainingExecutor {
             std::vector<Region> arguments;
             for (int tensor : step.arguments)
                 arguments.push_back(tensors[static_cast<std::size_t>(tensor)]);
-            program_.run_kernel(step.kernel, std::move(arguments), dims);
+            program_.run_kernel(step, std::move(arguments), dims);
         }
     }
 

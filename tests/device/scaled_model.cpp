@@ -74,11 +74,12 @@ std::string ptx(const std::string& architecture, bool too_far) {
                       "    ld.global.f32 %f1, [%d12];\n"
                       "    mul.f32 %f2, %f0, %f1;\n" +
                       store(2, 2));
-    text += entry("key", 2,
-                  "    ld.global.u64 %d2, [%d1];\n"
-                  "    st.global.u32 [%d0], %d2;\n"
-                  "    ld.global.u64 %d3, [%d1+8];\n"
-                  "    st.global.u32 [%d0+4], %d3;\n");
+    text += entry("key", 3,
+                  "    ld.global.u64 %d3, [%d1];\n"
+                  "    st.global.u32 [%d0], %d3;\n"
+                  "    ld.global.u64 %d4, [%d1+8];\n"
+                  "    st.global.u32 [%d0+4], %d4;\n"
+                  "    st.global.u32 [%d0+8], %d2;\n");
     return text;
 }
 
@@ -112,7 +113,7 @@ runtime::Model scaled_model() {
     program.outputs = {{.name = "y", .shape = {kBatch, kIn}},
                        {.name = "sums", .shape = {kBatch + 1, kIn}},
                        {.name = "scale.grad", .shape = {kIn}},
-                       {.name = "key", .dtype = DType::i32, .shape = {2}}};
+                       {.name = "key", .dtype = DType::i32, .shape = {3}}};
     program.kernels = {"y", "sums", "gradient", "key"};
     Model model;
     model.name = "scaled";
@@ -127,7 +128,7 @@ std::shared_ptr<Code> scaled_code(bool too_far) {
     code->dims = {"batch", "in"};
     for (const char* architecture : {"sm_80", "sm_90"}) {
         Kernel key = kernel("key", {true}, {}, {1, 1});
-        key.draws = true;
+        key.sites = 1;
         key.buffers[0].dtype = DType::i32;
         code->modules.push_back(
             {architecture,
@@ -142,7 +143,7 @@ std::shared_ptr<Code> scaled_code(bool too_far) {
          {{.name = "squares", .shape = {kIn}, .prepared = true},
           {.name = "product", .shape = {kBatch, kIn}, .first = 0, .last = 1}},
          {{0, {0, 0, 6}}},
-         {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}}}}};
+         {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}, {7}}}}};
     return code;
 }
 
@@ -182,6 +183,7 @@ void check_run(Instance& instance, Parameters& parameters, std::int64_t batch, s
         }
         CHECK(instance.output<std::int32_t>("key")[0] == std::int32_t(seed));
         CHECK(instance.output<std::int32_t>("key")[1] == again);
+        CHECK(instance.output<std::int32_t>("key")[2] == 7);  // the site of its step
     }
 }
 

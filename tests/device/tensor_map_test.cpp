@@ -95,7 +95,7 @@ std::vector<float> run(Device& device, const Code& code, std::int64_t rows, std:
     device.copy_in(from, x.data(), x.size() * 4);
     const Region regions[] = {{from, x.size() * 4, false}, {to, 256, true}};
     const std::int64_t dims[] = {rows, quads};
-    run_kernel(device, code.modules[0].kernels[0], regions, dims, 0);
+    run_kernel(device, code.modules[0].kernels[0], regions, dims);
     device.copy_out(y.data(), to, 256);
     return y;
 }
@@ -181,7 +181,7 @@ TEST_CASE("a tensor that no map can hold is refused") {
     const Region regions[] = {{}, {}};
     const std::int64_t dims[] = {2, std::int64_t(1) << 36};
     CHECK_THROWS_WITH_AS(
-        run_kernel(device, boxes().modules[0].kernels[0], regions, dims, 0),
+        run_kernel(device, boxes().modules[0].kernels[0], regions, dims),
         "kernel box copies from a tensor with an axis of 274877906944 positions, 4 bytes apart, "
         "more than the GPU's copies take; take a smaller batch",
         runtime::UserError);

@@ -29,6 +29,7 @@ plan::Model model_of_kernels(const std::string& name, const std::vector<Kernel>&
         plan::Step step;
         step.kernel = int(i);
         step.name = kernels[i].name;
+        step.sites = kernel::sites_of(kernels[i]);
         for (const kernel::Buffer& buffer : kernels[i].buffers) {
             plan::Tensor tensor;
             tensor.name = buffer.name;

@@ -26,3 +26,30 @@ TEST_CASE("names do not matter, structure does") {
         if (auto random = std::get_if<Random>(&node.operation)) random->probability = 0.2;
     CHECK(!same_kernel(constant, small_softmax()));
 }
+
+TEST_CASE("kernels that draw at other sites are the same, if they draw at as many") {
+    const Kernel kernel = small_softmax();
+    const auto drawn_at = [&](int site) {
+        Kernel other = kernel;
+        for (Node& node : other.nodes)
+            if (auto random = std::get_if<Random>(&node.operation)) random->site = site;
+        return other;
+    };
+    CHECK(sites_of(kernel) == std::vector{4});
+    CHECK(sites_of(drawn_at(7)) == std::vector{7});
+    CHECK(same_kernel(kernel, drawn_at(7)));
+    CHECK(structural_hash(kernel) == structural_hash(drawn_at(7)));
+
+    const auto drawn_twice = [&](int site) {
+        Kernel other = kernel;
+        for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
+            if (as<Random>(kernel, id)) {
+                other.nodes.push_back(kernel.nodes[std::size_t(id)]);
+                as<Random>(other, Id(other.nodes.size()) - 1)->site = site;
+            }
+        return other;
+    };
+    CHECK(sites_of(drawn_twice(9)) == std::vector{4, 9});
+    CHECK(same_kernel(drawn_twice(8), drawn_twice(9)));
+    CHECK(!same_kernel(drawn_twice(4), drawn_twice(9)));
+}

@@ -17,11 +17,9 @@ using kernel::Kernel;
 
 namespace {
 
-/// Kernels that differ in the site of their random numbers alone count as one.
+/// Each once.
 void add_kernels(const std::vector<Kernel>& kernels, std::vector<Kernel>& all) {
-    for (Kernel kernel : kernels) {
-        for (kernel::Node& node : kernel.nodes)
-            if (auto random = std::get_if<kernel::Random>(&node.operation)) random->site = 1;
+    for (const Kernel& kernel : kernels) {
         const auto is_same = [&](const Kernel& other) { return same_kernel(kernel, other); };
         if (kernel.steps) add_kernels(kernel.steps->kernels, all);
         else if (std::none_of(all.begin(), all.end(), is_same)) all.push_back(kernel);

@@ -80,6 +80,8 @@ void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, 
         arguments.push_back(ptx::argument(dims.at(symbol)));
     if (emit::draws(kernel))
         arguments.push_back(ptx::argument(memory.add(std::span<const std::uint64_t>(draw))));
+    for (int site : kernel::sites_of(kernel))
+        arguments.push_back(ptx::argument(std::int64_t(site)));
     for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches) {
         ptx::Launch one;
         const std::uint64_t blocks = blocks_of(launch, dims);

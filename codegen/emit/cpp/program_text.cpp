@@ -113,6 +113,7 @@ class ProgramText {
         for (int tensor : step.arguments) add(names_[std::size_t(tensor)]);
         for (const std::string& symbol : symbols_of(kernel)) add(symbol);
         if (draws(kernel)) add("key");
+        for (int site : step.sites) add(std::to_string(site));
         return text;
     }
 

@@ -92,7 +92,6 @@ class ScanKernel {
         for (const StepArgument& argument : call.arguments) add(place(argument));
         for (const std::string& symbol : symbols_of(called))
             add(symbol == shared_ ? rows_ : symbol);
-        if (draws(called)) add("key");
         writer.line(space_ + "::" + called.name + "(" + text + ");");
     }
     std::string place(const StepArgument& argument) const {

@@ -83,6 +83,7 @@ Signature::Signature(const Kernel& kernel) : kernel_(kernel), symbols_(symbols_o
     taken_.insert(std::begin(kReservedFunctions), std::end(kReservedFunctions));
     taken_.insert(symbols_.begin(), symbols_.end());
     if (draws(kernel)) taken_.insert("key");
+    for (std::size_t i = 0; i < sites_of(kernel).size(); ++i) taken_.insert(site_name(i));
     for (const Buffer& buffer : kernel.buffers) buffers_.push_back(fresh(identifier(buffer.name)));
     for (const Axis& axis : kernel.axes) {
         const std::string name = identifier(axis.name);
@@ -112,7 +113,8 @@ void Signature::write_head(Writer& writer, const std::string& body) const {
     for (const std::string& source : kernel_.sources)
         sources += (sources.empty() ? "" : ", ") + source;
     if (!sources.empty()) writer.line("// " + sources);
-    writer.line("void " + identifier(kernel_.name) + "(");
+    const bool is_shared = draws(kernel_);  // by steps that draw at different sites
+    writer.line((is_shared ? "FOVEA_SHARED void " : "void ") + identifier(kernel_.name) + "(");
     writer.indent();
     std::vector<std::pair<std::string, std::string>> parameters;
     std::size_t widest = 0;
@@ -126,6 +128,7 @@ void Signature::write_head(Writer& writer, const std::string& body) const {
     std::string rest;
     for (const std::string& symbol : symbols_) rest += (rest.empty() ? "i64 " : ", i64 ") + symbol;
     if (draws(kernel_)) rest += (rest.empty() ? "" : ", ") + std::string("const DropoutKey& key");
+    for (std::size_t i = 0; i < sites_of(kernel_).size(); ++i) rest += ", int " + site_name(i);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const bool last = i + 1 == parameters.size() && rest.empty();
         std::string text = parameters[i].first + (last ? ") {" : ",");

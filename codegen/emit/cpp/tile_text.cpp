@@ -324,7 +324,7 @@ Dim step_along(const std::vector<Stride>& strides, AxisId axis) {
 
 }  // namespace
 
-/// `key, 3, 0.1F, row, column`: the draw at a position, without the axes of `tile`.
+/// `key, site, 0.1F, row, column`: the draw at a position, without the axes of `tile`.
 std::string TileText::draw_arguments(const Random& random, const std::vector<AxisId>& tile) const {
     const auto sum = [&](const std::vector<Stride>& strides) {
         Expression result{"0"};
@@ -337,7 +337,7 @@ std::string TileText::draw_arguments(const Random& random, const std::vector<Axi
         }
         return result.text;
     };
-    return "key, " + std::to_string(random.site) + ", " + spell_float(random.probability).text +
+    return "key, " + site_name(kernel_, random) + ", " + spell_float(random.probability).text +
            ", " + sum(random.row) + ", " + sum(random.column);
 }
 

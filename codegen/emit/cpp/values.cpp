@@ -110,7 +110,7 @@ Expression Values::position(const std::vector<Stride>& strides) {
 }
 
 Expression Values::make_random(Id id, const Random& random) {
-    std::string arguments = "key, " + std::to_string(random.site) + ", " +
+    std::string arguments = "key, " + site_name(kernel_, random) + ", " +
                             spell_float(random.probability).text + ", " +
                             position(random.row).text + ", " + position(random.column).text;
     if (!is_vector(id)) return call("dropout", arguments);

@@ -126,6 +126,7 @@ class Emission {
         for (const kernel::Buffer& buffer : kernel.buffers) add(identifier(buffer.name));
         for (const std::string& symbol : symbols_of(kernel)) add(symbol);
         if (draws(kernel)) add("draw");
+        for (std::size_t i = 0; i < sites_of(kernel).size(); ++i) add(site_name(i));
         for (const TensorMap& map : launch.maps)
             add("map_" + identifier(kernel.buffers[std::size_t(map.buffer)].name));
         return result;

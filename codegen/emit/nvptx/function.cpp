@@ -57,7 +57,10 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
     llvm::Type* pointer = llvm::PointerType::get(module.getContext(), kGlobal);
     std::vector<llvm::Type*> types(kernel.buffers.size(), pointer);
     types.resize(types.size() + symbols.size(), ir_.getInt64Ty());
-    if (draws(kernel)) types.push_back(pointer);
+    const std::vector<int> sites = sites_of(kernel);
+    const std::size_t key = types.size();
+    if (!sites.empty()) types.push_back(pointer);
+    types.resize(types.size() + sites.size(), ir_.getInt64Ty());
     const std::size_t first_map = types.size();
     types.resize(first_map + maps.size(), llvm::PointerType::get(module.getContext(), 0));
     function_ = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), types, false),
@@ -87,6 +90,9 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
         } else if (symbol < symbols.size()) {
             argument.setName(symbols[symbol]);
             symbols_[symbols[symbol]] = &argument;
+        } else if (i > key) {
+            argument.setName(site_name(i - key - 1));
+            sites_[sites[i - key - 1]] = &argument;
         } else {
             argument.setName("draw");
             argument.addAttr(llvm::Attribute::ReadOnly);

@@ -141,6 +141,7 @@ class Function {
     llvm::Function* function_ = nullptr;
     Values buffers_, maps_, positions_;
     std::map<std::string, llvm::Value*> symbols_;
+    std::map<int, llvm::Value*> sites_;  // given for those of the kernel's draws
     llvm::Value *thread_ = nullptr, *block_ = nullptr, *draw_ = nullptr;
     llvm::Value* gathered_[2]{};  // shared memory of block_reduce, in turns
     int reductions_ = 0;  // of the block, so far

@@ -5,10 +5,9 @@
 
 namespace fovea::emit::nvptx {
 
-/// Whose decisions they are: i64 seed and step, the site and its probability.
+/// Whose decisions they are: i64 seed, step and site, and the probability.
 struct Dropout {
-    llvm::Value *seed, *step;
-    int site;
+    llvm::Value *seed, *step, *site;
     double probability;
 };
 

@@ -177,7 +177,8 @@ Value* Function::make_random(const Random& random) {
     Value* seed = ir_.CreateLoad(ir_.getInt64Ty(), draw_);
     Value* step = ir_.CreateLoad(ir_.getInt64Ty(),
                                  ir_.CreateConstInBoundsGEP1_64(ir_.getInt64Ty(), draw_, 1));
-    return dropout_factor(ir_, {seed, step, random.site, random.probability}, word(random.row),
+    Value* site = sites_.at(random.site);
+    return dropout_factor(ir_, {seed, step, site, random.probability}, word(random.row),
                           word(random.column));
 }
 

@@ -46,7 +46,7 @@ class Conversion {
         }
         for (const std::string& symbol : emit::symbols_of(from))
             result.dims.push_back(number_of(symbol));
-        result.draws = emit::draws(from);
+        result.sites = int(kernel::sites_of(from).size());
         for (const emit::PtxLaunch& launch : ptx.launches) {
             device::Launch converted{launch.entry, {}, launch.threads, launch.shared_bytes};
             for (const emit::GridFactor& factor : launch.grid)
@@ -107,7 +107,8 @@ class Conversion {
 
 std::vector<device::Step> converted(const std::vector<plan::Step>& steps) {
     std::vector<device::Step> result;
-    for (const plan::Step& step : steps) result.push_back({step.kernel, step.arguments});
+    for (const plan::Step& step : steps)
+        result.push_back({step.kernel, step.arguments, step.sites});
     return result;
 }
 

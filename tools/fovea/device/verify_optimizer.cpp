@@ -122,7 +122,7 @@ class Comparison {
                     regions.push_back(arrays_.region(device::kUpdateTensors[step.arguments[i]]));
                     regions.back().written = kernel.buffers[i].written;
                 }
-                device::run_kernel(device_, kernel, regions, dims, 0);
+                device::run_kernel(device_, kernel, regions, dims);
             }
         }
     }
