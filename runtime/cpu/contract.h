@@ -6,10 +6,8 @@
 // is packed to [k, 16 * Vectors].
 #pragma once
 
-#include <cstring>
-#include <numeric>
-
 #include "operands.h"
+#include "pack.h"
 #include "panels.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -137,89 +135,6 @@ FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vec
             if (lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], rest[r * Vectors + v]);
 }
 
-/// Copies columns of b, which lies as [column, k], to [k, Width], in squares of 16 x 16.
-template <int Width, class Stride>
-inline void pack_transposed(float*& to, const float* b, Stride stride, i64 columns, i64 extent) {
-    for (i64 k = 0; k < extent; k += kLanes, b += kLanes) {
-        const Lanes steps = lanes_at(k, extent);
-        for (i64 j = 0; j < Width; j += kLanes) {
-            floats square[kLanes];
-            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) square[i] =
-                j + i < columns ? load(b + (j + i) * stride, steps) : floats{};
-            transpose(square);
-            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) if (i < steps.count)
-                store(to + i * Width + j, square[i]);
-        }
-        to += steps.count * Width;
-    }
-}
-
-/// Copies columns of b to [k, Width], the columns past the end as 0; `to` ends behind the panel.
-template <int Width, class Stride, class First, class... Rest>
-inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, First sum,
-                       Rest... rest) {
-    if constexpr (sizeof...(rest) == 0 && std::is_same_v<decltype(sum.b), Fixed<1>>)
-        return pack_transposed<Width>(to, b, stride, columns, sum.extent);
-    for (i64 k = 0; k < sum.extent; ++k, b += sum.b) {
-        if constexpr (sizeof...(rest) > 0) {
-            pack_panel<Width>(to, b, stride, columns, rest...);
-        } else {
-            constexpr i64 kAhead = 40;
-            if constexpr (std::is_same_v<Stride, Fixed<1>>)
-                for (i64 j = 0; j < Width; j += kLanes) __builtin_prefetch(b + kAhead * sum.b + j);
-            for (i64 j = 0; j < Width; j += kLanes) {
-                const Lanes lanes = lanes_at(j, columns);
-                if constexpr (std::is_same_v<Stride, Fixed<1>>) store(to + j, load(b + j, lanes));
-                else store(to + j, load_strided(b + j * stride, stride, lanes));
-            }
-            to += Width;
-        }
-    }
-}
-
-/// Calls `body` with `sums` moving through a packed panel.
-template <int Width, class Body, class First, class... Rest>
-FOVEA_INLINE void with_packed_steps(const Body& body, First first, Rest... rest) {
-    if constexpr (sizeof...(rest) == 0) {
-        body(Sum{first.extent, first.a, i64(Width)});
-    } else {
-        const Sum moved{first.extent, first.a, i64(Width) * steps_of(rest...)};
-        with_packed_steps<Width>([&](auto... inner) FOVEA_LAMBDA { body(moved, inner...); },
-                                 rest...);
-    }
-}
-
-/// Copies a block of rows to [tile, step, Rows], the rows past the end as 0: as many tiles at a
-/// time as fill whole lines, so that each line of a is read once.
-template <int Rows, class Sum>
-inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
-    constexpr i64 kTiles = kLanes / std::gcd(kLanes, Rows), kAhead = 24;
-    // Half a vector crosses fewer lines than a whole one. What it writes past its rows, the next
-    // steps write again; past the last steps, and past the end of a, there is nothing.
-    constexpr i64 kHalf = kLanes / 2;
-    static_assert(Rows <= kHalf);
-    const i64 tile = Rows * i64(sum.extent);
-    i64 row = 0;
-    for (; row + kTiles * Rows <= rows; row += kTiles * Rows, to += kTiles * tile)
-        for (i64 k = 0; k < sum.extent; ++k) {
-            const float* line = a + k * sum.a + row;
-            for (i64 at = 0; at < kTiles * Rows; at += kLanes)
-                __builtin_prefetch(line + kAhead * sum.a + at);
-            float* const step = to + k * Rows;
-            const auto copy = [&](auto count) FOVEA_LAMBDA {
-                FOVEA_UNROLL for (i64 t = 0; t < kTiles; ++t)
-                    std::memcpy(step + t * tile, line + t * Rows, sizeof(float) * count);
-            };
-            if ((sum.extent - k) * Rows >= kHalf) copy(fixed<kHalf>);
-            else copy(fixed<Rows>);
-        }
-    for (; row < rows; row += Rows, to += tile) {
-        const Lanes lanes = lanes_at(row, rows < row + Rows ? rows : row + Rows);
-        for (i64 k = 0; k < sum.extent; ++k)
-            store(to + k * Rows, load(a + k * sum.a + row, lanes), Lanes{Rows});
-    }
-}
-
 /// Which lanes of a panel's vectors are columns; a whole panel has no others.
 template <bool Whole, int Vectors>
 FOVEA_INLINE void set_lanes(Lanes (&lanes)[Vectors], const Panel& panel) {
@@ -244,6 +159,58 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, PanelOp
         panel.row, panel.rows, panel.column, lanes, a.data + panel.row * a.stride, a.stride,
         Rows * a.stride, columns(panel.column), finish, what_comes(columns(panel.next_column)),
         sums...);
+}
+
+/// A whole panel of a block whose rows are packed; a and b begin at its block and at its columns.
+/// Behind the packed rows lie two panels, this one and the next: on the way of the first tiles that
+/// is copied, and the rows of a fresh block are those that the tiles after these take.
+template <int Rows, int Vectors, class Finish, class Given>
+FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vectors], const float* a,
+                                  const float* b, const Finish& finish, Given sum) {
+    constexpr i64 kWidth = kLanes * Vectors, kGroup = kTilesOfLines<Rows> * Rows;
+    constexpr i64 kCopying = Rows * Vectors;  // rows of the tiles that copy a panel
+    static_assert(kCopying <= kGroup);
+    const i64 steps = sum.extent, tiles = (panel.block_rows + Rows - 1) / Rows;
+    float* const packed = scratch((tiles * Rows + 2 * kWidth) * steps);
+    float* const panels[] = {packed + tiles * Rows * steps,
+                             packed + (tiles * Rows + kWidth) * steps};
+    const i64 turn = panel.column / kWidth % 2;
+    if (!panel.behind_long) {
+        float* end = panels[turn];
+        pack_panel<kWidth>(end, b, fixed<1>, kWidth, sum);
+    }
+    i64 row = panel.row, left = panel.rows;
+    const auto run = [&](i64 rows, auto next) FOVEA_LAMBDA {
+        contract_rows<Rows, Vectors>(row, rows, panel.column, lanes,
+                                     packed + (row - panel.block_row) * steps, fixed<1>,
+                                     Rows * steps, panels[turn], finish, next,
+                                     Sum{steps, fixed<Rows>, fixed<kWidth>});
+        row += rows, left -= rows;
+    };
+    const bool copies = panel.next_column > 0 && left >= kCopying;
+    const CopyPanel<Vectors> next_panel{b + kWidth, sum.b, panels[1 - turn], steps, kCopying};
+    const i64 groups = left / kGroup;
+    if (panel.fresh && groups > 1 && left == panel.block_rows) {
+        pack_rows<Rows>(packed, a, kGroup, sum);
+        pack_rows<Rows>(packed + groups * kGroup * steps, a + groups * kGroup,
+                        left - groups * kGroup, sum);
+        for (i64 group = 1; group < groups; ++group) {
+            CopyRows rows{a + group * kGroup, sum.a, packed + group * kGroup * steps, steps,
+                          kGroup};
+            if (group == 1 && copies) {
+                rows.rows = kCopying;
+                run(kCopying, CopyBoth{rows, next_panel});
+                rows.rows = kGroup;
+                run(kGroup - kCopying, rows);
+            } else {
+                run(kGroup, rows);
+            }
+        }
+    } else {
+        if (panel.fresh) pack_rows<Rows>(packed, a, panel.block_rows, sum);
+        if (copies) run(kCopying, next_panel);
+    }
+    run(left, NothingNext{});
 }
 
 template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB, class Finish,
@@ -271,6 +238,10 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
         const i64 steps = steps_of(sums...);
         if (panel.reused && panel.block_rows >= kRowsToPack &&
             (steps * (i64(sums.a) + ...) > kSmallPanel)) {
+            if constexpr (kUnit && Whole)
+                if (spreads_wide(sums...))
+                    return contract_packed<Rows, Vectors>(panel, lanes, a.data + panel.block_row,
+                                                          columns, finish, sums...);
             const i64 tiles = (panel.block_rows + Rows - 1) / Rows;
             float* packed = scratch(tiles * Rows * steps + kWidth * steps);
             float* end = packed + tiles * Rows * steps;

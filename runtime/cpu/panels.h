@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <numeric>
 
 #include "threads.h"
 #include "vector.h"
@@ -19,13 +20,18 @@ constexpr int tile_rows(int rows) {
 }
 
 /// Rows row to row + rows - 1 and up to 16 * Vectors columns of the product at one point. Its rows
-/// are of a block of rows, which is `fresh` at its first panel, and `reused` at others.
+/// are of a block of rows, which is `fresh` at its first panel, and `reused` at others. It comes
+/// `behind_long` where the panel before it in the block had a tile of rows for each of its vectors.
 struct Panel {
     i64 point, row, rows, column, columns;
-    i64 next_column;  // of the panel after it
+    i64 next_column;  // of the panel after it in the block; 0: it is the last
     i64 block_row, block_rows;
-    bool fresh, reused;
+    bool fresh, reused, behind_long;
 };
+
+/// Tiles of rows that fill whole lines together.
+template <int Rows>
+inline constexpr i64 kTilesOfLines = kLanes / std::gcd(kLanes, Rows);
 
 /// Elements of a that a block of packed rows holds: it is read in order, from any cache.
 inline constexpr i64 kPackedFloats = 1024 * 1024;
@@ -64,17 +70,19 @@ class Panels {
         const i64 last = (first_ + tile_ + count()) * kRows;
         const i64 block_row = first_ * kRows, block_last = (first_ + size_) * kRows;
         return {point_,
-                row,
+                origin_ + row,
                 (last < rows_ ? last : rows_) - row,
                 column,
                 columns_ - column < kWidth ? columns_ - column : kWidth,
                 panel_ + 1 < panels_ ? column + kWidth : 0,
-                block_row,
+                origin_ + block_row,
                 (block_last < rows_ ? block_last : rows_) - block_row,
                 fresh_,
-                panels_ > 1};
+                panels_ > 1,
+                behind_long_};
     }
     void operator++() {
+        behind_long_ = panel_ + 1 < panels_ && (**this).rows >= kRows * (kWidth / kLanes);
         left_ -= count();
         tile_ = 0;
         fresh_ = false;
@@ -89,7 +97,7 @@ class Panels {
   private:
     static constexpr int kRows = tile_rows(Rows);
     static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
-    static constexpr i64 kLeastTiles = 8;
+    static constexpr i64 kLeastTiles = 8, kLineTiles = kTilesOfLines<kRows>;
 
     void share_tiles(i64 points) {
         const Range mine = my_share(points * panels_ * tiles_);
@@ -103,15 +111,24 @@ class Panels {
         tile_ = (inside - first_ * panels_) % size_;
     }
     void share_rows(i64 points) {
-        const Range mine = my_share(points * tiles_);
+        const bool in_lines = points == 1 && kLineTiles > 1;
+        if (in_lines) keep_rows(my_lanes(rows_));
+        const Range mine = in_lines ? Range{0, tiles_} : my_share(points * tiles_);
         const i64 tiles = mine.end - mine.begin;
         if (tiles == 0) return;
         left_ = tiles * panels_;
         const i64 blocks = (tiles + block_ - 1) / block_;
-        block_ = (tiles + blocks - 1) / blocks;
+        const i64 groups = (tiles + blocks * kLineTiles - 1) / (blocks * kLineTiles);
+        block_ = groups * kLineTiles;
         point_ = mine.begin / tiles_;
         first_ = mine.begin % tiles_;
         begin_block();
+    }
+    /// No others: where rows are packed, no line of a is in those of two threads.
+    void keep_rows(Range rows) {
+        origin_ = rows.begin;
+        rows_ = rows.end - rows.begin;
+        tiles_ = (rows_ + kRows - 1) / kRows;
     }
     void begin_block() {
         size_ = tiles_ - first_ < block_ ? tiles_ - first_ : block_;
@@ -122,11 +139,12 @@ class Panels {
         return left_ < tiles ? left_ : tiles;
     }
 
+    i64 origin_ = 0;  // the first of the rows
     i64 rows_, columns_, panels_, tiles_, block_ = 0, left_ = 0;
     i64 point_ = 0, first_ = 0, size_ = 0;  // of the block: its first tile, and how many it has
     i64 panel_ = 0, tile_ = 0;
     bool by_rows_ = false;
-    bool fresh_ = true;
+    bool fresh_ = true, behind_long_ = false;
 };
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

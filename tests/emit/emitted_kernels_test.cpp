@@ -102,6 +102,19 @@ TEST_CASE("a row's bits do not depend on the rows beside it") {
     }
 }
 
+TEST_CASE("a product whose rows are packed in several blocks has the bits of one in one block") {
+    const std::vector<Kernel> kernels = sample_packed_products();
+    for (const std::string& isa : isas_here()) {
+        CAPTURE(isa);
+        const runtime::Model& model = compile_and_load(model_of_kernels("packed", kernels), isa);
+        const DimValues dims{{"m", 5000}, {"n", 1}, {"k", 1}, {"b", 1}};
+        Arrays one(kernels[0], dims, 7, 3), five(kernels[0], dims, 7, 3);
+        run_program(model, 0, dims, one, 1);
+        run_program(model, 0, dims, five, 5);
+        CHECK(same_bits(one, five));
+    }
+}
+
 TEST_CASE("a row's bits do not depend on how far it is padded") {
     const Kernel softmax = sample_row_kernels()[0];
     const std::string isa = isas_here().front();
@@ -133,6 +146,11 @@ TEST_CASE("column kernels agree with the evaluator") {
 TEST_CASE("contractions agree with the evaluator") {
     for (const std::string& isa : isas_here())
         check_all("contractions", sample_contractions(), 2e-6, isa);
+}
+
+TEST_CASE("packed products agree with the evaluator") {
+    for (const std::string& isa : isas_here())
+        check_all("packed", sample_packed_products(), 2e-6, isa);
 }
 
 TEST_CASE("products by block of rows agree with the evaluator") {

@@ -123,6 +123,19 @@ Kernel weight_gradient() {
     return it.finish();
 }
 
+/// The gradient of a weight of known size.
+Kernel packed_gradient() {
+    Builder it("packed_gradient");
+    const AxisId r = it.axis("r", m), i = it.axis("i", 230), j = it.axis("j", 256);
+    const int dy = it.input("dy", {m, 230}), x = it.input("x", {m, 256});
+    const int dw = it.output("dw", {230, 256});
+    it.par({i, j}, [&] {
+        it.store(it.at(dw, {i, j}),
+                 it.contract(it.load(it.at(dy, {r, i})), it.load(it.at(x, {r, j})), {r}));
+    });
+    return it.finish();
+}
+
 Kernel matrix_vector() {
     Builder it("matrix_vector");
     const AxisId i = it.axis("i", m), d = it.axis("d", k);
@@ -183,6 +196,8 @@ std::vector<Kernel> sample_products_by_block() {
     return {gradient_parts("gradient_parts_64", 64, 32),
             gradient_parts("gradient_parts_20", 20, 7)};
 }
+
+std::vector<Kernel> sample_packed_products() { return {packed_gradient()}; }
 
 std::vector<Kernel> sample_contractions() {
     return {product("product_nn", false, false, n, k),

@@ -12,6 +12,8 @@ std::vector<kernel::Kernel> sample_column_kernels();
 std::vector<kernel::Kernel> sample_contractions();
 /// Products of which each of several blocks of rows has its own: for CPUs.
 std::vector<kernel::Kernel> sample_products_by_block();
+/// Products whose operands are both packed, panel after panel.
+std::vector<kernel::Kernel> sample_packed_products();
 /// Products of bfloat16, in all layouts of their operands; and those that round floats first.
 std::vector<kernel::Kernel> sample_bfloat16_contractions();
 std::vector<kernel::Kernel> sample_rounded_contractions();
