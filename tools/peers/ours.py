@@ -91,7 +91,8 @@ class Builder:
 
     def compile(self, group, runtime):
         build = self.work / group / "build"
-        run_quietly(["cmake", "-S", FOLDER / "server", "-B", build, f"-DRUNTIME={runtime}",
+        run_quietly(["cmake", "--fresh", "-S", FOLDER / "server", "-B", build,
+                     f"-DRUNTIME={runtime}",
                      f"-DMODELS={self.work / group / 'models'}", "-DCMAKE_BUILD_TYPE=Release"])
         run_quietly(["cmake", "--build", build, "-j", "2"])
 
