@@ -188,15 +188,19 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
         row += rows, left -= rows;
     };
     const bool copies = panel.next_column > 0 && left >= kCopying;
-    const CopyPanel<Vectors> next_panel{b + kWidth, sum.b, panels[1 - turn], steps, kCopying};
+    const CopyByTiles<Vectors, kLanes> next_panel{
+        {b + kWidth, sum.b, panels[1 - turn], kLanes, kWidth}, steps, kCopying};
     const i64 groups = left / kGroup;
     if (panel.fresh && groups > 1 && left == panel.block_rows) {
         pack_rows<Rows>(packed, a, kGroup, sum);
         pack_rows<Rows>(packed + groups * kGroup * steps, a + groups * kGroup,
                         left - groups * kGroup, sum);
         for (i64 group = 1; group < groups; ++group) {
-            CopyRows rows{a + group * kGroup, sum.a, packed + group * kGroup * steps, steps,
-                          kGroup};
+            CopyByTiles<kTilesOfLines<Rows>, Rows> rows{{a + group * kGroup, sum.a,
+                                                         packed + group * kGroup * steps,
+                                                         steps * Rows, Rows},
+                                                        steps,
+                                                        kGroup};
             if (group == 1 && copies) {
                 rows.rows = kCopying;
                 run(kCopying, CopyBoth{rows, next_panel});

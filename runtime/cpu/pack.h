@@ -105,11 +105,10 @@ struct CopyPieces {
     i64 left = Pieces;  // of this step
 
     /// From piece `number` on.
-    FOVEA_INLINE CopyPieces& skip(i64 number) {
+    FOVEA_INLINE void skip(i64 number) {
         const i64 steps = number / Pieces, pieces = number % Pieces;
         from += steps * step + pieces * Floats, to += steps * packed_step + pieces * piece;
         left -= pieces;
-        return *this;
     }
     FOVEA_INLINE void fetch() {
         // Steps that lie the same power of two apart share a few sets of the first cache.
@@ -124,29 +123,17 @@ struct CopyPieces {
         }
     }
 };
-/// The panel that comes next, by as many tiles as it has vectors: the first of `rows` rows.
-template <int Vectors>
-struct CopyPanel {
-    const float* from;
-    i64 step;
-    float* to;
+/// Copies by tiles, a piece at each of their steps: the tile where `rows` rows are left begins with
+/// piece 0.
+template <i64 Pieces, i64 Floats>
+struct CopyByTiles {
+    CopyPieces<Pieces, Floats> pieces;
     i64 steps, rows;
     template <int Rows, int>
-    FOVEA_INLINE auto of_tile(i64 left, const float* /*next_rows*/) const {
-        return CopyPieces<Vectors, kLanes>{from, step, to, kLanes, kLanes * Vectors}.skip(
-            (rows - left) / Rows * steps);
-    }
-};
-/// The next tiles that fill lines together, by as many tiles: the first of `rows` rows.
-struct CopyRows {
-    const float* from;
-    i64 step;
-    float* to;
-    i64 steps, rows;
-    template <int Rows, int>
-    FOVEA_INLINE auto of_tile(i64 left, const float* /*next_rows*/) const {
-        return CopyPieces<kTilesOfLines<Rows>, Rows>{from, step, to, steps * Rows, Rows}.skip(
-            (rows - left) / Rows * steps);
+    FOVEA_INLINE CopyPieces<Pieces, Floats> of_tile(i64 left, const float* /*next_rows*/) const {
+        CopyPieces<Pieces, Floats> own = pieces;
+        own.skip((rows - left) / Rows * steps);
+        return own;
     }
 };
 

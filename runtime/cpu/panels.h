@@ -98,6 +98,7 @@ class Panels {
     static constexpr int kRows = tile_rows(Rows);
     static constexpr i64 kWidth = kLanes * tile_vectors(Vectors);
     static constexpr i64 kLeastTiles = 8, kLineTiles = kTilesOfLines<kRows>;
+    static constexpr i64 kLeastLines = 16;  // of a thread: its part is at most 1/16 too long
 
     void share_tiles(i64 points) {
         const Range mine = my_share(points * panels_ * tiles_);
@@ -111,7 +112,8 @@ class Panels {
         tile_ = (inside - first_ * panels_) % size_;
     }
     void share_rows(i64 points) {
-        const bool in_lines = points == 1 && kLineTiles > 1;
+        const bool in_lines = kLanes % kRows != 0 && points == 1 &&
+                              rows_ >= kLeastLines * kLanes * omp_get_num_threads();
         if (in_lines) keep_rows(my_lanes(rows_));
         const Range mine = in_lines ? Range{0, tiles_} : my_share(points * tiles_);
         const i64 tiles = mine.end - mine.begin;

@@ -126,9 +126,9 @@ Kernel weight_gradient() {
 /// The gradient of a weight of known size.
 Kernel packed_gradient() {
     Builder it("packed_gradient");
-    const AxisId r = it.axis("r", m), i = it.axis("i", 230), j = it.axis("j", 256);
-    const int dy = it.input("dy", {m, 230}), x = it.input("x", {m, 256});
-    const int dw = it.output("dw", {230, 256});
+    const AxisId r = it.axis("r", m), i = it.axis("i", 530), j = it.axis("j", 256);
+    const int dy = it.input("dy", {m, 530}), x = it.input("x", {m, 256});
+    const int dw = it.output("dw", {530, 256});
     it.par({i, j}, [&] {
         it.store(it.at(dw, {i, j}),
                  it.contract(it.load(it.at(dy, {r, i})), it.load(it.at(x, {r, j})), {r}));
