@@ -35,8 +35,9 @@ struct TensorMap {
 /// One launch of an entry. Its parameters: a 64-bit address for each buffer of the kernel, in
 /// their order; a 64-bit value for each symbol of the kernel's dims, in the order of `symbols_of`
 /// (sorted by name); where the kernel draws random numbers, the 64-bit address of two 64-bit
-/// words, the seed and the step; and for each of `maps` its 128 bytes, at a multiple of 64. The map
-/// of a tensor without elements is zeros, and no copy may use it.
+/// words, the seed and the step, and a 64-bit value for each of its sites, in the order of
+/// `sites_of`; and for each of `maps` its 128 bytes, at a multiple of 64. The map of a tensor
+/// without elements is zeros, and no copy may use it.
 struct PtxLaunch {
     std::string entry;  // name in the module
     std::vector<GridFactor> grid;  // blocks along x are the product; no blocks: nothing to do
