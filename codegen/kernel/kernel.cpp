@@ -40,4 +40,9 @@ std::vector<Id> operands_of(const Kernel& kernel, Id id) {
     return result;
 }
 
+void add_with_operands(const Kernel& kernel, Id id, std::set<Id>& found) {
+    if (id < 0 || !found.insert(id).second) return;
+    for (Id operand : operands_of(kernel, id)) add_with_operands(kernel, operand, found);
+}
+
 }  // namespace fovea::kernel

@@ -31,6 +31,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -235,5 +236,8 @@ std::vector<int> sites_of(const Kernel& kernel);
 /// The tiles that a node reads (those of its access, the bounds and initial values of a loop
 /// included, those inside a loop not).
 std::vector<Id> operands_of(const Kernel& kernel, Id id);
+
+/// Adds a node and all that it is made of to `found`; negative: none.
+void add_with_operands(const Kernel& kernel, Id id, std::set<Id>& found);
 
 }  // namespace fovea::kernel

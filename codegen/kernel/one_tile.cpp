@@ -133,17 +133,12 @@ Id innermost(const Kernel& kernel, const std::vector<Id>& block) {
     return -1;
 }
 
-void add_operands(const Kernel& kernel, Id id, std::set<Id>& found) {
-    if (id < 0 || !found.insert(id).second) return;
-    for (Id operand : operands_of(kernel, id)) add_operands(kernel, operand, found);
-}
-
 /// In front of the block the numbers that bounds are made of, and the loops without a block.
 void put_bounds_first(Kernel& kernel, Id parent, const std::map<AxisId, Nest>& nests) {
     std::set<Id> numbers;
     std::vector<Id> loops;
     for (const auto& [axis, nest] : nests) {
-        add_operands(kernel, nest.end, numbers);
+        add_with_operands(kernel, nest.end, numbers);
         loops.push_back(add_node(kernel, Loop{LoopKind::tiles, axis, {}, -1, nest.end}));
     }
     std::vector<Id>& block = block_of(kernel, parent);

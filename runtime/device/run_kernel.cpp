@@ -74,6 +74,10 @@ class KernelRun {
             arguments.push_back(static_cast<std::uint64_t>(dims_[static_cast<std::size_t>(dim)]));
         std::vector<Region> regions(memory.begin(), memory.end());
         if (kernel.sites > 0) {
+            if (draws_.sites.size() != static_cast<std::size_t>(kernel.sites))
+                throw InternalError("kernel " + kernel.name + " draws at " +
+                                    std::to_string(kernel.sites) + " sites and is given " +
+                                    std::to_string(draws_.sites.size()));
             arguments.push_back(draws_.key);
             for (int site : draws_.sites) arguments.push_back(static_cast<std::uint64_t>(site));
             regions.push_back({draws_.key, 2 * sizeof(std::uint64_t), false});
@@ -129,9 +133,6 @@ class KernelRun {
 
 void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
                 std::span<const std::int64_t> dims, const Draws& draws, int module) {
-    if (draws.sites.size() != static_cast<std::size_t>(kernel.sites))
-        throw InternalError("kernel " + kernel.name + " draws at " + std::to_string(kernel.sites) +
-                            " sites and is given " + std::to_string(draws.sites.size()));
     const KernelRun run(device, dims, draws, module);
     if (kernel.scan) return run.scan(kernel, buffers);
     std::vector<Address> addresses;

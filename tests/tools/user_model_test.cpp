@@ -36,6 +36,15 @@ constexpr void total(Scope s) {
     Tensor x = s.input("x", {"batch", 12});
     s.output("loss", sum(linear(s / "out", x, 12) + x, -1));
 }
+constexpr void taken(Scope s) {
+    Tensor x = s.input("x", {"site", "key", 12}), z = s.input("z", {"int", "rows", 12});
+    auto heads = [&](const char* name) {
+        return rearrange(linear(s / name, x, 12), "b t (h d) -> b h t d", {"h", 2});
+    };
+    s.output("y", dropout(attention(heads("q"), heads("k"), heads("v"), dot_product, causal,
+                                    {.dropout = 0.1}), 0.2));
+    s.output("w", layer_norm(s / "ln", linear(s / "out", z, 12)));
+}
 )";
 
 struct UserModel {
@@ -80,6 +89,17 @@ TEST_CASE("a sum's gradient, one number everywhere, goes through every kernel") 
         CAPTURE(result.output);
         CHECK(result.status == 0);
         CHECK(result.output.find(" 0 missed") != std::string::npos);
+    }
+}
+
+TEST_CASE("dims may have names that generated code, the runtime or C++ have taken") {
+    UserModel user;
+    for (const char* target : {"cpu", "ptx-interpreter"}) {
+        auto result = run_fovea({"verify", user.file + ":taken", "--target", target});
+        CAPTURE(result.output);
+        const bool lacks_llvm = result.output.find("LLVM") != std::string::npos;
+        if (lacks_llvm) MESSAGE("not run: fovea was built without LLVM");
+        else CHECK(result.output.find(" 0 missed") != std::string::npos);
     }
 }
 

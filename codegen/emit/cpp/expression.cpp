@@ -7,6 +7,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/base/text.h"
+#include "codegen/emit/cpp/signature.h"
 
 namespace fovea::emit {
 namespace {
@@ -102,7 +103,7 @@ Expression spell(const Dim& dim) {
             if (!symbol) break;
             Text name;
             name << symbol;
-            product = product * Expression{std::string(name.view())};
+            product = product * Expression{dim_name(std::string(name.view()))};
         }
         result = result + product * Expression{std::to_string(term.factor)};
     }

@@ -21,8 +21,8 @@ class ProgramText {
   public:
     ProgramText(const Model& model, const Program& program, Writer& writer)
         : model_(model), program_(program), writer_(writer) {
-        std::set<std::string> taken(model.dims.begin(), model.dims.end());
-        taken.insert({"call", "key", "team"});
+        std::set<std::string> taken = {"call", "key", "team"};
+        for (const std::string& dim : model.dims) taken.insert(dim_name(dim));
         for (const kernel::Kernel& kernel : model.kernels) taken.insert(kernel.name);
         for (const Tensor& tensor : program.tensors) {
             const std::string wanted = identifier(tensor.name);
@@ -111,7 +111,7 @@ class ProgramText {
             text += (text.empty() ? "" : ", ") + argument;
         };
         for (int tensor : step.arguments) add(names_[std::size_t(tensor)]);
-        for (const std::string& symbol : symbols_of(kernel)) add(symbol);
+        for (const std::string& symbol : symbols_of(kernel)) add(dim_name(symbol));
         if (draws(kernel)) add("key");
         for (int site : step.sites) add(std::to_string(site));
         return text;
@@ -119,9 +119,8 @@ class ProgramText {
 
     void define_dims(const std::string& text) {
         for (std::size_t i = 0; i < model_.dims.size(); ++i)
-            if (mentions(text, model_.dims[i]))
-                writer_.line("const i64 " + model_.dims[i] + " = call.dims[" + std::to_string(i) +
-                             "];");
+            if (const std::string name = dim_name(model_.dims[i]); mentions(text, name))
+                writer_.line("const i64 " + name + " = call.dims[" + std::to_string(i) + "];");
     }
 
     void define_tensor(int number) {

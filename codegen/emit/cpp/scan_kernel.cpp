@@ -22,7 +22,7 @@ class ScanKernel {
         if (steps_.rows) {
             Text symbol;
             symbol << steps_.rows;
-            shared_ = symbol.view();
+            shared_ = dim_name(std::string(symbol.view()));
         }
         for (Kernel own : steps_.kernels) {
             own.name = identifier(own.name);
@@ -91,7 +91,7 @@ class ScanKernel {
         };
         for (const StepArgument& argument : call.arguments) add(place(argument));
         for (const std::string& symbol : symbols_of(called))
-            add(symbol == shared_ ? rows_ : symbol);
+            add(dim_name(symbol) == shared_ ? rows_ : dim_name(symbol));
         writer.line(space_ + "::" + called.name + "(" + text + ");");
     }
     std::string place(const StepArgument& argument) const {

@@ -32,6 +32,16 @@ constexpr const char* kReservedFunctions[] = {"exp_exponent",   "exp_significand
                                               "sigmoid_of_exp", "joint_sums",      "in_one_tile",
                                               "count_in_tile",  "count_below",     "fits_tile"};
 
+/// What sizes must not be called besides: other parameters, and what programs call.
+constexpr const char* kReservedForDims[] = {
+    "key",   "call",     "team",     "tensor",   "observe",  "finish",  "std",  "fovea", "runtime",
+    "cpu",   "Call",     "Team",     "Range",    "Panel",    "Panels",  "Lanes", "Sum",  "Operand",
+    "rows",  "my_share", "my_lanes", "block_of", "products", "kLanes",  "site"};
+
+bool is_among(const auto& names, const std::string& name) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
 }  // namespace
 
 bool mentions(const std::string& text, const std::string& name) {
@@ -56,10 +66,13 @@ std::string identifier(std::string_view name) {
 }
 
 bool is_reserved(const std::string& name) {
-    const auto is_among = [&](const auto& names) {
-        return std::find(std::begin(names), std::end(names), name) != std::end(names);
-    };
-    return is_among(kReserved) || is_among(kReservedFunctions);
+    return is_among(kReserved, name) || is_among(kReservedFunctions, name);
+}
+
+std::string dim_name(const std::string& symbol) {
+    const bool is_taken = is_reserved(symbol) || is_among(kReservedForDims, symbol) ||
+                          symbol.starts_with("site_") || symbol.ends_with("_dim");
+    return is_taken ? symbol + "_dim" : symbol;
 }
 
 std::string element_type(DType dtype) {
@@ -78,7 +91,8 @@ std::string shape_text(const std::vector<Dim>& shape) {
     return text + "]";
 }
 
-Signature::Signature(const Kernel& kernel) : kernel_(kernel), symbols_(symbols_of(kernel)) {
+Signature::Signature(const Kernel& kernel) : kernel_(kernel) {
+    for (const std::string& symbol : symbols_of(kernel)) symbols_.push_back(dim_name(symbol));
     taken_.insert(std::begin(kReserved), std::end(kReserved));
     taken_.insert(std::begin(kReservedFunctions), std::end(kReservedFunctions));
     taken_.insert(symbols_.begin(), symbols_.end());

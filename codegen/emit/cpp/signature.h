@@ -21,6 +21,10 @@ bool mentions(const std::string& text, const std::string& name);
 /// Whether C++ or the runtime has taken a name.
 bool is_reserved(const std::string& name);
 
+/// What a symbolic dim is called: by its name, or `<name>_dim` where that is taken by C++, the
+/// runtime or the emitted skeletons.
+std::string dim_name(const std::string& symbol);
+
 /// The C++ type of an element: float, i32, bool, bf16.
 std::string element_type(DType dtype);
 

@@ -11,18 +11,13 @@ using namespace kernel;
 
 namespace {
 
-void add_operands(const Kernel& kernel, Id id, std::set<Id>& found) {
-    if (id < 0 || !found.insert(id).second) return;
-    for (Id operand : operands_of(kernel, id)) add_operands(kernel, operand, found);
-}
-
 /// Counts of positions, and the numbers they are made of, come before what is counted.
 void put_counts_first(TilePlan& plan) {
     std::set<Id> numbers;
     std::vector<Statement>& block = plan.blocks.at(-1);
     for (const Statement& statement : block)
         if (statement.kind == Statement::Kind::loop)
-            add_operands(plan.kernel, as<Loop>(plan.kernel, statement.source)->upper, numbers);
+            add_with_operands(plan.kernel, as<Loop>(plan.kernel, statement.source)->upper, numbers);
     const auto rank = [&](const Statement& statement) {
         if (statement.kind == Statement::Kind::loop) return 1;
         return statement.kind == Statement::Kind::scalar && numbers.contains(statement.roots[0])
