@@ -16,6 +16,14 @@ FOVEA_INLINE floats round_small(floats x) {
     constexpr float kMagic = 12582912.F;
     return (x + kMagic) - kMagic;
 }
+/// The same for any x, where the machine can.
+FOVEA_INLINE floats round_nearest(floats x) {
+#ifdef __AVX512F__
+    return floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 8));
+#else
+    return round_small(x);
+#endif
+}
 
 /// 2^n for whole n in [-126, 127].
 FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
@@ -26,14 +34,15 @@ FOVEA_INLINE floats exp(floats x) {
     constexpr float kLog2e = 1.44269504088896341F;
     constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
     const floats clamped = minimum(splat(90.F), maximum(splat(-105.F), x));
-    const floats n = round_small(clamped * kLog2e);
+    const floats n = round_nearest(clamped * kLog2e);
     const floats f = (clamped - n * kLn2High) - n * kLn2Low;
     floats p = f * 1.9875691500e-4F + 1.3981999507e-3F;
     p = p * f + 8.3334519073e-3F;
     p = p * f + 4.1665795894e-2F;
     p = p * f + 1.6666665459e-1F;
     p = p * f + 5.0000001201e-1F;
-    p = (p * (f * f) + f) + 1.F;
+    p = p * f + 1.F;
+    p = p * f + 1.F;
 #ifdef __AVX512F__
     p = floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
 #else
@@ -47,13 +56,12 @@ FOVEA_INLINE floats exp(floats x) {
 /// 2^x; 0 below -150, infinity above 128. The polynomial is a minimax fit of 2^f on [-1/2, 1/2],
 /// within 1e-7 of it.
 FOVEA_INLINE floats exp2(floats x) {
-#ifdef __AVX512F__
-    // Of large numbers nothing is left to scale, and scaling by -infinity gives 0 whatever it is.
-    const floats n = floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 8));
-#else
+    // With AVX-512 x needs no bounds: of large numbers nothing is left to scale, and scaling by
+    // -infinity gives 0 whatever it is.
+#ifndef __AVX512F__
     x = minimum(splat(130.F), maximum(splat(-152.F), x));
-    const floats n = round_small(x);
 #endif
+    const floats n = round_nearest(x);
     const floats f = x - n;
     floats p = f * 1.3264725407e-3F + 9.6715127680e-3F;
     p = p * f + 5.5507337492e-2F;

@@ -43,6 +43,52 @@ Kernel layer_norm(const std::string& name, const Dim& hidden) {
     return it.finish();
 }
 
+/// The loss of each row and its gradient, whose sum over rows is taken in blocks.
+Kernel cross_entropy(const std::string& name, const Dim& classes) {
+    Builder it(name);
+    const AxisId row = it.axis("row", m), c = it.axis("c", classes);
+    const AxisId blocks = it.axis("blocks", kRowBlocks);
+    const int x = it.input("x", {m, classes}), labels = it.input("labels", {m}, i32);
+    const int dy = it.input("dy", {m}), y = it.output("y", {m}), dx = it.output("dx", {m, classes});
+    const int parts = it.output("dx_parts", {kRowBlocks, classes});
+    const Id value = it.load(it.at(x, {row, c})), weight = it.load(it.at(dy, {row}));
+    const Id is_label =
+        it.map(E::eq, {it.index(c), it.load(it.at(labels, {row}))});
+    const Id shifted = it.sub(value, it.max(value, {c})), e = it.map(E::exp, {shifted});
+    const Id total = it.sum(e, {c});
+    const Id picked = it.sum(it.where(is_label, shifted, it.constant(0)), {c});
+    it.store(it.at(y, {row}), it.sub(it.map(E::log, {total}), picked));
+    const Id one = it.where(is_label, it.constant(1), it.constant(0));
+    const Id gradient =
+        it.mul(it.sub(it.mul(e, it.div(it.constant(1), total)), one), weight);
+    it.store(it.at(dx, {row, c}), gradient);
+    it.store(it.at(parts, {blocks, c}), it.sum_by_block(gradient, {row}, blocks));
+    return it.finish();
+}
+
+/// Rows of 8 that lie side by side, dropped from, and numbers of rows that lie apart.
+Kernel heads(const std::string& name) {
+    Builder it(name);
+    const Dim head_count = 3, width = 8;
+    const AxisId batch = it.axis("batch", b), head = it.axis("head", head_count);
+    const AxisId row = it.axis("row", m), d = it.axis("d", width);
+    const int x = it.input("x", {b, m, head_count, width});
+    const int scale = it.input("scale", {b, m, head_count});
+    const int y = it.output("y", {b, m, head_count, width});
+    const int total = it.output("total", {b, m, head_count});
+    it.each({batch, head, row}, [&] {
+        const Id value = it.load(it.at(x, {batch, row, head, d}));
+        const Id factor = it.load(it.at(scale, {batch, row, head}));
+        const Dim rows = m;
+        const Id kept = it.random(3, 0.25, {{row, head_count}, {batch, rows * head_count}},
+                                  {{d, 1}, {head, width}});
+        const Id sum = it.sum(it.mul(it.mul(value, kept), factor), {d});
+        it.store(it.at(y, {batch, row, head, d}), it.mul(value, it.add(sum, factor)));
+        it.store(it.at(total, {batch, row, head}), sum);
+    });
+    return it.finish();
+}
+
 /// Every elementwise function of one f32, as far as it is defined there; collapsed to one axis.
 Kernel all_functions() {
     Builder it("all_functions");
@@ -196,6 +242,10 @@ std::vector<Kernel> sample_row_kernels() {
             softmax("softmax_33", 33),
             layer_norm("layer_norm", n),
             layer_norm("layer_norm_32", 32),
+            layer_norm("layer_norm_300", 300),
+            cross_entropy("cross_entropy", n),
+            cross_entropy("cross_entropy_40", 40),
+            heads("heads"),
             all_functions(),
             mixed_types(),
             strides(),

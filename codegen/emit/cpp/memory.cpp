@@ -24,9 +24,9 @@ bool Values::row_moves(const Access& access) const {
     return std::any_of(axes.begin(), axes.end(), [&](AxisId axis) { return moves(axis); });
 }
 
-Dim Values::lane_stride(const Access& access) const {
+Dim Values::stride_along(const Access& access, AxisId axis) {
     for (const Stride& stride : access.strides)
-        if (stride.axis == place.lane) return stride.stride;
+        if (stride.axis == axis) return stride.stride;
     return 0;
 }
 
@@ -68,7 +68,9 @@ void Values::define_rows(const std::vector<Id>& nodes) {
         const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
         std::string& name = rows_[std::to_string(access->buffer) + " " + offset.text];
         if (!name.empty()) continue;
-        name = signature_.fresh(signature_.buffer(access->buffer) + "_row");
+        std::string& known = row_names_[std::to_string(access->buffer) + " " + offset.text];
+        if (known.empty()) known = signature_.fresh(signature_.buffer(access->buffer) + "_row");
+        name = known;
         writer_.line((buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " + name +
                      " = " + start(*access).text + ";");
     }
@@ -83,6 +85,9 @@ Values::Address Values::address(const Access& access) {
     if (row_moves(access) && !has_axis(access.row, place.lane))
         result.offset = result.offset + Expression{"i64(" + value(access.row).text + ")"} *
                                             spell(access.row_stride);
+    const Dim row_stride = stride_along(access, place.grouped);
+    if (!place.row.empty() && row_stride != Dim(0))
+        result.offset = result.offset + Expression{place.row} * spell(row_stride);
     const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
     for (const Stride& stride : access.strides) {
         if (!moves(stride.axis) || (gathers && stride.axis == place.lane)) continue;
@@ -95,6 +100,9 @@ Expression Values::make_load(Id id, const Load& load) {
     const Access& access = load.access;
     const Address at = address(access);
     const Expression pointer = at_offset(at.pointer, at.offset);
+    if (is_of_group(id))
+        return {"load_each(" + pointer.text + ", " +
+                spell(stride_along(access, place.grouped)).text + ", " + place.group + ")"};
     if (!is_vector(id)) {
         const bool half = kernel_.buffers[std::size_t(access.buffer)].dtype == DType::bf16;
         const std::string element = at.pointer + "[" + at.offset.text + "]";
@@ -122,6 +130,12 @@ void Values::write_store(const Store& store) {
     const bool vector = place.lane >= 0 && (gathers || step != Dim(0));
     const Address at = address(access);
     const std::string value_text = value(store.value, kept, vector).text;
+    if (!vector && !place.group.empty()) {
+        writer_.line("store_each(" + at_offset(at.pointer, at.offset).text + ", " +
+                     spell(stride_along(access, place.grouped)).text + ", " + value_text + ", " +
+                     place.group + ");");
+        return;
+    }
     if (!vector) {
         const std::string element = at.pointer + "[" + at.offset.text + "]";
         if (dtype == DType::bf16) {

@@ -64,18 +64,20 @@ void write_parameters(const Model& model, Writer& writer) {
 /// Kernels, programs, and the table of programs that the description binds.
 std::string kernels_text(const Model& model) {
     const std::string name = model_identifier(model);
+    std::string kernels;
+    for (const kernel::Kernel& kernel : model.kernels) kernels += cpp_kernel(kernel) + "\n";
     Writer head;
     for (const char* header : {"contract", "dropout", "math", "rows", "run", "threads", "vector"})
         head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
     if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
         for (const char* header : {"tile", "tile_dropout", "joint_sums"})
             head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");
     if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
     head.blank();
     head.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");
     head.blank();
-    std::string text = head.text();
-    for (const kernel::Kernel& kernel : model.kernels) text += cpp_kernel(kernel) + "\n";
+    std::string text = head.text() + kernels;
     Writer programs;
     for (const plan::Program& program : model.programs)
         write_program_code(model, program, programs);

@@ -140,4 +140,18 @@ Passes find_passes(const Kernel& kernel, const std::vector<Id>& nodes,
     return PassFinder(kernel, nodes, inner, may_keep).run();
 }
 
+bool reads(const Kernel& kernel, const std::vector<Id>& users, Id id) {
+    return std::any_of(users.begin(), users.end(), [&](Id user) {
+        const auto operands = operands_of(kernel, user);
+        return std::find(operands.begin(), operands.end(), id) != operands.end();
+    });
+}
+
+bool is_used_by_pass(const Kernel& kernel, const Passes& passes, Id id) {
+    const auto uses = [&](const std::vector<Id>& users) { return reads(kernel, users, id); };
+    return std::any_of(passes.passes.begin(), passes.passes.end(), [&](const Pass& pass) {
+        return uses(pass.values) || uses(pass.stores) || uses(pass.reduces) || uses(pass.sums);
+    });
+}
+
 }  // namespace fovea::emit

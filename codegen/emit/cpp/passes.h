@@ -30,4 +30,9 @@ struct Passes {
 Passes find_passes(const kernel::Kernel& kernel, const std::vector<kernel::Id>& nodes,
                    const std::set<kernel::AxisId>& inner, bool may_keep);
 
+/// Whether one of the nodes `users` has `id` among its operands.
+bool reads(const kernel::Kernel& kernel, const std::vector<kernel::Id>& users, kernel::Id id);
+/// Whether one of the nodes of a pass has.
+bool is_used_by_pass(const kernel::Kernel& kernel, const Passes& passes, kernel::Id id);
+
 }  // namespace fovea::emit

@@ -20,6 +20,12 @@ void RowAccumulators::open(const Pass& pass) {
         const bool floats = kernel_.nodes[std::size_t(id)].dtype == DType::f32;
         const std::string type = vector ? (floats ? "floats" : "ints") : floats ? "float" : "i32";
         const std::string lowest = floats ? "kLowest" : "kLowestInteger";
+        if (!group.empty()) {
+            const bool sums = reduce.reduction == Reduction::sum;
+            writer_.line("auto " + accumulator(id) + " = row_vectors(" + group + ", " +
+                         (sums ? "0.0F" : lowest) + ");");
+            continue;
+        }
         const std::string start = reduce.reduction == Reduction::sum
                                       ? "{}"
                                       : " = " + (vector ? "splat(" + lowest + ")" : lowest);
@@ -33,7 +39,7 @@ void RowAccumulators::add(Id id) {
     const bool vector = values_.is_vector(reduce.operand);
     std::string text = values_.value(reduce.operand, node.dtype, vector).text;
     const bool masked = vector && lane >= 0 && !values_.place.lanes.empty();
-    const std::string& name = accumulator(id);
+    const std::string name = accumulator(id) + (row.empty() ? "" : "[" + row + "]");
     if (reduce.reduction == Reduction::sum) {
         if (masked) text = "keep(" + text + ", lanes)";
         writer_.line(name + " += " + text + ";");
@@ -63,8 +69,9 @@ void RowAccumulators::close(const Pass& pass, const RowEnd* end) {
         if (name != signature_.value(id)) {
             std::string text = (sum ? "sum_across(" : "max_across(") + name + ")";
             if (end) text = with_end(id, text, *end);
-            writer_.line("const " + element_type(kernel_.nodes[std::size_t(id)].dtype) + " " +
-                         signature_.value(id) + " = " + text + ";");
+            const std::string type =
+                group.empty() ? element_type(kernel_.nodes[std::size_t(id)].dtype) : "auto";
+            writer_.line("const " + type + " " + signature_.value(id) + " = " + text + ";");
         }
         values_.define_as(id, signature_.value(id));
     }

@@ -23,6 +23,7 @@ class RowAccumulators {
         : kernel_(kernel), signature_(signature), writer_(writer), values_(values) {}
 
     kernel::AxisId lane = -1;  // the axis across whose lanes results are gathered; -1: none
+    std::string group, row;    // variables: rows that are taken together, one of them; "": alone
 
     /// Before the loop of a pass: `floats total_lanes{};`
     void open(const Pass& pass);

@@ -9,6 +9,10 @@ namespace {
 constexpr std::int64_t kLanes = 16;
 constexpr std::int64_t kLargestArray = 1024;  // floats
 
+std::string start_of(const kernel::Kernel& kernel, const RowSum& sum, Values& values) {
+    return values.start(kernel::as<kernel::Store>(kernel, sum.store)->access).text;
+}
+
 }  // namespace
 
 std::int64_t stack_size_of_row(const kernel::Kernel& kernel, kernel::AxisId lane) {
@@ -33,6 +37,26 @@ void write_row_arrays(const std::vector<std::string>& names, std::int64_t stack_
     for (std::size_t i = 1; i < names.size(); ++i)
         writer.line("float* const " + names[i] + " = " + names[0] + " + " + std::to_string(i) +
                     " * " + row_size + ";");
+}
+
+void write_parts(const kernel::Kernel& kernel, const std::vector<RowSum>& sums,
+                 std::int64_t stack_size, const std::string& extent, Values& values,
+                 Writer& writer) {
+    for (const RowSum& sum : sums)
+        writer.line(stack_size > 0
+                        ? "alignas(64) float " + sum.part + "[" + std::to_string(stack_size) +
+                              "] = {};"
+                        : "float* const " + sum.part + " = zeroed(" +
+                              start_of(kernel, sum, values) + ", " + extent + ");");
+}
+
+void copy_parts(const kernel::Kernel& kernel, const std::vector<RowSum>& sums,
+                std::int64_t stack_size, const std::string& extent, Values& values,
+                Writer& writer) {
+    if (stack_size == 0) return;
+    for (const RowSum& sum : sums)
+        writer.line("copy_row(" + start_of(kernel, sum, values) + ", " + sum.part + ", " + extent +
+                    ");");
 }
 
 }  // namespace fovea::emit

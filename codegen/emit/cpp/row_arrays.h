@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/cpp/row_form.h"
 #include "codegen/emit/cpp/signature.h"
+#include "codegen/emit/cpp/values.h"
 #include "codegen/emit/cpp/writer.h"
 #include "codegen/kernel/kernel.h"
 
@@ -19,5 +21,13 @@ std::int64_t stack_size_of_row(const kernel::Kernel& kernel, kernel::AxisId lane
 /// thread's scratch memory where that is 0.
 void write_row_arrays(const std::vector<std::string>& names, std::int64_t stack_size,
                       const std::string& extent, Signature& signature, Writer& writer);
+
+/// What a block of rows adds up, from 0: on the stack, or in the memory of the sums. Parts on the
+/// stack are copied there once, at the end: their lines may lie in another core's cache.
+void write_parts(const kernel::Kernel& kernel, const std::vector<RowSum>& sums,
+                 std::int64_t stack_size, const std::string& extent, Values& values,
+                 Writer& writer);
+void copy_parts(const kernel::Kernel& kernel, const std::vector<RowSum>& sums,
+                std::int64_t stack_size, const std::string& extent, Values& values, Writer& writer);
 
 }  // namespace fovea::emit

@@ -12,6 +12,9 @@
 #include "codegen/emit/cpp/passes.h"
 #include "codegen/emit/cpp/row_accumulators.h"
 #include "codegen/emit/cpp/row_arrays.h"
+#include "codegen/emit/cpp/row_form.h"
+#include "codegen/emit/cpp/row_group_form.h"
+#include "codegen/emit/cpp/row_groups.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 
@@ -21,26 +24,22 @@ using namespace kernel;
 
 namespace {
 
-constexpr std::int64_t kLanes = 16;
-
 class RowKernel {
   public:
-    RowKernel(const Kernel& kernel, const Form& form, Signature& signature, Writer& writer)
+    RowKernel(const Kernel& kernel, const Form& form, const RowForm& rows, Signature& signature,
+              Writer& writer)
         : kernel_(kernel),
           form_(form),
+          rows_(rows),
           signature_(signature),
           writer_(writer),
           values_(kernel_, signature, writer),
           accumulators_(kernel_, signature, writer, values_) {
-        find_row_sums();
-        choose_lane();
         find_row_ends();
         stack_size_ = stack_size_of_row(kernel_, lane_);
         if (!columns_) accumulators_.lane = lane_;
         const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
-        std::set<AxisId> inner(steps_.begin(), steps_.end());
-        if (lane_ >= 0 && !columns_) inner.insert(lane_);
-        passes_ = find_passes(kernel_, nodes_, inner, may_keep);
+        passes_ = find_passes(kernel_, nodes_, rows_.inner(), may_keep);
     }
 
     void run() {
@@ -63,50 +62,6 @@ class RowKernel {
     }
 
   private:
-    /// A sum over rows, its store, and the name of what the current block of rows has of it.
-    struct RowSum {
-        Id sum, store;
-        std::string part;
-    };
-
-    /// Takes the stores of sums over rows out of the nodes: passes add to them.
-    void find_row_sums() {
-        for (Id id : form_.nodes) {
-            auto store = as<Store>(kernel_, id);
-            auto sum = store ? as<Reduce>(kernel_, store->value) : nullptr;
-            if (!sum || sum->blocks < 0) {
-                nodes_.push_back(id);
-                continue;
-            }
-            std::string part = signature_.buffer(store->access.buffer);
-            if (const std::size_t at = part.rfind("_parts"); at != part.npos) part.erase(at + 5, 1);
-            else part += "_part";
-            row_sums_.push_back({store->value, id, signature_.fresh(part)});
-            rows_ = sum->axes;
-            blocks_ = sum->blocks;
-        }
-    }
-
-    /// The axis in the lanes: the `par` axis; without one the free axis that memory likes best.
-    void choose_lane() {
-        if (form_.par.size() > 1)
-            throw InternalError("kernel " + kernel_.name + ": two par axes need a contraction");
-        std::vector<AxisId> inner = form_.free;
-        std::erase_if(inner, [&](AxisId axis) {
-            return axis == blocks_ || std::find(rows_.begin(), rows_.end(), axis) != rows_.end();
-        });
-        if (!form_.par.empty()) {
-            lane_ = form_.par[0];
-            columns_ = !inner.empty();
-        } else if (!inner.empty()) {
-            lane_ = *std::max_element(inner.begin(), inner.end(), [&](AxisId a, AxisId b) {
-                return unit_strides(a) < unit_strides(b);
-            });
-            std::erase(inner, lane_);
-        }
-        steps_ = inner;
-    }
-
     /// Rows that a mask hides from some position on are walked up to it.
     void find_row_ends() {
         if (lane_ < 0 || columns_ || !steps_.empty() || form_.each.empty()) return;
@@ -133,20 +88,6 @@ class RowKernel {
                      " == " + values_.start_of_row(*row->kept) + ") continue;");
     }
 
-    int unit_strides(AxisId axis) const {
-        int count = 0;
-        for (Id id : nodes_)
-            if (const Access* access = Values::access_of(kernel_, id))
-                for (const Stride& stride : access->strides)
-                    count += stride.axis == axis && stride.stride.is_one();
-        return count;
-    }
-
-    bool is_whole() const {
-        const Dim& extent = kernel_.axes[std::size_t(lane_)].extent;
-        return extent.is_static() && extent.value() % kLanes == 0;
-    }
-
     /// `for (i64 k = 0; k < keys; k += kLanes)`
     std::string head(AxisId axis) const {
         const std::string& variable = signature_.axis(axis);
@@ -157,7 +98,7 @@ class RowKernel {
 
     /// Threads share the points; without any, the vectors of a map; a lone row is one thread's.
     void open_points() {
-        if (!row_sums_.empty()) return open_row_blocks();
+        if (!rows_.sums.empty()) return open_row_blocks();
         std::vector<AxisId> shared = form_.each;
         if (columns_) shared.push_back(lane_);
         shares_vectors_ = shared.empty() && lane_ >= 0 && steps_.empty() && !has_reduces() &&
@@ -181,47 +122,38 @@ class RowKernel {
 
     void open_row_blocks() {
         writer_.pragma("#pragma omp for schedule(static) nowait");
-        writer_.open(head(blocks_));
-        for (const RowSum& sum : row_sums_)
-            writer_.line(stack_size_ > 0 ? "alignas(64) float " + sum.part + "[" +
-                                               std::to_string(stack_size_) + "] = {};"
-                                         : "float* const " + sum.part + " = zeroed(" +
-                                               start_of(sum) + ", " + extent_of_lane() + ");");
-        Expression count = signature_.extent(rows_[0]);
-        for (std::size_t i = 1; i < rows_.size(); ++i) count = count * signature_.extent(rows_[i]);
-        const bool one = rows_.size() == 1;
-        const std::string row = one ? signature_.axis(rows_[0]) : signature_.fresh("row");
+        writer_.open(head(rows_.blocks));
+        write_parts(kernel_, rows_.sums, stack_size_, extent_of_lane(), values_, writer_);
+        const std::vector<AxisId>& axes = rows_.rows;
+        Expression count = signature_.extent(axes[0]);
+        for (std::size_t i = 1; i < axes.size(); ++i) count = count * signature_.extent(axes[i]);
+        const bool one = axes.size() == 1;
+        const std::string row = one ? signature_.axis(axes[0]) : signature_.fresh("row");
         const std::string range = signature_.fresh("rows");
+        const std::string blocks = signature_.extent(rows_.blocks).text;
         writer_.line("const Range " + range + " = block_of(" + count.text + ", " +
-                     signature_.axis(blocks_) + ", " + signature_.extent(blocks_).text + ");");
+                     signature_.axis(rows_.blocks) + ", " + blocks + ");");
         writer_.open("for (i64 " + row + " = " + range + ".begin; " + row + " < " + range +
                      ".end; ++" + row + ")");
         Expression rest{row};
-        for (std::size_t i = rows_.size(); !one && i-- > 0;) {
-            const std::string extent = signature_.extent(rows_[i]).in(Binding::unary);
+        for (std::size_t i = axes.size(); !one && i-- > 0;) {
+            const std::string extent = signature_.extent(axes[i]).in(Binding::unary);
             const std::string at = rest.in(Binding::product);
-            writer_.line("const i64 " + signature_.axis(rows_[i]) + " = " + at +
+            writer_.line("const i64 " + signature_.axis(axes[i]) + " = " + at +
                          (i ? " % " + extent : "") + ";");
             rest = {at + " / " + extent, Binding::product};
         }
     }
 
-    std::string start_of(const RowSum& sum) {
-        return values_.start(as<Store>(kernel_, sum.store)->access).text;
-    }
     std::string extent_of_lane() const { return lane_ < 0 ? "" : signature_.extent(lane_).text; }
 
-    /// Parts on the stack are written once: their lines may lie in another core's cache.
     void close_row_blocks() {
         writer_.close();
-        if (stack_size_ == 0) return;
-        for (const RowSum& sum : row_sums_)
-            writer_.line("copy_row(" + start_of(sum) + ", " + sum.part + ", " + extent_of_lane() +
-                         ");");
+        copy_parts(kernel_, rows_.sums, stack_size_, extent_of_lane(), values_, writer_);
     }
 
     void close_points() {
-        if (!row_sums_.empty()) close_row_blocks();
+        if (!rows_.sums.empty()) close_row_blocks();
         if (!shares_vectors_) writer_.close();
         for (int i = 0; i < unindent_; ++i) writer_.unindent();
     }
@@ -232,7 +164,7 @@ class RowKernel {
     }
 
     void define_lanes() {
-        if (is_whole()) return;
+        if (is_whole(kernel_, lane_)) return;
         writer_.line("const Lanes lanes = lanes_at(" + signature_.axis(lane_) + ", " +
                      extent_of_lane() + ");");
         values_.place.lanes = "lanes";
@@ -255,30 +187,14 @@ class RowKernel {
             if (!as<Reduce>(kernel_, id)) scalars.push_back(id);
         std::set<Id> always;  // what the passes use is computed once, before them
         for (Id id : scalars)
-            if (used_by_passes(id) || as<Random>(kernel_, id)) always.insert(id);
+            if (is_used_by_pass(kernel_, passes_, id) || as<Random>(kernel_, id)) always.insert(id);
         values_.define_shared(scalars, roots, always);
         for (Id id : roots) values_.write_store(*as<Store>(kernel_, id));
     }
 
-    bool used_by_passes(Id id) const {
-        const auto uses = [&](const std::vector<Id>& users) {
-            return std::any_of(users.begin(), users.end(), [&](Id user) {
-                const auto operands = operands_of(kernel_, user);
-                return std::find(operands.begin(), operands.end(), id) != operands.end();
-            });
-        };
-        return std::any_of(passes_.passes.begin(), passes_.passes.end(), [&](const Pass& pass) {
-            return uses(pass.values) || uses(pass.stores) || uses(pass.reduces) || uses(pass.sums);
-        });
-    }
-
     void add_to_part(Id id) {
-        const auto sum = std::find_if(row_sums_.begin(), row_sums_.end(),
-                                      [&](const RowSum& one) { return one.sum == id; });
-        if (sum == row_sums_.end())
-            throw InternalError("kernel " + kernel_.name + ": a sum over rows is not stored");
         const std::string mask = values_.place.lanes.empty() ? "" : ", " + values_.place.lanes;
-        writer_.line("add_to(" + sum->part + " + " + signature_.axis(lane_) + ", " +
+        writer_.line("add_to(" + rows_.sum_of(id).part + " + " + signature_.axis(lane_) + ", " +
                      values_.value(as<Reduce>(kernel_, id)->operand, DType::f32, true).text + mask +
                      ");");
     }
@@ -289,7 +205,7 @@ class RowKernel {
         if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static) nowait");
         for (AxisId axis : steps_) writer_.open(head(axis));
         // Whole vectors need no masks; the last, which does, is written by the same text.
-        const bool one_text = over_lanes && (end_ || !is_whole()) && !shares_vectors_;
+        const bool one_text = over_lanes && (end_ || !is_whole(kernel_, lane_)) && !shares_vectors_;
         if (one_text) {
             writer_.open("for_each_vector(" + (end_ ? end_->seen : extent_of_lane()) +
                          ", [&](i64 " + signature_.axis(lane_) + ", auto lanes) FOVEA_LAMBDA");
@@ -347,20 +263,18 @@ class RowKernel {
 
     Kernel kernel_;
     const Form& form_;
+    const RowForm& rows_;
     Signature& signature_;
     Writer& writer_;
-    AxisId lane_ = -1;
-    bool columns_ = false;  // the lanes lie outside the passes
+    const AxisId lane_ = rows_.lane;
+    const bool columns_ = rows_.columns;
+    const std::vector<Id>& nodes_ = rows_.nodes;
+    const std::vector<AxisId>& steps_ = rows_.steps;
     Values values_;
     RowAccumulators accumulators_;
     Passes passes_;
     std::optional<RowEnd> end_;
     Id bound_ = -1;  // of the positions of a row that are seen
-    std::vector<Id> nodes_;  // those of the form, without the stores of sums over rows
-    std::vector<RowSum> row_sums_;
-    std::vector<AxisId> rows_;  // that these sums are over, block by block
-    AxisId blocks_ = -1;
-    std::vector<AxisId> steps_;  // inner axes that are walked one position at a time
     std::map<Id, std::string> row_arrays_;
     std::int64_t stack_size_ = 0;
     bool shares_vectors_ = false;
@@ -371,7 +285,10 @@ class RowKernel {
 
 void write_row_kernel(const Kernel& kernel, const Form& form, Signature& signature,
                       Writer& writer) {
-    RowKernel(kernel, form, signature, writer).run();
+    const RowForm rows = find_row_form(kernel, form, signature);
+    if (!why_not_row_groups(kernel, form, rows))
+        return write_row_groups(kernel, form, rows, signature, writer);
+    RowKernel(kernel, form, rows, signature, writer).run();
 }
 
 }  // namespace fovea::emit

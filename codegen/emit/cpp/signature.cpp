@@ -28,15 +28,17 @@ constexpr const char* kReserved[] = {
     "sizeof",   "goto",      "continue", "export",   "extern", "i64",      "i32",
     "bf16",     "floats8",   "load8",    "splat8",   "narrow", "widen",    "to_float",
     "to_bf16"};
-constexpr const char* kReservedFunctions[] = {"exp_exponent",   "exp_significand", "tanh_of_exp",
-                                              "sigmoid_of_exp", "joint_sums",      "in_one_tile",
-                                              "count_in_tile",  "count_below",     "fits_tile"};
+constexpr const char* kReservedFunctions[] = {
+    "exp_exponent", "exp_significand", "tanh_of_exp", "sigmoid_of_exp", "joint_sums",
+    "in_one_tile",  "count_in_tile",   "count_below", "fits_tile",      "row_vectors",
+    "of_row",       "load_each",       "store_each",  "keep_each",      "kept_each",
+    "strip_of",     "rows_at_once",    "sum_across",  "max_across"};
 
 /// What sizes must not be called besides: other parameters, and what programs call.
 constexpr const char* kReservedForDims[] = {
     "key",   "call",     "team",     "tensor",   "observe",  "finish",  "std",  "fovea", "runtime",
     "cpu",   "Call",     "Team",     "Range",    "Panel",    "Panels",  "Lanes", "Sum",  "Operand",
-    "rows",  "my_share", "my_lanes", "block_of", "products", "kLanes",  "site"};
+    "rows",  "my_share", "my_lanes", "block_of", "products", "kLanes",  "site", "RowValues"};
 
 bool is_among(const auto& names, const std::string& name) {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);

@@ -27,6 +27,7 @@ bool Values::has_axis(Id id, AxisId axis) const {
 
 std::string Values::variable_type(Id id) const {
     const DType dtype = kernel_.nodes[std::size_t(id)].dtype;
+    if (is_of_group(id)) return "auto";
     if (is_vector(id)) return dtype == DType::f32 ? "floats" : "ints";
     return element_type(dtype);
 }
@@ -44,6 +45,7 @@ Expression Values::value(Id id, DType dtype, bool vector) {
         return vector ? call("splat", scalar.text) : scalar;
     }
     Expression result = value(id);
+    if (is_of_row(id)) result = call("of_row", result.text + ", " + place.row);
     if (own != dtype) {
         if (own == DType::boolean && lanes)
             result = call(dtype == DType::f32 ? "mask_to_floats" : "mask_to_ints", result.text);
@@ -105,7 +107,11 @@ Expression Values::make_map(Id id, const Map& map) {
 
 Expression Values::position(const std::vector<Stride>& strides) {
     Expression result{"0"};
-    for (const Stride& stride : strides) result = result + offset_along(stride);
+    for (const Stride& stride : strides) {
+        result = result + offset_along(stride);
+        if (stride.axis == place.grouped && !place.row.empty())
+            result = result + Expression{place.row} * spell(stride.stride);
+    }
     return result;
 }
 

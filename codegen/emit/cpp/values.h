@@ -19,6 +19,8 @@ struct Place {
     kernel::AxisId lane = -1;              // -1: everything is scalar
     std::string lanes;                     // the variable that says which lanes take part; or ""
     std::vector<kernel::AxisId> moving;    // axes of inner loops: row pointers leave them out
+    kernel::AxisId grouped = -1;  // its positions are taken in groups, the first is its variable
+    std::string group{}, row{};   // the variables of the group and, within it, of the row
 };
 
 class Values {
@@ -27,11 +29,12 @@ class Values {
         : kernel_(kernel), signature_(signature), writer_(writer) {}
 
     Place place;
+    std::set<kernel::Id> per_row;  // nodes that have one number for each row of a group
 
-    /// Whether the node's tile lies in lanes.
-    bool is_vector(kernel::Id id) const { return has_axis(id, place.lane); }
+    /// Whether the node's tile lies in lanes; the number of a row does in all of them.
+    bool is_vector(kernel::Id id) const { return has_axis(id, place.lane) || is_of_row(id); }
     bool has_axis(kernel::Id id, kernel::AxisId axis) const;
-    /// The type of a variable for the node: floats, ints, float, i32, bool.
+    /// The type of a variable for the node: floats, ints, float, i32, bool; auto for a group.
     std::string variable_type(kernel::Id id) const;
 
     /// The value of a node: the name of its variable if it has one, else an expression.
@@ -55,6 +58,8 @@ class Values {
 
     /// Writes `const float* x_row = x + …;` for the accesses of `nodes` that move.
     void define_rows(const std::vector<kernel::Id>& nodes);
+    /// Ends the scope of those variables; in the next one they have the same names.
+    void forget_rows() { rows_.clear(); }
     void write_store(const kernel::Store& store);
     /// The address of an access with all moving axes at 0: `x + b * 32`.
     Expression start(const kernel::Access& access);
@@ -69,12 +74,15 @@ class Values {
         Expression offset;
     };
     Address address(const kernel::Access& access);
+    bool is_of_group(kernel::Id id) const { return place.row.empty() && per_row.contains(id); }
+    bool is_of_row(kernel::Id id) const { return !place.row.empty() && per_row.contains(id); }
     /// How far the position along its axis moves an access.
     Expression offset_along(const kernel::Stride& stride) const;
     Expression fixed_offset(const kernel::Access& access);
     bool moves(kernel::AxisId axis) const;
     bool row_moves(const kernel::Access& access) const;
-    Dim lane_stride(const kernel::Access& access) const;
+    static Dim stride_along(const kernel::Access& access, kernel::AxisId axis);
+    Dim lane_stride(const kernel::Access& access) const { return stride_along(access, place.lane); }
     std::string mask_argument() const { return place.lanes.empty() ? "" : ", " + place.lanes; }
     std::string mask_or_all() const { return place.lanes.empty() ? "Lanes{}" : place.lanes; }
 
@@ -89,7 +97,8 @@ class Values {
     Signature& signature_;
     Writer& writer_;
     std::map<kernel::Id, Expression> known_;
-    std::map<std::string, std::string> rows_;  // buffer and offset -> the name of a pointer
+    // Buffer and offset -> the name of a pointer: of this scope, and of all.
+    std::map<std::string, std::string> rows_, row_names_;
 };
 
 }  // namespace fovea::emit

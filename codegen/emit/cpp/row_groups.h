@@ -1,0 +1,15 @@
+// Row kernels whose rows are short: pass by pass over strips of rows, four rows at a time.
+#pragma once
+
+#include "codegen/emit/cpp/form.h"
+#include "codegen/emit/cpp/row_form.h"
+#include "codegen/emit/cpp/signature.h"
+#include "codegen/emit/cpp/writer.h"
+
+namespace fovea::emit {
+
+/// The body of a kernel that `why_not_row_groups` has nothing against.
+void write_row_groups(const kernel::Kernel& kernel, const Form& form, const RowForm& rows,
+                      Signature& signature, Writer& writer);
+
+}  // namespace fovea::emit

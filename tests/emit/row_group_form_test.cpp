@@ -1,0 +1,71 @@
+#include "codegen/emit/cpp/row_group_form.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "codegen/kernel/builder.h"
+#include "tests/emit/sample_kernels.h"
+
+using namespace fovea;
+using namespace fovea::kernel;
+
+namespace {
+
+std::string reason(const Kernel& kernel) {
+    const emit::Form form = emit::find_form(kernel);
+    emit::Signature signature(kernel);
+    const emit::RowForm rows = emit::find_row_form(kernel, form, signature);
+    return emit::why_not_row_groups(kernel, form, rows).value_or("");
+}
+
+/// A row divided by `divisor(its sum)`.
+template <class Divisor>
+Kernel divided(const Divisor& divisor) {
+    Builder it("divided");
+    const AxisId row = it.axis("row", "m"), j = it.axis("j", 40);
+    const int x = it.input("x", {"m", 40}), y = it.output("y", {"m", 40});
+    it.each(row, [&] {
+        const Id value = it.load(it.at(x, {row, j}));
+        it.store(it.at(y, {row, j}), it.div(value, divisor(it, row, it.sum(value, {j}))));
+    });
+    return it.finish();
+}
+
+}  // namespace
+
+TEST_CASE("why_not_row_groups: short rows with a sum across them are taken in groups") {
+    const std::map<std::string, std::string> expected = {
+        {"layer_norm", ""},
+        {"layer_norm_32", ""},
+        {"cross_entropy", ""},
+        {"cross_entropy_40", ""},
+        {"heads", ""},
+        {"layer_norm_300", "its rows are long"},
+        {"softmax", "its rows end where a mask does"},
+        {"embedding", "it gathers"},
+        {"strides", "it has nothing to sum across lanes"},
+        {"zeros", "it has no rows, or rows along two axes"},
+        {"total", "its rows have not one axis"}};
+    std::size_t found = 0;
+    for (const Kernel& kernel : test::sample_row_kernels()) {
+        const auto entry = expected.find(kernel.name);
+        if (entry == expected.end()) continue;
+        CAPTURE(kernel.name);
+        CHECK(reason(kernel) == entry->second);
+        ++found;
+    }
+    CHECK(found == expected.size());
+}
+
+TEST_CASE("why_not_row_groups: numbers of rows are float32 arithmetic") {
+    using E = Elementwise;
+    CHECK(reason(divided([](Builder& it, AxisId, Id sum) { return it.map(E::sqrt, {sum}); }))
+              .empty());
+    CHECK(reason(divided([](Builder& it, AxisId, Id sum) {
+              return it.map(E::maximum, {sum, it.constant(1)});
+          })) == "it computes numbers of rows by more than float32 arithmetic");
+    CHECK(reason(divided([](Builder& it, AxisId row, Id sum) {
+              return it.add(sum, it.index(row));
+          })) == "it has numbers of rows that are not values");
+}
