@@ -19,15 +19,17 @@ std::string reason(const Kernel& kernel) {
     return emit::why_not_row_groups(kernel, form, rows).value_or("");
 }
 
-/// A row divided by `divisor(its sum)`.
+/// A row divided by `divisor(its sum)`; `weighted`: by the sum of weights, too.
 template <class Divisor>
-Kernel divided(const Divisor& divisor) {
+Kernel divided(const Divisor& divisor, bool weighted = false) {
     Builder it("divided");
     const AxisId row = it.axis("row", "m"), j = it.axis("j", 40);
-    const int x = it.input("x", {"m", 40}), y = it.output("y", {"m", 40});
+    const int x = it.input("x", {"m", 40}), w = it.input("w", {40});
+    const int y = it.output("y", {"m", 40});
     it.each(row, [&] {
-        const Id value = it.load(it.at(x, {row, j}));
-        it.store(it.at(y, {row, j}), it.div(value, divisor(it, row, it.sum(value, {j}))));
+        const Id value = it.load(it.at(x, {row, j})), weight = it.load(it.at(w, {j}));
+        const Id quotient = it.div(value, divisor(it, row, it.sum(value, {j})));
+        it.store(it.at(y, {row, j}), weighted ? it.div(quotient, it.sum(weight, {j})) : quotient);
     });
     return it.finish();
 }
@@ -68,4 +70,10 @@ TEST_CASE("why_not_row_groups: numbers of rows are float32 arithmetic") {
     CHECK(reason(divided([](Builder& it, AxisId row, Id sum) {
               return it.add(sum, it.index(row));
           })) == "it has numbers of rows that are not values");
+}
+
+TEST_CASE("why_not_row_groups: every sum belongs to a row") {
+    const auto sum_itself = [](Builder&, AxisId, Id sum) { return sum; };
+    CHECK(reason(divided(sum_itself)).empty());
+    CHECK(reason(divided(sum_itself, true)) == "it has a sum that is the same for all rows");
 }

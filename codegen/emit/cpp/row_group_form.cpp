@@ -61,6 +61,8 @@ std::optional<std::string> why_not_node(const Kernel& kernel, const RowForm& row
     auto reduce = as<Reduce>(kernel, id);
     if (reduce && (!across(reduce->operand) || kernel.nodes[std::size_t(id)].dtype != DType::f32))
         return "it has a reduction that is not across lanes of float32";
+    if (reduce && reduce->blocks < 0 && !per_row.contains(id))
+        return "it has a sum that is the same for all rows";
     auto store = as<Store>(kernel, id);
     const bool scalar = store && !has_stride(store->access, rows.lane) && !across(store->value);
     return per_row.contains(id) || scalar ? why_not_per_row(kernel, id) : std::nullopt;

@@ -160,6 +160,7 @@ class RowGroups {
         }
         for (std::size_t i = 1; i < form_.each.size(); ++i) writer_.unindent();
     }
+
     /// Scalars that are the same for all rows of a strip.
     void write_uniform() {
         std::vector<Id> uniform;
