@@ -14,7 +14,7 @@ using namespace kernel;
 
 namespace {
 
-constexpr std::int64_t kShortRow = 256;  // elements
+constexpr std::int64_t kShortRow = 256;  // elements; of other rows the program finds out
 
 bool has_stride(const Access& access, AxisId axis) {
     return std::any_of(access.strides.begin(), access.strides.end(),

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/pass_body.h"
 #include "codegen/emit/cpp/passes.h"
 #include "codegen/emit/cpp/row_accumulators.h"
 #include "codegen/emit/cpp/row_arrays.h"
@@ -260,7 +261,13 @@ class RowGroups {
         accumulators_.row = row_;
         writer_.open("FOVEA_UNROLL for (i64 " + row_ + " = 0; " + row_ + " < " + group_ +
                      ".rows; ++" + row_ + ")");
-        write_row(pass, parts);
+        const auto add_to_part = [&](Id id) {
+            const Id term = as<Reduce>(kernel_, id)->operand;
+            writer_.line(parts.at(id) + " += " + values_.value(term, DType::f32, true).text + ";");
+        };
+        write_pass_body(
+            kernel_, pass, [&](Id id) { return kept_row(id); }, add_to_part, signature_, writer_,
+            values_, accumulators_);
         writer_.close();
         values_.place.row.clear();
         for (Id id : pass.sums) writer_.line("store(" + at(id) + ", " + parts[id] + mask + ");");
@@ -269,28 +276,6 @@ class RowGroups {
     std::string kept_row(Id id) const {
         return row_arrays_.at(id) + " + (" + row_of_strip() + " + " + row_ + ") * " + row_size_ +
                " + " + signature_.axis(lane_);
-    }
-
-    void write_row(const Pass& pass, const std::map<Id, std::string>& parts) {
-        for (Id id : pass.loaded) {
-            writer_.line("const floats " + signature_.value(id) + " = load(" + kept_row(id) + ");");
-            values_.define_as(id, signature_.value(id));
-        }
-        std::vector<Id> roots = pass.reduces;
-        roots.insert(roots.end(), pass.sums.begin(), pass.sums.end());
-        roots.insert(roots.end(), pass.stores.begin(), pass.stores.end());
-        const std::vector<Id> defined = values_.define_shared(
-            pass.values, roots, std::set<Id>(pass.kept.begin(), pass.kept.end()));
-        for (Id id : pass.kept)
-            writer_.line("store(" + kept_row(id) + ", " + values_.value(id).text + ");");
-        for (Id id : pass.reduces) accumulators_.add(id);
-        for (Id id : pass.sums)
-            writer_.line(parts.at(id) + " += " +
-                         values_.value(as<Reduce>(kernel_, id)->operand, DType::f32, true).text +
-                         ";");
-        for (Id id : pass.stores) values_.write_store(*as<Store>(kernel_, id));
-        for (Id id : defined) values_.forget(id);
-        for (Id id : pass.loaded) values_.forget(id);
     }
 
     const Kernel& kernel_;

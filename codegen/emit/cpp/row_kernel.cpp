@@ -9,6 +9,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/kept_row.h"
+#include "codegen/emit/cpp/pass_body.h"
 #include "codegen/emit/cpp/passes.h"
 #include "codegen/emit/cpp/row_accumulators.h"
 #include "codegen/emit/cpp/row_arrays.h"
@@ -214,7 +215,11 @@ class RowKernel {
             writer_.open(head(lane_));
             define_lanes();
         }
-        write_pass_body(pass);
+        const auto kept_at = [&](Id id) {
+            return row_arrays_[id] + " + " + signature_.axis(lane_);
+        };
+        write_pass_body(kernel_, pass, kept_at, [&](Id id) { add_to_part(id); }, signature_,
+                        writer_, values_, accumulators_);
         if (over_lanes) {
             values_.place.lanes.clear();
             writer_.close(one_text ? "});" : "}");
@@ -237,28 +242,6 @@ class RowKernel {
                              .text +
                          ");");
         }
-    }
-
-    void write_pass_body(const Pass& pass) {
-        for (Id id : pass.loaded) {
-            writer_.line("const floats " + signature_.value(id) + " = load(" + row_arrays_[id] +
-                         " + " + signature_.axis(lane_) + ");");
-            values_.define_as(id, signature_.value(id));
-        }
-        std::vector<Id> roots = pass.reduces;
-        roots.insert(roots.end(), pass.sums.begin(), pass.sums.end());
-        roots.insert(roots.end(), pass.stores.begin(), pass.stores.end());
-        const std::vector<Id> defined = values_.define_shared(
-            pass.values, roots, std::set<Id>(pass.kept.begin(), pass.kept.end()));
-        for (Id id : pass.kept) {
-            writer_.line("store(" + row_arrays_[id] + " + " + signature_.axis(lane_) + ", " +
-                         values_.value(id).text + ");");
-        }
-        for (Id id : pass.reduces) accumulators_.add(id);
-        for (Id id : pass.sums) add_to_part(id);
-        for (Id id : pass.stores) values_.write_store(*as<Store>(kernel_, id));
-        for (Id id : defined) values_.forget(id);
-        for (Id id : pass.loaded) values_.forget(id);
     }
 
     Kernel kernel_;
