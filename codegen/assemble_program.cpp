@@ -60,8 +60,7 @@ class InputContents {
             };
             if (node.op == Op::rearrange) outside[std::size_t(id)] = of(0);
             if (node.op == Op::gather) note(of(1), plan::Holds::ids, node.dim);
-            if (node.op == Op::smoothed_cross_entropy)
-                note(of(1), plan::Holds::ids, shape(0)[-1]);
+            if (node.op == Op::smoothed_cross_entropy) note(of(1), plan::Holds::ids, shape(0)[-1]);
             if (node.op == Op::cross_entropy) {
                 note(of(1), plan::Holds::ids, shape(0)[-1]);
                 note(of(2), plan::Holds::lengths, shape(0)[-2]);
@@ -115,8 +114,11 @@ class Assembly {
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
             if (node.op != Op::input) continue;
-            plan::Tensor tensor{.name = std::string(node.name), .role = plan::Role::input,
-                                .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
+            plan::Tensor tensor{.name = std::string(node.name),
+                                .role = plan::Role::input,
+                                .dtype = node.dtype,
+                                .shape = dims_of(node.shape),
+                                .limit = {}};
             tensor.node = id;
             contents.describe(tensor);
             program_.tensors.push_back(tensor);
@@ -127,8 +129,11 @@ class Assembly {
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
             if (node.op != Op::output) continue;
-            plan::Tensor tensor{.name = std::string(node.name), .role = plan::Role::output,
-                                .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
+            plan::Tensor tensor{.name = std::string(node.name),
+                                .role = plan::Role::output,
+                                .dtype = node.dtype,
+                                .shape = dims_of(node.shape),
+                                .limit = {}};
             tensor.node = id;
             program_.tensors.push_back(tensor);
             program_.needs.push_back(needs(id));
@@ -180,7 +185,9 @@ class Assembly {
             return find(plan::Role::output, std::string(graph_[output].name));
         plan::Tensor tensor{.name = memory.name,
                             .role = prepared ? plan::Role::prepared : plan::Role::buffer,
-                            .dtype = memory.dtype, .shape = memory.shape, .limit = {}};
+                            .dtype = memory.dtype,
+                            .shape = memory.shape,
+                            .limit = {}};
         tensor.node = memory.transposed || memory.parts ? -1 : memory.node;
         program_.tensors.push_back(tensor);
         return int(program_.tensors.size()) - 1;
@@ -214,8 +221,11 @@ std::vector<plan::Tensor> parameters_of(const Graph& graph) {
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         const Node& node = graph[id];
         if (node.op != Op::parameter) continue;
-        plan::Tensor tensor{.name = graph.path(node.scope), .role = plan::Role::parameter,
-                            .dtype = node.dtype, .shape = dims_of(node.shape), .limit = {}};
+        plan::Tensor tensor{.name = graph.path(node.scope),
+                            .role = plan::Role::parameter,
+                            .dtype = node.dtype,
+                            .shape = dims_of(node.shape),
+                            .limit = {}};
         tensor.initial = initial_of(node.initial);
         tensor.zero_row = node.zero_row;
         tensor.fan_in = node.dim.is_static() ? node.dim.value() : 0;

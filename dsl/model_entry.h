@@ -73,8 +73,8 @@ template <auto Function>
 ModelEntry entry_of(std::string name, std::string source,
                     const std::vector<std::string>& only = {}) {
     using Settings = typename detail::SettingsOf<decltype(+Function)>::type;
-    ModelEntry entry{std::move(name), std::move(source), {}, builder_of<Function>(),
-                     {}, Driver::runner, {}};
+    ModelEntry entry{
+        std::move(name), std::move(source), {}, builder_of<Function>(), {}, Driver::runner, {}};
     if constexpr (!std::is_void_v<Settings>) {
         for (SettingSpec& spec : list_settings<Settings>()) {
             bool offered = only.empty();

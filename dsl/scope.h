@@ -64,8 +64,12 @@ struct Scope {
     constexpr Tensor input(const char* name, const Shape& shape, DType type = f32,
                            Location location = Location::here()) const {
         if (taken(Op::input, name)) return name_clash("inputs", name, location);
-        return make(*graph, {.op = Op::input, .dtype = type, .shape = shape, .scope = id,
-                             .location = location, .name = name});
+        return make(*graph, {.op = Op::input,
+                             .dtype = type,
+                             .shape = shape,
+                             .scope = id,
+                             .location = location,
+                             .name = name});
     }
     /// An output of the model. `loss` [batch] is what training differentiates, summed.
     constexpr void output(const char* name, Tensor value,
@@ -75,8 +79,12 @@ struct Scope {
             name_clash("outputs", name, location);
             return;
         }
-        make(*graph, {.op = Op::output, .dtype = value.dtype(), .shape = value.shape(),
-                      .inputs = inputs_of({value.id}), .scope = id, .location = location,
+        make(*graph, {.op = Op::output,
+                      .dtype = value.dtype(),
+                      .shape = value.shape(),
+                      .inputs = inputs_of({value.id}),
+                      .scope = id,
+                      .location = location,
                       .name = name});
     }
 

@@ -88,9 +88,8 @@ constexpr auto message() {
     for (auto& group : result.line)
         for (auto& line : group)
             for (char& c : line) c = &c == line + because<1>::kColumns ? '\0' : ' ';
-    wrap(text, [&](int row, int column, char c) {
-        result.line[row / rows][row % rows][column] = c;
-    });
+    wrap(text,
+         [&](int row, int column, char c) { result.line[row / rows][row % rows][column] = c; });
     return result;
 }
 #else

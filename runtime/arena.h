@@ -30,8 +30,14 @@ class Arena {
     /// memory; the arena is then empty.
     void reserve(std::size_t bytes);
     std::size_t capacity() const { return capacity_; }  // bytes
-    template <class T> T* as() { return static_cast<T*>(address_); }
-    template <class T> const T* as() const { return static_cast<const T*>(address_); }
+    template <class T>
+    T* as() {
+        return static_cast<T*>(address_);
+    }
+    template <class T>
+    const T* as() const {
+        return static_cast<const T*>(address_);
+    }
 
   private:
     void release() noexcept;

@@ -82,8 +82,7 @@ void write_in_place(const std::string& path, std::span<const Bytes> parts) {
 
 /// The path with symbolic links followed, when it exists.
 std::string resolved(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr),
-                                                      std::free);
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
     return real ? std::string(real.get()) : path;
 }
 
@@ -96,8 +95,7 @@ std::string directory_of(const std::string& path) {
 /// Opens a file that did not exist, named after `path` and this process.
 int create_beside(const std::string& path, mode_t mode, std::string& temporary) {
     for (int attempt = 0;; ++attempt) {
-        temporary = path + ".partial-" + std::to_string(::getpid()) + "-" +
-                    std::to_string(attempt);
+        temporary = path + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
         const int descriptor =
             ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (descriptor >= 0) return descriptor;
@@ -117,7 +115,7 @@ void sync_directory(const std::string& path) {
 }  // namespace
 
 void write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::stat(path.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail("write", path, EISDIR);
     if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, parts);
@@ -145,7 +143,7 @@ void write_file_atomically(const std::string& path, std::string_view text) {
 
 std::vector<std::byte> read_file(const std::string& path) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status {};
+    struct stat status{};
     if (file.number() < 0 || ::fstat(file.number(), &status) != 0) fail("read", path, errno);
     if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
     // The size is a hint only: pipes have none, and a file may grow.
@@ -159,8 +157,7 @@ std::vector<std::byte> read_file(const std::string& path) {
     std::size_t filled = 0;
     for (;;) {
         if (filled == bytes.size()) bytes.resize(bytes.size() * 2 + kLeast);
-        const ssize_t got =
-            ::read(file.number(), bytes.data() + filled, bytes.size() - filled);
+        const ssize_t got = ::read(file.number(), bytes.data() + filled, bytes.size() - filled);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail("read", path, errno);
         if (got == 0) break;

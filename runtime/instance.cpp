@@ -53,9 +53,7 @@ std::size_t bytes_of(DType dtype, std::span<const std::int64_t> shape) {
 }
 
 /// Addresses in one arena; those of empty tensors are not null either.
-void* address_in(Arena& arena, std::size_t offset) {
-    return arena.as<std::byte>() + offset;
-}
+void* address_in(Arena& arena, std::size_t offset) { return arena.as<std::byte>() + offset; }
 
 }  // namespace
 
@@ -78,9 +76,8 @@ std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
                             program_->name + "' of " + model_->name + " needs");
         }
         if (given != dims.end() && is_fixed && given->second != fixed->second) {
-            throw UserError("'" + name + "' is " + std::to_string(given->second) +
-                            " here, but " + std::to_string(fixed->second) +
-                            " in the parameters");
+            throw UserError("'" + name + "' is " + std::to_string(given->second) + " here, but " +
+                            std::to_string(fixed->second) + " in the parameters");
         }
         values[static_cast<std::size_t>(dim)] = is_fixed ? fixed->second : given->second;
         if (values[static_cast<std::size_t>(dim)] < 0) {
@@ -111,7 +108,7 @@ void Instance::bind(const DimValues& dims) {
             const int i = find_tensor(program_->outputs, name);
             tensors_[outputs + static_cast<std::size_t>(i)] = address;
         }
-                for (const auto& [output, input] : written_over_) {
+        for (const auto& [output, input] : written_over_) {
             const int from = find_tensor(program_->inputs, input);
             const int to = find_tensor(program_->outputs, output);
             tensors_[outputs + static_cast<std::size_t>(to)] =

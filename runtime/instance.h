@@ -29,10 +29,12 @@ class Instance {
     void bind(const DimValues& dims);
     /// The memory of an input or output, row-major, at a multiple of 64 bytes; UserError for an
     /// unknown name. T is not checked against the tensor's dtype.
-    template <class T> T* input(const std::string& name) {
+    template <class T>
+    T* input(const std::string& name) {
         return static_cast<T*>(input_address(name));
     }
-    template <class T> T* output(const std::string& name) {
+    template <class T>
+    T* output(const std::string& name) {
         return static_cast<T*>(output_address(name));
     }
     /// All elements of an f32 output.

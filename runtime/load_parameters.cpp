@@ -33,9 +33,9 @@ std::vector<std::string> unused_names(const Model& model, const SafetensorsFile&
     for (const Alias& alias : model.aliases) known.insert(alias.name);
     std::vector<std::string> unused;
     for (const TensorView& tensor : file.tensors()) {
-        const bool is_ignored = tensor.name.ends_with(".pos_table") ||
-                                (!ignored_prefix.empty() &&
-                                 tensor.name.starts_with(ignored_prefix));
+        const bool is_ignored =
+            tensor.name.ends_with(".pos_table") ||
+            (!ignored_prefix.empty() && tensor.name.starts_with(ignored_prefix));
         if (!is_ignored && !known.contains(tensor.name)) unused.push_back(tensor.name);
     }
     return unused;
@@ -85,8 +85,8 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
         if (!find_parameter(model, i, file)) missing.push_back(model.parameters[i].name);
     }
     if (!missing.empty()) {
-        std::string text = "'" + file.path() + "' lacks parameter '" + missing.front() + "' of " +
-                           model.name;
+        std::string text =
+            "'" + file.path() + "' lacks parameter '" + missing.front() + "' of " + model.name;
         if (missing.size() > 1) {
             text += " and " + std::to_string(missing.size() - 1) + " more";
         }

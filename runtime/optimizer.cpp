@@ -66,8 +66,7 @@ void update_block(OptimizerKind kind, const Flat& flat, std::size_t start, std::
 
 #if defined(__x86_64__)
 [[gnu::target("avx")]] void update_block_avx(OptimizerKind kind, const Flat& flat,
-                                             std::size_t start, std::size_t end,
-                                             const Factors& f) {
+                                             std::size_t start, std::size_t end, const Factors& f) {
     update(kind, flat, start, end, f);
 }
 #endif

@@ -175,11 +175,10 @@ bool Options::parse(std::span<const char* const> arguments) {
             }
             positional_.push_back(argument);
         } else {
-            const std::size_t equals = argument.starts_with("--") ? argument.find('=')
-                                                                  : std::string::npos;
-            const OptionSpec& spec =
-                match(argument, argument.substr(2, equals == std::string::npos ? equals
-                                                                               : equals - 2));
+            const std::size_t equals =
+                argument.starts_with("--") ? argument.find('=') : std::string::npos;
+            const OptionSpec& spec = match(
+                argument, argument.substr(2, equals == std::string::npos ? equals : equals - 2));
             if (spec.kind == OptionKind::flag) {
                 if (equals != std::string::npos) {
                     throw UserError("option '--" + spec.name + "' takes no value");
@@ -201,15 +200,13 @@ bool Options::parse(std::span<const char* const> arguments) {
 void Options::verify_required() const {
     for (const OptionSpec& spec : specs_) {
         if (spec.required && !given(spec.name)) {
-            throw UserError(command_ + " needs the option '--" + spec.name + " " +
-                            spec.value_name + "'");
+            throw UserError(command_ + " needs the option '--" + spec.name + " " + spec.value_name +
+                            "'");
         }
     }
 }
 
-bool Options::given(const std::string& name) const {
-    return values_.contains(spec_of(name).name);
-}
+bool Options::given(const std::string& name) const { return values_.contains(spec_of(name).name); }
 
 bool Options::has(const std::string& name) const {
     return given(name) || spec_of(name).default_text.has_value();
@@ -227,9 +224,7 @@ std::int64_t Options::integer(const std::string& name) const {
     return parse_integer(text(name)).value();
 }
 
-double Options::number(const std::string& name) const {
-    return parse_number(text(name)).value();
-}
+double Options::number(const std::string& name) const { return parse_number(text(name)).value(); }
 
 std::vector<std::string> Options::all(const std::string& name) const {
     const auto found = values_.find(spec_of(name).name);

@@ -35,7 +35,7 @@ class Parameters {
         return {values_.as<float>(), flat_size_};
     }
     std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
-    std::span<float> values(std::size_t i);                          // row-major
+    std::span<float> values(std::size_t i);  // row-major
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
     /// Where the first one starts; the values there are those of the last `flat` or `values`.
     float* address() { return values_.as<float>(); }

@@ -14,14 +14,10 @@ namespace {
 
 constexpr int kLargestDepth = 100;
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 void append_utf8(std::string& out, std::uint32_t point) {
-    const auto tail = [&](int shift) {
-        out += static_cast<char>(0x80 | (point >> shift & 0x3F));
-    };
+    const auto tail = [&](int shift) { out += static_cast<char>(0x80 | (point >> shift & 0x3F)); };
     if (point < 0x80) {
         out += static_cast<char>(point);
     } else if (point < 0x800) {
@@ -95,8 +91,8 @@ class Parser {
     char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
     void skip_space() {
-        while (at_ < text_.size() && (peek() == ' ' || peek() == '\t' || peek() == '\n' ||
-                                      peek() == '\r')) {
+        while (at_ < text_.size() &&
+               (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r')) {
             ++at_;
         }
     }
@@ -278,8 +274,6 @@ class Parser {
 
 }  // namespace
 
-Json parse_json(std::string_view text) {
-    return Parser(text).document();
-}
+Json parse_json(std::string_view text) { return Parser(text).document(); }
 
 }  // namespace fovea::runtime

@@ -32,9 +32,7 @@ constexpr std::array<std::uint32_t, 2> philox_key(std::uint64_t seed) {
 }
 
 /// A word as a number in [0, 1): its upper 24 bits, times 2^-24, which is exact in float32.
-constexpr float uniform_of(std::uint32_t word) {
-    return static_cast<float>(word >> 8) * 0x1p-24F;
-}
+constexpr float uniform_of(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24F; }
 
 /// An element is kept when `(word >> 8) >= dropout_threshold(p)`, which is `uniform >= p` without
 /// rounding. `p` in [0, 1].

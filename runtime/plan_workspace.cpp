@@ -84,8 +84,8 @@ WorkspacePlan plan_workspace(std::span<const BufferLife> buffers) {
         for (std::size_t earlier = 0; earlier < placed; ++earlier) {
             const std::size_t other = order[earlier];
             if (!live_together(buffer, buffers[other])) continue;
-            taken.push_back({plan.offsets[other],
-                             plan.offsets[other] + aligned(buffers[other].bytes)});
+            taken.push_back(
+                {plan.offsets[other], plan.offsets[other] + aligned(buffers[other].bytes)});
         }
         const std::size_t offset = best_fit(taken, aligned(buffer.bytes));
         plan.offsets[order[placed]] = offset;

@@ -61,7 +61,7 @@ struct Program {
     std::string name;  // "forward", "training_step", "encode", "decode_step", …
     std::vector<TensorSpec> inputs, outputs;
     std::vector<BufferSpec> buffers;
-    std::vector<std::string> kernels;           // names, in the order they run
+    std::vector<std::string> kernels;  // names, in the order they run
     ProgramCode run = nullptr;
     /// Throws UserError when an input holds an id or a length out of range.
     std::function<void(const Call&)> check_inputs = nullptr;
@@ -77,7 +77,7 @@ struct Setting {
 
 /// Another name under which files may hold a parameter (tied tensors).
 struct Alias {
-    std::string name;       // in the file
+    std::string name;  // in the file
     std::string parameter;  // in Model::parameters
 };
 
@@ -88,8 +88,8 @@ struct Code;
 /// A generated model: parameters shared by all its programs.
 struct Model {
     std::string name;
-    std::vector<std::string> dims;     // names of the symbolic dims
-    std::vector<Setting> settings;     // as `--set` takes them
+    std::vector<std::string> dims;  // names of the symbolic dims
+    std::vector<Setting> settings;  // as `--set` takes them
     std::vector<TensorSpec> parameters;
     std::vector<Program> programs;
     std::vector<Alias> aliases = {};

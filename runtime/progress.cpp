@@ -8,20 +8,18 @@
 
 namespace fovea::runtime {
 
-bool stderr_is_terminal() {
-    return ::isatty(STDERR_FILENO) == 1;
-}
+bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
 
 Progress::Progress(std::string label, std::int64_t total)
     : Progress(std::move(label), total, stderr_is_terminal() ? Style::bar : Style::lines, stderr) {}
 
 Progress::Progress(std::string label, std::int64_t total, Style style, std::FILE* file)
-    : label_(std::move(label)), total_(std::max<std::int64_t>(total, 1)), style_(style),
+    : label_(std::move(label)),
+      total_(std::max<std::int64_t>(total, 1)),
+      style_(style),
       file_(file) {}
 
-Progress::~Progress() {
-    clear();
-}
+Progress::~Progress() { clear(); }
 
 void Progress::clear() {
     if (!drawn_) return;

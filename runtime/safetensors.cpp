@@ -61,8 +61,8 @@ class Reader {
         data_ = file_.subspan(kLengthBytes + length);
         Json header;
         try {
-            header = parse_json(
-                {reinterpret_cast<const char*>(file_.data() + kLengthBytes), length});
+            header =
+                parse_json({reinterpret_cast<const char*>(file_.data() + kLengthBytes), length});
         } catch (const UserError& error) {
             fail(std::string("its header is not JSON: ") + error.what());
         }
@@ -194,10 +194,21 @@ std::size_t element_bytes(std::string_view dtype) {
         std::string_view name;
         std::size_t bytes;
     };
-    constexpr std::array<Row, 15> kRows = {{{"BOOL", 1}, {"U8", 1}, {"I8", 1}, {"F8_E4M3", 1},
-                                            {"F8_E5M2", 1}, {"I16", 2}, {"U16", 2}, {"F16", 2},
-                                            {"BF16", 2}, {"I32", 4}, {"U32", 4}, {"F32", 4},
-                                            {"I64", 8}, {"U64", 8}, {"F64", 8}}};
+    constexpr std::array<Row, 15> kRows = {{{"BOOL", 1},
+                                            {"U8", 1},
+                                            {"I8", 1},
+                                            {"F8_E4M3", 1},
+                                            {"F8_E5M2", 1},
+                                            {"I16", 2},
+                                            {"U16", 2},
+                                            {"F16", 2},
+                                            {"BF16", 2},
+                                            {"I32", 4},
+                                            {"U32", 4},
+                                            {"F32", 4},
+                                            {"I64", 8},
+                                            {"U64", 8},
+                                            {"F64", 8}}};
     for (const Row& row : kRows) {
         if (row.name == dtype) return row.bytes;
     }
@@ -233,8 +244,8 @@ SafetensorsFile read_safetensors(const std::string& path) {
 
 void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::string_view what,
                  DType dtype, std::span<const std::int64_t> shape, void* address) {
-    const std::string subject = std::string(what) + " '" + tensor.name + "' in '" + file.path() +
-                                "'";
+    const std::string subject =
+        std::string(what) + " '" + tensor.name + "' in '" + file.path() + "'";
     if (!std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end())) {
         throw UserError(subject + " has shape " + shape_text(tensor.shape) + ", expected " +
                         shape_text(shape));

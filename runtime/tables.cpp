@@ -85,8 +85,8 @@ std::vector<BufferSpec> buffer_specs(std::span<const BufferRow> rows,
                                      std::span<const std::string> dims) {
     std::vector<BufferSpec> specs;
     for (const BufferRow& row : rows)
-        specs.push_back({row.name, row.dtype, parse_shape(row.shape, dims), row.first, row.last,
-                         row.prepared});
+        specs.push_back(
+            {row.name, row.dtype, parse_shape(row.shape, dims), row.first, row.last, row.prepared});
     return specs;
 }
 

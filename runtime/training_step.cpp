@@ -96,9 +96,8 @@ void TrainingStep::run_program(std::uint64_t seed, std::uint64_t step, Running& 
 
 void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gradient_scale) {
     if (device_) {
-        instance_.run_call(call_of(seed, step), [&](const Call& call) {
-            device_->accumulate(call, gradient_scale);
-        });
+        instance_.run_call(call_of(seed, step),
+                           [&](const Call& call) { device_->accumulate(call, gradient_scale); });
         return;
     }
     if (!has_sum_) {
@@ -114,9 +113,8 @@ void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gra
 StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const StepRule& rule) {
     Running running{*this, rule};
     if (device_) {
-        instance_.run_call(call_of(seed, step), [&](const Call& call) {
-            running.outcome = device_->step(call, rule);
-        });
+        instance_.run_call(call_of(seed, step),
+                           [&](const Call& call) { running.outcome = device_->step(call, rule); });
     } else {
         run_program(seed, step, running);
         has_sum_ = false;

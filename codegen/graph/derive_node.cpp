@@ -124,8 +124,7 @@ class Derivation {
             case Op::softmax: return softmax(x_[0], node_.axis);
             case Op::masked_softmax: return masked_softmax(x_[0], mask());
             case Op::layer_norm: return layer_norm(x_[0], x_[1], x_[2], node_.value);
-            case Op::batch_norm:
-                return batch_norm(x_[0], x_[1], x_[2], node_.axis, node_.value);
+            case Op::batch_norm: return batch_norm(x_[0], x_[1], x_[2], node_.axis, node_.value);
             case Op::cross_entropy: return cross_entropy(x_[0], x_[1], x_[2]);
             case Op::smoothed_cross_entropy:
                 return smoothed_cross_entropy(x_[0], x_[1], node_.axis, node_.value);

@@ -60,7 +60,11 @@ class Graph {
         nodes.reserve(compiling ? 4096 : 256);
         scopes.reserve(compiling ? 2048 : 128);
         nodes.push_back({});
-        scopes.push_back({.parent = -1, .part = "", .index = -1, .joined = false, .location = {},
+        scopes.push_back({.parent = -1,
+                          .part = "",
+                          .index = -1,
+                          .joined = false,
+                          .location = {},
                           .hash = kHashStart});
     }
 
@@ -70,7 +74,7 @@ class Graph {
         // A leaf made inside a score is one of the model's, which the score captures.
         bool leaf = node.op == Op::parameter || node.op == Op::input;
         added.region = leaf ? 0 : region;
-        
+
         if (origin_.active) {
             added.location = origin_.location;
             added.scope = origin_.scope;

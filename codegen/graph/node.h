@@ -111,18 +111,18 @@ struct Node {
     double value = 0;       // constant, dropout and random (probability), norms (eps);
                             // smoothed_cross_entropy (smoothing)
     Dim dim{};              // extent; slice (first); gather (rows)
-    int axis = 0;           // iota, softmax, slice, concat, batch_norm; reduce: bits; layer_norm:
-                            // first axis; smoothed_cross_entropy: the padding id
-    int attribute = -1;     // index into the graph's einsums, rearranges or attentions
-    int site = 0;           // random, dropout: the number of the place where numbers are drawn
-    Initial initial = Initial::zeros;           // parameter
-    int zero_row = -1;      // parameter: this row starts as zeros; -1: none
-    Reduction reduction = Reduction::sum;       // reduce
+    int axis = 0;  // iota, softmax, slice, concat, batch_norm; reduce: bits; layer_norm:
+        // first axis; smoothed_cross_entropy: the padding id
+    int attribute = -1;  // index into the graph's einsums, rearranges or attentions
+    int site = 0;  // random, dropout: the number of the place where numbers are drawn
+    Initial initial = Initial::zeros;  // parameter
+    int zero_row = -1;  // parameter: this row starts as zeros; -1: none
+    Reduction reduction = Reduction::sum;  // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
-    PairPart part = PairPart::query;            // pair
+    PairPart part = PairPart::query;  // pair
     AttentionResult result = AttentionResult::output;  // fused_attention
     Op composite = Op::poison;  // the composite that this node comes from, poison for none
-    bool backward = false;      // made by add_gradients
+    bool backward = false;  // made by add_gradients
 };
 
 }  // namespace fovea

@@ -8,22 +8,56 @@ namespace fovea {
 enum class Op : unsigned char {
     poison,  // what an erroneous op gives: every later op passes it on silently
     // leaves
-    input, parameter, constant, extent, iota, pair, step,
+    input,
+    parameter,
+    constant,
+    extent,
+    iota,
+    pair,
+    step,
     // primitives
-    elementwise, einsum, reduce, rearrange, broadcast, slice, concat, gather, scatter_add, random,
+    elementwise,
+    einsum,
+    reduce,
+    rearrange,
+    broadcast,
+    slice,
+    concat,
+    gather,
+    scatter_add,
+    random,
     stop_gradient,
     // composites
-    dropout, softmax, masked_softmax, layer_norm, batch_norm, cross_entropy,
-    smoothed_cross_entropy, attention, sinusoids,
+    dropout,
+    softmax,
+    masked_softmax,
+    layer_norm,
+    batch_norm,
+    cross_entropy,
+    smoothed_cross_entropy,
+    attention,
+    sinusoids,
     // kernels of their own
-    fused_attention, scan,
+    fused_attention,
+    scan,
     // results
     output,
 };
 
 /// How an op takes part in fusion and lowering.
-enum class OpClass : unsigned char { leaf, elementwise, contraction, reduction, view, copy, scatter,
-                                     composite, attention, scan, output };
+enum class OpClass : unsigned char {
+    leaf,
+    elementwise,
+    contraction,
+    reduction,
+    view,
+    copy,
+    scatter,
+    composite,
+    attention,
+    scan,
+    output
+};
 
 struct OpRow {
     Op op;

@@ -97,8 +97,7 @@ void drop_zeros(Kernel& kernel) {
 }
 
 bool is_same_memory(const Access& a, const Access& b) {
-    return a.buffer == b.buffer && a.strides == b.strides && a.offset == b.offset &&
-           a.row == b.row;
+    return a.buffer == b.buffer && a.strides == b.strides && a.offset == b.offset && a.row == b.row;
 }
 
 /// memory = 0, then memory += x becomes memory = x.

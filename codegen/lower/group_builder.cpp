@@ -38,7 +38,10 @@ std::string short_name(const std::string& name) {
 
 GroupBuilder::GroupBuilder(const Graph& graph, const fuse::FusedGraph& fused,
                            const fuse::Group& group, Memories& memories, std::string name)
-    : graph_(graph), fused_(fused), group_(group), memories_(memories),
+    : graph_(graph),
+      fused_(fused),
+      group_(group),
+      memories_(memories),
       builder_(std::move(name), "", sources_of(graph, group)) {}
 
 AxisId GroupBuilder::axis(const Dim& dim) {
@@ -203,8 +206,8 @@ std::string describe(const Graph& graph, const fuse::Group& group) {
     std::vector<std::string_view> words;
     for (int id : group.nodes) {
         const Node& node = graph[id];
-        std::string_view word = node.op == Op::elementwise ? row_of(node.function).name
-                                                           : row_of(node.op).name;
+        std::string_view word =
+            node.op == Op::elementwise ? row_of(node.function).name : row_of(node.op).name;
         if (node.op == Op::reduce) word = node.reduction == Reduction::sum ? "sum" : "max";
         if (node.composite != Op::poison) word = row_of(node.composite).name;
         if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);

@@ -26,8 +26,11 @@ constexpr Tensor einsum(Tensor a, Tensor b, const EinsumAxes& axes, Location loc
         }
     }
     a.graph->einsums.push_back(axes);
-    return make(*a.graph, {.op = Op::einsum, .dtype = a.dtype(), .shape = shape,
-                           .inputs = inputs_of({a.id, b.id}), .location = location,
+    return make(*a.graph, {.op = Op::einsum,
+                           .dtype = a.dtype(),
+                           .shape = shape,
+                           .inputs = inputs_of({a.id, b.id}),
+                           .location = location,
                            .attribute = int(a.graph->einsums.size()) - 1});
 }
 
@@ -78,8 +81,7 @@ struct EinsumReader {
         if (why.size()) return;
         if (axes.a.count != a.rank()) return rank_mistake(1, a);
         if (axes.b.count != b.rank()) return rank_mistake(2, b);
-        for (++i; i < pattern.count; ++i)
-            axes.out.push(label_of(pattern.tokens[i].name));
+        for (++i; i < pattern.count; ++i) axes.out.push(label_of(pattern.tokens[i].name));
     }
 };
 
@@ -108,8 +110,7 @@ constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
     if (a.dtype() != b.dtype() || !is_float(a.dtype()))
         reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype())
                    << " and " << name_of(b.dtype());
-    else
-        reader.read();
+    else reader.read();
     if (reader.why.size()) {
         Text text;
         text << "einsum '" << pattern.text << "': " << reader.why.view();
@@ -139,8 +140,7 @@ std::vector<int> factors_of(const Graph& graph, int id);
 
 /// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out]. Sizes are checked by
 /// `linear`.
-constexpr Tensor linear_product(Tensor x, Tensor weight,
-                                Location location = Location::here()) {
+constexpr Tensor linear_product(Tensor x, Tensor weight, Location location = Location::here()) {
     if (x.is_poison() || weight.is_poison()) return {x.graph, 0};
     EinsumAxes axes;
     int in = x.rank() - 1, out = x.rank();

@@ -25,7 +25,9 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
              << " (expected [batch, steps, classes], i32 [batch, steps], i32 [batch])";
         return fail(*logits.graph, location, logits.graph->scope_of(logits.id), text);
     }
-    return make(*logits.graph, {.op = Op::cross_entropy, .dtype = f32, .shape = {x[0]},
+    return make(*logits.graph, {.op = Op::cross_entropy,
+                                .dtype = f32,
+                                .shape = {x[0]},
                                 .inputs = inputs_of({logits.id, labels.id, lens.id}),
                                 .location = location});
 }
@@ -51,9 +53,13 @@ constexpr Tensor smoothed_cross_entropy(Tensor logits, Tensor labels, int paddin
     } else if (!(smoothing >= 0 && smoothing < 1)) {
         text << "smoothed_cross_entropy: label smoothing must be in [0, 1)";
     } else {
-        return make(*logits.graph, {.op = Op::smoothed_cross_entropy, .dtype = f32,
-                                    .shape = {x[0]}, .inputs = inputs_of({logits.id, labels.id}),
-                                    .location = location, .value = smoothing, .axis = padding});
+        return make(*logits.graph, {.op = Op::smoothed_cross_entropy,
+                                    .dtype = f32,
+                                    .shape = {x[0]},
+                                    .inputs = inputs_of({logits.id, labels.id}),
+                                    .location = location,
+                                    .value = smoothing,
+                                    .axis = padding});
     }
     return fail(*logits.graph, location, logits.graph->scope_of(logits.id), text);
 }

@@ -9,8 +9,12 @@ namespace fovea {
 /// Drawn from Philox at (step, site, row, column); see the design's "Dropout".
 constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
                         Location location = Location::here()) {
-    return make(graph, {.op = Op::random, .dtype = f32, .shape = shape, .location = location,
-                        .value = p, .site = site});
+    return make(graph, {.op = Op::random,
+                        .dtype = f32,
+                        .shape = shape,
+                        .location = location,
+                        .value = p,
+                        .site = site});
 }
 
 /// x with elements set to 0 with probability p and the rest scaled by 1 / (1 - p), while training.
@@ -22,8 +26,12 @@ constexpr Tensor dropout(Tensor x, double p, Location location = Location::here(
              << ": its probability must be in [0, 1), its operand f32 or bf16";
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
-    return make(*x.graph, {.op = Op::dropout, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = inputs_of({x.id}), .location = location, .value = p,
+    return make(*x.graph, {.op = Op::dropout,
+                           .dtype = x.dtype(),
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id}),
+                           .location = location,
+                           .value = p,
                            .site = x.graph->sites++});
 }
 

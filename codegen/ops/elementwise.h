@@ -19,11 +19,16 @@ constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
         case Operand::Kind::size:
         case Operand::Kind::root: break;
     }
-    Tensor size = make(graph, {.op = Op::extent, .dtype = type, .location = operand.location,
+    Tensor size = make(graph, {.op = Op::extent,
+                               .dtype = type,
+                               .location = operand.location,
                                .dim = operand.dim.without_label()});
     if (operand.kind == Operand::Kind::size) return size;
-    return make(graph, {.op = Op::elementwise, .function = Elementwise::sqrt, .dtype = type,
-                        .inputs = inputs_of({size.id}), .location = operand.location});
+    return make(graph, {.op = Op::elementwise,
+                        .function = Elementwise::sqrt,
+                        .dtype = type,
+                        .inputs = inputs_of({size.id}),
+                        .location = operand.location});
 }
 
 /// What two shapes broadcast to; writes why not into `why` and returns false when they do not.
@@ -86,8 +91,11 @@ constexpr Tensor unary(Elementwise function, Tensor x, Location location = Locat
         return detail::dtype_error(*x.graph, function, x,
                                    "ids become vectors with embedding, numbers with cast",
                                    location);
-    return make(*x.graph, {.op = Op::elementwise, .function = function, .dtype = x.dtype(),
-                           .shape = x.shape(), .inputs = inputs_of({x.id}),
+    return make(*x.graph, {.op = Op::elementwise,
+                           .function = function,
+                           .dtype = x.dtype(),
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id}),
                            .location = location});
 }
 
@@ -221,38 +229,51 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
     if (!detail::broadcast_shapes(condition.shape(), values, shape, why))
         return detail::mismatch(graph, Elementwise::where, condition,
                                 x.rank() == values.rank() ? x : y, why, a.location);
-    return make(graph, {.op = Op::elementwise, .function = Elementwise::where, .dtype = type,
-                        .shape = shape, .inputs = inputs_of({condition.id, x.id, y.id}),
+    return make(graph, {.op = Op::elementwise,
+                        .function = Elementwise::where,
+                        .dtype = type,
+                        .shape = shape,
+                        .inputs = inputs_of({condition.id, x.id, y.id}),
                         .location = a.location});
 }
 
 /// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even).
 constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
     if (x.is_poison() || x.dtype() == type) return x;
-    return make(*x.graph, {.op = Op::elementwise, .function = Elementwise::identity, .dtype = type,
-                           .shape = x.shape(), .inputs = inputs_of({x.id}),
+    return make(*x.graph, {.op = Op::elementwise,
+                           .function = Elementwise::identity,
+                           .dtype = type,
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id}),
                            .location = location});
 }
 
 /// The value, with no gradient through it.
 constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
     if (x.is_poison()) return x;
-    return make(*x.graph, {.op = Op::stop_gradient, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = inputs_of({x.id}), .location = location});
+    return make(*x.graph, {.op = Op::stop_gradient,
+                           .dtype = x.dtype(),
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id}),
+                           .location = location});
 }
 
 /// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.
 constexpr Tensor iota(Graph& graph, const Shape& shape, int axis,
                       Location location = Location::here()) {
-    return make(graph, {.op = Op::iota, .dtype = i32, .shape = shape, .location = location,
+    return make(graph, {.op = Op::iota,
+                        .dtype = i32,
+                        .shape = shape,
+                        .location = location,
                         .axis = axis < 0 ? axis + shape.rank() : axis});
 }
 
 /// A constant tensor of a shape.
 constexpr Tensor full(Graph& graph, const Shape& shape, double value, DType type = f32,
                       Location location = Location::here()) {
-    return make(graph, {.op = Op::constant, .dtype = type, .shape = shape, .location = location,
-                        .value = value});
+    return make(
+        graph,
+        {.op = Op::constant, .dtype = type, .shape = shape, .location = location, .value = value});
 }
 
 }  // namespace fovea

@@ -132,9 +132,7 @@ class PlainAttention {
         return amax(where(kept_, one, 0.0), -1, true);
     }
     /// Whether the statistics mark rows that see no key, as the forward kernel's do.
-    bool marks_rows() const {
-        return e_.inputs[4] && node_.masked_rows == MaskedRows::uniform;
-    }
+    bool marks_rows() const { return e_.inputs[4] && node_.masked_rows == MaskedRows::uniform; }
     Tensor statistics(Tensor scores) {
         Tensor largest = amax(scores, -1, true);
         Tensor total = sum(exp(scores - largest), -1, true);

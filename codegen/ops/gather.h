@@ -15,8 +15,11 @@ constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::
     }
     Shape shape = ids.shape();
     for (int i = 1; i < table.rank(); ++i) shape.push(table.shape()[i]);
-    return make(*table.graph, {.op = Op::gather, .dtype = table.dtype(), .shape = shape,
-                               .inputs = inputs_of({table.id, ids.id}), .location = location,
+    return make(*table.graph, {.op = Op::gather,
+                               .dtype = table.dtype(),
+                               .shape = shape,
+                               .inputs = inputs_of({table.id, ids.id}),
+                               .location = location,
                                .dim = table.shape()[0].without_label()});
 }
 
@@ -28,8 +31,11 @@ constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
     Shape shape;
     shape.push(rows);
     for (int i = ids.rank(); i < values.rank(); ++i) shape.push(values.shape()[i]);
-    return make(*values.graph, {.op = Op::scatter_add, .dtype = values.dtype(), .shape = shape,
-                                .inputs = inputs_of({values.id, ids.id}), .location = location,
+    return make(*values.graph, {.op = Op::scatter_add,
+                                .dtype = values.dtype(),
+                                .shape = shape,
+                                .inputs = inputs_of({values.id, ids.id}),
+                                .location = location,
                                 .dim = rows.without_label()});
 }
 

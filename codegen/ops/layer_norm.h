@@ -21,9 +21,13 @@ constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
     }
-    return make(*x.graph, {.op = Op::layer_norm, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = inputs_of({x.id, weight.id, bias.id}), .location = location,
-                           .value = eps, .axis = first});
+    return make(*x.graph, {.op = Op::layer_norm,
+                           .dtype = x.dtype(),
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id, weight.id, bias.id}),
+                           .location = location,
+                           .value = eps,
+                           .axis = first});
 }
 
 }  // namespace fovea

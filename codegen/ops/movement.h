@@ -33,8 +33,11 @@ constexpr Tensor rearrange(Tensor x, const RearrangeAxes& axes, Location locatio
         shape.push(dim);
     }
     x.graph->rearranges.push_back(axes);
-    return make(*x.graph, {.op = Op::rearrange, .dtype = x.dtype(), .shape = shape,
-                           .inputs = inputs_of({x.id}), .location = location,
+    return make(*x.graph, {.op = Op::rearrange,
+                           .dtype = x.dtype(),
+                           .shape = shape,
+                           .inputs = inputs_of({x.id}),
+                           .location = location,
                            .attribute = int(x.graph->rearranges.size()) - 1});
 }
 
@@ -213,8 +216,11 @@ constexpr Tensor place_axes(Tensor x, int rank, std::initializer_list<int> posit
 /// x repeated along axes of size 1 and new leading axes, to `shape`; the caller has checked it.
 constexpr Tensor broadcast(Tensor x, const Shape& shape, Location location = Location::here()) {
     if (x.is_poison() || x.shape() == shape) return x;
-    return make(*x.graph, {.op = Op::broadcast, .dtype = x.dtype(), .shape = shape,
-                           .inputs = inputs_of({x.id}), .location = location});
+    return make(*x.graph, {.op = Op::broadcast,
+                           .dtype = x.dtype(),
+                           .shape = shape,
+                           .inputs = inputs_of({x.id}),
+                           .location = location});
 }
 
 /// `size` positions of axis `axis`, from `first` on.
@@ -235,9 +241,13 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
     }
     Shape shape = x.shape();
     shape[i] = size;
-    return make(*x.graph, {.op = Op::slice, .dtype = x.dtype(), .shape = shape,
-                           .inputs = inputs_of({x.id}), .location = location,
-                           .dim = first.without_label(), .axis = i});
+    return make(*x.graph, {.op = Op::slice,
+                           .dtype = x.dtype(),
+                           .shape = shape,
+                           .inputs = inputs_of({x.id}),
+                           .location = location,
+                           .dim = first.without_label(),
+                           .axis = i});
 }
 
 /// a, then b, along axis `axis`; their other axes fit.
@@ -259,8 +269,12 @@ constexpr Tensor concat(Tensor a, Tensor b, int axis, Location location = Locati
                     text);
     }
     shape[k] = shape[k] + b.shape()[k];
-    return make(graph, {.op = Op::concat, .dtype = a.dtype(), .shape = shape,
-                        .inputs = inputs_of({a.id, b.id}), .location = location, .axis = k});
+    return make(graph, {.op = Op::concat,
+                        .dtype = a.dtype(),
+                        .shape = shape,
+                        .inputs = inputs_of({a.id, b.id}),
+                        .location = location,
+                        .axis = k});
 }
 
 }  // namespace fovea

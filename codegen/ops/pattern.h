@@ -74,8 +74,7 @@ struct ParsedPattern {
             const PatternToken& right = tokens[i];
             bool found = right.kind != PatternToken::Kind::axis || !right.name;
             for (int k = 0; k < middle && !found; ++k)
-                found = tokens[k].kind == PatternToken::Kind::axis &&
-                        tokens[k].name == right.name;
+                found = tokens[k].kind == PatternToken::Kind::axis && tokens[k].name == right.name;
             if (!found) return false;
         }
         return true;
@@ -93,9 +92,9 @@ inline void pattern_is_too_long() {}
 // immediate function and hide the cause: there the pattern is rejected by diagnose_if instead.
 #if defined(__clang__)
 #define FOVEA_PATTERN constexpr
-#define FOVEA_REJECT(text, what, message)                                                  \
-    __attribute__((diagnose_if(ParsedPattern(text).mistake == PatternMistake::what, message, \
-                               "error")))
+#define FOVEA_REJECT(text, what, message) \
+    __attribute__((                       \
+        diagnose_if(ParsedPattern(text).mistake == PatternMistake::what, message, "error")))
 #else
 #define FOVEA_PATTERN consteval
 #define FOVEA_REJECT(text, what, message)

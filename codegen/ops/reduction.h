@@ -13,8 +13,12 @@ constexpr Tensor reduce(Reduction reduction, Tensor x, int axes,
     Shape shape = x.shape();
     for (int i = 0; i < shape.rank(); ++i)
         if (axes >> i & 1) shape[i] = Dim(1);
-    return make(*x.graph, {.op = Op::reduce, .dtype = x.dtype(), .shape = shape,
-                           .inputs = inputs_of({x.id}), .location = location, .axis = axes,
+    return make(*x.graph, {.op = Op::reduce,
+                           .dtype = x.dtype(),
+                           .shape = shape,
+                           .inputs = inputs_of({x.id}),
+                           .location = location,
+                           .axis = axes,
                            .reduction = reduction});
 }
 

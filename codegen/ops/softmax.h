@@ -15,8 +15,12 @@ constexpr Tensor softmax(Tensor x, int axis = -1, Location location = Location::
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
-    return make(*x.graph, {.op = Op::softmax, .dtype = x.dtype(), .shape = x.shape(),
-                           .inputs = inputs_of({x.id}), .location = location, .axis = i});
+    return make(*x.graph, {.op = Op::softmax,
+                           .dtype = x.dtype(),
+                           .shape = x.shape(),
+                           .inputs = inputs_of({x.id}),
+                           .location = location,
+                           .axis = i});
 }
 
 namespace detail {
@@ -57,19 +61,21 @@ constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
     if (scores.rank() < 2 || !is_float(scores.dtype()))
         why << "scores must be f32 [batch, ..., queries, keys], got " << name_of(scores.dtype())
             << " " << scores.shape();
-    else
-        detail::check_mask(scores.shape(), mask, why);
+    else detail::check_mask(scores.shape(), mask, why);
     if (why.size()) {
         Text text;
         text << "masked_softmax: " << why.view();
         return fail(graph, location, graph.scope_of(scores.id), text);
     }
-    graph.attentions.push_back({.causal = mask.is_causal, .has_lens = bool(mask.lens),
-                                .has_allowed = bool(mask.allowed)});
-    return make(graph, {.op = Op::masked_softmax, .dtype = scores.dtype(), .shape = scores.shape(),
+    graph.attentions.push_back(
+        {.causal = mask.is_causal, .has_lens = bool(mask.lens), .has_allowed = bool(mask.allowed)});
+    return make(graph, {.op = Op::masked_softmax,
+                        .dtype = scores.dtype(),
+                        .shape = scores.shape(),
                         .inputs = inputs_of({scores.id, -1, -1, mask.lens ? mask.lens.id : -1,
                                              mask.allowed ? mask.allowed.id : -1}),
-                        .location = location, .axis = scores.rank() - 1,
+                        .location = location,
+                        .axis = scores.rank() - 1,
                         .attribute = int(graph.attentions.size()) - 1,
                         .masked_rows = mask.masked_rows});
 }

@@ -24,19 +24,19 @@ struct Tensor {
     Initial initial = Initial::zeros;  // parameters
     std::int64_t fan_in = 0;           // linear biases
     std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
-    Holds holds = Holds::anything;     // inputs: `limit` is the number of rows (ids are below it)
-    Dim limit{};                       // or the largest length (lengths are at most that)
-    int first = 0, last = 0;           // buffers: the first and last phase that touch it
-    int node = -1;                     // the node of the fused graph that it holds
+    Holds holds = Holds::anything;  // inputs: `limit` is the number of rows (ids are below it)
+    Dim limit{};  // or the largest length (lengths are at most that)
+    int first = 0, last = 0;  // buffers: the first and last phase that touch it
+    int node = -1;  // the node of the fused graph that it holds
 };
 
 /// One run of a kernel: `arguments[i]` is the tensor for its buffer i.
 struct Step {
-    int kernel = 0;              // into Model::kernels
-    std::string name{};            // as the user reads it: module path and ops
+    int kernel = 0;  // into Model::kernels
+    std::string name{};  // as the user reads it: module path and ops
     std::vector<int> arguments{};  // into Program::tensors
-    int phase = 0;                 // ascending; threads wait for each other between phases alone
-    std::vector<int> sites{};      // where it draws: for those of its kernel, in their order
+    int phase = 0;  // ascending; threads wait for each other between phases alone
+    std::vector<int> sites{};  // where it draws: for those of its kernel, in their order
 };
 
 /// One computation. `tensors` starts with the model's parameters, in order, then inputs, outputs,
@@ -66,8 +66,8 @@ bool has_bfloat16(const kernel::Kernel& kernel);
 /// Programs over the same parameters; a kernel that several steps share is held once.
 struct Model {
     std::string name{};
-    std::string source{};               // file of the user's function
-    std::vector<std::string> dims{};    // the symbolic dims, in the order programs number them
+    std::string source{};  // file of the user's function
+    std::vector<std::string> dims{};  // the symbolic dims, in the order programs number them
     std::vector<Setting> settings{};
     std::vector<Tensor> parameters{};
     std::vector<Alias> aliases{};

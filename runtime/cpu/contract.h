@@ -155,10 +155,10 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, PanelOp
         if constexpr (is_long<Sums...>()) return NextPanel{next, Width};
         else return NothingNext{};
     };
-    contract_rows<Rows, Vectors>(
-        panel.row, panel.rows, panel.column, lanes, a.data + panel.row * a.stride, a.stride,
-        Rows * a.stride, columns(panel.column), finish, what_comes(columns(panel.next_column)),
-        sums...);
+    contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes,
+                                 a.data + panel.row * a.stride, a.stride, Rows * a.stride,
+                                 columns(panel.column), finish,
+                                 what_comes(columns(panel.next_column)), sums...);
 }
 
 /// A whole panel of a block whose rows are packed; a and b begin at its block and at its columns.
@@ -181,10 +181,9 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
     }
     i64 row = panel.row, left = panel.rows;
     const auto run = [&](i64 rows, auto next) FOVEA_LAMBDA {
-        contract_rows<Rows, Vectors>(row, rows, panel.column, lanes,
-                                     packed + (row - panel.block_row) * steps, fixed<1>,
-                                     Rows * steps, panels[turn], finish, next,
-                                     Sum{steps, fixed<Rows>, fixed<kWidth>});
+        contract_rows<Rows, Vectors>(
+            row, rows, panel.column, lanes, packed + (row - panel.block_row) * steps, fixed<1>,
+            Rows * steps, panels[turn], finish, next, Sum{steps, fixed<Rows>, fixed<kWidth>});
         row += rows, left -= rows;
     };
     const bool copies = panel.next_column > 0 && left >= kCopying;
@@ -196,11 +195,10 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
         pack_rows<Rows>(packed + groups * kGroup * steps, a + groups * kGroup,
                         left - groups * kGroup, sum);
         for (i64 group = 1; group < groups; ++group) {
-            CopyByTiles<kTilesOfLines<Rows>, Rows> rows{{a + group * kGroup, sum.a,
-                                                         packed + group * kGroup * steps,
-                                                         steps * Rows, Rows},
-                                                        steps,
-                                                        kGroup};
+            CopyByTiles<kTilesOfLines<Rows>, Rows> rows{
+                {a + group * kGroup, sum.a, packed + group * kGroup * steps, steps * Rows, Rows},
+                steps,
+                kGroup};
             if (group == 1 && copies) {
                 rows.rows = kCopying;
                 run(kCopying, CopyBoth{rows, next_panel});

@@ -104,16 +104,13 @@ FOVEA_INLINE ints of_row(ints value, i64 row) {
         default: return ints(_mm512_maskz_shuffle_i32x4(0xffff, all, all, 0xff));
     }
 }
-FOVEA_INLINE floats of_row(floats value, i64 row) {
-    return as_floats(of_row(as_ints(value), row));
-}
+FOVEA_INLINE floats of_row(floats value, i64 row) { return as_floats(of_row(as_ints(value), row)); }
 
 template <class T>
 FOVEA_INLINE auto load_each(const T* from, i64 stride, RowGroup<4>) {
     using Four = Register<T, 4>;
-    const Four four = stride == 1
-                          ? load_as<Four>(from)
-                          : Four{from[0], from[stride], from[2 * stride], from[3 * stride]};
+    const Four four = stride == 1 ? load_as<Four>(from)
+                                  : Four{from[0], from[stride], from[2 * stride], from[3 * stride]};
     constexpr i32 kQuarters[] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3};
     const __m512 all = _mm512_maskz_broadcast_f32x4(0xffff, __m128(four));
     return Register<T, 16>(_mm512_maskz_permutevar_ps(0xffff, all, __m512i(load(kQuarters))));

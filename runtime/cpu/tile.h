@@ -221,8 +221,8 @@ FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& s
                                                ahead);
     if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
         for (; vector < vectors; ++vector)
-            sum_rows_of_blocks<2 * kRows, 1, V>(0, rows, vector * kWide, steps, start, term,
-                                                finish, ahead);
+            sum_rows_of_blocks<2 * kRows, 1, V>(0, rows, vector * kWide, steps, start, term, finish,
+                                                ahead);
 }
 
 /// Calls body(row) for all rows, four at a time.

@@ -134,9 +134,7 @@ FOVEA_INLINE void store(bool* to, ints mask) { store(to, mask, Lanes{}); }
 struct bf16 {
     std::uint16_t bits;
 };
-FOVEA_INLINE floats widen(halves bits) {
-    return floats(convert<words>(bits) << 16);
-}
+FOVEA_INLINE floats widen(halves bits) { return floats(convert<words>(bits) << 16); }
 FOVEA_INLINE halves narrow(floats value) {
 #if defined(__AVX512BF16__)
     return halves(_mm512_cvtneps_pbh(__m512(value)));
@@ -294,11 +292,11 @@ FOVEA_INLINE void transpose(floats (&rows)[16]) {
 inline void copy_transposed(float* to, i64 to_stride, const float* from, i64 from_stride,
                             Lanes rows, Lanes columns) {
     floats square[kLanes];
-    FOVEA_UNROLL for (i64 j = 0; j < kLanes; ++j)
-        square[j] = j < columns.count ? load(from + j * from_stride, rows) : floats{};
+    FOVEA_UNROLL for (i64 j = 0; j < kLanes; ++j) square[j] =
+        j < columns.count ? load(from + j * from_stride, rows) : floats{};
     transpose(square);
-    FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i)
-        if (i < rows.count) store(to + i * to_stride, square[i], columns);
+    FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) if (i < rows.count)
+        store(to + i * to_stride, square[i], columns);
 }
 
 /// The same to a panel, whose next rows are copied next: what they are read from is fetched ahead.

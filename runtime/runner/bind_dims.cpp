@@ -14,8 +14,8 @@ void DimBinder::bind(int dim, std::int64_t value, const std::string& what) {
     const auto [place, is_new] = bindings_.try_emplace(dim, Binding{value, what});
     if (is_new || place->second.value == value) return;
     throw UserError("'" + model_->dims[static_cast<std::size_t>(dim)] + "' is " +
-                    std::to_string(place->second.value) + " in " + place->second.tensor +
-                    ", but " + std::to_string(value) + " in " + what);
+                    std::to_string(place->second.value) + " in " + place->second.tensor + ", but " +
+                    std::to_string(value) + " in " + what);
 }
 
 void DimBinder::add(const TensorSpec& spec, std::span<const std::int64_t> shape,
@@ -49,8 +49,7 @@ void DimBinder::verify(const Tensor& tensor) const {
         if (!is_bound || extent.value(values) == tensor.shape[axis]) continue;
         throw UserError(tensor.what + " has shape " + shape_text(tensor.shape) + ", expected " +
                         shape_text(tensor.spec->shape, model_->dims) + " where " +
-                        extent.text(model_->dims) + " is " +
-                        std::to_string(extent.value(values)));
+                        extent.text(model_->dims) + " is " + std::to_string(extent.value(values)));
     }
 }
 
@@ -83,8 +82,8 @@ DimValues bind_dims(const Model& model, const Program& program, const Safetensor
 void set_dim(const Model& model, const std::string& text, DimValues& dims) {
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals);
-    const auto value = equals == std::string::npos ? std::nullopt
-                                                   : parse_integer(text.substr(equals + 1));
+    const auto value =
+        equals == std::string::npos ? std::nullopt : parse_integer(text.substr(equals + 1));
     if (!value || *value < 1) {
         throw UserError("'" + text + "' should be NAME=N with a whole number N from 1");
     }

@@ -15,8 +15,8 @@ std::string tensor_lines(const Model& model, std::span<const TensorSpec> specs) 
     for (const TensorSpec& spec : specs) {
         std::string line = "  " + spec.name;
         line.append(width + 4 - line.size(), ' ');
-        text += line + std::string(name_of(spec.dtype)) + " " +
-                shape_text(spec.shape, model.dims) + "\n";
+        text += line + std::string(name_of(spec.dtype)) + " " + shape_text(spec.shape, model.dims) +
+                "\n";
     }
     return text;
 }

@@ -15,9 +15,7 @@ namespace {
 
 constexpr std::string_view kGradientSuffix = ".grad";
 
-bool is_gradient(std::string_view name) {
-    return name.ends_with(kGradientSuffix);
-}
+bool is_gradient(std::string_view name) { return name.ends_with(kGradientSuffix); }
 
 const Program* find_program(const Model& model, const std::string& name) {
     for (const Program& program : model.programs) {
@@ -57,14 +55,15 @@ void verify_cotangents(const Program& program, const SafetensorsFile& inputs) {
         names += (names.empty() ? "'" : ", '") + spec.name + "'";
     }
     if (names.empty()) return;
-    throw UserError("gradients need a model with a loss, or the gradient of an output among the "
-                    "inputs: '" + inputs.path() + "' has none of " + names);
+    throw UserError(
+        "gradients need a model with a loss, or the gradient of an output among the "
+        "inputs: '" +
+        inputs.path() + "' has none of " + names);
 }
 
 /// Dims that only absent, unneeded inputs mention can have any size; one is the least.
-void bind_unneeded_dims(const Model& model, const Program& program,
-                        const std::vector<bool>& needed, const SafetensorsFile& inputs,
-                        DimValues& dims) {
+void bind_unneeded_dims(const Model& model, const Program& program, const std::vector<bool>& needed,
+                        const SafetensorsFile& inputs, DimValues& dims) {
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
         const TensorSpec& spec = program.inputs[i];
         if (needed[i] || inputs.find(spec.name)) continue;

@@ -27,7 +27,9 @@ void print(const std::string& text) {
 }
 
 OptionSpec threads_option() {
-    return {.name = "threads", .kind = OptionKind::positive_whole, .value_name = "N",
+    return {.name = "threads",
+            .kind = OptionKind::positive_whole,
+            .value_name = "N",
             .help = "number of threads (default OMP_NUM_THREADS, else one per core)"};
 }
 
@@ -49,20 +51,37 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 int run_command(const std::string& program, const Model& model, Arguments arguments) {
     Options options(program + " run", "Runs " + model.name + " on tensors from a file.");
     options
-        .add({.name = "inputs", .kind = OptionKind::text, .value_name = "FILE",
-              .help = "safetensors with the inputs, by name", .required = true})
-        .add({.name = "outputs", .kind = OptionKind::text, .value_name = "FILE",
-              .help = "safetensors to write the outputs to", .required = true})
-        .add({.name = "weights", .kind = OptionKind::text, .value_name = "FILE",
+        .add({.name = "inputs",
+              .kind = OptionKind::text,
+              .value_name = "FILE",
+              .help = "safetensors with the inputs, by name",
+              .required = true})
+        .add({.name = "outputs",
+              .kind = OptionKind::text,
+              .value_name = "FILE",
+              .help = "safetensors to write the outputs to",
+              .required = true})
+        .add({.name = "weights",
+              .kind = OptionKind::text,
+              .value_name = "FILE",
               .help = "safetensors with the parameters"})
         .add({.name = "gradients", .help = "also write <name>.grad of parameters and inputs"})
         .add({.name = "train", .help = "training mode: dropout is on"})
-        .add({.name = "seed", .kind = OptionKind::whole, .value_name = "S",
-              .help = "seed of dropout", .default_text = "1"})
-        .add({.name = "step", .kind = OptionKind::whole, .value_name = "N",
-              .help = "step of dropout", .default_text = "0"})
-        .add({.name = "only", .kind = OptionKind::text, .value_name = "NAME,…",
-              .help = "write these outputs only", .repeated = true})
+        .add({.name = "seed",
+              .kind = OptionKind::whole,
+              .value_name = "S",
+              .help = "seed of dropout",
+              .default_text = "1"})
+        .add({.name = "step",
+              .kind = OptionKind::whole,
+              .value_name = "N",
+              .help = "step of dropout",
+              .default_text = "0"})
+        .add({.name = "only",
+              .kind = OptionKind::text,
+              .value_name = "NAME,…",
+              .help = "write these outputs only",
+              .repeated = true})
         .add(device::device_option())
         .add(threads_option());
     if (options.parse(arguments)) return print(options.help()), 0;
@@ -85,11 +104,13 @@ int run_command(const std::string& program, const Model& model, Arguments argume
 }
 
 int bench_command(const std::string& program, const Model& model, Arguments arguments) {
-    Options options(program + " bench", "Times the programs of " + model.name + ".",
-                    "[NAME=N…]");
+    Options options(program + " bench", "Times the programs of " + model.name + ".", "[NAME=N…]");
     options.add({.name = "json", .help = "print JSON"})
-        .add({.name = "set-dim", .kind = OptionKind::text, .value_name = "NAME=N",
-              .help = "the size of a dim", .repeated = true})
+        .add({.name = "set-dim",
+              .kind = OptionKind::text,
+              .value_name = "NAME=N",
+              .help = "the size of a dim",
+              .repeated = true})
         .add(device::device_option())
         .add(threads_option());
     if (options.parse(arguments)) return print(options.help()), 0;
@@ -107,8 +128,8 @@ int bench_command(const std::string& program, const Model& model, Arguments argu
 }
 
 int describe_command(const std::string& program, const Model& model, Arguments arguments) {
-    Options options(program + " describe", "Shows the parameters, inputs and outputs of " +
-                                               model.name + ".");
+    Options options(program + " describe",
+                    "Shows the parameters, inputs and outputs of " + model.name + ".");
     options.add({.name = "json", .help = "print JSON"});
     if (options.parse(arguments)) return print(options.help()), 0;
     print(options.flag("json") ? describe_json(model).pretty_text() : describe(model));

@@ -123,9 +123,8 @@ Timing time_training(const Model& model, Parameters& parameters, const BenchSize
     TrainingStep step(model, parameters, optimizer);
     step.instance().bind(dims_of(sizes));
     fill_inputs(step.instance(), sizes);
-    return time_runs("training_step", repeats, sizes.batch * sizes.steps, [&] {
-        step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1});
-    });
+    return time_runs("training_step", repeats, sizes.batch * sizes.steps,
+                     [&] { step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1}); });
 }
 
 Timing time_forward(const Model& model, Parameters& parameters, const BenchSizes& sizes,

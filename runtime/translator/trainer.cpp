@@ -67,10 +67,9 @@ LoadedBatch load_batch(Instance& instance, const Examples& examples,
     const auto input = [&](const char* name) {
         return instance.has_input(name) ? instance.input<std::int32_t>(name) : nullptr;
     };
-    const std::int64_t tokens =
-        fill_batch(examples, chosen,
-                   {steps, input("src"), input("src_lens"), input("tgt"), input("labels"),
-                    input("tgt_lens")});
+    const std::int64_t tokens = fill_batch(
+        examples, chosen,
+        {steps, input("src"), input("src_lens"), input("tgt"), input("labels"), input("tgt_lens")});
     return {tokens, steps.target, instance.has_input("tgt_lens") ? steps.target : 1};
 }
 

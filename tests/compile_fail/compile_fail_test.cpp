@@ -24,10 +24,9 @@ using namespace fovea::tool;
 const fs::path kSources = FOVEA_SOURCE_DIR;
 
 std::string compile(const std::string& compiler, const fs::path& file) {
-    ProcessResult result =
-        run_process({"env", "LC_ALL=C", compiler, "-std=c++20", "-fsyntax-only",
-                     "-fdiagnostics-color=never",
-                     "-I" + kSources.string(), "-I" + (kSources / "dsl").string(), file.string()});
+    ProcessResult result = run_process({"env", "LC_ALL=C", compiler, "-std=c++20", "-fsyntax-only",
+                                        "-fdiagnostics-color=never", "-I" + kSources.string(),
+                                        "-I" + (kSources / "dsl").string(), file.string()});
     CHECK_MESSAGE(result.status != 0, compiler << " compiles it");
     return result.output;
 }

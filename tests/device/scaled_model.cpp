@@ -138,21 +138,20 @@ std::shared_ptr<Code> scaled_code(bool too_far) {
               std::move(key)}});
     }
     // Tensors: 0 scale | 1 x | 2 y, 3 sums, 4 scale.grad, 5 key | 6 squares, 7 product.
-    code->programs = {
-        {"forward",
-         {{.name = "squares", .shape = {kIn}, .prepared = true},
-          {.name = "product", .shape = {kBatch, kIn}, .first = 0, .last = 1}},
-         {{0, {0, 0, 6}}},
-         {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}, {7}}}}};
+    code->programs = {{"forward",
+                       {{.name = "squares", .shape = {kIn}, .prepared = true},
+                        {.name = "product", .shape = {kBatch, kIn}, .first = 0, .last = 1}},
+                       {{0, {0, 0, 6}}},
+                       {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}, {7}}}}};
     return code;
 }
 
 std::string other_text() {
     std::string text = ".version 7.8\n.target sm_80\n.address_size 64\n";
     for (const char* name : {"multiply", "add", "scale_rows"})
-        text += entry(name, 4,
-                      guard(3) + load(0, 0) + load(1, 1) + "    sub.f32 %f2, %f0, %f1;\n" +
-                          store(2, 2));
+        text += entry(
+            name, 4,
+            guard(3) + load(0, 0) + load(1, 1) + "    sub.f32 %f2, %f0, %f1;\n" + store(2, 2));
     return text;
 }
 

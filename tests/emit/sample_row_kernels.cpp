@@ -52,15 +52,13 @@ Kernel cross_entropy(const std::string& name, const Dim& classes) {
     const int dy = it.input("dy", {m}), y = it.output("y", {m}), dx = it.output("dx", {m, classes});
     const int parts = it.output("dx_parts", {kRowBlocks, classes});
     const Id value = it.load(it.at(x, {row, c})), weight = it.load(it.at(dy, {row}));
-    const Id is_label =
-        it.map(E::eq, {it.index(c), it.load(it.at(labels, {row}))});
+    const Id is_label = it.map(E::eq, {it.index(c), it.load(it.at(labels, {row}))});
     const Id shifted = it.sub(value, it.max(value, {c})), e = it.map(E::exp, {shifted});
     const Id total = it.sum(e, {c});
     const Id picked = it.sum(it.where(is_label, shifted, it.constant(0)), {c});
     it.store(it.at(y, {row}), it.sub(it.map(E::log, {total}), picked));
     const Id one = it.where(is_label, it.constant(1), it.constant(0));
-    const Id gradient =
-        it.mul(it.sub(it.mul(e, it.div(it.constant(1), total)), one), weight);
+    const Id gradient = it.mul(it.sub(it.mul(e, it.div(it.constant(1), total)), one), weight);
     it.store(it.at(dx, {row, c}), gradient);
     it.store(it.at(parts, {blocks, c}), it.sum_by_block(gradient, {row}, blocks));
     return it.finish();

@@ -27,9 +27,8 @@ void view(Viewed& v, const Shape& shape, Make make) {
 
 TEST_CASE("splitting heads is read in place") {
     Viewed v;
-    view(v, {"batch", "len", 12}, [](Tensor x) {
-        return rearrange(x, "b t (h d) -> b h t d", {"h", 3});
-    });
+    view(v, {"batch", "len", 12},
+         [](Tensor x) { return rearrange(x, "b t (h d) -> b h t d", {"h", 3}); });
     auto layout = rearranged(row_major(v.x.id, v.x.shape()), v.axes());
     REQUIRE(layout);
     REQUIRE(is_strided(*layout));

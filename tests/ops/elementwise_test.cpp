@@ -96,12 +96,11 @@ TEST_CASE("values and gradients of every function, broadcasting") {
             Tensor a = input(graph, "a", shape[0]), b = input(graph, "b", shape[1]),
                    c = input(graph, "c", shape[2]);
             output("y", apply(row, a, b, c));
-            bool positive = row.function == Elementwise::log || row.function == Elementwise::log2 ||
-                            row.function == Elementwise::sqrt ||
-                            row.function == Elementwise::rsqrt ||
-                            row.function == Elementwise::pow ||
-                            row.function == Elementwise::tanh_of_exp ||
-                            row.function == Elementwise::sigmoid_of_exp;
+            bool positive =
+                row.function == Elementwise::log || row.function == Elementwise::log2 ||
+                row.function == Elementwise::sqrt || row.function == Elementwise::rsqrt ||
+                row.function == Elementwise::pow || row.function == Elementwise::tanh_of_exp ||
+                row.function == Elementwise::sigmoid_of_exp;
             Arrays arrays{{"a", random_array(shape[0], 1, positive ? 0.3 : -1, 1)},
                           {"b", random_array(shape[1], 2, 0.2, 1)},
                           {"c", random_array(shape[2], 3)}};

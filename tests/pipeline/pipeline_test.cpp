@@ -20,7 +20,8 @@ Graph transformer_graph(int layers) {
 
 CompiledModel compiled(int layers) {
     return compile_model("transformer", "transformer.h", {},
-                         {{.name = "gradient", .graph = transformer_graph(layers),
+                         {{.name = "gradient",
+                           .graph = transformer_graph(layers),
                            .gradients = Gradients::of_parameters}});
 }
 

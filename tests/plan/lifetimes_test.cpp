@@ -22,8 +22,10 @@ kernel::Kernel copy_kernel(std::string name, const Dim& extent) {
 /// x → a → b → y
 plan::Program chain() {
     plan::Program program;
-    for (auto [name, role] : {std::pair{"x", plan::Role::input}, {"y", plan::Role::output},
-                              {"a", plan::Role::buffer}, {"b", plan::Role::buffer}})
+    for (auto [name, role] : {std::pair{"x", plan::Role::input},
+                              {"y", plan::Role::output},
+                              {"a", plan::Role::buffer},
+                              {"b", plan::Role::buffer}})
         program.tensors.push_back({.name = name, .role = role, .shape = {Dim("n")}, .limit = {}});
     program.steps = {{.kernel = 0, .name = "first", .arguments = {0, 2}},
                      {.kernel = 0, .name = "second", .arguments = {2, 3}},

@@ -87,9 +87,9 @@ TEST_CASE("files: devices are written in place and say when they are full") {
 TEST_CASE("files: missing folders, folders and missing files are named") {
     const TemporaryFolder folder;
     const std::string nowhere = folder.file("no/such/file"), here = folder.file(".");
-    CHECK_THROWS_WITH_AS(
-        write_file_atomically(nowhere, "x"),
-        ("cannot write '" + nowhere + "': No such file or directory").c_str(), UserError);
+    CHECK_THROWS_WITH_AS(write_file_atomically(nowhere, "x"),
+                         ("cannot write '" + nowhere + "': No such file or directory").c_str(),
+                         UserError);
     CHECK_THROWS_WITH_AS(write_file_atomically(here, "x"),
                          ("cannot write '" + here + "': Is a directory").c_str(), UserError);
     CHECK_THROWS_WITH_AS(read_file(nowhere),

@@ -11,8 +11,8 @@
 using namespace fovea::runtime;
 
 TEST_CASE("json: values of every kind") {
-    const Json json = parse_json(
-        R"( {"a":[1,-2.5e3,true,false,null],"b":{"c":"x\n\u00e9\ud83d\ude00"}} )");
+    const Json json =
+        parse_json(R"( {"a":[1,-2.5e3,true,false,null],"b":{"c":"x\n\u00e9\ud83d\ude00"}} )");
     CHECK(json.find("a")->array()[0].integer() == 1);
     CHECK(json.find("a")->array()[1].number() == -2500);
     CHECK(json.find("a")->array()[2].boolean());

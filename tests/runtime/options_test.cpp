@@ -12,20 +12,41 @@ namespace {
 Options train_options(std::string positional = {}) {
     Options options("translator train", "Trains.", std::move(positional));
     options
-        .add({.name = "data", .kind = OptionKind::text, .value_name = "F", .help = "pairs",
+        .add({.name = "data",
+              .kind = OptionKind::text,
+              .value_name = "F",
+              .help = "pairs",
               .required = true})
-        .add({.name = "epochs", .kind = OptionKind::positive_whole, .value_name = "N",
-              .help = "epochs", .default_text = "10"})
-        .add({.name = "lr", .kind = OptionKind::positive_number, .value_name = "X",
-              .help = "learning rate", .default_text = "0.005"})
+        .add({.name = "epochs",
+              .kind = OptionKind::positive_whole,
+              .value_name = "N",
+              .help = "epochs",
+              .default_text = "10"})
+        .add({.name = "lr",
+              .kind = OptionKind::positive_number,
+              .value_name = "X",
+              .help = "learning rate",
+              .default_text = "0.005"})
         .add({.name = "shift", .kind = OptionKind::number, .value_name = "X", .help = "shift"})
-        .add({.name = "dropout", .kind = OptionKind::probability, .value_name = "P",
-              .help = "dropout", .default_text = "0"})
-        .add({.name = "seed", .kind = OptionKind::whole, .value_name = "S", .help = "seed",
+        .add({.name = "dropout",
+              .kind = OptionKind::probability,
+              .value_name = "P",
+              .help = "dropout",
+              .default_text = "0"})
+        .add({.name = "seed",
+              .kind = OptionKind::whole,
+              .value_name = "S",
+              .help = "seed",
               .default_text = "1"})
-        .add({.name = "set", .kind = OptionKind::text, .value_name = "NAME=V", .help = "setting",
+        .add({.name = "set",
+              .kind = OptionKind::text,
+              .value_name = "NAME=V",
+              .help = "setting",
               .repeated = true})
-        .add({.name = "output", .kind = OptionKind::text, .value_name = "F", .help = "file",
+        .add({.name = "output",
+              .kind = OptionKind::text,
+              .value_name = "F",
+              .help = "file",
               .short_name = 'o'})
         .add({.name = "resume", .help = "go on"});
     return options;

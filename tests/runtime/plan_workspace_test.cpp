@@ -46,8 +46,8 @@ TEST_CASE("plan_workspace: ends are inclusive") {
 
 TEST_CASE("plan_workspace: the smallest gap that fits is taken") {
     // In step 5 the first, third and fifth are live: gaps of 256 and 128 lie between them.
-    const std::vector<BufferLife> buffers = {
-        {1024, 0, 9}, {256, 0, 4}, {512, 0, 9}, {128, 0, 4}, {320, 0, 9}, {128, 5, 9}};
+    const std::vector<BufferLife> buffers = {{1024, 0, 9}, {256, 0, 4}, {512, 0, 9},
+                                             {128, 0, 4},  {320, 0, 9}, {128, 5, 9}};
     const WorkspacePlan plan = plan_workspace(buffers);
     verify_plan(buffers, plan);
     CHECK(plan.peak_bytes == plan.lower_bound);

@@ -31,7 +31,9 @@ TensorView tensor(const char* name, std::vector<std::int64_t> shape) {
 }
 
 TensorView ids(std::size_t count, std::size_t start = 0) {
-    return {"ids", "I32", {static_cast<std::int64_t>(count)},
+    return {"ids",
+            "I32",
+            {static_cast<std::int64_t>(count)},
             std::as_bytes(std::span(kIds).subspan(start, count))};
 }
 
@@ -157,9 +159,9 @@ TEST_CASE("run: inputs and weights that do not fit") {
     CHECK(test.complaint(model, {tensor("x", {2, 3}), ids(2)}) ==
           "parameter 'bias' in 'weights' has shape [7], expected [8]");
     const SafetensorsFile inputs = test.file("inputs", {tensor("x", {2, 3}), ids(2)});
-    CHECK_THROWS_WITH_AS(
-        run_model(model, {}, inputs, nullptr, test.folder.file("outputs")),
-        "small has 3 parameters ('scale', …); give them with --weights FILE", UserError);
+    CHECK_THROWS_WITH_AS(run_model(model, {}, inputs, nullptr, test.folder.file("outputs")),
+                         "small has 3 parameters ('scale', …); give them with --weights FILE",
+                         UserError);
 }
 
 TEST_CASE("bind_dims: sizes that are sums and products are checked last") {

@@ -56,12 +56,11 @@ TEST_CASE("safetensors: what is written reads back") {
     const std::vector<float> values = {1, 2, 3, 4, 5, 6};
     const std::vector<std::int32_t> ids = {7, 8};
     const std::vector<std::uint8_t> flags = {0, 1, 1};
-    std::vector<TensorView> tensors = {
-        {"flags", "BOOL", {3}, std::as_bytes(std::span(flags))},
-        f32_tensor("b.weight", {2, 3}, values),
-        {"empty", "F32", {0, 5}, {}},
-        {"a", "I32", {2}, std::as_bytes(std::span(ids))},
-        f32_tensor("scalar", {}, std::span(values).first(1))};
+    std::vector<TensorView> tensors = {{"flags", "BOOL", {3}, std::as_bytes(std::span(flags))},
+                                       f32_tensor("b.weight", {2, 3}, values),
+                                       {"empty", "F32", {0, 5}, {}},
+                                       {"a", "I32", {2}, std::as_bytes(std::span(ids))},
+                                       f32_tensor("scalar", {}, std::span(values).first(1))};
     write_safetensors(path, tensors, {{"step", "12"}, {"model", "m \"x\""}});
 
     const SafetensorsFile file = read_safetensors(path);
@@ -114,12 +113,10 @@ TEST_CASE("safetensors: a missing file is named") {
 }
 
 TEST_CASE("safetensors: corrupt beginnings") {
-    CHECK(complaint({}) ==
-          "it has 0 bytes, fewer than the 8 that hold the length of its header");
+    CHECK(complaint({}) == "it has 0 bytes, fewer than the 8 that hold the length of its header");
     CHECK(complaint(raw("1234567")) ==
           "it has 7 bytes, fewer than the 8 that hold the length of its header");
-    CHECK(complaint(file_with("{}", 0, 3)) ==
-          "its header claims 3 bytes, but only 2 follow");
+    CHECK(complaint(file_with("{}", 0, 3)) == "its header claims 3 bytes, but only 2 follow");
     CHECK(complaint(file_with("{}", 0, 100'000'001)) ==
           "its header claims 100000001 bytes, the limit is 100000000");
     CHECK(complaint(file_with("{}", 0, 1ULL << 63)).starts_with("its header claims 92233720"));
@@ -127,8 +124,7 @@ TEST_CASE("safetensors: corrupt beginnings") {
           "its header is not JSON: line 1, column 1: expected a value, found the end of the text");
     CHECK(complaint(file_with("{\"a\":}")).starts_with("its header is not JSON: line 1, column 6"));
     CHECK(complaint(file_with("{}", 0, 1)).starts_with("its header is not JSON"));
-    CHECK(complaint(file_with("[]")) ==
-          "its header should be a JSON object, but is of kind array");
+    CHECK(complaint(file_with("[]")) == "its header should be a JSON object, but is of kind array");
     CHECK(complaint(file_with("{}")) == "accepted");
     CHECK(complaint(file_with("{}  ")) == "accepted");
 }
@@ -169,8 +165,7 @@ TEST_CASE("safetensors: offsets that do not fit") {
     CHECK(tensors(x("[2]", "[0,8]"), 7) ==
           "tensor 'x' has its data at bytes 0 to 8, but the file holds only 7 bytes of data "
           "(is it truncated?)");
-    CHECK(tensors(x("[3]", "[0,8]"), 8) ==
-          "tensor 'x', F32 [3], should have 12 bytes, but has 8");
+    CHECK(tensors(x("[3]", "[0,8]"), 8) == "tensor 'x', F32 [3], should have 12 bytes, but has 8");
     CHECK(tensors(x("[4294967296,4294967296,4]", "[0,8]"), 8) ==
           "tensor 'x' has an impossible shape [4294967296, 4294967296, 4]");
     CHECK(tensors(x("[2]", "[0,8]"), 9) ==
@@ -201,9 +196,9 @@ TEST_CASE("safetensors: every truncation of a valid file is refused") {
 TEST_CASE("safetensors: every dtype of the format is recognised") {
     const char* const names[] = {"BOOL", "U8",  "I8",  "F8_E4M3", "F8_E5M2", "I16", "U16", "F16",
                                  "BF16", "I32", "U32", "F32",     "I64",     "U64", "F64"};
-    const char* const ends[] = {"[0,1]", "[0,1]", "[0,1]", "[0,1]", "[0,1]", "[0,2]", "[0,2]",
-                                "[0,2]", "[0,2]", "[0,4]", "[0,4]", "[0,4]", "[0,8]", "[0,8]",
-                                "[0,8]"};
+    const char* const ends[] = {"[0,1]", "[0,1]", "[0,1]", "[0,1]", "[0,1]",
+                                "[0,2]", "[0,2]", "[0,2]", "[0,2]", "[0,4]",
+                                "[0,4]", "[0,4]", "[0,8]", "[0,8]", "[0,8]"};
     const std::size_t sizes[] = {1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
     for (std::size_t i = 0; i < 15; ++i) {
         CHECK(complaint(file_with("{\"x\":" + entry(names[i], "[1]", ends[i]) + "}", sizes[i])) ==

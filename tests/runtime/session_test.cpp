@@ -99,9 +99,9 @@ TEST_CASE("instance: dims, names and inputs that are wrong") {
     CHECK_THROWS_WITH_AS(Instance(small_model(), "decode", parameters),
                          "small has no program 'decode'", UserError);
     Instance instance(small_model(), "forward", parameters);
-    CHECK_THROWS_WITH_AS(
-        instance.bind({}),
-        "the size of 'batch' is not known, which program 'forward' of small needs", UserError);
+    CHECK_THROWS_WITH_AS(instance.bind({}),
+                         "the size of 'batch' is not known, which program 'forward' of small needs",
+                         UserError);
     CHECK_THROWS_WITH_AS(instance.bind({{"batch", 2}, {"in", 4}}),
                          "'in' is 4 here, but 3 in the parameters", UserError);
     CHECK_THROWS_WITH_AS(instance.bind({{"batch", -2}}), "the size of 'batch' is negative: -2",

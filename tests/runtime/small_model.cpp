@@ -11,13 +11,9 @@ using namespace fovea::runtime;
 int g_prepared = 0;
 
 // Dims: 0 batch, 1 in, 2 vocab. Parameters 0 to 2; inputs 3 x, 4 ids.
-const float* floats(const Call& call, int i) {
-    return static_cast<const float*>(call.tensors[i]);
-}
+const float* floats(const Call& call, int i) { return static_cast<const float*>(call.tensors[i]); }
 
-float* target(const Call& call, int i) {
-    return static_cast<float*>(call.tensors[i]);
-}
+float* target(const Call& call, int i) { return static_cast<float*>(call.tensors[i]); }
 
 /// Buffer `doubled` holds 2 * scale and is prepared; `sum` is a row of the workspace.
 void prepare(const Call& call, int doubled) {
@@ -98,8 +94,8 @@ Model build(bool with_loss) {
     const TensorSpec dy{.name = "y.grad", .shape = {batch, in}};
     const TensorSpec dx{.name = "x.grad", .shape = {batch, in}};
     const TensorSpec dscale{.name = "scale.grad", .shape = {in}};
-    const std::vector<BufferSpec> buffers = {
-        {.name = "doubled", .shape = {in}, .prepared = true}, {.name = "sum", .shape = {batch}}};
+    const std::vector<BufferSpec> buffers = {{.name = "doubled", .shape = {in}, .prepared = true},
+                                             {.name = "sum", .shape = {batch}}};
 
     Model model;
     model.name = "small";
@@ -141,8 +137,6 @@ const Model& small_model_with_loss() {
     return model;
 }
 
-int prepare_count() {
-    return g_prepared;
-}
+int prepare_count() { return g_prepared; }
 
 }  // namespace fovea::test

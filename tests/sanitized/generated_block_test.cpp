@@ -19,8 +19,7 @@ void fill(Instance& instance, std::int64_t length) {
         for (std::int64_t i = 0; i < count; ++i)
             if (spec.dtype == DType::i32)
                 instance.input<std::int32_t>(spec.name)[i] = std::int32_t((i + 1) % (length + 1));
-            else
-                instance.input<float>(spec.name)[i] = 0.01F * float(i % 37) - 0.2F;
+            else instance.input<float>(spec.name)[i] = 0.01F * float(i % 37) - 0.2F;
     }
 }
 

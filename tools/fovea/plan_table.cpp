@@ -93,8 +93,7 @@ SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>&
         std::string name = text.substr(0, equals);
         auto size = runtime::parse_integer(
             std::string_view(text).substr(std::min(equals + 1, text.size())));
-        if (!dims.count(name))
-            throw UserError(unknown_dim(name, model.dims));
+        if (!dims.count(name)) throw UserError(unknown_dim(name, model.dims));
         if (!size || *size < 1) throw UserError(fmt::format("--size takes DIM=N, not '{}'", text));
         dims[name] = *size;
     }

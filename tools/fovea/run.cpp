@@ -51,13 +51,12 @@ runtime::RunRequest request_of(const Arguments& given) {
     return request;
 }
 
-void run_kernels(const Target& target, const LoadedModel& model,
-                 const runtime::RunRequest& request, Fusion fusion, const SafetensorsFile& inputs,
-                 const SafetensorsFile* weights, const std::string& output) {
+void run_kernels(const Target& target, const LoadedModel& model, const runtime::RunRequest& request,
+                 Fusion fusion, const SafetensorsFile& inputs, const SafetensorsFile* weights,
+                 const std::string& output) {
     bool training = request.train && has_dropout(model.graph);
-    CompiledModel compiled =
-        compile(model, {runner_program(model, request.gradients, training, fusion)},
-                kernels_of(target));
+    CompiledModel compiled = compile(
+        model, {runner_program(model, request.gradients, training, fusion)}, kernels_of(target));
     runtime::run_model(*model_on(target, compiled.plan, model.dtype), request, inputs, weights,
                        output);
 }

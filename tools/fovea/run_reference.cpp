@@ -165,9 +165,10 @@ class ReferenceRun {
             const TensorView* other = weights.find(graph_.path(alias.name));
             if (!tensor) tensor = other;
             if (!other || std::ranges::equal(tensor->bytes, other->bytes)) continue;
-            throw UserError(fmt::format("'{}' and '{}' in '{}' are one tensor in the model, but "
-                                        "differ there",
-                                        tensor->name, other->name, weights.path()));
+            throw UserError(
+                fmt::format("'{}' and '{}' in '{}' are one tensor in the model, but "
+                            "differ there",
+                            tensor->name, other->name, weights.path()));
         }
         return tensor;
     }

@@ -14,8 +14,8 @@ void write_pass_body(const Kernel& kernel, const Pass& pass, const KeptAt& kept_
     std::vector<Id> roots = pass.reduces;
     roots.insert(roots.end(), pass.sums.begin(), pass.sums.end());
     roots.insert(roots.end(), pass.stores.begin(), pass.stores.end());
-    const std::vector<Id> defined = values.define_shared(
-        pass.values, roots, std::set<Id>(pass.kept.begin(), pass.kept.end()));
+    const std::vector<Id> defined =
+        values.define_shared(pass.values, roots, std::set<Id>(pass.kept.begin(), pass.kept.end()));
     for (Id id : pass.kept)
         writer.line("store(" + kept_at(id) + ", " + values.value(id).text + ");");
     for (Id id : pass.reduces) accumulators.add(id);

@@ -43,11 +43,10 @@ void write_parts(const kernel::Kernel& kernel, const std::vector<RowSum>& sums,
                  std::int64_t stack_size, const std::string& extent, Values& values,
                  Writer& writer) {
     for (const RowSum& sum : sums)
-        writer.line(stack_size > 0
-                        ? "alignas(64) float " + sum.part + "[" + std::to_string(stack_size) +
-                              "] = {};"
-                        : "float* const " + sum.part + " = zeroed(" +
-                              start_of(kernel, sum, values) + ", " + extent + ");");
+        writer.line(stack_size > 0 ? "alignas(64) float " + sum.part + "[" +
+                                         std::to_string(stack_size) + "] = {};"
+                                   : "float* const " + sum.part + " = zeroed(" +
+                                         start_of(kernel, sum, values) + ", " + extent + ");");
 }
 
 void copy_parts(const kernel::Kernel& kernel, const std::vector<RowSum>& sums,

@@ -59,7 +59,10 @@ class RowGroups {
     /// What phase `index` writes: a pass, and the scalars around it.
     std::vector<std::vector<Id>> nodes_of_phase(std::size_t index) const {
         const Pass& pass = passes_.passes[index];
-        std::vector<std::vector<Id>> result = {pass.values, pass.reduces, pass.sums, pass.stores,
+        std::vector<std::vector<Id>> result = {pass.values,
+                                               pass.reduces,
+                                               pass.sums,
+                                               pass.stores,
                                                passes_.scalars[index + 1],
                                                passes_.scalar_stores[index + 1]};
         if (index == 0) {
@@ -113,10 +116,10 @@ class RowGroups {
             std::string& name = row_arrays_[ids[i]];
             name = signature_.fresh(signature_.value(ids[i]) + "_rows");
             const std::string count = ids.size() > 1 ? std::to_string(ids.size()) + " * " : "";
-            writer_.line("float* const " + name + " = " +
-                         (i ? row_arrays_[ids[i - 1]] + " + " + size
-                            : "scratch(" + count + size + ")") +
-                         ";");
+            writer_.line(
+                "float* const " + name + " = " +
+                (i ? row_arrays_[ids[i - 1]] + " + " + size : "scratch(" + count + size + ")") +
+                ";");
         }
     }
 

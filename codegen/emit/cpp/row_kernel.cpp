@@ -218,8 +218,9 @@ class RowKernel {
         const auto kept_at = [&](Id id) {
             return row_arrays_[id] + " + " + signature_.axis(lane_);
         };
-        write_pass_body(kernel_, pass, kept_at, [&](Id id) { add_to_part(id); }, signature_,
-                        writer_, values_, accumulators_);
+        write_pass_body(
+            kernel_, pass, kept_at, [&](Id id) { add_to_part(id); }, signature_, writer_, values_,
+            accumulators_);
         if (over_lanes) {
             values_.place.lanes.clear();
             writer_.close(one_text ? "});" : "}");

@@ -44,6 +44,6 @@ void write_scatter_kernel(const Kernel& kernel, const Form& form, Signature& sig
     for (Id id : stores) values.write_store(*as<Store>(kernel, id));
     if (lane >= 0) writer.close();
     for (std::size_t i = 0; i < form.seq.size(); ++i) writer.close();
-    }
+}
 
 }  // namespace fovea::emit

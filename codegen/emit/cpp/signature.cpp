@@ -36,9 +36,10 @@ constexpr const char* kReservedFunctions[] = {
 
 /// What sizes must not be called besides: other parameters, and what programs call.
 constexpr const char* kReservedForDims[] = {
-    "key",   "call",     "team",     "tensor",   "observe",  "finish",  "std",  "fovea", "runtime",
-    "cpu",   "Call",     "Team",     "Range",    "Panel",    "Panels",  "Lanes", "Sum",  "Operand",
-    "rows",  "my_share", "my_lanes", "block_of", "products", "kLanes",  "site", "RowValues"};
+    "key",      "call",     "team",   "tensor",  "observe",  "finish",   "std",
+    "fovea",    "runtime",  "cpu",    "Call",    "Team",     "Range",    "Panel",
+    "Panels",   "Lanes",    "Sum",    "Operand", "rows",     "my_share", "my_lanes",
+    "block_of", "products", "kLanes", "site",    "RowValues"};
 
 bool is_among(const auto& names, const std::string& name) {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);

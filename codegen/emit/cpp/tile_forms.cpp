@@ -24,9 +24,8 @@ void put_counts_first(TilePlan& plan) {
                    ? 0
                    : 2;
     };
-    std::stable_sort(block.begin(), block.end(), [&](const Statement& a, const Statement& b) {
-        return rank(a) < rank(b);
-    });
+    std::stable_sort(block.begin(), block.end(),
+                     [&](const Statement& a, const Statement& b) { return rank(a) < rank(b); });
 }
 
 }  // namespace

@@ -89,9 +89,9 @@ void TileStatements::write_ahead(const Statement& statement) {
             falls ? Expression{here.text + " - " + step.text, Binding::sum} : here + step;
         for (const RowsAhead& rows : rows_ahead(plan_, row)) {
             if (!text_.has_pointer(*rows.access)) continue;
-            const std::string line =
-                "prefetch<" + std::to_string(rows.width) + ">(" + text_.pointer(*rows.access) +
-                ", " + ((rows.now ? here : next) * spell(rows.stride)).text + ");";
+            const std::string line = "prefetch<" + std::to_string(rows.width) + ">(" +
+                                     text_.pointer(*rows.access) + ", " +
+                                     ((rows.now ? here : next) * spell(rows.stride)).text + ");";
             if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
         }
     }

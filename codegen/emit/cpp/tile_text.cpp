@@ -37,8 +37,9 @@ TileText::TileText(const TilePlan& plan, Signature& signature)
         const std::string name = identifier(plan.kernel.axes[std::size_t(axis)].name);
         const std::string whole = std::to_string(size);
         if (plan.in_one_tile()) names_[axis] = {"0", signature_.fresh(name + "_n"), whole, whole};
-        else names_[axis] = {signature.fresh(name + "_at"), signature.fresh(name + "_n"),
-                        signature.fresh(name + "_step"), signature.fresh(name + "_width")};
+        else
+            names_[axis] = {signature.fresh(name + "_at"), signature.fresh(name + "_n"),
+                            signature.fresh(name + "_step"), signature.fresh(name + "_width")};
     }
 }
 

@@ -44,8 +44,7 @@ ModuleBuilder::ModuleBuilder(const std::string& name, const Target& target) : ta
 
 void ModuleBuilder::verify() const {
     for (const llvm::Function& function : *module_)
-        if (function.isDeclaration() &&
-            function.getIntrinsicID() == llvm::Intrinsic::not_intrinsic)
+        if (function.isDeclaration() && function.getIntrinsicID() == llvm::Intrinsic::not_intrinsic)
             throw InternalError("LLVM does not know " + function.getName().str());
     std::string text;
     llvm::raw_string_ostream errors(text);

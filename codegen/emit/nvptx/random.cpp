@@ -48,9 +48,8 @@ std::uint32_t threshold(double probability) {
 Value* dropout_factor(llvm::IRBuilder<>& ir, const Dropout& dropout, Value* row, Value* column) {
     const auto low = [&](Value* x) { return ir.CreateTrunc(x, ir.getInt32Ty()); };
     Value* group = ir.CreateLShr(column, 2);
-    const Words words =
-        philox(ir, {low(dropout.step), low(dropout.site), row, group}, low(dropout.seed),
-               low(ir.CreateLShr(dropout.seed, 32)));
+    const Words words = philox(ir, {low(dropout.step), low(dropout.site), row, group},
+                               low(dropout.seed), low(ir.CreateLShr(dropout.seed, 32)));
     Value* lane = ir.CreateAnd(column, 3);
     Value* odd = ir.CreateICmpNE(ir.CreateAnd(lane, 1), ir.getInt32(0));
     Value* word = ir.CreateSelect(ir.CreateICmpULT(lane, ir.getInt32(2)),

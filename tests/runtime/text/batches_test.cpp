@@ -1,6 +1,6 @@
 // Pairs as numbers: d2l's first example, cutting, padding, and the order of an epoch.
-#include "../../../runtime/error.h"
 #include "../../../runtime/text/batches.h"
+#include "../../../runtime/error.h"
 
 #include <doctest/doctest.h>
 
@@ -52,9 +52,10 @@ TEST_CASE("the decoder reads <bos> and the labels without the last") {
     const Examples e = number_examples(f.corpus, f.source, f.target, 5);
     Ids src(10), src_lens(2), tgt(10), labels(10), tgt_lens(2);
     const std::vector<std::uint32_t> chosen = {1, 0};
-    CHECK(fill_batch(e, chosen,
-                     {{5, 5}, src.data(), src_lens.data(), tgt.data(), labels.data(),
-                      tgt_lens.data()}) == 8);
+    CHECK(fill_batch(
+              e, chosen,
+              {{5, 5}, src.data(), src_lens.data(), tgt.data(), labels.data(), tgt_lens.data()}) ==
+          8);
     CHECK(src == Ids{6, 8, 7, 4, 3, 5, 4, 3, 1, 1});
     CHECK(src_lens == Ids{5, 3});
     CHECK(tgt == Ids{2, 7, 5, 6, 4, 2, 8, 4, 3, 1});
@@ -69,9 +70,10 @@ TEST_CASE("steps that are padding in the whole batch are left out") {
     CHECK(needed_steps(e, shorter).source == 3);
     CHECK(needed_steps(e, shorter).target == 3);
     Ids src(3), src_lens(1), tgt(3), labels(3), tgt_lens(1);
-    CHECK(fill_batch(e, shorter,
-                     {{3, 3}, src.data(), src_lens.data(), tgt.data(), labels.data(),
-                      tgt_lens.data()}) == 3);
+    CHECK(fill_batch(
+              e, shorter,
+              {{3, 3}, src.data(), src_lens.data(), tgt.data(), labels.data(), tgt_lens.data()}) ==
+          3);
     CHECK(src == Ids{5, 4, 3});
     CHECK(tgt == Ids{2, 8, 4});
     CHECK(labels == Ids{8, 4, 3});

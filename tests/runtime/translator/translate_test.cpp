@@ -88,8 +88,9 @@ TEST_CASE("several translations of a sentence, with scores, whatever the batch")
     CHECK(std::stod(fields[1]) > std::stod(fields[4]));
     CHECK(fields[6] == "2");
     CHECK(std::stod(fields[7]) > std::stod(fields[10]));
-    CHECK(f.translate({"--beam", "3", "--n-best", "2", "--steps", "4", "--batch", "1"},
-                      "Go.\nHi.\n").out == best.out);
+    CHECK(
+        f.translate({"--beam", "3", "--n-best", "2", "--steps", "4", "--batch", "1"}, "Go.\nHi.\n")
+            .out == best.out);
     CHECK(f.translate({"--beam", "3", "--scores", "--steps", "4", "Go."}).out ==
           fields[1] + "\t" + fields[2] + "\n");
     const auto mistaken = [&](std::vector<std::string> more, const std::string& sentence) {

@@ -106,9 +106,8 @@ BenchRow BenchedModel::time_training(Bench& bench, bool streams) {
     row.bytes = 7 * sizeof(float) * double(parameters.flat_size());
     if (streams) row.floor_bytes = row.bytes;
     return bench.measure(row, [&] {
-        return milliseconds_of([&] {
-            step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1});
-        });
+        return milliseconds_of(
+            [&] { step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1}); });
     });
 }
 

@@ -152,10 +152,10 @@ class GpuSuites {
         const OpenTarget open = open_target(target_);
         clock_ = std::make_shared<LaunchClock>(open.device);
         const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
-        Program program{compile_model("bench_gpu", "tools/fovea/device", {},
-                                      {for_gpus(std::move(request))}),
-                        device,
-                        {}};
+        Program program{
+            compile_model("bench_gpu", "tools/fovea/device", {}, {for_gpus(std::move(request))}),
+            device,
+            {}};
         auto code = std::make_shared<const device::Code>(
             compile_for_devices(program.compiled.plan, {open.architecture}));
         program.model = device::on_device(description_of(program.compiled.plan), device, code);

@@ -125,9 +125,8 @@ Json Server::write_outputs(const std::string& path) {
 
 Json Server::train(std::int64_t steps) {
     if (!step_) throw UserError("open training_step first");
-    return milliseconds_of(steps, [&] {
-        step_->run(1, optimizer_->step(), {.learning_rate = 0.0001, .clip = 1});
-    });
+    return milliseconds_of(
+        steps, [&] { step_->run(1, optimizer_->step(), {.learning_rate = 0.0001, .clip = 1}); });
 }
 
 /// Tokens that follow a source of `steps` words: the likeliest after each, `<eos>` like any other.
