@@ -81,8 +81,9 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
     for (const bool exact : {true, false}) {
         const auto dtype =
             exact ? std::vector<std::string>{"--set", "dtype=f32"} : std::vector<std::string>();
-        REQUIRE(on_model("build", with(dtype, {"--isa", "native", "-o", path("program")})).status ==
-                0);
+        REQUIRE(on_model("build", with(dtype, {"--isa", "native", "--device", "cuda", "-o",
+                                               path("program")}))
+                    .status == 0);
         for (const char* device : {"cpu", "cuda"}) {
             const auto result = run_program(
                 with({path("program"), "run", "--device", device}, run_arguments(path(device))),
@@ -122,7 +123,7 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
 TEST_CASE("a built program refuses a device that it does not know") {
     const tool::TemporaryFolder folder;
     const std::string program = (folder.path() / "program").string();
-    REQUIRE(on_model("build", {"--isa", "native", "-o", program}).status == 0);
+    REQUIRE(on_model("build", {"--isa", "native", "--device", "cuda", "-o", program}).status == 0);
     std::vector<std::string> command = {program, "run", "--device", "tpu"};
     for (const std::string& argument : run_arguments((folder.path() / "o").string()))
         command.push_back(argument);

@@ -65,6 +65,9 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so";
     std::ofstream(source) << entry_source(file, path, function);
     std::vector<std::string> command = find_compiler();
+    // g++ ignores a precompiled header of another version or other flags, and reads the header.
+    if (fs::exists(home.precompiled.string() + ".gch"))
+        command.insert(command.end(), {"-include", home.precompiled.string()});
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
           std::string("-shared"), "-I" + home.sources.string(),
