@@ -28,7 +28,11 @@ std::vector<std::string> because_messages(const std::string& compiler_output);
 /// The first line of a compiler's output that is an error.
 std::string first_error(const std::string& compiler_output);
 
+/// UserError when a compiler's output says that it had no room for its files, or no memory.
+void check_room(const std::string& compiler_output);
+
 /// Runs `command`; InternalError with its first error when it fails: generated code compiles.
+/// UserError when there was no room for the compiler's files.
 void compile_generated(const std::vector<std::string>& command);
 /// The same for several, as many at once as there are processors.
 void compile_generated(const std::vector<std::vector<std::string>>& commands);
