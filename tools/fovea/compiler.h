@@ -21,6 +21,9 @@ Home find_home();
 /// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
 std::vector<std::string> generated_code_flags(const std::string& isa);
 
+/// From here on generated code is compiled in the least time, whatever its own is (`bench --quick`).
+void compile_quickly();
+
 /// The messages in a compiler's output that say why a model is ill-formed; empty when the output is
 /// about something else.
 std::vector<std::string> because_messages(const std::string& compiler_output);
