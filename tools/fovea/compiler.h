@@ -21,7 +21,8 @@ Home find_home();
 /// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
 std::vector<std::string> generated_code_flags(const std::string& isa);
 
-/// From here on generated code is compiled in the least time, whatever its own is (`bench --quick`).
+/// From here on generated code is compiled in the least time, however slow it is itself
+/// (`bench --quick`).
 void compile_quickly();
 
 /// The messages in a compiler's output that say why a model is ill-formed; empty when the output is

@@ -58,17 +58,16 @@ std::string BenchTable::lines_of(const BenchRow& row) {
 }
 
 std::string steadiness_line(const Machine& machine, const std::vector<BenchRow>& rows) {
-    std::vector<double> spreads;  // of the middle 80 % of the runs, by the median
-    for (const BenchRow& row : rows) spreads.push_back((row.ms.p90 - row.ms.p10) / row.ms.median);
+    std::vector<double> spreads;
+    for (const BenchRow& row : rows) spreads.push_back(row.ms.p90 / row.ms.median);
     std::sort(spreads.begin(), spreads.end());
     return fmt::format(
-        "\n{}: it gave {:.0f}% of its peak ({:.0f} GFLOP/s) on average, {:.0f}% at least; from p10 "
-        "to p90 it is {:.0f}% of the median in half of the rows, {:.0f}% at most\n",
+        "\n{}: it gave {:.0f}% of its peak ({:.0f} GFLOP/s) on average, {:.0f}% at least; p90 "
+        "is {:.2f} times the median in half of the rows, {:.2f} times at most\n",
         machine.quiet < kQuiet ? "the machine was shared, `best` says more than the median"
                                : "the machine was steady",
         100 * machine.quiet, machine.peak_gflops, 100 * machine.least_share,
-        spreads.empty() ? 0 : 100 * spreads[spreads.size() / 2],
-        spreads.empty() ? 0 : 100 * spreads.back());
+        spreads.empty() ? 1 : spreads[spreads.size() / 2], spreads.empty() ? 1 : spreads.back());
 }
 
 nlohmann::ordered_json bench_json(const Machine& machine, const std::vector<BenchRow>& rows) {
