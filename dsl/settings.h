@@ -41,6 +41,11 @@ struct SettingSpec {
 /// `--set NAME=VALUE`, in the order given.
 using SettingValues = std::vector<std::pair<std::string, std::string>>;
 
+/// The largest size of an axis, and the largest whole number, that a setting takes: products of
+/// two still fit where numbers have 64 bits, as bytes do.
+inline constexpr std::int64_t kMostSize = 16'777'216;
+inline constexpr int kMostNumber = 1'000'000'000;
+
 namespace detail {
 
 inline std::string joined(Choices choices) {
@@ -67,18 +72,31 @@ inline std::string text_of(Symbol symbol) {
     return std::string(text.view());
 }
 
+template <class Number>
+void set_whole(std::string_view name, Number& number, std::string_view text, std::int64_t least,
+               std::int64_t most) {
+    Number value = 0;
+    if (!parse(text, value) || value < least || value > most)
+        bad_value(name,
+                  "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                  text);
+    number = value;
+}
+
 /// A size keeps its name; a symbolic one becomes a size of that name.
 inline void set(std::string_view name, Dim& dim, std::string_view text) {
     std::int64_t value = 0;
-    if (!parse(text, value) || value < 1) bad_value(name, "a whole number from 1", text);
+    set_whole(name, value, text, 1, kMostSize);
     Symbol label = dim.is_static() ? dim.label() : dim.bare_symbol();
     dim = label ? Dim(text_of(label).c_str(), value) : Dim(value);
 }
 inline void set(std::string_view name, int& number, std::string_view text) {
-    if (!parse(text, number) || number < 0) bad_value(name, "a whole number from 0", text);
+    set_whole(name, number, text, 0, kMostNumber);
 }
 inline void set(std::string_view name, double& number, std::string_view text) {
-    if (!parse(text, number) || !std::isfinite(number)) bad_value(name, "a number", text);
+    double value = 0;
+    if (!parse(text, value) || !std::isfinite(value)) bad_value(name, "a number", text);
+    number = value;
 }
 inline void set(std::string_view name, bool& flag, std::string_view text) {
     if (text != "true" && text != "false") bad_value(name, "true or false", text);

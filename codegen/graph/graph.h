@@ -40,6 +40,13 @@ struct Diagnostic {
 /// Never called: its name is what the compiler prints on a model with an error. See well_formed.h.
 inline void the_model_is_wrong_in_the_calls_above() {}
 
+/// More than any model has whose code a compiler takes: 96 layers with gradients have 20,000.
+inline constexpr std::size_t kMostNodes = 200'000;
+inline UserError too_many_nodes() {
+    return UserError("the model has more than " + std::to_string(kMostNodes) +
+                     " operations, which is the limit: take fewer layers, or a scan over them");
+}
+
 class Graph {
   public:
     std::vector<Node> nodes;
@@ -69,6 +76,7 @@ class Graph {
     }
 
     constexpr int add(const Node& node) {
+        if (!std::is_constant_evaluated() && nodes.size() >= kMostNodes) throw too_many_nodes();
         nodes.push_back(node);
         Node& added = nodes.back();
         // A leaf made inside a score is one of the model's, which the score captures.

@@ -13,7 +13,7 @@ namespace fovea::runtime {
 namespace {
 
 constexpr double kCell = 16, kFont = 11, kGap = 28, kMargin = 24, kTitle = 22, kLetter = 6.6;
-constexpr double kLegend = 120;
+constexpr double kLegend = 120, kHeading = 16;
 
 std::string number(double value) {
     char text[32];
@@ -48,6 +48,14 @@ double width_of(const std::vector<std::string>& tokens) {
     return kLetter * static_cast<double>(longest) + 8;
 }
 
+/// The tokens of a sentence, without the one that ends it.
+std::string sentence(const std::vector<std::string>& tokens) {
+    std::string text;
+    for (const std::string& token : tokens)
+        if (token != "<eos>") text += (text.empty() ? "" : " ") + token;
+    return text;
+}
+
 class Page {
   public:
     Page(const std::vector<AttentionMap>& maps, const MapTokens& tokens)
@@ -55,13 +63,20 @@ class Page {
 
     std::string text() {
         double y = kMargin;
+        const std::string title = sentence(tokens_.source) + " → " + sentence(tokens_.produced);
+        label(kMargin, y + kHeading / 2, title,
+              " font-weight=\"bold\" font-size=\"" + number(kHeading) + "\"");
+        reach(kMargin + kLetter * kHeading / kFont * static_cast<double>(count_characters(title)));
+        y += 2 * kHeading;
         legend(y);
         y += 2 * kTitle;
         for (const AttentionMap& map : maps_) y = row(map, y) + kGap;
         return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width_) +
                "\" height=\"" + number(y) + "\" viewBox=\"0 0 " + number(width_) + " " + number(y) +
-               "\" font-family=\"sans-serif\" font-size=\"" + number(kFont) + "\">\n" +
-               "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + body_ + "</svg>\n";
+               "\" font-family=\"sans-serif\" font-size=\"" + number(kFont) + "\">\n" + "<title>" +
+               escaped(title) +
+               "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + body_ +
+               "</svg>\n";
     }
 
   private:

@@ -74,16 +74,38 @@ TEST_CASE("a wrong model throws what the compiler prints") {
 }
 
 TEST_CASE("settings refuse values that do not fit") {
-    CHECK(setting_error("hidden", "0") == "setting 'hidden' takes a whole number from 1, not '0'");
-    CHECK(setting_error("hidden", "8x") ==
-          "setting 'hidden' takes a whole number from 1, not '8x'");
-    CHECK(setting_error("layers", "-1") ==
-          "setting 'layers' takes a whole number from 0, not '-1'");
+    for (const char* text : {"0", "8x", "-1", "", "16777217", "99999999999999999999"})
+        CHECK(setting_error("hidden", text) ==
+              "setting 'hidden' takes a whole number from 1 to 16777216, not '" +
+                  std::string(text) + "'");
+    for (const char* text : {"-1", "1000000001", "4294967297"})
+        CHECK(setting_error("layers", text) ==
+              "setting 'layers' takes a whole number from 0 to 1000000000, not '" +
+                  std::string(text) + "'");
+    CHECK(setting_error("hidden", "16777216").empty());
     CHECK(setting_error("dropout", "nan") == "setting 'dropout' takes a number, not 'nan'");
     CHECK(setting_error("bias", "yes") == "setting 'bias' takes true or false, not 'yes'");
     CHECK(setting_error("norm_over", "rows") ==
           "setting 'norm_over' takes features|tokens_and_features, not 'rows'");
     CHECK(setting_error("src_vocab", "12").empty());
+}
+
+TEST_CASE("a model of too many operations is refused while it is built") {
+    fovea::models::TransformerSettings settings;
+    settings.layers = 1'000'000;
+    std::string text;
+    fovea::Graph graph;
+    try {
+        const fovea::Tensor ids = fovea::Scope{&graph}.input("src", {"batch", "len"}, fovea::i32);
+        const fovea::Tensor lens = fovea::Scope{&graph}.input("lens", {"batch"}, fovea::i32);
+        fovea::models::encode(fovea::Scope{&graph} / "encoder", settings, ids, lens);
+    } catch (const fovea::UserError& error) {
+        text = error.what();
+    }
+    CHECK(text ==
+          "the model has more than 200000 operations, which is the limit: take fewer "
+          "layers, or a scan over them");
+    CHECK(graph.nodes.size() == fovea::kMostNodes);
 }
 
 TEST_CASE("a size that is set keeps its name") {

@@ -63,6 +63,8 @@ TEST_CASE("bench measures every suite") {
     CHECK(machine["quiet"] <= 1);
     CHECK((machine["bf16_peak_gflops"].is_null() || machine["bf16_peak_gflops"] > 1));
     for (const Json& row : results) check_row(row, machine);
+    CHECK(result.output.find("% of its peak") != std::string::npos);
+    CHECK(result.output.find("times the median in half of the rows") != std::string::npos);
 
     CHECK(row_of(results, "24x16x40", "forward")["flops"] == 2 * 24 * 16 * 40);
     const double full = row_of(results, "length 24", "forward")["flops"];
@@ -103,7 +105,7 @@ TEST_CASE("bench says what it does not take") {
     };
     check({"bench", "--suite", "atention"},
           "--suite takes contraction|attention|rowwise|models, not 'atention'");
-    check({"bench", "--threads", "0"}, "--threads takes a whole number from 1, not '0'");
+    check({"bench", "--threads", "0"}, "--threads takes a whole number from 1 to 1024, not '0'");
     check({"bench", "transformer"}, "fovea bench takes options only");
     check({"bench", "--target", "ptx-interpreter"},
           "--target takes cpu|cuda, not 'ptx-interpreter'");

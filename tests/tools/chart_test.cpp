@@ -1,7 +1,11 @@
 // Axes and labels of charts.
 #include <doctest/doctest.h>
 
+#include "tools/fovea/bench/report.h"
+#include "tools/fovea/chart/graph_picture.h"
+#include "tools/fovea/chart/layered_layout.h"
 #include "tools/fovea/chart/place_labels.h"
+#include "tools/fovea/load_model.h"
 
 using namespace fovea::tool;
 
@@ -45,4 +49,57 @@ TEST_CASE("words of a picture are escaped") {
     Svg svg(10, 10);
     svg.text({1, 2}, "a < b & \"c\"");
     CHECK(svg.finish().find(">a &lt; b &amp; &quot;c&quot;</text>") != std::string::npos);
+}
+
+TEST_CASE("a disturbed point does not stretch the roofline, and kernels have sizes") {
+    Machine machine{.cpu = "cpu", .isa = "avx2", .threads = 2, .peak_gflops = 100, .read_gb_s = 10};
+    const auto row_of = [](const char* name, double ms) {
+        BenchRow row;
+        row.work.suite = "rowwise";
+        row.work.name = name;
+        row.work.flops = 1e7;
+        row.work.bytes = 1e6;
+        row.work.dims = {{"batch", 3}, {"len", 70}, {"src_vocab", 9}};
+        row.ms.median = ms;
+        return row;
+    };
+    std::vector<BenchRow> rows(20, row_of("softmax", 1));  // 10 GFLOP/s
+    rows.push_back(row_of("disturbed", 10'000));           // 0.001
+    const std::string picture = roofline(machine, rows);
+    CHECK(picture.find(">softmax 3x70<") != std::string::npos);
+    CHECK(picture.find("disturbed 3x70: 0.001 GFLOP/s") != std::string::npos);
+    CHECK(picture.find(">2<") != std::string::npos);     // a tick
+    CHECK(picture.find(">0.01<") == std::string::npos);  // beyond the axis
+}
+
+TEST_CASE("a transformer's picture is narrow, with scores in their attention") {
+    const LoadedModel model =
+        load_model("transformer", {{"hidden", "32"}, {"ffn", "64"}, {"heads", "4"}});
+    const std::string picture = graph_picture(model.graph, "transformer");
+    CHECK(picture.find("score = sum(q · k) / sqrt(8)") != std::string::npos);
+    CHECK(picture.find("pair") == std::string::npos);
+    for (const char* words : {">input src<", ">output loss<", ">weight [hidden=32]<",
+                              ">blks.block0<", ">blks.block1: as blks.block0<"})
+        CHECK_MESSAGE(picture.find(words) != std::string::npos, words);
+    const std::size_t shown = picture.find("\" width=\"") + 9, whole = picture.find("0 0 ") + 4;
+    CHECK(std::stod(picture.substr(shown)) <= 1600);
+    CHECK(std::stod(picture.substr(whole)) <= 2000);
+    CHECK(picture.ends_with("</svg>\n"));
+}
+
+TEST_CASE("layers: arrows run down, and items of a layer stand apart") {
+    const std::vector<LayoutItem> items = {{80, 20}, {60, 30}, {60, 30}, {40, 20}, {90, 20}};
+    const std::vector<LayoutEdge> edges = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 4}, {3, 4}, {4, 0}};
+    const Layout layout = lay_out(items, edges);
+    for (std::size_t e = 0; e + 1 < edges.size(); ++e)
+        CHECK(layout.routes[e].front().y < layout.routes[e].back().y);
+    for (std::size_t a = 0; a < items.size(); ++a)
+        for (std::size_t b = 0; b < a; ++b) {
+            const auto box = [&](std::size_t i) {
+                const Point p = layout.corners[i];
+                return Box{p.x, p.y, p.x + items[i].width, p.y + items[i].height};
+            };
+            CHECK(!box(a).overlaps(box(b)));
+        }
+    CHECK(layout.width >= 142);
 }

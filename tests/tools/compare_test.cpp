@@ -6,6 +6,7 @@
 #include "codegen/kernel/builder.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/compare/compare_forms.h"
+#include "tools/fovea/compare/compare_report.h"
 #include "tools/fovea/compare/count_bytes.h"
 #include "tools/fovea/programs.h"
 
@@ -55,6 +56,7 @@ CompareRow row_at(std::int64_t size, double off, double on) {
     row.dims["len"] = size;
     row.off.ms = off;
     row.on.ms = on;
+    for (FormCost* cost : {&row.off, &row.on}) cost->bytes = cost->peak_bytes = 1e6 * cost->ms;
     return row;
 }
 
@@ -114,6 +116,31 @@ TEST_CASE("fusion pays from where it stays the faster") {
     CHECK(crossover({row_at(8, 2, 1)}, "len") == 8);
 }
 
+TEST_CASE("what is chosen is said beside what is measured") {
+    Comparison comparison;
+    comparison.swept = "len";
+    comparison.rows = {row_at(16, 2, 1), row_at(64, 6, 4), row_at(256, 9, 4)};
+    comparison.rows[0].chosen = comparison.rows[1].chosen = "off";
+    comparison.rows[2].chosen = "on";
+    comparison.crossover = crossover(comparison.rows, "len");
+    CHECK(comparison.verdict() ==
+          "measured: fusion is faster from len=16 on\n"
+          "chosen, by len: off at 16, 64; on at 256; at 16, 64 the other form was faster, 2.00 "
+          "times at most\n");
+    for (CompareRow& row : comparison.rows) row.chosen = "on";
+    CHECK(comparison.verdict() ==
+          "measured: fusion is faster from len=16 on\n"
+          "chosen, by len: on at 16, 64, 256; that is the faster form wherever it is one of the "
+          "two\n");
+    const std::string table = compare_table(comparison);
+    CHECK(table.find("MB moved, counted") != std::string::npos);
+    CHECK(table.ends_with(comparison.verdict()));
+    const std::string chart = compare_chart(comparison);
+    CHECK(chart.find("bytes moved (counted), MB") != std::string::npos);
+    CHECK(chart.find("2.2 times faster at 256") != std::string::npos);
+    CHECK(chart.find(" less") == std::string::npos);
+}
+
 TEST_CASE("bytes moved count the rows of a table that are looked up, and sums twice") {
     using namespace fovea;
     kernel::Builder it("lookup");
@@ -144,8 +171,23 @@ TEST_CASE("compare says what it does not take") {
         CHECK(result.output == "fovea: " + text + "\n");
         CHECK(result.status == 2);
     };
-    check({"--sweep", "src_len"}, "--sweep takes DIM=N,N,…, not 'src_len'");
-    check({"--sweep", "src_len=8,x"}, "--sweep takes DIM=N,N,…, not 'src_len=8,x'");
+    check({"--sweep", "src_len"},
+          "--sweep takes DIM=N,N,… with sizes from 1 to 16777216, not 'src_len'");
+    check({"--sweep", "src_len=8,x"},
+          "--sweep takes DIM=N,N,… with sizes from 1 to 16777216, not 'src_len=8,x'");
     check({"--sweep", "len=3"}, "unknown dim 'len'; dims: src_vocab, batch, src_len");
-    check({"--size", "batch=0"}, "--size takes DIM=N, not 'batch=0'");
+    check({"--size", "batch=16777217"},
+          "--size takes DIM=N with sizes from 1 to 16777216, not 'batch=16777217'");
+    check({"--threads", "1025"}, "--threads takes a whole number from 1 to 1024, not '1025'");
+    check({"--size", "batch=0"}, "--size takes DIM=N with sizes from 1 to 16777216, not 'batch=0'");
+}
+
+TEST_CASE("sizes that this machine has no memory for are refused before anything is drawn") {
+    for (const std::string sizes : {"batch=16777216,len=16777216", "batch=16777216,len=1000"}) {
+        const auto result = run_fovea({"compare", "add_norm", "--size", sizes});
+        CAPTURE(result.output);
+        CHECK(result.status == 2);
+        CHECK((result.output.find("this machine has") != std::string::npos ||
+               result.output.find("63 bits") != std::string::npos));
+    }
 }

@@ -72,7 +72,7 @@ TEST_CASE("values that do not fit") {
                   "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|cpp|ptx, not "
                   "'kernls'");
     check_mistake({"show", "transformer", "--set", "hidden=abc"},
-                  "setting 'hidden' takes a whole number from 1, not 'abc'");
+                  "setting 'hidden' takes a whole number from 1 to 16777216, not 'abc'");
     check_mistake({"show", "transformer", "--set", "hidden"},
                   "--set takes NAME=VALUE, not 'hidden'");
     check_mistake({"show", "transformer", "--set", "ffn=8", "--set", "ffn=9"},
@@ -123,4 +123,34 @@ TEST_CASE("files that cannot be read, or hold something else") {
     check(short_file, inputs, short_file);
     check(inputs, inputs, "lacks parameter 'embedding.weight' of transformer_encoder");
     check(weights, weights, "lacks the input 'src'");
+}
+
+TEST_CASE("numbers beyond their range") {
+    const std::string run = "takes a whole number from 0 to 9223372036854775807, not ";
+    for (const std::string number : {"-1", "9223372036854775808", "1e3", ""}) {
+        check_mistake({"run", "add_norm", "--seed", number}, "--seed " + run + "'" + number + "'");
+        check_mistake({"run", "add_norm", "--step", number}, "--step " + run + "'" + number + "'");
+    }
+    check_mistake({"show", "transformer", "--stage", "plan", "--size", "batch=20000000"},
+                  "--size takes DIM=N with sizes from 1 to 16777216, not 'batch=20000000'");
+    check_mistake({"show", "transformer", "--set", "layers=100000"},
+                  "the model has more than 200000 operations, which is the limit: take fewer "
+                  "layers, or a scan over them");
+    check_mistake({"show", "transformer", "--set", "layers=4294967298"},
+                  "setting 'layers' takes a whole number from 0 to 1000000000, not '4294967298'");
+    const auto result =
+        run_fovea({"show", "transformer", "--stage", "plan", "--set", "hidden=16777216", "--set",
+                   "ffn=16777216", "--size", "batch=16777216", "--size", "src_len=16777216"});
+    CHECK(result.status == 2);
+    CHECK(result.output.find("63 bits") != std::string::npos);
+}
+
+TEST_CASE("verify takes models or all of them") {
+    check_mistake({"verify", "--all", "add_norm"},
+                  "fovea verify takes --all, every built-in model, or models by name (add_norm): "
+                  "give either");
+    check_mistake({"verify", "--all", "--size", "batch=2"},
+                  "--size is for models by name: those of --all have other dims each");
+    check_mistake({"verify", "add_norm", "--size", "bach=2", "--target", "reference"},
+                  "unknown dim 'bach': did you mean 'batch'? dims: batch, len");
 }

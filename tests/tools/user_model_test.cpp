@@ -136,3 +136,30 @@ TEST_CASE("a user's model is built and generated") {
     for (const char* name : {"mixer.h", "mixer.cpp", "CMakeLists.txt", "fovea/program.h"})
         CHECK(fs::exists(generated / name));
 }
+
+TEST_CASE("sizes are drawn within a model's tables, and given ones are kept") {
+    fovea::tool::TemporaryFolder folder;
+    const std::string file = folder.path() / "table.cpp";
+    std::ofstream(file) << R"(#include "fovea.h"
+using namespace fovea;
+constexpr void positions(Scope s) {
+    Tensor table = s.parameter("table", {14, 6});
+    Tensor x = s.input("x", {"batch", "len", 6}) + slice(table, 0, 2, "len");
+    s.output("y", x);
+}
+)";
+    auto result = run_fovea({"verify", file + ":positions"});
+    CAPTURE(result.output);
+    CHECK(result.status == 0);
+    CHECK(result.output.find("len=12") != std::string::npos);
+    CHECK(result.output.find("len=17") == std::string::npos);
+    result = run_fovea({"verify", file + ":positions", "--size", "len=9,batch=2"});
+    CHECK(result.status == 0);
+    CHECK(result.output.find("batch=2 len=9") != std::string::npos);
+    CHECK(result.output.find("batch=3") == std::string::npos);
+    result = run_fovea({"verify", file + ":positions", "--size", "len=13"});
+    CHECK(result.status == 2);
+    CHECK(result.output ==
+          "fovea: table.cpp:5: a slice of 13 from 2 does not lie within the 14 "
+          "elements of its axis; give other sizes (--size DIM=N)\n");
+}

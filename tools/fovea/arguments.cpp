@@ -93,13 +93,20 @@ std::string Arguments::choice(const std::string& name,
     throw UserError(fmt::format("--{} takes {}, not '{}'", name, fmt::join(choices, "|"), value));
 }
 
-std::int64_t Arguments::whole(const std::string& name, std::int64_t least,
-                              std::int64_t other) const {
+std::int64_t size_in(std::string_view text, const std::string& option, const std::string& form,
+                     const std::string& given) {
+    const auto size = runtime::parse_integer(text);
+    if (size && *size >= kSizes.least && *size <= kSizes.most) return *size;
+    throw UserError(fmt::format("--{} takes {} with sizes from {} to {}, not '{}'", option, form,
+                                kSizes.least, kSizes.most, given));
+}
+
+std::int64_t Arguments::whole(const std::string& name, Range range, std::int64_t other) const {
     if (!has(name)) return other;
-    auto value = runtime::parse_integer(text(name));
-    if (value && *value >= least) return *value;
-    throw UserError(
-        fmt::format("--{} takes a whole number from {}, not '{}'", name, least, text(name)));
+    const auto value = runtime::parse_integer(text(name));
+    if (value && *value >= range.least && *value <= range.most) return *value;
+    throw UserError(fmt::format("--{} takes a whole number from {} to {}, not '{}'", name,
+                                range.least, range.most, text(name)));
 }
 
 std::vector<std::string> Arguments::list(const std::string& name) const {

@@ -3,7 +3,10 @@
 
 #include <boost/program_options.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dsl/settings.h"
@@ -20,6 +23,20 @@ struct Usage {
     bool many = false;       // several positional arguments may stand
 };
 
+/// The least and the largest number that an option takes.
+struct Range {
+    std::int64_t least, most;
+};
+inline constexpr Range kThreads{1, 1024};
+/// Seeds and steps: any number that is not negative.
+inline constexpr Range kCounts{0, std::numeric_limits<std::int64_t>::max()};
+
+/// Sizes of dims, as those of settings.
+inline constexpr Range kSizes{1, kMostSize};
+/// The size in `text`, one of `option`, which takes `form` (`DIM=N`). UserError for another number.
+std::int64_t size_in(std::string_view text, const std::string& option, const std::string& form,
+                     const std::string& given);
+
 class Arguments {
   public:
     /// UserError for what does not fit. `--help` prints the usage, and `help()` is then true.
@@ -34,8 +51,8 @@ class Arguments {
     /// The value, one of `choices`; the first when the option was not given.
     std::string choice(const std::string& name, const std::vector<std::string>& choices) const;
     bool on(const std::string& name) const { return choice(name, {"on", "off"}) == "on"; }
-    /// A whole number from `least`, or `other` when the option was not given.
-    std::int64_t whole(const std::string& name, std::int64_t least, std::int64_t other) const;
+    /// A whole number in `range`, or `other` when the option was not given.
+    std::int64_t whole(const std::string& name, Range range, std::int64_t other) const;
     /// The parts of a comma-separated list; empty when the option was not given.
     std::vector<std::string> list(const std::string& name) const;
 

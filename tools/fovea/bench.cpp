@@ -1,6 +1,8 @@
 // `fovea bench`: kernels and models against what the machine can do.
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "codegen/base/error.h"
 #include "runtime/files.h"
 #include "runtime/threads.h"
@@ -8,7 +10,9 @@
 #include "tools/fovea/bench/report.h"
 #include "tools/fovea/bench/suites.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/compiler.h"
 #include "tools/fovea/device/bench_gpu.h"
+#include "tools/fovea/progress.h"
 
 namespace fovea::tool {
 
@@ -22,7 +26,9 @@ po::options_description bench_options() {
     add("threads", text("N"), "one per core by default");
     add("target", text("cpu|cuda"),
         "cpu by default; cuda: kernels in bfloat16 (products in tf32, too), by the GPU's clock");
-    add("quick", "tiny sizes, three runs of each: shows that all works, measures nothing");
+    add("quick",
+        "tiny sizes, three runs of each, hardly optimized: shows that all works, measures\n"
+        "nothing");
     add("turns",
         "with --target cuda: a line of JSON says what is next, and a line of standard input\n"
         "how many runs to answer with a list of milliseconds; a blank one goes on to the next");
@@ -69,12 +75,22 @@ int bench_command(const std::vector<std::string>& arguments) {
     if (given.choice("target", {"cpu", "cuda"}) == "cuda") return bench_on_gpu(given);
     if (given.has("turns")) throw UserError("--turns is for --target cuda");
     const std::vector<Suite> suites = chosen_suites(given);
-    runtime::set_threads(given.whole("threads", 1, runtime::thread_count()));
-    Bench bench(given.has("quick"));
+    runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
+    BenchTable table;
+    const auto print_row = [&](const BenchRow& row) {
+        fmt::print("{}", table.lines_of(row));
+        std::fflush(stdout);
+    };
+    Progress::show("measuring what this machine can do");
+    Bench bench(given.has("quick"), print_row);
+    Progress::clear();
+    if (given.has("quick")) compile_quickly();  // but for the code that measures the machine
+    fmt::print("{}", machine_line(bench.machine()));
+    std::fflush(stdout);
     std::vector<BenchRow> rows;
     for (const Suite& suite : suites)
         for (BenchRow& row : suite.run(bench)) rows.push_back(std::move(row));
-    fmt::print("{}", bench_table(bench.machine(), rows));
+    fmt::print("{}", steadiness_line(bench.machine(), rows));
     if (given.has("json"))
         runtime::write_file_atomically(given.text("json"),
                                        bench_json(bench.machine(), rows).dump(1) + "\n");

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "codegen/base/error.h"
@@ -59,10 +58,10 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     write_generated(plan, folder.path(), isas);
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const std::string name = generated_name(plan);
-    std::ofstream(folder.path() / "main.cpp") << main_text(name, driver, on_devices);
+    write_temporary(folder.path() / "main.cpp", main_text(name, driver, on_devices));
     std::vector<std::string> sources = {"main.cpp"};
     if (on_devices) {
-        std::ofstream(folder.path() / "device_code.cpp") << embedded_device_code(*on_devices, name);
+        write_temporary(folder.path() / "device_code.cpp", embedded_device_code(*on_devices, name));
         sources.emplace_back("device_code.cpp");
     }
     std::vector<std::string> flags;
@@ -116,8 +115,12 @@ int build_command(const std::vector<std::string>& arguments) {
     const Fusion fusion = fusion_of(given);
     const bool on_cuda = given.choice("device", {"cpu", "cuda"}) == "cuda";
     const std::string& output = given.text("output");
-    if (fs::is_directory(output))
+    std::error_code error;
+    const fs::file_type type = fs::status(output, error).type();
+    if (type == fs::file_type::directory)
         throw UserError(fmt::format("cannot write '{}': it is a folder", output));
+    if (type == fs::file_type::none)
+        throw UserError(fmt::format("cannot write '{}': {}", output, error.message()));
     find_compiler();
     LoadedModel model = load_model(given.model(), given.settings());
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);

@@ -10,6 +10,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compare/compare_report.h"
+#include "tools/fovea/progress.h"
 
 namespace fovea::tool {
 
@@ -23,7 +24,7 @@ po::options_description compare_options() {
     add("sweep", text("DIM=N,N,…"), "compare at each of these sizes of one dim");
     add("threads", text("N"), "one per core by default");
     add("json", text("F"), "write the rows as JSON");
-    add("svg", text("F"), "draw time, peak memory and bytes moved");
+    add("svg", text("F"), "draw time, peak memory and the bytes that are counted");
     add_settings_option(options);
     return options;
 }
@@ -45,10 +46,9 @@ Sweep sweep_of(const Arguments& given) {
         const bool first = sweep.sizes.empty();
         const std::string_view digits =
             std::string_view(part).substr(first ? std::min(equals + 1, part.size()) : 0);
-        const auto size = runtime::parse_integer(digits);
-        if (sweep.dim.empty() || !size || *size < 1)
+        if (sweep.dim.empty())
             throw UserError(fmt::format("--sweep takes DIM=N,N,…, not '{}'", text));
-        sweep.sizes.push_back(*size);
+        sweep.sizes.push_back(size_in(digits, "sweep", "DIM=N,N,…", text));
     }
     std::sort(sweep.sizes.begin(), sweep.sizes.end());
     return sweep;
@@ -92,13 +92,13 @@ int compare_command(const std::vector<std::string>& arguments) {
     Arguments given(
         {"compare", "MODEL",
          "Runs a model with fusion off and on: first checks that values and gradients\n"
-         "agree, then compares time, bytes moved, peak memory and kernels. Exit status\n"
-         "1 when they differ."},
+         "agree, then compares time and peak memory, which are measured, and bytes moved\n"
+         "and kernels, which are counted from the plan. Exit status 1 when values differ."},
         compare_options(), arguments);
     if (given.help()) return 0;
     const std::string& name = given.model();
     const Sweep sweep = sweep_of(given);
-    runtime::set_threads(given.whole("threads", 1, runtime::thread_count()));
+    runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
     const LoadedModel model = load_model(name, given.settings());
     const FormComparison forms(model);
     Comparison comparison{.model = model.entry.name,
@@ -107,8 +107,10 @@ int compare_command(const std::vector<std::string>& arguments) {
                           .swept = sweep.dim,
                           .rows = {},
                           .crossover = {}};
-    for (const SampleDims& dims : all_dims(forms, given.list("size"), sweep))
+    for (const SampleDims& dims : all_dims(forms, given.list("size"), sweep)) {
+        Progress progress(fmt::format("measuring {} at {}", model.entry.name, text_of(dims)));
         comparison.rows.push_back(forms.measure(dims));
+    }
     if (!sweep.dim.empty()) comparison.crossover = crossover(comparison.rows, sweep.dim);
     fmt::print("{}", compare_table(comparison));
     if (given.has("json"))

@@ -2,14 +2,16 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/program_text.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/process.h"
+#include "tools/fovea/progress.h"
 
 namespace fovea::tool {
 
@@ -28,27 +30,69 @@ bool is_function_name(const std::string& name) {
     return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
 }
 
+/// A user's file as a source includes it. A name in `#include "…"` cannot be escaped: what is not
+/// plain goes by links in `folder`, which the compiler's messages do not show (see `report`).
+struct Included {
+    std::string path;    // that the source names
+    std::string behind;  // what messages name in the place of `path`
+    std::vector<std::string> flags;
+};
+
+bool is_plain(const std::string& name) {
+    return std::none_of(name.begin(), name.end(), [](unsigned char c) {
+        return c == '"' || c == '\\' || c < 32 || c == 127;
+    });
+}
+
+Included include(const fs::path& path, const fs::path& folder) {
+    if (is_plain(path.string())) return {path.string(), path.string(), {}};
+    // Files that it includes are looked for beside the link to its folder, which is its folder.
+    fs::path parent = path.parent_path(), file = parent / path.filename();
+    if (!is_plain(parent.string())) {
+        fs::create_directory_symlink(parent, folder / "model_folder");
+        file = folder / "model_folder" / path.filename();
+    }
+    std::vector<std::string> flags;
+    if (!is_plain(path.filename().string())) {
+        fs::create_symlink(path, folder / "model.cpp");
+        file = folder / "model.cpp";
+        flags = {"-iquote", parent.string()};
+    }
+    flags.push_back("-fmacro-prefix-map=" + file.string() + "=" + path.string());
+    return {file.string(), path.string(), flags};
+}
+
 /// A source that includes the user's file and exports its function.
-std::string entry_source(const std::string& file, const fs::path& path,
+std::string entry_source(const std::string& file, const Included& included,
                          const std::string& function) {
     return fmt::format(R"(#include "{0}"
 #include "dsl/model_entry.h"
 extern "C" void fovea_entry(fovea::ModelEntry* entry) {{
-    *entry = fovea::entry_of<::{1}>("{2}", "{3}");
+    *entry = fovea::entry_of<::{1}>({2}, {3});
 }}
 )",
-                       path.string(), function, last_name(function), file);
+                       included.path, function, emit::quoted(last_name(function)),
+                       emit::quoted(file));
+}
+
+/// `text` with every `from` replaced by `to`.
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    if (from == to) return text;
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+        text.replace(at, from.size(), to);
+    return text;
 }
 
 [[noreturn]] void report(const std::string& file, const std::string& function,
-                         const std::string& output) {
+                         const Included& included, const std::string& output) {
+    check_room(output);
     std::vector<std::string> messages = because_messages(output);
     if (!messages.empty()) throw UserError(fmt::format("{}", fmt::join(messages, "\nfovea: ")));
     if (output.find("'::" + function + "' has not been declared") != std::string::npos ||
-        output.find("‘::" + function + "’ has not been declared") != std::string::npos ||
         output.find("no member named '" + function + "'") != std::string::npos)
         throw UserError(fmt::format("'{}' has no function '{}'", file, function));
-    throw UserError(fmt::format("'{}' does not compile: {}", file, first_error(output)));
+    throw UserError(fmt::format("'{}' does not compile: {}", file,
+                                replaced(first_error(output), included.path, included.behind)));
 }
 
 }  // namespace
@@ -63,7 +107,8 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     Home home = find_home();
     TemporaryFolder folder;
     fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so";
-    std::ofstream(source) << entry_source(file, path, function);
+    const Included included = include(path, folder.path());
+    write_temporary(source, entry_source(file, included, function));
     std::vector<std::string> command = find_compiler();
     // g++ ignores a precompiled header of another version or other flags, and reads the header.
     if (fs::exists(home.precompiled.string() + ".gch"))
@@ -74,8 +119,11 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
           "-I" + (home.sources / "dsl").string(), std::string("-o"), library.string(),
           source.string()})
         command.push_back(flag);
+    command.insert(command.end(), included.flags.begin(), included.flags.end());
+    Progress progress(fmt::format("compiling {}", file));
     ProcessResult result = run_process(command);
-    if (result.status) report(file, function, result.output);
+    Progress::clear();
+    if (result.status) report(file, function, included, result.output);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) throw InternalError(fmt::format("cannot load '{}': {}", file, dlerror()));
     auto fill = reinterpret_cast<void (*)(ModelEntry*)>(dlsym(handle, "fovea_entry"));

@@ -13,10 +13,13 @@
 #include "codegen/base/error.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/process.h"
+#include "tools/fovea/progress.h"
 
 namespace fovea::tool {
 
 namespace {
+
+bool is_quick = false;
 
 std::vector<std::string> words(const std::string& text) {
     std::istringstream stream(text);
@@ -86,6 +89,8 @@ Home find_home() {
     return {home, home / "build/libfovea_runtime.a", home / "build/precompiled/model_entry.h"};
 }
 
+void compile_quickly() { is_quick = true; }
+
 std::vector<std::string> generated_code_flags(const std::string& isa, Optimized optimized) {
     const char* const level = optimized == Optimized::as_shipped ? "-O3" : "-Og";
     std::vector<std::string> flags = {"-std=c++20",      level,      "-ffp-contract=fast",
@@ -93,6 +98,7 @@ std::vector<std::string> generated_code_flags(const std::string& isa, Optimized 
     if (isa == "avx512_bf16") flags.insert(flags.end(), {"-march=x86-64-v4", "-mavx512bf16"});
     if (isa == "avx512") flags.push_back("-march=x86-64-v4");
     if (isa == "avx2") flags.push_back("-march=x86-64-v3");
+    if (is_quick) flags.push_back("-Og");
     if (const char* more = std::getenv("FOVEA_CXXFLAGS"))
         for (const std::string& flag : words(more)) flags.push_back(flag);
     return flags;
@@ -121,22 +127,46 @@ std::string first_error(const std::string& output) {
 
 std::size_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
+void check_room(const std::string& output) {
+    std::istringstream stream(output);
+    for (std::string line; std::getline(stream, line);) {
+        const auto says = [&](const char* text) { return line.find(text) != std::string::npos; };
+        if (says("No space left on device") || says("File too large") ||
+            says("Disk quota exceeded") || says("Read-only file system"))
+            throw UserError(
+                fmt::format("the C++ compiler cannot write its files: {}; TMPDIR is "
+                            "the folder for temporary ones, now '{}'",
+                            line, temporary_base().string()));
+        if (says("Cannot allocate memory") || says("out of memory") || says("Killed"))
+            throw UserError(fmt::format("the C++ compiler has too little memory: {}", line));
+    }
+}
+
 void compile_generated(const std::vector<std::string>& command) {
     ProcessResult result = run_process(command);
     if (result.status == 0) return;
+    check_room(result.output);
     throw InternalError(fmt::format("{} could not compile generated code: {}", command[0],
                                     first_error(result.output)));
 }
 
 void compile_generated(const std::vector<std::vector<std::string>>& commands) {
-    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> next = 0, done = 0;
+    const auto show = [&] {
+        Progress::show(fmt::format("compiling generated code: {} of {} files are done", done.load(),
+                                   commands.size()));
+    };
     const auto work = [&] {
-        for (std::size_t i; (i = next++) < commands.size();) compile_generated(commands[i]);
+        for (std::size_t i; (i = next++) < commands.size(); ++done) {
+            show();
+            compile_generated(commands[i]);
+        }
     };
     std::vector<std::future<void>> workers;
     while (workers.size() < std::min(processors(), commands.size()))
         workers.push_back(std::async(std::launch::async, work));
     for (std::future<void>& worker : workers) worker.wait();
+    Progress::clear();
     for (std::future<void>& worker : workers) worker.get();
 }
 

@@ -27,6 +27,10 @@ enum class Optimized { as_shipped, little };
 std::vector<std::string> generated_code_flags(const std::string& isa,
                                               Optimized optimized = Optimized::as_shipped);
 
+/// From here on generated code is compiled in the least time, however slow it is itself
+/// (`bench --quick`).
+void compile_quickly();
+
 /// The messages in a compiler's output that say why a model is ill-formed; empty when the output is
 /// about something else.
 std::vector<std::string> because_messages(const std::string& compiler_output);
@@ -37,7 +41,11 @@ std::string first_error(const std::string& compiler_output);
 /// How many compilers run at once.
 std::size_t processors();
 
+/// UserError when a compiler's output says that it had no room for its files, or no memory.
+void check_room(const std::string& compiler_output);
+
 /// Runs `command`; InternalError with its first error when it fails: generated code compiles.
+/// UserError when there was no room for the compiler's files.
 void compile_generated(const std::vector<std::string>& command);
 /// The same for several, as many at once as there are processors.
 void compile_generated(const std::vector<std::vector<std::string>>& commands);

@@ -87,6 +87,7 @@ void compile_library(const plan::Model& model, const std::string& isa, const Hom
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     fs::path part = library;
     part += fmt::format(".{}", getpid());
+    const RemovedOnSignal removed(part);
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), {"-shared", "-fopenmp", "-o", part.string()});
     for (std::string& object :

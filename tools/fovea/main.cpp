@@ -5,6 +5,8 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "runtime/error.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/interrupts.h"
+#include "tools/fovea/progress.h"
 
 namespace {
 
@@ -60,6 +64,7 @@ int dispatch(int argc, char** argv) {
 }
 
 int fail(int status, const std::string& text) {
+    Progress::clear();
     fmt::print(stderr, "fovea: {}\n", text);
     return status;
 }
@@ -69,6 +74,7 @@ int fail(int status, const std::string& text) {
 int main(int argc, char** argv) {
     // Over a file size limit a write then fails with a reason, and the temporary file is removed.
     std::signal(SIGXFSZ, SIG_IGN);
+    clear_away_on_signals();
     try {
         int status = dispatch(argc, argv);
         if (std::fflush(stdout) != 0) return fail(2, "cannot write to standard output");
@@ -77,6 +83,11 @@ int main(int argc, char** argv) {
         return fail(2, error.what());
     } catch (const fovea::runtime::UserError& error) {
         return fail(2, error.what());
+    } catch (const std::filesystem::filesystem_error& error) {
+        return fail(
+            2, fmt::format("cannot use '{}': {}", error.path1().string(), error.code().message()));
+    } catch (const std::bad_alloc&) {
+        return fail(2, "out of memory: take smaller sizes or settings");
     } catch (const std::exception& error) {
         return fail(3, std::string("internal error: ") + error.what());
     }

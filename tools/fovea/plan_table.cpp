@@ -2,6 +2,7 @@
 #include "tools/fovea/plan_table.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <set>
 
@@ -43,7 +44,10 @@ std::string bytes_formula(const plan::Tensor& tensor) {
 
 std::size_t bytes_at(const plan::Tensor& tensor, const SampleDims& dims) {
     std::int64_t bytes = bytes_of(tensor.dtype);
-    for (const Dim& dim : tensor.shape) bytes *= value_of(dim, dims);
+    for (const Dim& dim : tensor.shape)
+        if (__builtin_mul_overflow(bytes, value_of(dim, dims), &bytes))
+            throw UserError(fmt::format("'{}', {}, has more bytes at {} than a number of 63 bits",
+                                        tensor.name, shape_text(tensor), text_of(dims)));
     return std::size_t(bytes);
 }
 
@@ -58,12 +62,6 @@ std::string row(const plan::Tensor& tensor, const SampleDims& dims, const std::s
     return fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", kRoles[int(tensor.role)],
                        tensor.name, shape_text(tensor), bytes_formula(tensor),
                        bytes_at(tensor, dims), life, offset);
-}
-
-std::string dims_text(const SampleDims& dims) {
-    std::vector<std::string> parts;
-    for (const auto& [name, size] : dims) parts.push_back(fmt::format("{}={}", name, size));
-    return fmt::format("{}", fmt::join(parts, " "));
 }
 
 std::string unknown_dim(const std::string& name, const std::vector<std::string>& dims) {
@@ -82,6 +80,12 @@ std::size_t used_kernels(const plan::Program& program) {
 
 }  // namespace
 
+std::string text_of(const SampleDims& dims) {
+    std::vector<std::string> parts;
+    for (const auto& [name, size] : dims) parts.push_back(fmt::format("{}={}", name, size));
+    return fmt::format("{}", fmt::join(parts, " "));
+}
+
 SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>& given) {
     SampleDims dims;
     for (const std::string& name : model.dims)
@@ -91,24 +95,40 @@ SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>&
     for (const std::string& text : given) {
         std::size_t equals = std::min(text.find('='), text.size());
         std::string name = text.substr(0, equals);
-        auto size = runtime::parse_integer(
-            std::string_view(text).substr(std::min(equals + 1, text.size())));
         if (!dims.count(name)) throw UserError(unknown_dim(name, model.dims));
-        if (!size || *size < 1) throw UserError(fmt::format("--size takes DIM=N, not '{}'", text));
-        dims[name] = *size;
+        dims[name] = size_in(std::string_view(text).substr(std::min(equals + 1, text.size())),
+                             "size", "DIM=N", text);
     }
     return dims;
 }
 
 std::int64_t value_of(const Dim& dim, const SampleDims& dims) {
     std::int64_t value = dim.constant();
+    bool overflows = false;
     for (const DimTerm& term : dim.terms()) {
         std::int64_t product = term.factor;
-        for (Symbol symbol : term.symbols)
-            if (symbol) product *= dims.at(kernel::text_of(Dim(detail::text_of(symbol))));
-        value += product;
+        for (Symbol symbol : term.symbols) {
+            if (!symbol) continue;
+            const std::int64_t size = dims.at(kernel::text_of(Dim(detail::text_of(symbol))));
+            overflows |= __builtin_mul_overflow(product, size, &product);
+        }
+        overflows |= __builtin_add_overflow(value, product, &value);
     }
-    return value;
+    if (!overflows) return value;
+    throw UserError(
+        fmt::format("{} has more than 63 bits at {}", kernel::text_of(dim), text_of(dims)));
+}
+
+void check_memory(const plan::Program& program, const SampleDims& dims) {
+    double bytes = 0;
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role != plan::Role::buffer) bytes += double(bytes_at(tensor, dims));
+    const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
+    if (bytes <= there) return;
+    throw UserError(
+        fmt::format("inputs, parameters and outputs of {} take {:.3g} GB at {}; this "
+                    "machine has {:.3g} GB: take smaller sizes",
+                    program.name, bytes / 1e9, text_of(dims), there / 1e9));
 }
 
 std::string plan_table(const plan::Model& model, const plan::Program& program,
@@ -119,7 +139,7 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
             lives.push_back({bytes_at(tensor, dims), tensor.first, tensor.last});
     runtime::WorkspacePlan placed = runtime::plan_workspace(lives);
     std::string text =
-        fmt::format("{}: program {}, at {}\n\n", model.name, program.name, dims_text(dims));
+        fmt::format("{}: program {}, at {}\n\n", model.name, program.name, text_of(dims));
     text += fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", "role", "name", "shape",
                         "bytes", "at sizes", "steps", "offset");
     Totals totals;

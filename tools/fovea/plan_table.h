@@ -12,11 +12,17 @@ namespace fovea::tool {
 
 using SampleDims = std::map<std::string, std::int64_t>;
 
+/// `batch=3 src_len=7`
+std::string text_of(const SampleDims& dims);
+
 /// A size for every symbolic dim of the model: 64 for batches, 200 for vocabularies, 10 for others,
 /// but for those in `given`, as `DIM=N`. UserError for an unknown dim.
 SampleDims sample_dims(const plan::Model& model, const std::vector<std::string>& given);
 
-/// The value of a dim.
+/// UserError where the tensors of a program, at `dims`, need more memory than this machine has.
+void check_memory(const plan::Program& program, const SampleDims& dims);
+
+/// The value of a dim; UserError where it has more than 63 bits.
 std::int64_t value_of(const Dim& dim, const SampleDims& dims);
 
 /// Every tensor with shape, bytes, live range and, at `dims`, its place; then the totals.

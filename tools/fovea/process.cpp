@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 
 #include "codegen/base/error.h"
 
@@ -36,24 +39,54 @@ int wait_for(pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/// This process's environment, but for the language of messages.
+std::vector<char*> english_environment() {
+    static char english[] = "LC_ALL=C";
+    std::vector<char*> variables = {english};
+    for (char** variable = environ; *variable; ++variable) {
+        const std::string_view text = *variable;
+        if (!text.starts_with("LC_ALL=") && !text.starts_with("LANGUAGE="))
+            variables.push_back(*variable);
+    }
+    variables.push_back(nullptr);
+    return variables;
+}
+
+/// Starts a program that writes to `output`; -1 and the reason in `error` when it cannot be.
+pid_t spawn(const std::vector<char*>& arguments, int output, int& error) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, output, 1);
+    posix_spawn_file_actions_adddup2(&actions, output, 2);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    if (ends_children_on_signals()) {
+        sigset_t none;
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    }
+    pid_t child = -1;
+    error = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(),
+                         english_environment().data());
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error ? -1 : child;
+}
+
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& command) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC)) throw UserError("cannot start a program: no file handle is left");
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     std::vector<char*> arguments;
     for (const std::string& argument : command)
         arguments.push_back(const_cast<char*>(argument.data()));
     arguments.push_back(nullptr);
-    pid_t child = 0;
-    int error = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
+    int error = 0;
+    const pid_t child = start_child([&] { return spawn(arguments, ends[1], error); });
     close(ends[1]);
-    if (error) {
+    if (child < 0) {
         close(ends[0]);
         throw UserError(fmt::format("cannot run '{}': {}", command[0], std::strerror(error)));
     }
@@ -61,6 +94,7 @@ ProcessResult run_process(const std::vector<std::string>& command) {
     result.output = read_all(ends[0]);
     close(ends[0]);
     result.status = wait_for(child);
+    forget_child(child);
     return result;
 }
 
@@ -77,19 +111,39 @@ std::string find_program(const std::string& name) {
     return "";
 }
 
-TemporaryFolder::TemporaryFolder() {
+std::filesystem::path temporary_base() {
     std::error_code error;
     std::filesystem::path base = std::filesystem::temp_directory_path(error);
-    std::string path = ((error ? std::filesystem::path("/tmp") : base) / "fovea_XXXXXX").string();
+    if (!error) return base;
+    const char* chosen = std::getenv("TMPDIR");
+    throw UserError(fmt::format("no folder for temporary files: {} is '{}', which is no folder",
+                                chosen ? "TMPDIR" : "the usual one", chosen ? chosen : "/tmp"));
+}
+
+void write_temporary(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream stream(file, std::ios::binary);
+    stream << text;
+    stream.close();
+    if (stream) return;
+    throw UserError(
+        fmt::format("cannot write the temporary file '{}': {}; TMPDIR names another "
+                    "folder for such files",
+                    file.string(), std::strerror(errno)));
+}
+
+TemporaryFolder::TemporaryFolder() {
+    std::string path = (temporary_base() / "fovea_XXXXXX").string();
     if (!mkdtemp(path.data()))
         throw UserError(
-            fmt::format("cannot make a temporary folder '{}': {}", path, std::strerror(errno)));
-    path_ = path;
+            fmt::format("cannot make a temporary folder in '{}': {}; TMPDIR names "
+                        "another place for it",
+                        temporary_base().string(), std::strerror(errno)));
+    folder_.emplace(path);
 }
 
 TemporaryFolder::~TemporaryFolder() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    std::filesystem::remove_all(path(), ignored);
 }
 
 }  // namespace fovea::tool

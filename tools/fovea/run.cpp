@@ -45,8 +45,8 @@ runtime::RunRequest request_of(const Arguments& given) {
     runtime::RunRequest request;
     request.gradients = given.has("gradients");
     request.train = given.has("train");
-    request.seed = std::uint64_t(given.whole("seed", 0, 1));
-    request.step = std::uint64_t(given.whole("step", 0, 0));
+    request.seed = std::uint64_t(given.whole("seed", kCounts, 1));
+    request.step = std::uint64_t(given.whole("step", kCounts, 0));
     request.only = given.list("only");
     return request;
 }
@@ -72,7 +72,7 @@ int run_command(const std::vector<std::string>& arguments) {
     const runtime::RunRequest request = request_of(given);
     const Fusion fusion = fusion_of(given);
     const std::string& output = given.text("outputs");
-    const std::int64_t threads = given.whole("threads", 1, 0);
+    const std::int64_t threads = given.whole("threads", kThreads, 0);
     if (threads) runtime::set_threads(threads);
     const SafetensorsFile inputs = runtime::read_safetensors(given.text("inputs"));
     std::optional<SafetensorsFile> weights;

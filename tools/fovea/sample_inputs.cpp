@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "runtime/random_stream.h"
+#include "tools/fovea/fit_dims.h"
 
 namespace fovea::tool {
 
@@ -77,14 +78,12 @@ double draw(const plan::Tensor& tensor, const Sample& sample, const RandomStream
 
 }  // namespace
 
-std::string Sample::text() const {
-    std::vector<std::string> parts;
-    for (const auto& [name, size] : dims) parts.push_back(fmt::format("{}={}", name, size));
-    return fmt::format("{}", fmt::join(parts, " "));
-}
+std::string Sample::text() const { return text_of(dims); }
 
-std::vector<Sample> samples_for(const plan::Model& model) {
+std::vector<Sample> samples_for(const CompiledModel& compiled,
+                                const std::vector<std::string>& given) {
     using Lengths = Sample::Lengths;
+    const plan::Model& model = compiled.plan;
     std::vector<Sample> samples = {{dims_with(model, 1, {1}), Lengths::full, 1},
                                    {dims_with(model, 3, {7, 5}), Lengths::positive, 2},
                                    {dims_with(model, 2, {17, 33}), Lengths::positive, 3},
@@ -95,6 +94,13 @@ std::vector<Sample> samples_for(const plan::Model& model) {
     };
     samples.push_back(
         {dims_with(model, size(0, 5), {size(1, 24), size(2, 24), size(3, 24)}), Lengths::any, 5});
+    std::vector<const Graph*> graphs;
+    for (const CompiledProgram& program : compiled.programs) graphs.push_back(&program.graph);
+    const SampleDims sizes = sample_dims(model, given);
+    for (Sample& sample : samples) {
+        for (const std::string& name : names_of(given)) sample.dims[name] = sizes.at(name);
+        fit_to_slices(graphs, names_of(given), sample.dims);
+    }
     return samples;
 }
 

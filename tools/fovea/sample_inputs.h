@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/graph/op_def.h"
-#include "codegen/plan/plan.h"
+#include "codegen/pipeline.h"
 #include "tools/fovea/plan_table.h"
 
 namespace fovea::tool {
@@ -21,8 +21,10 @@ struct Sample {
     std::string text() const;  // `batch=3 src_len=7 tgt_len=5`
 };
 
-/// Batch and lengths 1; 3 and 7, 5; 2 and 17, 33; a row of length 0; random ones.
-std::vector<Sample> samples_for(const plan::Model& model);
+/// Batch and lengths 1; 3 and 7, 5; 2 and 17, 33; a row of length 0; random ones. Those `given`,
+/// as DIM=N, are the same in all; the others are lowered where the model's tables end before.
+/// UserError for an unknown dim.
+std::vector<Sample> samples_for(const CompiledModel& model, const std::vector<std::string>& given);
 
 /// Values by name for a program's parameters and inputs, exact in float32.
 using Values = std::map<std::string, Array>;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/emitter.h"
@@ -14,10 +13,10 @@
 #include "codegen/kernel/print.h"
 #include "runtime/files.h"
 #include "tools/fovea/arguments.h"
+#include "tools/fovea/chart/graph_picture.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/ptx_resources.h"
 #include "tools/fovea/plan_table.h"
-#include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {
@@ -57,23 +56,11 @@ ProgramRequest choose_program(const LoadedModel& model, const std::string& stage
                                 did_you_mean(name, names), comma_list(names)));
 }
 
-std::string svg_of(const std::string& dot) {
-    if (find_program("dot").empty())
-        throw UserError(
-            "--format svg needs Graphviz: install it (apt install graphviz), or take "
-            "--format dot");
-    TemporaryFolder folder;
-    std::string in = (folder.path() / "graph.dot").string(), out = in + ".svg";
-    std::ofstream(in) << dot;
-    ProcessResult result = run_process({"dot", "-Tsvg", "-o", out, in});
-    if (result.status) throw UserError(fmt::format("dot failed: {}", result.output));
-    std::vector<std::byte> bytes = runtime::read_file(out);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::string graph_text(const Graph& graph, const std::string& format) {
+/// `group_of`: the kernels of the nodes, where they have some.
+std::string graph_text(const Graph& graph, const std::string& format, const std::string& title,
+                       const std::vector<int>& group_of = {}) {
     if (format == "dot") return print_dot(graph);
-    if (format == "svg") return svg_of(print_dot(graph));
+    if (format == "svg") return graph_picture(graph, title, group_of);
     if (format == "json") return print_json(graph);
     return print(graph);
 }
@@ -117,10 +104,13 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
                        const std::string& stage, const Arguments& given) {
     const CompiledProgram& program = compiled.programs.front();
     const std::string format = given.text_or("format", "text");
-    if (stage == "graph") return graph_text(request.graph, format);
-    if (stage == "grouped") return graph_text(program.grouped, format);
-    if (stage == "gradient") return graph_text(program.gradient, format);
-    if (stage == "optimized") return graph_text(program.optimized, format);
+    const std::string title =
+        fmt::format("{}, program {}: {}", compiled.plan.name, request.name, stage);
+    if (stage == "graph") return graph_text(request.graph, format, title);
+    if (stage == "grouped") return graph_text(program.grouped, format, title);
+    if (stage == "gradient") return graph_text(program.gradient, format, title);
+    if (stage == "optimized")
+        return graph_text(program.optimized, format, title, program.fused.group_of);
     if (stage == "fused") {
         std::string text = fuse::print(program.optimized, program.fused);
         for (const std::string& note : program.notes) text += "not fused: " + note + "\n";
@@ -177,7 +167,7 @@ int show_command(const std::vector<std::string>& arguments) {
     CompiledModel compiled;
     const Kernels kernels = stage == "ptx" ? Kernels::of_gpu : Kernels::of_cpu;
     if (stage != "graph" || given.has("passes")) compiled = compile(model, {request}, kernels);
-    else compiled.programs.emplace_back();
+    else compiled.programs.emplace_back(), compiled.plan.name = model.entry.name;
     std::string text = given.has("passes") ? print(compiled.programs.front().passes)
                                            : stage_text(request, compiled, stage, given);
     if (given.has("output")) runtime::write_file_atomically(given.text("output"), text);

@@ -12,6 +12,7 @@
 #include "tools/fovea/device/verify_layouts.h"
 #include "tools/fovea/device/verify_optimizer.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/progress.h"
 #include "tools/fovea/verify_kernels.h"
 
 namespace fovea::tool {
@@ -55,17 +56,18 @@ Tolerances tolerances_on(const Target& target, DType dtype, bool tf32) {
 /// With `differences`, gradients are compared with finite differences, too: these are the same
 /// whatever the dtype.
 std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fusion fusion,
-                              bool differences) {
+                              const std::vector<std::string>& sizes, bool differences) {
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests, kernels_of(target));
     const auto generated = target.name == "reference"
                                ? nullptr
                                : model_on(target, compiled.plan, model.dtype, Optimized::little);
     std::vector<VerifyRow> rows;
-    const std::vector<Sample> samples = samples_for(compiled.plan);
+    const std::vector<Sample> samples = samples_for(compiled, sizes);
     for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
         const CompiledProgram& program = compiled.programs[p];
         for (std::size_t s = 0; s < samples.size(); ++s) {
+            check_memory(program.plan, samples[s].dims);
             bool training = requests[p].training;
             if (generated)
                 append(rows,
@@ -135,6 +137,8 @@ int verify_command(const std::vector<std::string>& arguments) {
     add("all", "every built-in model");
     add_target_options(options);
     add_fusion_option(options);
+    add("size", po::value<std::string>()->value_name("DIM=N,…"),
+        "sizes of dims that are the same in all checks; the others are drawn");
     add("json", "print JSON");
     add_settings_option(options);
     Arguments given(
@@ -149,6 +153,13 @@ int verify_command(const std::vector<std::string>& arguments) {
     const Target target = target_of(given);
     const Fusion fusion = fusion_of(given);
     std::vector<std::string> names = given.positional();
+    if (given.has("all") && !names.empty())
+        throw UserError(
+            fmt::format("fovea verify takes --all, every built-in model, or models by "
+                        "name ({}): give either",
+                        comma_list(names)));
+    if (given.has("all") && given.has("size"))
+        throw UserError("--size is for models by name: those of --all have other dims each");
     if (given.has("all"))
         for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
@@ -161,10 +172,11 @@ int verify_command(const std::vector<std::string>& arguments) {
         if (entry && std::ranges::all_of(values, is_dtype))
             values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
         LoadedModel model = load_model(name, values);
+        Progress progress(fmt::format("checking {}", model.entry.name));
         for (DType dtype : dtypes) {
             model.dtype = dtype;
             const bool first = dtype == dtypes[0];
-            std::vector<VerifyRow> own = verify(model, target, fusion, first);
+            std::vector<VerifyRow> own = verify(model, target, fusion, given.list("size"), first);
             if (!first) mark(own);
             append(rows, std::move(own));
         }

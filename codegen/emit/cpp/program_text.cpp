@@ -254,6 +254,14 @@ std::string dtype_text(DType dtype) {
 std::string quoted(const std::string& text) {
     std::string result = "\"";
     for (char c : text) {
+        const auto code = static_cast<unsigned char>(c);
+        if (code < 32 || code == 127) {
+            for (int shift : {6, 3, 0}) {
+                if (shift == 6) result += '\\';
+                result += char('0' + (code >> shift) % 8);
+            }
+            continue;
+        }
         if (c == '"' || c == '\\') result += '\\';
         result += c;
     }

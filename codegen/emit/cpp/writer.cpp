@@ -35,9 +35,25 @@ std::size_t break_point(std::string_view text, std::size_t room) {
     return best != std::string_view::npos ? best : last_resort;
 }
 
+/// A comment that neither ends early nor goes on in the next line.
+std::string comment_of_one_line(std::string_view text) {
+    std::string result(text);
+    for (char& c : result)
+        if (c == '\n' || c == '\r') c = ' ';
+    if (result.back() == '\\') result.back() = '/';
+    return result;
+}
+
 }  // namespace
 
-void Writer::line(std::string_view text) {
+void Writer::line(std::string_view given) {
+    // Names of files may hold anything; a comment ends with its line.
+    std::string kept;
+    std::string_view text = given;
+    if (text.starts_with("//") && text.find_first_of("\n\r\\") != text.npos) {
+        kept = comment_of_one_line(text);
+        text = kept;
+    }
     std::string indentation(std::size_t(4 * depth_), ' ');
     const std::size_t remark = text.find("  // ");
     if (remark != std::string_view::npos && indentation.size() + text.size() > kColumns) {

@@ -19,6 +19,7 @@ struct Machine {
     double round_trip_ns = 0;
     /// How much of its peak the machine gave on average: 1 when nobody else uses it.
     double quiet = 1;
+    double least_share = 1;  // the same of the row where it gave the least
 };
 
 /// Measures this machine with the threads that `runtime::set_threads` chose. The probe is a small

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fovea::tool {
 
 namespace {
 
-constexpr double kQuiet = 0.9;  // below it, the table says so
+constexpr double kQuiet = 0.9;  // below it, others use the machine
 
 std::string dims_text(const Work& work) {
     std::vector<std::string> parts;
@@ -26,7 +28,7 @@ std::string floor_text(const BenchRow& row) {
 
 }  // namespace
 
-std::string bench_table(const Machine& machine, const std::vector<BenchRow>& rows) {
+std::string machine_line(const Machine& machine) {
     const std::string bf16 = machine.bf16_peak_gflops > 0
                                  ? fmt::format(", {:.0f} GFLOP/s bf16", machine.bf16_peak_gflops)
                                  : "";
@@ -34,29 +36,38 @@ std::string bench_table(const Machine& machine, const std::vector<BenchRow>& row
         machine.round_trip_ns > 0
             ? fmt::format(", {:.0f} ns from core to core and back", machine.round_trip_ns)
             : "";
-    std::string text = fmt::format(
-        "{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s{}\n", machine.cpu, machine.isa,
-        machine.threads, machine.peak_gflops, bf16, machine.read_gb_s, apart);
-    if (machine.quiet < kQuiet)
-        text += fmt::format(
-            "others use this machine: it gave {:.0f}% of its peak on average; `best` says more "
-            "than the median\n",
-            100 * machine.quiet);
-    std::string suite;
-    for (const BenchRow& row : rows) {
-        if (row.work.suite != suite) {
-            suite = row.work.suite;
-            text += fmt::format("\n{:<33} {:<8} {:>9} {:>9} {:>9} {:>8} {:>7} {:>7} {:>7}  {}\n",
-                                suite, "pass", "median ms", "p10", "p90", "GFLOP/s", "of peak",
-                                "best", "GB/s", suite == "models" ? "floor" : "");
-        }
-        text += fmt::format(
-            "{:<33} {:<8} {:>9} {:>9} {:>9} {:>8.1f} {:>6.1f}% {:>6.1f}% {:>7.1f}  {:<22}{}\n",
-            row.work.name, row.work.pass, milliseconds(row.ms.median), milliseconds(row.ms.p10),
-            milliseconds(row.ms.p90), row.gflops(), 100 * row.fraction(), 100 * row.best_fraction(),
-            row.gb_s(), floor_text(row), dims_text(row.work));
+    return fmt::format("{}, {}, {} threads: {:.0f} GFLOP/s f32{}, reads {:.1f} GB/s{}\n",
+                       machine.cpu, machine.isa, machine.threads, machine.peak_gflops, bf16,
+                       machine.read_gb_s, apart);
+}
+
+std::string BenchTable::lines_of(const BenchRow& row) {
+    std::string text;
+    if (row.work.suite != suite_) {
+        suite_ = row.work.suite;
+        text = fmt::format("\n{:<33} {:<8} {:>9} {:>9} {:>9} {:>8} {:>7} {:>7} {:>7}  {}\n", suite_,
+                           "pass", "median ms", "p10", "p90", "GFLOP/s", "of peak", "best", "GB/s",
+                           suite_ == "models" ? "floor" : "");
     }
-    return text;
+    return text +
+           fmt::format(
+               "{:<33} {:<8} {:>9} {:>9} {:>9} {:>8.1f} {:>6.1f}% {:>6.1f}% {:>7.1f}  {:<22}{}\n",
+               row.work.name, row.work.pass, milliseconds(row.ms.median), milliseconds(row.ms.p10),
+               milliseconds(row.ms.p90), row.gflops(), 100 * row.fraction(),
+               100 * row.best_fraction(), row.gb_s(), floor_text(row), dims_text(row.work));
+}
+
+std::string steadiness_line(const Machine& machine, const std::vector<BenchRow>& rows) {
+    std::vector<double> spreads;
+    for (const BenchRow& row : rows) spreads.push_back(row.ms.p90 / row.ms.median);
+    std::sort(spreads.begin(), spreads.end());
+    return fmt::format(
+        "\n{}: it gave {:.0f}% of its peak ({:.0f} GFLOP/s) on average, {:.0f}% at least; p90 "
+        "is {:.2f} times the median in half of the rows, {:.2f} times at most\n",
+        machine.quiet < kQuiet ? "the machine was shared, `best` says more than the median"
+                               : "the machine was steady",
+        100 * machine.quiet, machine.peak_gflops, 100 * machine.least_share,
+        spreads.empty() ? 1 : spreads[spreads.size() / 2], spreads.empty() ? 1 : spreads.back());
 }
 
 nlohmann::ordered_json bench_json(const Machine& machine, const std::vector<BenchRow>& rows) {

@@ -11,8 +11,20 @@
 
 namespace fovea::tool {
 
-/// The machine, then a line for each row.
-std::string bench_table(const Machine& machine, const std::vector<BenchRow>& rows);
+/// `AMD EPYC 9654, avx512, 8 threads`, and what it reaches.
+std::string machine_line(const Machine& machine);
+
+/// Lines of the table, as rows come: a head before the first of each suite.
+class BenchTable {
+  public:
+    std::string lines_of(const BenchRow& row);
+
+  private:
+    std::string suite_;
+};
+
+/// One line: how much of its peak the machine gave, and how far runs of the same work differed.
+std::string steadiness_line(const Machine& machine, const std::vector<BenchRow>& rows);
 
 /// {"machine", "results"}.
 nlohmann::ordered_json bench_json(const Machine& machine, const std::vector<BenchRow>& rows);

@@ -1,9 +1,12 @@
 #include "tools/fovea/bench/stopwatch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "codegen/base/error.h"
+#include "tools/fovea/progress.h"
 
 namespace fovea::tool {
 
@@ -65,13 +68,15 @@ double mean_of_runs(double milliseconds, const std::function<double()>& sample) 
     return sum / runs;
 }
 
-Bench::Bench(bool quick) : quick_(quick), machine_(probe_.measure()) {}
+Bench::Bench(bool quick, OnRow on_row)
+    : quick_(quick), on_row_(std::move(on_row)), machine_(probe_.measure()) {}
 
 BenchRow Bench::measure(const Work& work, const std::function<double()>& sample) {
     BenchRow row{.work = work, .threads = machine_.threads, .ms = {}, .floor_ms = {}};
     // Without products of bfloat16, they are widened: the peak is that of float32.
     const bool pairs = work.dtype == "bf16" && machine_.bf16_peak_gflops > 0;
     std::vector<double> peaks, reads;  // GFLOP/s and GB/s before each run
+    Progress progress(fmt::format("measuring {}, {}", work.name, work.pass));
     const auto paired = [&] {
         peaks.push_back(pairs ? probe_.bf16_gflops() : probe_.gflops());
         if (work.floor_bytes > 0) reads.push_back(probe_.read_gb_s(work.floor_bytes));
@@ -84,8 +89,10 @@ BenchRow Bench::measure(const Work& work, const std::function<double()>& sample)
     row.best_peak_gflops = peaks.back();
     double& peak = pairs ? machine_.bf16_peak_gflops : machine_.peak_gflops;
     peak = std::max(peak, row.best_peak_gflops);
-    sum_of_shares_ += row.peak_gflops / peak;
+    const double share = row.peak_gflops / peak;
+    sum_of_shares_ += share;
     machine_.quiet = sum_of_shares_ / ++measured_;
+    machine_.least_share = std::min(machine_.least_share, share);
     if (work.floor_flops > 0) row.floor_ms = work.floor_flops / row.peak_gflops / 1e6;
     if (!reads.empty()) {
         std::sort(reads.begin(), reads.end());
@@ -93,6 +100,8 @@ BenchRow Bench::measure(const Work& work, const std::function<double()>& sample)
         const double bandwidth = median_of(reads);
         row.floor_ms = row.floor_ms.value_or(0) + work.floor_bytes / bandwidth / 1e6;
     }
+    Progress::clear();
+    if (on_row_) on_row_(row);
     return row;
 }
 

@@ -36,8 +36,11 @@ double milliseconds_of(const std::function<void()>& run);
 /// it.
 class Bench {
   public:
+    /// Is told of each row when it is measured.
+    using OnRow = std::function<void(const BenchRow&)>;
+
     /// With `quick`, few runs of each piece.
-    explicit Bench(bool quick);
+    explicit Bench(bool quick, OnRow on_row = {});
 
     bool quick() const { return quick_; }
     const Machine& machine() const { return machine_; }
@@ -45,6 +48,7 @@ class Bench {
 
   private:
     bool quick_;
+    OnRow on_row_;
     MachineProbe probe_;
     Machine machine_;  // its rates are the largest seen
     double sum_of_shares_ = 0;  // that it gave of its peak, one for each row

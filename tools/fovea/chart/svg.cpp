@@ -25,12 +25,12 @@ constexpr const char* kAnchors[] = {"start", "middle", "end"};
 
 }  // namespace
 
-Svg::Svg(double width, double height)
+Svg::Svg(double width, double height, double shown)
     : body_(fmt::format(
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
-          "height=\"{1}\" font-family=\"Helvetica, Arial, sans-serif\">\n"
-          "<rect width=\"{0}\" height=\"{1}\" fill=\"#fff\"/>\n",
-          width, height)) {}
+          "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.6g} {1:.6g}\" "
+          "width=\"{2:.6g}\" height=\"{3:.6g}\" font-family=\"Helvetica, Arial, sans-serif\">\n"
+          "<rect width=\"{0:.6g}\" height=\"{1:.6g}\" fill=\"#fff\"/>\n",
+          width, height, shown > 0 ? shown : width, shown > 0 ? height * shown / width : height)) {}
 
 void Svg::line(Point from, Point to, std::string_view style) {
     fmt::format_to(std::back_inserter(body_),
@@ -43,6 +43,21 @@ void Svg::polyline(const std::vector<Point>& points, std::string_view style) {
     for (const Point& point : points)
         fmt::format_to(std::back_inserter(body_), "{:.1f},{:.1f} ", point.x, point.y);
     fmt::format_to(std::back_inserter(body_), "\" {}/>\n", style);
+}
+
+void Svg::curve(const std::vector<Point>& points, std::string_view style) {
+    if (points.empty()) return;
+    const Point& end = points.back();
+    fmt::format_to(std::back_inserter(body_), "<path d=\"M{:.1f},{:.1f}", points[0].x, points[0].y);
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        const Point &a = points[i - 1], &b = points[i];
+        const double middle = (a.y + b.y) / 2;
+        fmt::format_to(std::back_inserter(body_), " C{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}",
+                       a.x, middle, b.x, middle, b.x, b.y);
+    }
+    fmt::format_to(std::back_inserter(body_),
+                   " M{:.1f},{:.1f} L{:.1f},{:.1f} L{:.1f},{:.1f}\" {}/>\n", end.x - 3.5, end.y - 6,
+                   end.x, end.y, end.x + 3.5, end.y - 6, style);
 }
 
 void Svg::circle(Point centre, double radius, std::string_view style) {

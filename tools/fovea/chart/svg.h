@@ -38,10 +38,13 @@ struct TextStyle {
 /// `stroke="#ccc" fill="none"`.
 class Svg {
   public:
-    Svg(double width, double height);
+    /// `shown`: how wide it is shown, in proportion; 0: as wide as it is.
+    Svg(double width, double height, double shown = 0);
 
     void line(Point from, Point to, std::string_view style);
     void polyline(const std::vector<Point>& points, std::string_view style);
+    /// An arrow through points, upright at each of them.
+    void curve(const std::vector<Point>& points, std::string_view style);
     void circle(Point centre, double radius, std::string_view style);
     void rectangle(const Box& box, std::string_view style);
     /// Characters that mean something in XML are escaped.

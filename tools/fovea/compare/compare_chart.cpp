@@ -17,16 +17,26 @@ constexpr const char* kForms[] = {"fusion off", "fusion on"};
 /// One quantity of both forms.
 struct Panel {
     const char* title;
+    const char* quantity;  // that there is less of with fusion; empty: time
     double (*value)(const FormCost&);
     double left;
 
     Box box() const { return {left, kTop, left + 340, kBottom}; }
     double of(const CompareRow& row, int form) const { return value(form ? row.on : row.off); }
+    /// `2.6 times faster`, `1/2.6 of the bytes`
+    std::string gain(const CompareRow& row) const {
+        const double ratio = of(row, 0) / of(row, 1), times = std::max(ratio, 1 / ratio);
+        const bool is_less = ratio >= 1;
+        if (!*quantity) return fmt::format("{:.1f} times {}", times, is_less ? "faster" : "slower");
+        return fmt::format("{}{:.1f}{} the {}", is_less ? "1/" : "", times,
+                           is_less ? " of" : " times", quantity);
+    }
 };
 constexpr Panel kPanels[] = {
-    {"time, ms", [](const FormCost& cost) { return cost.ms; }, 70},
-    {"peak memory, MB", [](const FormCost& cost) { return cost.peak_bytes / 1e6; }, 490},
-    {"bytes moved, MB", [](const FormCost& cost) { return cost.bytes / 1e6; }, 910}};
+    {"time, ms", "", [](const FormCost& cost) { return cost.ms; }, 70},
+    {"peak memory, MB", "memory", [](const FormCost& cost) { return cost.peak_bytes / 1e6; }, 490},
+    {"bytes moved (counted), MB", "bytes", [](const FormCost& cost) { return cost.bytes / 1e6; },
+     910}};
 
 std::string number_text(double value) {
     return value < 1000 ? fmt::format("{:.3g}", value) : tick_text(value);
@@ -107,13 +117,11 @@ class SweepChart {
             svg_.end_group();
         }
     }
-    /// How many times less fusion takes at the largest size; curves rise, so this corner is empty.
+    /// What fusion gains at the largest size; curves rise, so this corner is empty.
     void draw_ratio(const Panel& panel) const {
         const CompareRow& row = comparison_.rows.back();
-        const double ratio = panel.of(row, 0) / panel.of(row, 1);
         svg_.text({panel.left + 38, kTop + 26},
-                  fmt::format("{:.1f} times {} at {}", std::max(ratio, 1 / ratio),
-                              ratio >= 1 ? "less" : "more", tick_text(size_of(row))),
+                  fmt::format("{} at {}", panel.gain(row), tick_text(size_of(row))),
                   {.size = 14, .colour = kColours[1], .bold = true});
     }
 
@@ -154,10 +162,9 @@ void draw_title(Svg& svg, const Comparison& comparison) {
     }
     if (!comparison.crossover) return;
     svg.line({910, 53}, {936, 53}, R"(stroke="#00805f" stroke-width="1.5" stroke-dasharray="5 4")");
-    svg.text(
-        {944, 58},
-        fmt::format("fusion is the faster from {}={}", comparison.swept, *comparison.crossover),
-        {.size = 13});
+    svg.text({944, 58},
+             fmt::format("measured faster from {}={} on", comparison.swept, *comparison.crossover),
+             {.size = 13});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "runtime/instance.h"
 #include "tools/fovea/bench/stopwatch.h"
 #include "tools/fovea/compare/count_bytes.h"
+#include "tools/fovea/fit_dims.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
@@ -141,7 +142,10 @@ FormComparison::FormComparison(const LoadedModel& model) {
 }
 
 SampleDims FormComparison::dims(const std::vector<std::string>& given) const {
-    return sample_dims(compiled_[0].plan, given);
+    SampleDims dims = sample_dims(compiled_[0].plan, given);
+    fit_to_slices({&compiled_[0].programs[0].graph}, names_of(given), dims);
+    for (const CompiledModel& form : compiled_) check_memory(form.programs[0].plan, dims);
+    return dims;
 }
 
 CompareRow FormComparison::measure(const SampleDims& dims) const {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace fovea::tool {
 
@@ -33,11 +34,36 @@ std::string Comparison::fixed_dims() const {
     return fmt::format("{}", fmt::join(parts, " "));
 }
 
+std::string Comparison::verdict() const {
+    if (swept.empty()) return "";
+    std::map<std::string, std::vector<std::int64_t>> sizes;  // by what is chosen
+    std::vector<std::int64_t> slower;                        // where the other form is faster
+    double worst = 1;
+    for (const CompareRow& row : rows) {
+        sizes[row.chosen].push_back(row.dims.at(swept));
+        const double ratio = row.chosen == "on"    ? row.on.ms / row.off.ms
+                             : row.chosen == "off" ? row.off.ms / row.on.ms
+                                                   : 1;  // is neither of the two forms
+        if (ratio > 1) slower.push_back(row.dims.at(swept));
+        worst = std::max(worst, ratio);
+    }
+    std::vector<std::string> parts;
+    for (const auto& [form, at] : sizes)
+        parts.push_back(fmt::format("{} at {}", form, fmt::join(at, ", ")));
+    std::string text =
+        crossover ? fmt::format("measured: fusion is faster from {}={} on\n", swept, *crossover)
+                  : fmt::format("measured: fusion is not faster at the largest {}\n", swept);
+    text += fmt::format("chosen, by {}: {}", swept, fmt::join(parts, "; "));
+    if (slower.empty()) return text + "; that is the faster form wherever it is one of the two\n";
+    return text + fmt::format("; at {} the other form was faster, {:.2f} times at most\n",
+                              fmt::join(slower, ", "), worst);
+}
+
 std::string compare_table(const Comparison& comparison) {
     std::string text = fmt::format("{}, program {}, {} threads, {}\n\n", comparison.model,
                                    comparison.program, comparison.threads, comparison.fixed_dims());
     text += fmt::format("{:>10} {:>19} {:>11} {:>19} {:>19} {:>9} {:>17}\n", "", "ms",
-                        "times faster", "MB moved", "peak MB", "kernels", "error");
+                        "times faster", "MB moved, counted", "peak MB", "kernels", "error");
     text += fmt::format(
         "{:>10} {:>9} {:>9} {:>6} {:>5} {:>9} {:>9} {:>9} {:>9} {:>4} {:>4} {:>7} {:>9}  {}\n",
         comparison.swept, "off", "on", "median", "best", "off", "on", "off", "on", "off", "on",
@@ -53,12 +79,11 @@ std::string compare_table(const Comparison& comparison) {
                             row.off.kernels, row.on.kernels, row.value_error, row.gradient_error,
                             row.chosen);
     }
-    if (comparison.swept.empty()) return text;
-    if (!comparison.crossover)
-        return text +
-               fmt::format("\nfusion is not the faster form at the largest {}\n", comparison.swept);
-    return text + fmt::format("\nfusion is the faster form from {}={} on\n", comparison.swept,
-                              *comparison.crossover);
+    text +=
+        "\nms and the error are measured, peak MB is what is allocated; MB moved and kernels "
+        "are counted\nfrom the plan. chosen: the form that a build with these sizes static "
+        "takes, by an estimate.\n";
+    return text + comparison.verdict();
 }
 
 nlohmann::ordered_json compare_json(const Comparison& comparison) {

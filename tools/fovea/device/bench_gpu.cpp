@@ -6,8 +6,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "codegen/base/error.h"
 #include "dsl/fovea.h"
 #include "runtime/device/on_device.h"
+#include "runtime/options.h"
 #include "runtime/runner/bench_model.h"
 #include "runtime/training_step.h"
 #include "tools/fovea/bench/backward_steps.h"
@@ -52,13 +54,21 @@ nlohmann::ordered_json json_of(const Work& work) {
             {"dtype", work.dtype}, {"dims", work.dims}, {"flops", work.flops}};
 }
 
+constexpr std::int64_t kMostRuns = 1'000'000;
+
 /// Says what is measured next, and measures when told to: a number of runs a line, whose
 /// milliseconds are answered as one JSON list; a blank line, or the end, is the end of this work.
 void take_turns(const Work& work, const std::function<double()>& sample) {
     std::cout << json_of(work).dump() << std::endl;
     for (std::string line; std::getline(std::cin, line) && !line.empty();) {
         std::vector<double> times;
-        for (int i = 0, runs = std::stoi(line); i < runs; ++i) times.push_back(sample());
+        const auto runs = runtime::parse_integer(line);
+        if (!runs || *runs < 1 || *runs > kMostRuns)
+            throw UserError(
+                fmt::format("--turns takes lines with a number of runs from 1 to {}, "
+                            "not '{}'",
+                            kMostRuns, line));
+        for (std::int64_t i = 0; i < *runs; ++i) times.push_back(sample());
         std::cout << nlohmann::json(times).dump() << std::endl;
     }
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -56,7 +55,7 @@ std::optional<std::map<std::string, KernelResources>> ptx_resources(
     if (find_program("ptxas").empty()) return std::nullopt;
     const TemporaryFolder folder;
     const auto source = folder.path() / "kernels.ptx";
-    std::ofstream(source) << text;
+    write_temporary(source, text);
     const ProcessResult result =
         run_process({"ptxas", "-v", "-arch=" + architecture, source.string(), "-o",
                      (folder.path() / "kernels.cubin").string()});
