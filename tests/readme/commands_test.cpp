@@ -57,7 +57,7 @@ std::vector<std::pair<std::string, std::string>> commands() {
     return found;
 }
 
-/// What the root page says that a command prints last; and where `--update` has to put it.
+/// A command of the root page, and the last line that it shows of its output.
 struct Shown {
     std::string command, line;
 };

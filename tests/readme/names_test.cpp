@@ -151,9 +151,11 @@ std::string all_help() {
         for (std::sregex_iterator at(own.begin(), own.end(), subcommand), end; at != end; ++at)
             text += help_of(program, (*at)[1]);
     }
-    for (const char* folder : {"tools", "tools/peers"})
-        for (const auto& file : fs::directory_iterator(kRoot / folder))
-            if (file.path().extension() == ".py") text += options_of(read_file(file.path()));
+    for (const auto& file : fs::recursive_directory_iterator(kRoot / "tools")) {
+        const std::string extension = file.path().extension().string();
+        if (extension == ".sh") text += read_file(file.path());
+        if (extension == ".py") text += options_of(read_file(file.path()));
+    }
     return text;
 }
 
