@@ -43,8 +43,8 @@ class Parameters {
     std::uint64_t version() const { return version_; }  // from 1
     /// Where the first one starts; the values there are those of the last `flat` or `values`.
     float* address() { return values_.as<float>(); }
-    /// A device that moves the values gives what brings them here, which is called before anyone
-    /// sees them; nothing: they are here.
+    /// Copies the values back from a device that updates them, called before each access. Empty:
+    /// the values are in host memory.
     void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
     void fetch() {
         if (fetch_) fetch_();

@@ -1,5 +1,5 @@
-// `--target` of the command and `--device` of built programs, with a library in the place of the
-// CUDA driver and without any.
+// `--target` of the command and `--device` of built programs, with a fake driver library and
+// without any.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -152,7 +152,7 @@ TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
     CHECK(tables.find("programs")->array().size() == 2);
 }
 
-TEST_CASE("the form that attention has in PTX is shown, and why it has no better one") {
+TEST_CASE("the form that attention has in PTX is shown, and why a faster form was not chosen") {
     if (!has_ptx()) return;
     const auto form = [](const std::string& architecture, const std::string& heads,
                          const std::string& dtype) {
