@@ -78,8 +78,8 @@ start=$(date +%s)
 plain() { tr -d '\000-\037\\"' | cut -c1-300; }
 # A line for a case that left none; $1 to $5: case, stage, name, status, seconds.
 line() {
-    at=$(tail -n 1 "$logs/$1.log" 2>/dev/null | plain)
-    text=$(tail -n 3 "$logs/$1.log" 2>/dev/null | tr '\n' ';' | plain)
+    at=$(sed -n 's/^at: //p' "$logs/$1.log" 2>/dev/null | tail -n 1 | plain)
+    text=$(grep -v '^at: ' "$logs/$1.log" 2>/dev/null | tail -n 3 | tr '\n' ' ' | plain)
     printf '{"case":%s,"stage":"%s","name":"%s","status":"%s","seconds":%s,"at":"%s","text":"%s"}\n' \
         "$1" "$2" "$(printf %s "$3" | plain)" "$4" "$5" "$at" "$text"
 }
@@ -119,9 +119,8 @@ while read -r case its_stage limit name <&3; do
     else
         line "$case" "$its_stage" "$name" "ended with status $status" $took >>"$results"
     fi
-    tail -n 1 "$results" | sed 's/^.*"status":"\([^"]*\)".*$/\1/' |
-        xargs printf '%4s %-13s %-14s %s\n' "$case" "$its_stage" >"$logs/word"
-    [ "$(awk '{ print $3 }' "$logs/word")" = ok ] || echo "$(cat "$logs/word") $name" >&2
+    word=$(tail -n 1 "$results" | sed 's/^.*"status":"\([^"]*\)".*$/\1/')
+    [ "$word" = ok ] || echo "case $case, $its_stage: $name: $word" >&2
 done 3<"$here/index.txt"
 
 # The summary: a line a stage, what is not right, measurements, what to do next.

@@ -24,7 +24,7 @@ std::string g_doing;  // what failed, where something fails
 
 void progress(const std::string& text) {
     g_doing = text;
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "at: %s\n", text.c_str());
     std::fflush(stderr);
 }
 

@@ -1,7 +1,6 @@
 // `fovea bundle`: a folder that checks and measures fovea where a GPU is, without a compiler.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "codegen/base/error.h"
@@ -65,12 +64,8 @@ int run_on_interpreter(const std::vector<std::string>& arguments) {
                                [] { return std::make_shared<InterpreterDevice>(); });
 }
 
-std::string choices() {
-    std::string text = "all|quick";
-    for (const std::string& stage : bundle_stages())
-        if (stage != "load" && stage != "gradients") text += "|" + stage;
-    return text;
-}
+const std::vector<std::string> kSuites = {"all",       "quick",  "layouts",  "rows", "contractions",
+                                          "attention", "models", "training", "bench"};
 
 }  // namespace
 
@@ -79,7 +74,8 @@ int bundle_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     auto add = options.add_options();
     add("output,o", po::value<std::string>()->value_name("FOLDER"), "where it goes");
-    add("suite", po::value<std::string>()->value_name(choices()), "all by default");
+    add("suite", po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kSuites, "|"))),
+        "all by default");
     Arguments given(
         {"bundle", "-o FOLDER",
          "Writes a folder of checks and measurements for a machine with a GPU: PTX,\n"
@@ -91,9 +87,7 @@ int bundle_command(const std::vector<std::string>& arguments) {
     if (given.help()) return 0;
     if (!given.has("output")) throw UserError("bundle needs -o FOLDER, a folder to write");
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    std::vector<std::string> suites = {"all", "quick"};
-    suites.insert(suites.end(), bundle_stages().begin(), bundle_stages().end());
-    const std::string suite = given.choice("suite", suites);
+    const std::string suite = given.choice("suite", kSuites);
     const fs::path folder = given.text("output");
     const Home home = find_home();
     BundleWriter writer(folder);

@@ -69,7 +69,9 @@ class Catalog {
             {256, 128, 256}, {200, 136, 264}, {131, 67, 77}, {40, 4096, 48}, {300, 72, 2052}};
         if (quick_) all = {{200, 136, 72}};
         for (const Precision& precision : precisions({kBf16, kTf32, kF32}))
-            for (const auto& [rows, k, columns] : all) add_products(precision, rows, k, columns);
+            for (const auto& [rows, k, columns] : all)
+                if (columns < 1024 || precision.dtype == bf16)
+                    add_products(precision, rows, k, columns);
         if (quick_) return;
         for (const Precision& precision : {kTf32, kF32})
             add(of_model("contractions", "position_wise_ffn",
@@ -91,7 +93,7 @@ class Catalog {
                     precision,
                     {{"batch", 2}, {"queries", quick_ ? 70 : 200}, {"keys", quick_ ? 90 : 300}},
                     {quick_ ? 90 : 300, quick_ ? 31 : 137}));
-                if (quick_) break;
+                if (quick_ || precision.dtype == f32) break;
             }
         }
         if (quick_) return;
@@ -105,6 +107,26 @@ class Catalog {
         add(of_model("attention", "decoder_block",
                      {{"hidden", "128"}, {"heads", "2"}, {"ffn", "192"}}, kTf32,
                      {{"batch", 2}, {"len", 70}, {"memory_len", 90}}, {90, 31}));
+    }
+
+    /// Every program of every built-in model, small: scans and decoding among them.
+    void models() {
+        if (quick_) return;
+        for (const ModelEntry& entry : fovea::models::built_in_models()) {
+            const LoadedModel loaded = load_model(entry.name, entry.small_settings);
+            std::vector<ProgramRequest> requests = runner_programs(loaded, {});
+            for (ProgramRequest& program : extra_programs(loaded, {}))
+                requests.push_back(std::move(program));
+            const CompiledModel model = compile(loaded, requests, Kernels::of_gpu);
+            writer_.begin_model(model, "f32 small " + entry.name);
+            for (std::size_t i = 0; i < requests.size(); ++i)
+                writer_.add({.stage = "models",
+                             .name = fmt::format("f32 small {}, {}", entry.name, requests[i].name),
+                             .program = i,
+                             .training = requests[i].training,
+                             .sample = samples_for(model.plan)[1],
+                             .bounds = kF32.bounds});
+        }
     }
 
     void training() {
@@ -243,7 +265,7 @@ class Catalog {
 
     void train(const std::string& name, SettingValues settings, const Precision& precision,
                const std::string& optimizer, std::int64_t src_len, std::int64_t tgt_len) {
-        if (settings.empty()) settings = models::find_model(name)->small_settings;
+        if (settings.empty()) settings = fovea::models::find_model(name)->small_settings;
         LoadedModel loaded = load_model(name, settings);
         loaded.dtype = precision.dtype;
         const CompiledModel model =
@@ -278,6 +300,7 @@ void add_cases(BundleWriter& writer, const std::string& suite) {
     if (wants("rows")) catalog.rows();
     if (wants("contractions")) catalog.contractions();
     if (wants("attention")) catalog.attention();
+    if (wants("models")) catalog.models();
     if (wants("training")) catalog.training();
     if (wants("bench")) add_measurements(writer, quick);
 }

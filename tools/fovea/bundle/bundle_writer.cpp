@@ -43,8 +43,9 @@ Json dims_json(const SampleDims& dims) { return bundle::dims_json({dims.begin(),
 }  // namespace
 
 const std::vector<std::string>& bundle_stages() {
-    static const std::vector<std::string> stages = {
-        "load", "layouts", "rows", "contractions", "attention", "gradients", "training", "bench"};
+    static const std::vector<std::string> stages = {"load",         "layouts",   "rows",
+                                                    "contractions", "attention", "gradients",
+                                                    "models",       "training",  "bench"};
     return stages;
 }
 

@@ -16,7 +16,7 @@
 namespace fovea::tool {
 
 /// The stages of a bundle, in their order: load, layouts, rows, contractions, attention, gradients,
-/// training, bench.
+/// models, training, bench.
 const std::vector<std::string>& bundle_stages();
 
 /// One run of a program.
