@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/base/error.h"
-#include "dsl/fovea.h"
 #include "runtime/device/on_device.h"
 #include "runtime/options.h"
 #include "runtime/runner/bench_model.h"
