@@ -12,7 +12,7 @@
 
 namespace fovea {
 
-/// Where sizes are static, the form that is estimated to be the faster; or one whatever they are.
+/// `faster`: where sizes are static, the form that is estimated to be faster; or always one form.
 enum class AttentionForm { faster, fused, plain };
 
 /// An attention that can be one kernel, and what was chosen for it.

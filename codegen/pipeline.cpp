@@ -44,7 +44,7 @@ bool has_loss(const Graph& graph) {
     });
 }
 
-/// Where a program is on its way through the passes.
+/// A program between two passes.
 struct Passage {
     const ProgramRequest& request;
     CompiledProgram& program;
@@ -90,17 +90,17 @@ Graph choose_and_fuse_attention(const Passage& at) {
 constexpr Pass kPasses[] = {
     {"keep_outputs", "so that no later pass works on what was not asked for",
      [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
-    {"select_mode", "dropout is a draw or nothing before anything looks at patterns",
+    {"select_mode", "dropout becomes a random factor or nothing before patterns are matched",
      [](const Passage& at) { return select_mode(at.graph, at.request.training); },
      &CompiledProgram::graph, true},
     {"inline_composites", "with fusion off, gradients are taken of the plain ops",
      [](const Passage& at) { return at.request.fusion ? at.graph : expand_composites(at.graph); }},
-    {"raise_contraction", "a spelled-out product is an einsum before softmax is looked for",
+    {"raise_contraction", "products are einsums before softmax is matched",
      [](const Passage& at) { return raise_contraction(at.graph); }, nullptr, true},
     {"raise_softmax", "composites are recognised before the gradient, whose rules they carry",
      [](const Passage& at) { return at.request.fusion ? raise_softmax(at.graph) : at.graph; },
      nullptr, true},
-    {"raise_attention", "its softmax is a composite by now",
+    {"raise_attention", "after raise_softmax, whose composite it matches",
      [](const Passage& at) { return at.request.fusion ? raise_attention(at.graph) : at.graph; },
      &CompiledProgram::grouped},
     {"attend_in_steps", "a step of a scan has one query: its attention is plain ops",
@@ -109,15 +109,15 @@ constexpr Pass kPasses[] = {
              return expand_composites(step, [](const Node& n) { return n.op == Op::attention; });
          });
      }},
-    {"draw_ahead", "before the gradient, which reads the same random factors again",
+    {"draw_ahead", "before the gradient, which reuses the same random factors",
      [](const Passage& at) { return draw_ahead(at.graph); }},
-    {"fuse_attention", "before the gradient, since one kernel has another than its parts",
+    {"fuse_attention", "before the gradient: the fused kernel has a rule of its own",
      [](const Passage& at) {
          return at.request.fusion ? choose_and_fuse_attention(at) : at.graph;
      }},
     {"add_gradients", "on composites, so that their own rules are used", differentiate,
      &CompiledProgram::gradient},
-    {"expand_composites", "what is left is primitives, which the kernels are made of",
+    {"expand_composites", "kernels are lowered from primitives",
      [](const Passage& at) { return expand_composites(at.graph); }},
     {"raise_contraction", "score regions become einsums as they are expanded",
      [](const Passage& at) { return raise_contraction(at.graph); }, nullptr, true},
@@ -125,13 +125,13 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return normalize_reductions(at.graph); }, nullptr, true},
     {"fold", "first, so that equal values look equal",
      [](const Passage& at) { return fold(at.graph); }, nullptr, true},
-    {"merge_pads", "zeros are constants, and each sum is read once, before equal values are one",
+    {"merge_pads", "while zeros are constants and each sum has one reader",
      [](const Passage& at) { return merge_pads(at.graph); }, nullptr, true},
     {"common_subexpressions", "the backward pass shares what the forward pass computed",
      [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
     {"dead_code", "last, since every pass leaves some",
      [](const Passage& at) { return dead_code(at.graph); }, nullptr, true},
-    {"hoist_from_scans", "when a loop computes nothing twice and nothing in vain",
+    {"hoist_from_scans", "after common subexpressions and dead code are gone from loops",
      [](const Passage& at) { return hoist_from_scans(at.graph); }},
     {"sum_into_einsum", "gradients of a loop's weights are sums over its steps",
      [](const Passage& at) { return sum_into_einsum(at.graph); }},
@@ -206,7 +206,8 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
     if (request.dtype == DType::bf16)
         fuse::store_bfloat16(program.optimized, program.fused, request.attention_in_bf16);
     int groups = int(program.fused.groups.size());
-    program.passes.push_back({"fuse", "neighbours are merged once no pass changes them any more",
+    program.passes.push_back({"fuse",
+                              "last of the graph: passes before it change which ops are adjacent",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
     Stopwatch lowering;
     lower::Lowered lowered = lower::lower(program.optimized, program.fused,

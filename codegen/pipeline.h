@@ -14,7 +14,7 @@ namespace fovea {
 
 enum class Gradients { none, of_parameters, of_parameters_and_inputs };
 
-/// Whether neighbours become one kernel, and which attentions do. Off: every composite is inlined
+/// Whether ops are fused, and which attentions are. Off: every composite is inlined
 /// before the gradient is taken, and every op is a kernel of its own.
 struct Fusion {
     bool enabled = true;
@@ -25,7 +25,7 @@ struct Fusion {
     explicit constexpr operator bool() const { return enabled; }
 };
 
-/// How many blocks a sum over rows is taken in on a GPU: nearly as many as it has multiprocessors.
+/// How many blocks a sum over rows is split into on a GPU: nearly its number of multiprocessors.
 inline constexpr int kGpuRowBlocks = 128;
 
 /// One computation that is wanted of a model.
@@ -38,9 +38,9 @@ struct ProgramRequest {
     std::vector<std::string> only{};  // outputs wanted; empty: all
     DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
     bool tf32 = false;  // with f32: products may round their operands to tf32
-    int row_blocks = kernel::kRowBlocks;  // that a sum over rows is taken in
-    int product_blocks = 1;  // that products for few sums are taken in
-    /// With bf16: attention reads and writes it in memory, too, which kernels of CPUs do not.
+    int row_blocks = kernel::kRowBlocks;  // that a sum over rows is split into
+    int product_blocks = 1;  // of the summed axis of products with few results
+    /// With bf16: attention reads and writes bfloat16, too; kernels of CPUs do not.
     bool attention_in_bf16 = false;
     lower::Weights weights = lower::Weights::in_pairs;  // with bf16
 };

@@ -38,7 +38,7 @@ constexpr LSTMLayer lstm_layer(Scope s, Dim input, Dim hidden, int layer = 0,
     return {s, weight_ih, weight_hh, bias_ih, bias_hh, hidden};
 }
 
-/// What one step makes of its input, the concatenation of `parts` ([batch, …] each).
+/// One step, whose input is the concatenation of `parts` ([batch, …] each).
 constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tensor> parts,
                               LSTMState before, Location location = Location::here()) {
     const auto product = [&](Tensor x, Tensor weight) {
@@ -47,7 +47,7 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
     Tensor sums = layer.bias_ih + layer.bias_hh;
     Dim first = 0;
     const bool whole = parts.size() == 1;
-    // The parts that do not depend on the state first: they can be taken for all steps at once.
+    // The parts that do not depend on the state first: their products can be hoisted from a loop.
     for (std::size_t i = parts.size(); i-- > 0;) {
         Tensor x = parts.begin()[i];
         first = Dim(0);

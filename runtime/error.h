@@ -1,9 +1,8 @@
 // Errors of generated programs, and the one place that turns them into sentences and exit statuses.
 #pragma once
 
-#include <cstdio>
-#include <cstring>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -21,21 +20,29 @@ class InternalError : public std::logic_error {
     using std::logic_error::logic_error;
 };
 
-/// Calls `body()`, which returns an exit status, and reports what it throws on standard error as
-/// one line after `program: `, without the program's folder. Returns 2 for a UserError and 3 for
-/// anything else.
+/// Prints `program: kind text` on standard error, without the program's folder. Control characters
+/// of the text, which may come from a file, are printed as `printable` has them; line feeds stay.
+void print_error(const char* program, const char* kind, const char* text);
+
+/// Calls `body()`, which returns an exit status, and reports what it throws on standard error.
+/// Returns 2 for a UserError and where memory is short, 3 for anything else.
 template <class Body>
 int report_errors(const char* program, Body&& body) {
-    if (const char* slash = std::strrchr(program, '/')) program = slash + 1;
     try {
         return body();
     } catch (const UserError& error) {
-        std::fprintf(stderr, "%s: %s\n", program, error.what());
+        print_error(program, "", error.what());
+        return 2;
+    } catch (const std::bad_alloc&) {
+        print_error(program, "", "there is not enough memory for these sizes");
+        return 2;
+    } catch (const std::length_error&) {
+        print_error(program, "", "there is not enough memory for these sizes");
         return 2;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: internal error: %s\n", program, error.what());
+        print_error(program, "internal error: ", error.what());
     } catch (...) {
-        std::fprintf(stderr, "%s: internal error of unknown kind\n", program);
+        print_error(program, "internal error", " of unknown kind");
     }
     return 3;
 }

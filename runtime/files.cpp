@@ -7,12 +7,11 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <memory>
 
 #include "error.h"
+#include "locked_file.h"
 
 namespace fovea::runtime {
 namespace {
@@ -20,27 +19,6 @@ namespace {
 [[noreturn]] void fail(const std::string& what, const std::string& path, int error) {
     throw UserError("cannot " + what + " '" + path + "': " + std::strerror(error));
 }
-
-/// A file descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    int number() const { return number_; }
-    /// 0, or the error that closing reports (a network file system may write only then).
-    int close() {
-        const int status = ::close(number_);
-        number_ = -1;
-        return status == 0 ? 0 : errno;
-    }
-
-  private:
-    int number_;
-};
 
 /// Removes a file unless it is told to keep it.
 class TemporaryFile {
@@ -80,27 +58,10 @@ void write_in_place(const std::string& path, std::span<const Bytes> parts) {
     if (const int error = file.close()) fail("write", path, error);
 }
 
-/// The path with symbolic links followed, when it exists.
-std::string resolved(const std::string& path) {
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
-    return real ? std::string(real.get()) : path;
-}
-
 std::string directory_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (slash == std::string::npos) return ".";
     return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// Opens a file that did not exist, named after `path` and this process.
-int create_beside(const std::string& path, mode_t mode, std::string& temporary) {
-    for (int attempt = 0;; ++attempt) {
-        temporary = path + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
-        const int descriptor =
-            ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (descriptor >= 0) return descriptor;
-        if (errno != EEXIST || attempt >= 1000) fail("write", path, errno);
-    }
 }
 
 /// After a rename: makes it last. File systems that cannot sync a directory say EINVAL.
@@ -114,25 +75,44 @@ void sync_directory(const std::string& path) {
 
 }  // namespace
 
-void write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
+std::string write_target(const std::string& path) {
+    constexpr int kMostLinks = 40;  // as the system has it
     struct stat status{};
-    const bool exists = ::stat(path.c_str(), &status) == 0;
+    // A pipe or a device may stand behind a link that names no file (/dev/stdout).
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return path;
+    std::string target = path;
+    for (int links = 0; links <= kMostLinks; ++links) {
+        char link[PATH_MAX];
+        const ssize_t length = ::readlink(target.c_str(), link, sizeof link);
+        if (length < 0) return target;  // no link, or what opening it will tell
+        const std::string next(link, static_cast<std::size_t>(length));
+        const std::size_t folder = next.starts_with('/') ? 0 : target.rfind('/') + 1;
+        target = target.substr(0, folder) + next;
+    }
+    fail("write", path, ELOOP);
+}
+
+void write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
+    const std::string target = write_target(path);
+    struct stat status{};
+    const bool exists = ::stat(target.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail("write", path, EISDIR);
     if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, parts);
 
-    const std::string target = exists ? resolved(path) : path;
-    std::string temporary;
-    Descriptor file(create_beside(target, 0666, temporary));
+    const std::string temporary = target + kPartialSuffix;
+    const mode_t mode = exists ? status.st_mode & 0777 : 0666;
+    Descriptor file = create_locked_file(temporary, mode | S_IRUSR | S_IWUSR, true);
+    if (!file.is_open()) fail("write", path, errno);
     TemporaryFile cleanup(temporary);
     // A replaced file keeps its permissions; where that is not allowed, the usual ones do.
-    if (exists) (void)!::fchmod(file.number(), status.st_mode & 0777);
+    if (exists) (void)!::fchmod(file.number(), mode);
     for (const Bytes& part : parts) {
         if (const int error = write_all(file.number(), part)) fail("write", path, error);
     }
     if (::fsync(file.number()) != 0) fail("write", path, errno);
-    if (const int error = file.close()) fail("write", path, error);
     if (::rename(temporary.c_str(), target.c_str()) != 0) fail("write", path, errno);
     cleanup.keep();
+    if (const int error = file.close()) fail("write", path, error);
     sync_directory(target);
 }
 

@@ -119,7 +119,7 @@ void Instance::bind(const DimValues& dims) {
     } catch (...) {
         tensors_.clear();  // unbound, not half bound
         bindings_.clear();
-        prepared_ = false;
+        prepared_version_ = 0;
         throw;
     }
 }
@@ -129,7 +129,7 @@ bool Instance::bind_again(const std::vector<std::int64_t>& values) {
     if (known == bindings_.end()) return false;
     const Binding& binding = known->second;
     tensors_ = binding.tensors;
-    if (binding.prepared_shapes != prepared_shapes_) prepared_ = false;
+    if (binding.prepared_shapes != prepared_shapes_) prepared_version_ = 0;
     prepared_shapes_ = binding.prepared_shapes;
     workspace_bytes_ = binding.workspace_bytes;
     prepared_bytes_ = binding.prepared_bytes;
@@ -204,7 +204,7 @@ void Instance::place_prepared(std::size_t start) {
             throw UserError("the prepared buffers of " + model_->name + " have too many bytes");
         }
     }
-    if (shapes != prepared_shapes_) prepared_ = false;
+    if (shapes != prepared_shapes_) prepared_version_ = 0;
     prepared_shapes_ = std::move(shapes);
     prepared_memory_.reserve(bytes + kAlignment);
     prepared_bytes_ = bytes;
@@ -304,9 +304,10 @@ void Instance::run_call(Call call) {
 void Instance::run_call(Call call, const std::function<void(const Call&)>& work) {
     call = complete(call);
     if (program_->check_inputs) program_->check_inputs(call);
-    call.prepare = !prepared_;
+    const std::uint64_t version = parameters_->version();
+    call.prepare = prepared_version_ != version;
     work(call);
-    prepared_ = true;
+    prepared_version_ = version;
 }
 
 }  // namespace fovea::runtime

@@ -50,8 +50,9 @@ class Instance {
     std::vector<std::int64_t> shape_of(const TensorSpec& spec) const;
     const Program& program() const { return *program_; }
 
-    /// Parameters changed: prepared buffers are filled again before the next run.
-    void parameters_changed() { prepared_ = false; }
+    /// Parameters changed: the prepared buffers of every instance over them are filled again
+    /// before its next run.
+    void parameters_changed() { parameters_->mark_changed(); }
     /// Throws UserError when an input holds an id or a length out of range.
     void check_inputs();
     /// Checks the inputs, prepares if needed, and runs.
@@ -102,7 +103,7 @@ class Instance {
     std::vector<std::vector<std::int64_t>> prepared_shapes_;
     Arena inputs_, outputs_, workspace_, prepared_memory_;
     std::size_t workspace_bytes_ = 0, prepared_bytes_ = 0;
-    bool prepared_ = false;
+    std::uint64_t prepared_version_ = 0;  // of the parameters; 0: nothing is prepared
 };
 
 }  // namespace fovea::runtime

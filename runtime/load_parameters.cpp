@@ -7,6 +7,7 @@
 #include <set>
 
 #include "error.h"
+#include "printable.h"
 
 namespace fovea::runtime {
 namespace {
@@ -74,7 +75,7 @@ void warn_unused(const SafetensorsFile& file, const std::string& model,
     }
     if (names.size() > 3) list += " and " + std::to_string(names.size() - 3) + " more";
     std::fprintf(stderr, "warning: '%s' has tensors that %s does not use: %s\n",
-                 file.path().c_str(), model.c_str(), list.c_str());
+                 file.path().c_str(), model.c_str(), printable(list).c_str());
 }
 
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
@@ -97,6 +98,7 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
         copy_parameter(file, tensor, parameters.shape(i), parameters.values(i));
         verify_aliases(model, tensor, model.parameters[i].name, file);
     }
+    parameters.mark_changed();
     warn_unused(file, model.name, unused_names(model, file, ignored_prefix));
 }
 

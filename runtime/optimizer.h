@@ -70,9 +70,9 @@ class Optimizer {
     void set_step(std::uint64_t step) { step_ = step; }
     /// All that a training needs to go on, besides the step.
     std::vector<OptimizerState> state();
-    /// The same for a device that moves it: what is here may be older than what the device has.
+    /// The same without copying from the device: it may be older than the device's.
     std::vector<OptimizerState> state_here();
-    /// What brings the state here from a device, before anyone sees it; nothing: it is here.
+    /// Copies the state back from a device, called before each access; empty: it is in host memory.
     void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
 
   private:

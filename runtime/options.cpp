@@ -4,45 +4,58 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "error.h"
 
 namespace fovea::runtime {
 namespace {
 
-/// What a value of this kind should be, in words; empty for those that take any.
-std::string_view expectation(OptionKind kind) {
-    switch (kind) {
+bool is_whole(OptionKind kind) {
+    return kind == OptionKind::whole || kind == OptionKind::positive_whole;
+}
+
+/// What a value should be, in words; empty for those that take any.
+std::string expectation(const OptionSpec& spec) {
+    switch (spec.kind) {
         case OptionKind::flag:
         case OptionKind::text: return "";
-        case OptionKind::whole: return "a whole number from 0";
-        case OptionKind::positive_whole: return "a whole number from 1";
-        case OptionKind::number: return "a number";
-        case OptionKind::positive_number: return "a number above 0";
+        case OptionKind::whole: return "a whole number from 0 to " + std::to_string(spec.most);
+        case OptionKind::positive_whole:
+            return "a whole number from 1 to " + std::to_string(spec.most);
+        case OptionKind::number: return "a number, at most 3.4e38 in magnitude";
+        case OptionKind::number_from_zero: return "a number from 0 to 3.4e38";
+        case OptionKind::positive_number: return "a number from 1.2e-38 to 3.4e38";
         case OptionKind::probability: return "a number from 0 and below 1";
     }
     return "";
 }
 
-bool is_fit(OptionKind kind, std::string_view text) {
+bool is_fit(const OptionSpec& spec, std::string_view text) {
+    using Float = std::numeric_limits<float>;
     const auto integer = parse_integer(text);
     const auto number = parse_number(text);
-    switch (kind) {
-        case OptionKind::flag:
-        case OptionKind::text: return true;
-        case OptionKind::whole: return integer && *integer >= 0;
-        case OptionKind::positive_whole: return integer && *integer >= 1;
-        case OptionKind::number: return number.has_value();
-        case OptionKind::positive_number: return number && *number > 0;
+    const bool is_float = number && std::abs(*number) <= double(Float::max());
+    switch (spec.kind) {
+        case OptionKind::flag: return true;
+        case OptionKind::text: return !text.empty();
+        case OptionKind::whole: return integer && *integer >= 0 && *integer <= spec.most;
+        case OptionKind::positive_whole: return integer && *integer >= 1 && *integer <= spec.most;
+        case OptionKind::number: return is_float;
+        case OptionKind::number_from_zero: return is_float && *number >= 0;
+        case OptionKind::positive_number: return is_float && *number >= double(Float::min());
         case OptionKind::probability: return number && *number >= 0 && *number < 1;
     }
     return false;
 }
 
 void verify_value(const OptionSpec& spec, const std::string& text) {
-    if (is_fit(spec.kind, text)) return;
-    throw UserError("option '--" + spec.name + "' expects " + std::string(expectation(spec.kind)) +
-                    ", not '" + text + "'");
+    if (is_fit(spec, text)) return;
+    if (spec.kind == OptionKind::text)
+        throw UserError("option '--" + spec.name + "' needs a value, " + spec.value_name);
+    throw UserError("option '--" + spec.name + "' expects " + expectation(spec) + ", not '" + text +
+                    "'");
 }
 
 /// Damerau's distance, restricted to one edit per place (optimal string alignment).
@@ -245,6 +258,8 @@ std::string Options::help() const {
         std::string line = left_column(spec);
         line.append(width - line.size() + 2, ' ');
         line += spec.help;
+        if (is_whole(spec.kind) && spec.most != kMostWhole)
+            line += ", at most " + std::to_string(spec.most);
         if (spec.required) line += " (required)";
         if (spec.repeated) line += " (may be given several times)";
         if (spec.default_text) line += " (default " + *spec.default_text + ")";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,13 +27,16 @@ std::optional<double> parse_number(std::string_view text);
 /// What an option takes.
 enum class OptionKind {
     flag,              // nothing
-    text,
+    text,              // not empty
     whole,             // a whole number from 0
     positive_whole,    // a whole number from 1
-    number,            // any finite number
-    positive_number,   // above 0
+    number,            // any number that a float can hold
+    number_from_zero,  // the same, from 0
+    positive_number,   // the same, above 0 as a float too
     probability,       // from 0, below 1
 };
+
+inline constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
 /// One option. `--name VALUE` and `--name=VALUE`; `-x VALUE` when it has a short name.
 struct OptionSpec {
@@ -43,6 +47,7 @@ struct OptionSpec {
     std::optional<std::string> default_text = {};  // checked like a given one
     bool required = false, repeated = false;
     char short_name = 0;
+    std::int64_t most = kMostWhole;  // of whole numbers
 };
 
 /// The options of one (sub)command. Declare, parse, then ask.

@@ -109,6 +109,7 @@ void Parameters::initialize(std::uint64_t seed) {
         const std::size_t i = by_name[rank];
         draw(model_->parameters[i], shapes_[i], stream, values(i));
     }
+    mark_changed();
 }
 
 }  // namespace fovea::runtime

@@ -37,10 +37,14 @@ class Parameters {
     std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
     std::span<float> values(std::size_t i);  // row-major
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
+    /// Whoever writes values says so, once they stand: every instance over these parameters then
+    /// prepares its buffers anew before its next run. `initialize` and `load_parameters` do.
+    void mark_changed() { ++version_; }
+    std::uint64_t version() const { return version_; }  // from 1
     /// Where the first one starts; the values there are those of the last `flat` or `values`.
     float* address() { return values_.as<float>(); }
-    /// A device that moves the values gives what brings them here, which is called before anyone
-    /// sees them; nothing: they are here.
+    /// Copies the values back from a device that updates them, called before each access. Empty:
+    /// the values are in host memory.
     void set_fetch(std::function<void()> fetch) { fetch_ = std::move(fetch); }
     void fetch() {
         if (fetch_) fetch_();
@@ -58,6 +62,7 @@ class Parameters {
     std::map<std::string, int> indices_;
     std::vector<std::size_t> offsets_;
     std::size_t flat_size_ = 0;
+    std::uint64_t version_ = 1;
     Arena values_;
     std::function<void()> fetch_;
 };

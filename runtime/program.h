@@ -81,10 +81,6 @@ struct Alias {
     std::string parameter;  // in Model::parameters
 };
 
-namespace device {
-struct Code;
-}
-
 /// A generated model: parameters shared by all its programs.
 struct Model {
     std::string name;
@@ -94,8 +90,9 @@ struct Model {
     std::vector<Program> programs;
     std::vector<Alias> aliases = {};
     std::string isa = {};  // the instruction set of its kernels, see isa.h
-    /// Where set: its kernels for GPUs, or a UserError that says why there are none.
-    std::function<std::shared_ptr<const device::Code>()> device_code = nullptr;
+    /// Where set: the model as it runs on a GPU, or a UserError that says why it does not. Programs
+    /// without kernels for GPUs leave it empty, and hold nothing of the CUDA driver's interface.
+    std::function<Model(const Model&)> on_cuda = nullptr;
 };
 
 }  // namespace fovea::runtime

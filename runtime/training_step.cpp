@@ -121,7 +121,7 @@ StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const Step
     }
     if (running.outcome.moved) {
         optimizer_.advance();
-        instance_.parameters_changed();
+        parameters_.mark_changed();
     }
     return running.outcome;
 }

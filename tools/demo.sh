@@ -8,13 +8,13 @@ step() { printf '\n== %s\n' "$1"; }
 
 step "building fovea"
 mkdir -p build
-cmake -G Ninja -S . -B build >build/configure.log || { cat build/configure.log; exit 1; }
+cmake -G Ninja -S . -B build -DFOVEA_PRECOMPILE=ON -DFOVEA_UNITY=ON -DFOVEA_TESTS=OFF >build/configure.log || { cat build/configure.log; exit 1; }
 cmake --build build -j "$(nproc)" --target fovea
 mkdir -p build/demo
 cd build/demo
 
 step "fovea build transformer -o translator: C++ from the model, a program from the C++"
-../fovea build transformer -o translator \
+../fovea build transformer -o translator --isa native \
     --set hidden=64 --set ffn=128 --set heads=4 --set layers=2 --set dropout=0.1
 ls -l translator | awk '{print $5 " bytes; it needs"}'
 ldd translator | awk '{print "    " $1}'

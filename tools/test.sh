@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 sh tools/setup.sh
 jobs=$(nproc)
 mkdir -p build
-cmake -G Ninja -S . -B build -DFOVEA_TESTS=ON -DFOVEA_PRECOMPILE=ON >build/configure.log || { cat build/configure.log; exit 1; }
+cmake -G Ninja -S . -B build -DFOVEA_TESTS=ON -DFOVEA_PRECOMPILE=ON -DFOVEA_UNITY=ON >build/configure.log || { cat build/configure.log; exit 1; }
 cmake --build build -j "$jobs"
 ctest --test-dir build -j "$jobs" --output-on-failure "$@"

@@ -11,8 +11,8 @@ namespace fovea {
 std::vector<int> nodes_of_scan(const Graph& graph, int id);
 
 /// The gradients of the inputs that are wanted (by number), given those of the results (by number,
-/// empty for none). What products, sums and other costly ops of a step gave is stored by the
-/// forward scan, which gets more results; elementwise ops and views are computed again.
+/// empty for none). The forward scan saves, as further results, products, sums and other costly
+/// values of a step; elementwise ops and views are rematerialised.
 std::vector<Tensor> differentiate_scan(Graph& graph, int id, const std::vector<Tensor>& cotangents,
                                        const std::vector<bool>& wanted);
 

@@ -73,7 +73,7 @@ class Choice {
         return std::any_of(node.inputs.begin(), node.inputs.end(),
                            [&](int input) { return input > 0 && varies_[std::size_t(input)]; });
     }
-    /// Many instructions for a value that takes no more memory than what it is computed from.
+    /// Many instructions for a value that takes no more memory than its operands.
     bool is_costly(int id) const {
         const Node& node = step_[id];
         if (node.op != Op::elementwise || !varies_[std::size_t(id)]) return false;

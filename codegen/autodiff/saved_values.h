@@ -1,4 +1,4 @@
-// Which values of a scan's step are stored for its backward step, and which are computed again.
+// Which values of a scan's step are saved for its backward step, and which are rematerialised.
 #pragma once
 
 #include <string_view>
@@ -15,9 +15,9 @@ struct SavedValues {
     std::vector<int> stored;   // those that the forward scan must give besides its states
 };
 
-/// What the outputs `wanted` of `step` need: elementwise values and views of the forward step are
-/// computed again, products with what is added to them, sums, softmaxes and the like are stored;
-/// so are gates, and other exponentials that have no more elements than what they are made of.
+/// For the outputs `wanted` of `step`: elementwise values and views of the forward step are
+/// rematerialised; products with their biases, sums and softmaxes are saved, and so are gates and
+/// other exponentials that have no more elements than their operands.
 SavedValues saved_values(const Graph& step, const std::vector<std::string_view>& wanted);
 
 }  // namespace fovea

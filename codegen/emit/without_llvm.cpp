@@ -1,4 +1,4 @@
-// What stands for the PTX target where CMake found no LLVM.
+// The PTX target of a build without LLVM: it refuses in a sentence.
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 

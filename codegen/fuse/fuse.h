@@ -45,7 +45,7 @@ struct Refusal {
 };
 
 struct FusedGraph {
-    bool enabled = true;  // whether neighbours were merged
+    bool enabled = true;  // whether ops were fused
     std::vector<Group> groups;  // in an order in which they can run
     std::vector<int> group_of;  // node to group; -1: leaves, views, outputs and what is inlined
     /// Where a node's value lies; base -1 for values that have no memory. A base is a leaf, a
@@ -53,18 +53,18 @@ struct FusedGraph {
     std::vector<Layout> layouts;
     /// For a base whose memory is an output of the program: the output's node, else -1.
     std::vector<int> output_of;
-    /// Which bases lie in memory as bfloat16, whatever the graph says; empty: none, and weights as
-    /// float32. Kernels compute in float32 all the same.
+    /// Which bases are stored as bfloat16, although the graph says float32; empty: none, weights
+    /// included. Kernels compute in float32 either way.
     std::vector<bool> in_bfloat16;
     std::vector<Refusal> refusals;
 };
 
-/// Merges neighbours into groups and places values; with `enabled` false, every op stays by itself.
+/// Fuses adjacent ops into groups and places values; with `enabled` false, every op is a group.
 FusedGraph fuse(const Graph& graph, bool enabled);
 
-/// Whether a node is computed anew wherever it is read: constants, positions, comparisons, random
-/// factors, values that depend on nothing but these; with `enabled`, also what the backward pass
-/// can make again of one value and factors by row or column.
+/// Whether a node is rematerialised in every kernel that reads it: constants, positions,
+/// comparisons, random factors and values of these alone; with `enabled`, also what the backward
+/// pass can recompute from one value and factors by row or column.
 std::vector<bool> inlined_nodes(const Graph& graph, bool enabled);
 
 /// Whether a node depends on an input or is drawn: the others are the same in every run.
@@ -73,19 +73,19 @@ std::vector<bool> varying_nodes(const Graph& graph);
 /// For each node, those that read it, in order.
 std::vector<std::vector<int>> readers_of(const Graph& graph);
 
-/// Whether a value is made element by element of a contraction that nothing else reads: the
-/// contraction then stores it, and not its own sums.
+/// Whether a value is the elementwise epilogue of a contraction that nothing else reads: the
+/// contraction then stores it instead of its own sums.
 bool finishes_product(const Graph& graph, const std::vector<std::vector<int>>& readers, int id);
 
 /// Puts every node that computes into a group (`groups`, `group_of`, `refusals` of the result).
 FusedGraph group_nodes(const Graph& graph, const std::vector<bool>& inlined, bool enabled);
 
-/// Whether the machine takes many instructions for it.
+/// Whether the function takes many instructions.
 bool is_transcendental(Elementwise function);
 
-/// Makes one of row kernels where one alone reads what cost the other much to compute. Gives the
-/// sums over rows of what a row kernel computes or reads to that kernel, and makes one of those
-/// that share a value.
+/// Merges row kernels: one with costly values into their only reader, those that share a value, and
+/// sums over rows (the gradients of biases and of a norm's weight) into the row kernel that
+/// computes or reads their operand.
 void join_row_kernels(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
 
 /// Decides which values get memory, and adds copies where a view cannot be read in place.
@@ -94,13 +94,13 @@ void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 /// Orders the groups so that each comes after those it reads from, and names them.
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
 
-/// Lets values that contractions read lie in memory as bfloat16, and with them the weights that
-/// contractions read in panels. Parameters themselves, results and outputs of the program, and what
-/// other kernels than row kernels, copies and contractions touch stay as they are; `in_attention`:
-/// kernels of attention multiply, take and give such values, too.
+/// Stores values that contractions read as bfloat16, and the weights that they read in panels.
+/// Parameters themselves, outputs of the program, and values that kernels other than row kernels,
+/// copies and contractions touch stay float32; with `in_attention`, kernels of attention read and
+/// write bfloat16, too.
 void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention = false);
 
-/// The composite that a node is of, or its op; the products of attention by what they give:
+/// The composite that a node belongs to, or its op; the products of attention by their result:
 /// `masked_softmax`, `add`, `scores`.
 std::string what_it_computes(const Graph& graph, int id);
 

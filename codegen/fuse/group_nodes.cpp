@@ -111,15 +111,16 @@ class Grouping {
         if (!enabled_) return "fusion is off";
         if (group.form != Form::rows && group.form != Form::columns && group.form != Form::contract)
 
-            return "its reader takes it from memory";
+            return "its reader takes its operands from memory";
         for (int reader : readers)
             if (fused_.group_of[std::size_t(reader)] == target && reads_memory(id, reader))
-                return "its reader takes it from memory";
+                return "its reader takes its operands from memory";
         bool all_inside = std::all_of(readers.begin(), readers.end(), [&](int reader) {
             return fused_.group_of[std::size_t(reader)] == target;
         });
         if (auto reason = why_not_shape(id, group, all_inside)) return reason;
-        if (!all_inside && leads_to(id, target)) return "another reader of it is needed before";
+        if (!all_inside && leads_to(id, target))
+            return "another reader of it comes before this kernel: a cycle";
         return std::nullopt;
     }
 
@@ -144,7 +145,7 @@ class Grouping {
                 return why_not_elementwise(node, group, all_inside);
             case OpClass::reduction: return why_not_reduction(node, group);
             case OpClass::contraction: return why_not_contraction(node, group, all_inside);
-            default: return "it moves values by itself";
+            default: return "it is a kernel of its own";
         }
     }
     std::optional<std::string> why_not_contraction(const Node& node, const Group& group,
@@ -160,7 +161,7 @@ class Grouping {
                                                           bool all_inside) {
         bool whole = node.shape == group.domain;
         if (group.form == Form::columns && !(whole && all_inside))
-            return "a reduction over columns takes in what only it reads";
+            return "a reduction over columns fuses what it alone reads";
         if (group.form == Form::contract && !whole) return "the shapes differ";
         if (group.form == Form::rows && !whole && !is_row_scalar(node.shape, group.domain))
             return "the shapes differ";
@@ -168,7 +169,7 @@ class Grouping {
     }
     std::optional<std::string> why_not_reduction(const Node& node, const Group& group) const {
         if (!reduces_last(node)) return "it reduces over columns";
-        if (group.form != Form::rows) return "its reader is no row kernel";
+        if (group.form != Form::rows) return "its reader is not a row kernel";
         const Shape& input = graph_[node.inputs[0]].shape;
         bool same_rows = is_row_scalar(node.shape, group.domain);
         if (!same_rows || !(input == group.domain || group.domain[-1].is_one()))

@@ -1,7 +1,7 @@
-// Row kernels that are better one. A kernel that reads what cost another much to compute, and
-// nobody else reads, joins it: a loss and its gradient. Those that make the parts of one value are
-// one: the gradients of an LSTM's gates. Sums over rows (the gradients of biases
-// and of a norm's weight) join the kernel that has the rows at hand: each row is read once for all.
+// Merges row kernels. A kernel joins the one whose costly values it alone reads: a loss and its
+// gradient. Kernels of the parts of one value are merged: the gradients of an LSTM's gates. Sums
+// over rows (the gradients of biases and of a norm's weight) join the kernel that computes or reads
+// the rows, so that each row is read once.
 #include <algorithm>
 #include <set>
 

@@ -21,7 +21,7 @@ std::optional<std::vector<Factor>> split(const std::vector<Factor>& factors,
                                          const std::vector<Dim>& sizes) {
     std::vector<Factor> result(sizes.size());
     std::size_t at = factors.size();
-    Dim rest(1), stride(0);  // what is left of the factor being split, from its inner end
+    Dim rest(1), stride(0);  // the rest of the factor being split, from its inner end
     for (std::size_t i = sizes.size(); i-- > 0;) {
         const Dim size = sizes[i].without_label();
         result[i] = {size, Dim(0)};

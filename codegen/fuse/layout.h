@@ -29,7 +29,7 @@ Layout row_major(int base, const Shape& shape);
 std::optional<Layout> rearranged(const Layout& input, const RearrangeAxes& axes);
 
 /// The layout of x in the memory of `rearrange(x, axes)`, which is row-major with base `base`: what
-/// the kernel that computes x stores to when nobody else reads x.
+/// the kernel that computes x stores to when x has no other reader.
 Layout stored_rearranged(int base, const Shape& result, const RearrangeAxes& axes);
 
 /// The layout of a slice: positions `first` to `first + extent` of axis `axis`.

@@ -81,7 +81,7 @@ std::vector<bool> varying_nodes(const Graph& graph) {
 
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused) {
     int count = int(fused.groups.size());
-    // The group that gives a value its memory; of a view, the one of what it looks at.
+    // The group that gives a value its memory; of a view, the one of its base.
     auto writer = [&](int id) {
         while (fused.group_of[std::size_t(id)] < 0 &&
                row_of(graph[id].op).op_class == OpClass::view)

@@ -1,4 +1,4 @@
-// Values of a loop's step that are made larger than what they come from: broadcasts.
+// Values of a loop's step that are larger than their operands: broadcasts.
 #pragma once
 
 #include <vector>

@@ -8,18 +8,18 @@
 
 namespace fovea {
 
-/// Copies a graph, node by node, letting a pass put something else in a node's place.
+/// Copies a graph, node by node; a pass may replace a node.
 class Rewrite {
   public:
     explicit Rewrite(const Graph& source);
 
     const Graph& source() const { return source_; }
     Graph& target() { return target_; }
-    /// What stands in the target for a node of the source (already visited).
+    /// The value in the target that replaces a node of the source (already visited).
     Tensor mapped(int source_id);
     /// A copy of the node with its inputs mapped (and its score region, for attention).
     Tensor copy(int source_id);
-    /// Makes `value` stand for the node.
+    /// Maps the node to `value`.
     void set(int source_id, Tensor value);
 
     /// Visits the nodes of region 0 in order. `rule` gives what to put in a node's place, or

@@ -10,11 +10,11 @@
 
 namespace fovea {
 
-/// Something that stayed as it was: the line of text says what, where, and why.
+/// What was not fused, a line each: what, where, and why.
 using Notes = std::vector<std::string>;
 
-/// Why an attention that could be one kernel, with this score, is to stay as it is; nothing: it is
-/// not.
+/// Why an attention that could be one kernel, with this score, is not fused; none: it is
+/// fused.
 using WhyNotHere = std::function<std::optional<std::string>(int id, const ScoreFunction&)>;
 
 /// Every attention becomes a fused_attention where `why_not_fused_attention` has nothing to say,

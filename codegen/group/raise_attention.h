@@ -9,7 +9,7 @@
 namespace fovea {
 
 /// Einsums of softmax(scores), perhaps masked, perhaps dropped out, with values become attention
-/// where `why_not_attention` has nothing to say. The weights stay for whoever else reads them.
+/// where `why_not_attention` has nothing to say. The weights stay where they have other readers.
 Graph raise_attention(const Graph& graph);
 
 /// Why a node, a weighted sum, is not raised; nothing when it is.

@@ -1,4 +1,4 @@
-// Takes a conjunction apart and looks at each condition by itself.
+// Splits a conjunction and matches each condition.
 #include "codegen/group/read_mask.h"
 
 #include <optional>

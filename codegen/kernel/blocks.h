@@ -1,4 +1,4 @@
-// Where nodes stand and who reads them: what analyses and rewrites of loops over tiles need.
+// The block of each node and its readers, for analyses and rewrites of loops over tiles.
 #pragma once
 
 #include <vector>

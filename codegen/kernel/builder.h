@@ -79,8 +79,8 @@ class Builder {
         return loop(LoopKind::seq, axis, body);
     }
     /// Tiles of `axis` in order, from `lower` to below `upper` (-1: its ends). `body(carried)` is
-    /// given the carried values, a vector of tiles, and returns what they become; the result is
-    /// what they are after the last tile.
+    /// given the carried values, a vector of tiles, and returns their next values; the result is
+    /// their values after the last tile.
     struct Bounds {
         Id lower = -1, upper = -1;
     };

@@ -1,4 +1,4 @@
-// The type of a node from its operands: which axes its tile has, and of what its elements are.
+// The type of a node from its operands: the axes of its tile and its element type.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace fovea::kernel {
 
-/// Whether a function takes floats, whatever it is given: all beyond sums, products, comparisons
-/// and choices.
+/// Whether a function converts its operands to floats: all but sums, products, comparisons and
+/// choices.
 bool works_in_floats(Elementwise function);
 
 /// The axes of the tile that `operation` makes, ascending. `points` are the axes of the `each` and

@@ -45,12 +45,12 @@ namespace fovea::kernel {
 using Id = int;
 using AxisId = int;
 
-/// How many blocks a sum over rows is taken in. Threads share the blocks; the sum does not depend
-/// on how many threads there are.
+/// How many blocks a sum over rows is split into. Threads share the blocks; the sum does not depend
+/// on the number of threads.
 inline constexpr int kRowBlocks = 32;
 
-/// How many blocks a product of matrices with many rows and few columns is taken in on a CPU: a
-/// thread then adds up products of the rows that it made, not of those that others made.
+/// How many blocks the summed axis of a product with many rows and few results is split into on a
+/// CPU (split K): a thread then sums over rows that it computed itself, which are in its cache.
 inline constexpr int kProductBlocks = 4;
 
 /// A named range of positions, 0 to extent - 1.
@@ -141,8 +141,8 @@ struct Valid {
     AxisId axis = 0;
     Id lower = -1, upper = -1;  // those of the loop
 };
-/// A value that a `tiles` loop hands from tile to tile: `argument` is the Carried node inside,
-/// `next` what the block makes of it; both have the axes of `initial`.
+/// A loop-carried value of a `tiles` loop: `argument` is the Carried node inside, `next` its value
+/// after the tile; both have the axes of `initial`.
 struct Carry {
     Id initial = -1, argument = -1, next = -1;
 };
@@ -194,9 +194,9 @@ struct StepArgument {
     Dim offset{}, step{}, row{};
 };
 struct StepCall {
-    int kernel = 0;                       // into Steps::kernels
+    int kernel = 0;  // into Steps::kernels
     std::vector<StepArgument> arguments;  // for its buffers
-    bool waits = false;                   // for what the calls before it wrote
+    bool waits = false;  // for what the calls before it wrote
 };
 /// Before the first step, `from` is copied to `to`: `size` elements for each row.
 struct StepStart {
@@ -207,8 +207,8 @@ struct StepStart {
 struct Steps {
     Dim count;
     bool reverse = false;  // from the last step to the first
-    /// The dim that is the first of every value of a step, whose positions do without each other:
-    /// each thread takes some of them through all steps. Empty: threads share each kernel's work.
+    /// The first dim of every value of a step, along which steps are independent (the batch): each
+    /// thread runs some of its positions through all steps. Empty: threads share each kernel.
     Symbol rows{};
     std::vector<Kernel> kernels;
     std::vector<StepCall> calls;

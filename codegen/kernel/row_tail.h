@@ -1,4 +1,4 @@
-// Rows whose ends a mask hides: a kernel need not compute what lies past the last position seen.
+// Rows whose ends a mask hides: a kernel skips the positions past the last one that is seen.
 #pragma once
 
 #include <map>

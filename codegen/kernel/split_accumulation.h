@@ -1,5 +1,5 @@
-// Rewrite for targets that run many tiles at once: a value that tiles add to one after the other is
-// computed by a kernel of its own.
+// Rewrite for parallel targets: a value that tiles accumulate into one after the other is computed
+// by a kernel of its own, without atomics.
 #pragma once
 
 #include <vector>

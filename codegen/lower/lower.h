@@ -38,8 +38,8 @@ enum class Weights { in_pairs, as_they_are };
 
 /// What is asked of all kernels.
 struct Choices {
-    int row_blocks = kernel::kRowBlocks;  // that sums over rows are taken in
-    int product_blocks = 1;  // that products of many rows are taken in where few sums come of them
+    int row_blocks = kernel::kRowBlocks;  // that sums over rows are split into
+    int product_blocks = 1;  // of the summed axis (split K), where results are few
     Weights weights = Weights::in_pairs;
     bool tf32 = false;  // products of float32 may round their operands to tf32
 };

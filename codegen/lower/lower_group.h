@@ -16,8 +16,8 @@ std::vector<LoweredKernel> lower_row_sums(const Graph& graph, const fuse::FusedG
 /// A reduction over other axes: lanes along the last axis, the reduced axes in order.
 LoweredKernel lower_columns(const Graph& graph, const fuse::FusedGraph& fused,
                             const fuse::Group& group, Memories& memories);
-/// An einsum and its epilogue; where it has few sums of many products, their parts, one for each
-/// block of products, then the sums.
+/// An einsum and its epilogue; where results are few and the summed axis is long, split K: partial
+/// sums, one for each block, then their sum.
 std::vector<LoweredKernel> lower_contraction(const Graph& graph, const fuse::FusedGraph& fused,
                                              const fuse::Group& group, Memories& memories);
 /// A table of zeros, then rows added to it in the order of the ids.

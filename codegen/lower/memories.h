@@ -1,4 +1,4 @@
-// The memories that kernels of a program refer to, made as they are asked for.
+// The memories that kernels of a program refer to, made on demand.
 #pragma once
 
 #include <map>
@@ -27,9 +27,9 @@ class Memories {
 
     /// The memory of base node `base`.
     int of(int base);
-    /// How many blocks a sum over rows is taken in.
+    /// How many blocks a sum over rows is split into.
     int row_blocks() const { return choices_.row_blocks; }
-    /// How many blocks a product of many rows is taken in, of which few sums come.
+    /// How many blocks the summed axis of a product with few results is split into.
     int product_blocks() const { return choices_.product_blocks; }
     /// The memory of the parts of node `base`, a sum over rows or a product: [blocks, …].
     int parts_of(int base, std::vector<Dim> shape);

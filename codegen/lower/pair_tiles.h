@@ -18,7 +18,7 @@ using TileAxes = std::vector<kernel::AxisId>;  // one for each axis of a value; 
 using LeafTile = std::function<kernel::Id(const Node& leaf, const TileAxes& axes)>;
 
 /// Computes values of a score function (or of its gradient) in the kernel's current block.
-/// Products are taken apart, so that their numbers become one and sums of them contractions.
+/// Products are split into factors, so that constants fold and sums of products are contractions.
 class PairTiles {
   public:
     /// `widths`: axes that vectors of a pair lie along, to be used before new ones are made.

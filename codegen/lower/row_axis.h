@@ -1,4 +1,4 @@
-// Whether the rows of a step's values do without each other.
+// Whether the rows of a step's values are independent of each other.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace fovea::lower {
 
-/// Why not, as a sentence without its end, or nothing: then every value of the step that has the
-/// dim `rows` has it first, and a row of it depends on the same row of others and on what has no
+/// The reason why not, without a full stop. None: every value of the step that has the dim `rows`
+/// has it first, and a row of it depends on the same row of other values and on values that have no
 /// rows.
 std::optional<std::string> why_rows_are_mixed(const Graph& step, Symbol rows);
 

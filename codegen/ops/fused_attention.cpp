@@ -253,7 +253,7 @@ std::optional<std::string> why_not_tiled(const Graph& function) {
                 break;
             case Op::scatter_add:
                 if (!index(1) || graph[node.inputs[1]].name != "head")
-                    return "it learns a table that its score reads by other than the head";
+                    return "its score reads a learned table by an index other than the head";
                 break;
             default: return refuse("");
         }

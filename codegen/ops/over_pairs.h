@@ -8,7 +8,7 @@
 
 namespace fovea {
 
-/// What stands for the inputs of a score function (see ScoreFunction): `query` [batch, (heads,)
+/// The values of the inputs of a score function (see ScoreFunction): `query` [batch, (heads,)
 /// queries, width], `key` [.., keys, width], `cotangent` [.., queries, keys] where the function has
 /// an input `score.grad`.
 struct PairLeaves {

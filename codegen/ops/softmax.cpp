@@ -61,8 +61,8 @@ Tensor masked_softmax_expand(const Expansion& e) {
     return mask.masked_rows == MaskedRows::zero ? where(kept, y, 0.0) : y;
 }
 
-/// As softmax's where a key is seen, 0 elsewhere: a row that is masked whole gives none. What is
-/// hidden of the weights is 0 from the start, so that kernels need not look at it.
+/// As softmax's where a key is seen, 0 elsewhere: a row that is masked whole gives none. Hidden
+/// weights are constant zeros, so that kernels skip them.
 void masked_softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) {
     if (!sink.wants(0)) return;
     Shape shape = y.shape();

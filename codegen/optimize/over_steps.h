@@ -11,8 +11,8 @@ namespace fovea {
 /// Whether a node of a step can be computed for all steps at once from its inputs.
 bool is_possible_over_steps(const Graph& step, int id);
 
-/// Builds nodes of a step in the graph around it: what differs from step to step gets an axis of
-/// the steps in front.
+/// Builds nodes of a step in the graph around it: values that differ from step to step get a
+/// leading axis of steps.
 class OverSteps {
   public:
     struct Value {

@@ -6,8 +6,8 @@
 namespace fovea::plan {
 
 /// Orders the steps by phases and sets `phase` of each. A step that reads what one of a phase
-/// wrote, or writes what one of them touched, waits for a later phase; some that follow it and have
-/// nothing to do with it go ahead. Steps that depend on each other keep their order.
+/// wrote, or writes what one of them touched, is put in a later phase; later steps that are
+/// independent of it may run before it. Steps that depend on each other keep their order.
 void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels);
 
 }  // namespace fovea::plan

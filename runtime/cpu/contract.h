@@ -167,9 +167,11 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, PanelOp
 template <int Rows, int Vectors, class Finish, class Given>
 FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vectors], const float* a,
                                   const float* b, const Finish& finish, Given sum) {
-    constexpr i64 kWidth = kLanes * Vectors, kGroup = kTilesOfLines<Rows> * Rows;
+    constexpr i64 kWidth = kLanes * Vectors;
     constexpr i64 kCopying = Rows * Vectors;  // rows of the tiles that copy a panel
-    static_assert(kCopying <= kGroup);
+    // Rows that are packed at a time: whole lines, and no fewer than those that copy a panel.
+    constexpr i64 kLines = kTilesOfLines<Rows>;
+    constexpr i64 kTiles = (Vectors + kLines - 1) / kLines * kLines, kGroup = kTiles * Rows;
     const i64 steps = sum.extent, tiles = (panel.block_rows + Rows - 1) / Rows;
     float* const packed = scratch((tiles * Rows + 2 * kWidth) * steps);
     float* const panels[] = {packed + tiles * Rows * steps,
@@ -195,7 +197,7 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
         pack_rows<Rows>(packed + groups * kGroup * steps, a + groups * kGroup,
                         left - groups * kGroup, sum);
         for (i64 group = 1; group < groups; ++group) {
-            CopyByTiles<kTilesOfLines<Rows>, Rows> rows{
+            CopyByTiles<kTiles, Rows> rows{
                 {a + group * kGroup, sum.a, packed + group * kGroup * steps, steps * Rows, Rows},
                 steps,
                 kGroup};

@@ -1,8 +1,6 @@
 #include "choose_device.h"
 
 #include "../error.h"
-#include "cuda_device.h"
-#include "on_device.h"
 
 namespace fovea::runtime::device {
 
@@ -18,9 +16,10 @@ Model choose_device(const Model& model, const std::string& device) {
     if (device == "cpu") return model;
     if (device != "cuda")
         throw UserError("option '--device' takes cpu or cuda, not '" + device + "'");
-    if (!model.device_code) throw UserError("this program was built without kernels for GPUs");
-    const std::shared_ptr<const Code> code = model.device_code();
-    return on_device(model, open_cuda(), code);
+    if (!model.on_cuda)
+        throw UserError(
+            "this program was built without kernels for GPUs; fovea build --device cuda adds them");
+    return model.on_cuda(model);
 }
 
 }  // namespace fovea::runtime::device

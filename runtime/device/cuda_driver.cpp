@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "../error.h"
+#include "device.h"
 
 namespace fovea::runtime::device {
 namespace {
@@ -75,7 +76,7 @@ std::string CudaDriver::text_of(CuResult result) const {
 void CudaDriver::check(CuResult result, const std::string& what) const {
     if (result == 0) return;
     const std::string text = "cannot " + what + ": " + text_of(result);
-    if (result == kCuOutOfMemory) throw UserError(text);
+    if (result == kCuOutOfMemory) throw OutOfMemory(text);
     throw InternalError(text);
 }
 

@@ -51,7 +51,7 @@ struct CudaDriver {
     /// UserError, in one sentence, where there is no driver or one that is too old.
     explicit CudaDriver(const std::string& library);
 
-    /// Throws for a result other than success: a UserError for memory that the GPU has not, an
+    /// Throws for a result other than success: OutOfMemory where the GPU has too little of it, an
     /// InternalError otherwise. `what` is what was tried: `copy 40 bytes to the GPU`.
     void check(CuResult result, const std::string& what) const;
     /// `invalid argument (1)`

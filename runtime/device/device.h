@@ -18,6 +18,12 @@ namespace fovea::runtime::device {
 /// An address in the device's memory, as kernels see it.
 using Address = std::uint64_t;
 
+/// The device has no memory left; `what` says for what.
+class OutOfMemory : public UserError {
+  public:
+    using UserError::UserError;
+};
+
 /// Memory that a launch may touch.
 struct Region {
     Address address = 0;

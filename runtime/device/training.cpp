@@ -1,5 +1,5 @@
-// Parameters and the optimizer's state stay on the device from step to step; the host fetches them
-// when someone looks, and has them then until the next step.
+// Parameters and the optimizer's state stay on the device from step to step; they are copied back
+// on access, and the copies are valid until the next step.
 #include "training.h"
 
 #include <algorithm>

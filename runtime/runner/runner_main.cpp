@@ -30,7 +30,8 @@ OptionSpec threads_option() {
     return {.name = "threads",
             .kind = OptionKind::positive_whole,
             .value_name = "N",
-            .help = "number of threads (default OMP_NUM_THREADS, else one per core)"};
+            .help = "number of threads (default OMP_NUM_THREADS, else one per core)",
+            .most = 1024};
 }
 
 void use_threads(const Options& options) {

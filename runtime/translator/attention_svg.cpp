@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "../printable.h"
 #include "../text/utf8.h"
 
 namespace fovea::runtime {
@@ -22,7 +23,7 @@ std::string number(double value) {
 
 std::string escaped(const std::string& text) {
     std::string result;
-    for (const char c : text) {
+    for (const char c : printable(text)) {
         if (c == '<') result += "&lt;";
         else if (c == '>') result += "&gt;";
         else if (c == '&') result += "&amp;";

@@ -9,7 +9,10 @@ namespace fovea::runtime {
 /// --beam and --alpha.
 void add_beam_options(Options& options);
 
-/// Those, and --steps. UserError for an alpha below 0.
+/// Those, and --steps: 0 where it is not given.
 BeamSettings beam_settings(const Options& options);
+
+/// --batch, but no more than the rows of a decoder allow with --beam; no translation depends on it.
+std::size_t sentences_at_a_time(const Options& options);
 
 }  // namespace fovea::runtime

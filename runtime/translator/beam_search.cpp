@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../error.h"
 #include "../text/vocabulary.h"
 
 namespace fovea::runtime {
@@ -34,7 +35,12 @@ double log_normalizer(std::span<const float> logits) {
     const double largest = *std::max_element(logits.begin(), logits.end());
     double sum = 0;
     for (const float logit : logits) sum += std::exp(double(logit) - largest);
-    return -(largest + std::log(sum));
+    const double normalizer = -(largest + std::log(sum));
+    if (!std::isfinite(normalizer))
+        throw UserError(
+            "the scores of the next word are not finite: the weights are of a training that "
+            "diverged; train again with a smaller --lr");
+    return normalizer;
 }
 
 /// The search of one sentence.

@@ -18,6 +18,7 @@
 #include "../training_step.h"
 #include "commands.h"
 #include "decoding.h"
+#include "limits.h"
 
 namespace fovea::runtime {
 
@@ -38,13 +39,13 @@ Options bench_options(const std::string& program) {
     using Kind = OptionKind;
     Options options(program + " bench",
                     "Times the training step, the forward pass and decoding, with random ids.");
-    options.add({"batch", Kind::positive_whole, "N", "sequences at a time", "64"})
-        .add({"steps", Kind::positive_whole, "N", "tokens a sequence", "10"})
-        .add({"vocab", Kind::positive_whole, "N", "words of each vocabulary, at least 5", "200"})
-        .add({"repeats", Kind::positive_whole, "N", "runs measured", "30"})
+    options.add(count_option("batch", "sequences at a time", kMostAtATime, "64"))
+        .add(count_option("steps", "tokens a sequence", kMostSteps, "10"))
+        .add(count_option("vocab", "words of each vocabulary, at least 5", kMostVocabulary, "200"))
+        .add(count_option("repeats", "runs measured", kMostAtATime, "30"))
         .add({"json", Kind::flag, "", "print a JSON object"})
         .add(device::device_option())
-        .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
+        .add(threads_option());
     return options;
 }
 

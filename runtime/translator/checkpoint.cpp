@@ -10,6 +10,7 @@
 #include "../error.h"
 #include "../json.h"
 #include "../load_parameters.h"
+#include "finite.h"
 
 namespace fovea::runtime {
 
@@ -81,6 +82,7 @@ const Json& member(const SafetensorsFile& file, const Json& object, const std::s
 }
 
 std::string text_of(const Json& value) {
+    if (value.is_integer()) return std::to_string(value.integer());
     if (!value.is_number()) return value.string();
     char text[32];
     std::snprintf(text, sizeof text, "%.15g", value.number());
@@ -95,9 +97,11 @@ void verify_settings(const SafetensorsFile& file, const TrainingSettings& settin
         if (!other || other->is_number() != value.is_number())
             throw UserError("'" + file.path() + "': its __metadata__ has no training option '" +
                             name + "'");
-        if (text_of(*other) == text_of(value)) continue;
-        throw UserError("'" + file.path() + "' was made with --" + name + " " + text_of(*other) +
-                        ", but this run has --" + name + " " + text_of(value) +
+        if (*other == value) continue;
+        const bool is_close = text_of(*other) == text_of(value);
+        throw UserError("'" + file.path() + "' was made with --" + name + " " +
+                        (is_close ? other->text() : text_of(*other)) + ", but this run has --" +
+                        name + " " + (is_close ? value.text() : text_of(value)) +
                         "; --resume needs the same");
     }
 }
@@ -192,6 +196,11 @@ void load_checkpoint(const std::string& path, Training& training) {
     load_parameters(training.parameters, file, kOptimizerPrefix);
     for (const OptimizerState& state : training.optimizer.state())
         load_state(file, training.parameters, state);
+    verify_finite(training.parameters, path);
+    if (const std::string name = first_not_finite(training.optimizer); !name.empty())
+        throw UserError("'" + path + "' holds an optimizer's state '" + name +
+                        "' that is not finite: the training diverged; train again with a smaller "
+                        "--lr");
     training.optimizer.set_step(header.step);
 }
 

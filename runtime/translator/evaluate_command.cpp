@@ -12,6 +12,7 @@
 #include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"
+#include "limits.h"
 #include "reads_padding.h"
 #include "sentence_translator.h"
 #include "training_data.h"
@@ -28,13 +29,12 @@ Options evaluate_options(const std::string& program) {
     options.add({"weights", Kind::text, "F", "the weights that train wrote", {}, true})
         .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
         .add({"json", Kind::flag, "", "print a JSON object"})
-        .add({"pairs", Kind::positive_whole, "N", "the first N pairs (default all)"})
-        .add({"steps", Kind::positive_whole, "N", "tokens a sentence is cut to, as in training",
-              "10"});
+        .add(count_option("pairs", "the first N pairs (default all)", kMostPairs))
+        .add(count_option("steps", "tokens a sentence is cut to (default as trained)", kMostSteps));
     add_beam_options(options);
-    options.add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
+    options.add(count_option("batch", "pairs at a time", kMostAtATime, "64"))
         .add(device::device_option())
-        .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
+        .add(threads_option());
     return options;
 }
 
@@ -60,10 +60,11 @@ void warn_of_long_pairs(const Corpus& corpus, std::size_t steps) {
         if (words + 1 > steps) ++cut;  // one more for <eos>
     }
     if (cut == 0) return;
-    std::fprintf(stderr,
-                 "warning: %zu of %zu pairs have more than --steps %zu tokens; the loss is that of "
-                 "their first %zu\n",
-                 cut, corpus.size(), steps, steps);
+    std::fprintf(
+        stderr,
+        "warning: %zu of %zu pairs have more than --steps %zu tokens; they are cut to their "
+        "first %zu\n",
+        cut, corpus.size(), steps, steps);
 }
 
 void print_table(const Json& report) {
@@ -86,8 +87,9 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     }
     set_threads(options.given("threads") ? options.integer("threads") : thread_count());
     const Model model = device::choose_device(generated, options.text("device"));
-    const std::int64_t steps = options.integer("steps");
     SentenceTranslator translator(options.text("weights"), model, beam_settings(options));
+    const std::int64_t steps = translator.settings().steps;
+    translator.cut_sources(static_cast<std::size_t>(steps));
     const Corpus corpus =
         read_corpus(options.text("data"),
                     options.given("pairs") ? static_cast<std::size_t>(options.integer("pairs")) : 0,
@@ -102,11 +104,15 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     std::vector<std::uint32_t> all(examples.count);
     std::iota(all.begin(), all.end(), std::uint32_t{0});
     const double loss = score_examples(instance, examples, all, batch).loss;
-    const Json report = Json::Object{{"loss", loss},
-                                     {"perplexity", std::exp(loss)},
-                                     {"bleu", mean_bleu(translator, corpus, batch)},
-                                     {"pairs", static_cast<std::int64_t>(corpus.size())},
-                                     {"tokens", examples.target_tokens()}};
+    if (!std::isfinite(loss))
+        throw UserError("the loss of '" + options.text("weights") + "' on '" +
+                        options.text("data") + "' is not finite");
+    const Json report =
+        Json::Object{{"loss", loss},
+                     {"perplexity", std::exp(loss)},
+                     {"bleu", mean_bleu(translator, corpus, sentences_at_a_time(options))},
+                     {"pairs", static_cast<std::int64_t>(corpus.size())},
+                     {"tokens", examples.target_tokens()}};
     if (options.flag("json")) {
         std::printf("%s\n", report.text().c_str());
     } else {

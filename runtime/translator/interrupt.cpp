@@ -1,6 +1,10 @@
 // Signal handlers that store a number.
 #include "interrupt.h"
 
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+
 namespace fovea::runtime {
 
 namespace {
@@ -9,21 +13,26 @@ volatile std::sig_atomic_t received_signal = 0;
 
 void note_signal(int number) { received_signal = number; }
 
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
 }  // namespace
 
 InterruptNotice::InterruptNotice() {
+    static_assert(std::size(kSignals) == std::extent_v<decltype(previous_)>);
     received_signal = 0;
     struct sigaction action = {};
     action.sa_handler = note_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &previous_interrupt_);
-    sigaction(SIGTERM, &action, &previous_terminate_);
+    for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+        sigaction(kSignals[i], nullptr, &previous_[i]);
+        if (previous_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    }
 }
 
 InterruptNotice::~InterruptNotice() {
-    sigaction(SIGINT, &previous_interrupt_, nullptr);
-    sigaction(SIGTERM, &previous_terminate_, nullptr);
+    for (std::size_t i = 0; i < std::size(kSignals); ++i)
+        sigaction(kSignals[i], &previous_[i], nullptr);
 }
 
 int InterruptNotice::received() { return received_signal; }

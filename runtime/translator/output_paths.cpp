@@ -1,7 +1,6 @@
-// Probing of output files.
+// Probing and locking of output files.
 #include "output_paths.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <filesystem>
 
 #include "../error.h"
+#include "../files.h"
 
 namespace fovea::runtime {
 
@@ -30,19 +30,35 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 void verify_writable(const std::string& path) {
     if (path.empty()) throw UserError("cannot write a file without a name");
+    const std::string target = write_target(path);
     struct stat status{};
-    if (::stat(path.c_str(), &status) == 0) {
+    if (::stat(target.c_str(), &status) == 0) {
         if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
         if (!S_ISREG(status.st_mode)) {  // a device or a pipe is written in place
             if (::access(path.c_str(), W_OK) != 0) fail(path, errno);
             return;
         }
     }
-    const std::string probe = path + ".probe-" + std::to_string(::getpid());
-    const int descriptor = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (descriptor < 0) fail(path, errno);
-    ::close(descriptor);
-    ::unlink(probe.c_str());
+    const std::string probe = target + kPartialSuffix;
+    const Descriptor file = create_locked_file(probe, S_IRUSR | S_IWUSR, false);
+    if (file.is_open()) ::unlink(probe.c_str());
+    else if (errno != EWOULDBLOCK) fail(path, errno);  // else somebody writes it
+}
+
+OutputLock::OutputLock(const std::string& path) {
+    const std::string target = write_target(path);
+    struct stat status{};
+    if (::stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return;
+    lock_path_ = target + ".lock";
+    file_ = create_locked_file(lock_path_, S_IRUSR | S_IWUSR, false);
+    if (file_.is_open()) return;
+    if (errno != EWOULDBLOCK) fail(lock_path_, errno);
+    throw UserError("another training writes '" + path +
+                    "'; wait until it has ended, or choose other --weights and --checkpoint");
+}
+
+OutputLock::~OutputLock() {
+    if (file_.is_open()) ::unlink(lock_path_.c_str());
 }
 
 void verify_distinct(const std::vector<NamedPath>& paths) {

@@ -2,6 +2,7 @@
 #include "sentence_translator.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "reads_padding.h"
@@ -17,21 +18,36 @@ SentenceTranslator::SentenceTranslator(const std::string& weights, const Model& 
       target_tokenizer_(trained_.header.tokens, trained_.header.target,
                         "'" + weights + "', target"),
       decoding_(model, *trained_.parameters, trained_.dims),
-      settings_(settings) {}
+      settings_(settings) {
+    constexpr std::int64_t kStepsOfTheBook = 10;  // of files that do not say
+    if (settings_.steps > 0) return;
+    const auto trained = static_cast<std::int64_t>(trained_.header.steps);
+    settings_.steps = trained > 0 ? trained : kStepsOfTheBook;
+}
 
 std::size_t SentenceTranslator::source_steps(std::size_t tokens) const {
     const auto trained = static_cast<std::size_t>(trained_.header.steps);
     return reads_padding(model_) ? std::max(tokens, trained) : tokens;
 }
 
+std::size_t SentenceTranslator::tokens_read(const Words& sentence) const {
+    const std::size_t whole = sentence.size() + 1;
+    return most_tokens_ > 0 ? std::min(whole, most_tokens_) : whole;
+}
+
 std::vector<std::vector<Translation>> SentenceTranslator::translate(
     std::span<const Words> sentences) {
     std::vector<std::vector<Translation>> translations(sentences.size(), {Translation{}});
-    // Of sentences with words; apart where padding is read and they are padded differently.
+    // Of sentences with words; apart where padding is read and they are padded differently, and
+    // long ones by their size, so that a single one does not lengthen all.
+    constexpr std::size_t kShort = 128;
     std::map<std::size_t, std::vector<std::size_t>> groups;
-    for (std::size_t i = 0; i < sentences.size(); ++i)
-        if (!sentences[i].empty())
-            groups[reads_padding(model_) ? source_steps(sentences[i].size() + 1) : 0].push_back(i);
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+        if (sentences[i].empty()) continue;
+        const std::size_t tokens = tokens_read(sentences[i]);
+        groups[reads_padding(model_) ? source_steps(tokens) : std::bit_width(tokens / kShort)]
+            .push_back(i);
+    }
     for (const auto& [steps, places] : groups) translate_group(sentences, places, translations);
     return translations;
 }
@@ -41,11 +57,12 @@ void SentenceTranslator::translate_group(std::span<const Words> sentences,
                                          std::vector<std::vector<Translation>>& translations) {
     std::size_t steps = 0;
     for (const std::size_t place : places)
-        steps = std::max(steps, source_steps(sentences[place].size() + 1));
+        steps = std::max(steps, source_steps(tokens_read(sentences[place])));
     std::vector<std::int32_t> sources, lengths;  // [sentences, steps], [sentences]
     for (const std::size_t place : places) {
         std::vector<std::int32_t> ids = trained_.header.source.ids(sentences[place]);
         ids.push_back(kEnd);
+        ids.resize(tokens_read(sentences[place]));
         lengths.push_back(static_cast<std::int32_t>(ids.size()));
         ids.resize(steps, kPad);
         sources.insert(sources.end(), ids.begin(), ids.end());

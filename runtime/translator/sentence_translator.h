@@ -23,7 +23,8 @@ struct Translation {
 /// Translates sentences, none of which depends on its neighbours.
 class SentenceTranslator {
   public:
-    /// Loads a weights file (see load_trained_model).
+    /// Loads a weights file (see load_trained_model). Steps that `settings` do not tell are those
+    /// of the training.
     SentenceTranslator(const std::string& weights, const Model& model,
                        const BeamSettings& settings);
 
@@ -34,6 +35,10 @@ class SentenceTranslator {
     /// The best translations of each sentence in tokens, whole whatever its length; of nothing
     /// one of no words. The sentences are decoded side by side.
     std::vector<std::vector<Translation>> translate(std::span<const Words> sentences);
+    /// Cuts what `translate` reads to this many tokens, `<eos>` among them, as a training does.
+    void cut_sources(std::size_t tokens) { most_tokens_ = tokens; }
+    /// The settings in force.
+    const BeamSettings& settings() const { return settings_; }
 
     /// The attention of every module over a sentence with words and its translation.
     std::vector<AttentionMap> attention(const Words& sentence, const Translation& translation);
@@ -44,6 +49,8 @@ class SentenceTranslator {
     Parameters& parameters() { return *trained_.parameters; }
 
   private:
+    /// The tokens of a sentence that are read, with `<eos>`.
+    std::size_t tokens_read(const Words& sentence) const;
     /// The steps that a source of some tokens is padded to at least.
     std::size_t source_steps(std::size_t tokens) const;
     void translate_group(std::span<const Words> sentences, std::span<const std::size_t> places,
@@ -55,6 +62,7 @@ class SentenceTranslator {
     Tokenizer source_tokenizer_, target_tokenizer_;
     Decoding decoding_;
     BeamSettings settings_;
+    std::size_t most_tokens_ = 0;  // 0: any number
 };
 
 }  // namespace fovea::runtime

@@ -5,6 +5,7 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
+#include "limits.h"
 #include "output_paths.h"
 
 namespace fovea::runtime {
@@ -23,12 +24,6 @@ Value choice(const Options& options, const std::string& name, const std::vector<
     for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
     throw UserError("option '--" + name + "' expects one of " + all + ", not '" +
                     options.text(name) + "'" + suggestion(options.text(name), names));
-}
-
-double not_negative(const Options& options, const std::string& name) {
-    const double value = options.number(name);
-    if (value < 0) throw UserError("option '--" + name + "' expects a number from 0");
-    return value;
 }
 
 void refuse_unless(bool fits, const Options& options, const std::string& name,
@@ -81,7 +76,7 @@ OptimizerSettings optimizer_settings(const Options& options) {
     settings.beta1 = options.number("beta1");
     settings.beta2 = options.number("beta2");
     settings.epsilon = options.number("epsilon");
-    settings.weight_decay = not_negative(options, "weight-decay");
+    settings.weight_decay = options.number("weight-decay");
     return settings;
 }
 
@@ -95,39 +90,45 @@ Options train_options(const std::string& program) {
         .add({"weights", Kind::text, "OUT", "written when the training is done", {}, true})
         .add({"checkpoint", Kind::text, "F",
               "written after epochs, at most once a second (default OUT.checkpoint)"})
-        .add({"pairs", Kind::positive_whole, "N", "the first N pairs (default all)"})
-        .add({"steps", Kind::positive_whole, "N", "tokens a sentence is cut or padded to", "10"})
-        .add({"batch", Kind::positive_whole, "N", "pairs at a time", "64"})
-        .add({"accumulate", Kind::positive_whole, "N",
-              "batches whose gradients are added for a step", "1"})
-        .add({"group-lengths", Kind::positive_whole, "N",
-              "batches that share out pairs by length: less padding", "1"})
-        .add({"epochs", Kind::positive_whole, "N", "times through the data", "30"})
+        .add(count_option("pairs", "the first N pairs (default all)", kMostPairs))
+        .add(count_option("steps", "tokens a sentence is cut or padded to", kMostSteps, "10"))
+        .add(count_option("batch", "pairs at a time", kMostAtATime, "64"))
+        .add(count_option("accumulate", "batches whose gradients are added for a step",
+                          kMostAtATime, "1"))
+        .add(count_option("group-lengths", "batches that share out pairs by length: less padding",
+                          kMostAtATime, "1"))
+        .add(count_option("epochs", "times through the data", kMostEpochs, "30"))
         .add({"lr", Kind::positive_number, "X", "the (highest) learning rate", "0.005"})
         .add({"schedule", Kind::text, "NAME", "constant, cosine, or paper (--lr is its factor)",
               "constant"})
-        .add({"warmup", Kind::whole, "N", "steps over which the rate rises linearly", "0"})
-        .add({"total-steps", Kind::positive_whole, "N", "steps after which a cosine is 0"})
+        .add({.name = "warmup",
+              .kind = Kind::whole,
+              .value_name = "N",
+              .help = "steps over which the rate rises linearly",
+              .default_text = "0",
+              .most = kMostTotalSteps})
+        .add(count_option("total-steps", "steps after which a cosine is 0", kMostTotalSteps))
         .add({"optimizer", Kind::text, "NAME", "adam, adamw or sgd", "adam"})
         .add({"beta1", Kind::probability, "X", "of the first moment", "0.9"})
         .add({"beta2", Kind::probability, "X", "of the second moment", "0.999"})
         .add({"epsilon", Kind::positive_number, "X", "beside the second moment's root", "1e-8"})
         .add({"momentum", Kind::probability, "X", "of sgd", "0"})
-        .add({"weight-decay", Kind::number, "X", "as PyTorch's optimizers have it", "0"})
-        .add({"clip", Kind::number, "X", "the gradient's largest norm, 0: any", "1"})
+        .add({"weight-decay", Kind::number_from_zero, "X", "as PyTorch's optimizers have it", "0"})
+        .add({"clip", Kind::number_from_zero, "X", "the gradient's largest norm, 0: any", "1"})
         .add({"validation", Kind::probability, "X",
               "the share of pairs held out to measure; the weights of the best epoch are kept",
               "0"})
-        .add({"patience", Kind::positive_whole, "N",
-              "stops after N epochs that do no better on the held out pairs"})
-        .add({"min-freq", Kind::positive_whole, "N", "rarer words are <unk>", "2"})
+        .add(count_option("patience",
+                          "stops after N epochs that do no better on the held out pairs",
+                          kMostEpochs))
+        .add(count_option("min-freq", "rarer words are <unk>", kMostPairs, "2"))
         .add({"bpe", Kind::text, "F.json",
               "byte pairs in place of words: the pieces that tools/learn_bpe.py wrote"})
         .add({"seed", Kind::whole, "N", "of initial values, order and dropout", "1"})
         .add({"resume", Kind::flag, "", "go on from the checkpoint"})
         .add({"log", Kind::text, "F.jsonl", "a line of JSON an epoch"})
         .add(device::device_option())
-        .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
+        .add(threads_option());
     return options;
 }
 
@@ -164,7 +165,7 @@ TrainingSettings training_settings(const Options& options, const Model& model) {
     settings.min_freq = options.integer("min-freq");
     settings.learning_rate = learning_rate(options, model);
     settings.optimizer = optimizer_settings(options);
-    settings.clip = not_negative(options, "clip");
+    settings.clip = options.number("clip");
     settings.validation = options.number("validation");
     refuse_unless(settings.validation > 0, options, "patience", "trainings with --validation");
     settings.seed = static_cast<std::uint64_t>(options.integer("seed"));

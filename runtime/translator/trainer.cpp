@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "../error.h"
+#include "finite.h"
 
 namespace fovea::runtime {
 
@@ -46,10 +46,10 @@ StepResult Trainer::step(std::span<const std::uint32_t> chosen) {
 }
 
 void Trainer::refuse_infinite_loss() const {
-    throw UserError("the loss is no longer finite at step " +
-                    std::to_string(training_.position.step + 1) + " (epoch " +
-                    std::to_string(training_.position.epoch + 1) +
-                    "); train again with a smaller --lr");
+    throw Divergence("the loss is no longer finite at step " +
+                     std::to_string(training_.position.step + 1) + " (epoch " +
+                     std::to_string(training_.position.epoch + 1) +
+                     "); train again with a smaller --lr");
 }
 
 double total_loss(std::span<const float> loss, std::size_t steps) {

@@ -22,8 +22,8 @@ class Trainer {
     Trainer(const Model& model, Training& training);
 
     /// Trains on the `chosen` examples, a batch at a time, and moves the parameters once.
-    /// `training.position.step` numbers the step, and stays as it is. UserError when loss or
-    /// gradient is not finite; the parameters are then untouched.
+    /// `training.position.step` numbers the step, and stays as it is. Divergence when loss or
+    /// gradient is not finite.
     StepResult step(std::span<const std::uint32_t> chosen);
 
   private:

@@ -3,11 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "../locked_file.h"
 #include "../progress.h"
 #include "validation.h"
 
@@ -23,20 +23,33 @@ struct EpochResult {
     std::optional<Score> validation = {};
 };
 
-/// A file of JSON lines, one an epoch.
+/// A file of JSON lines, one an epoch. A line that can't be written gives a warning, and is written
+/// with the next one.
 class TrainingLog {
   public:
     /// No log.
     TrainingLog() = default;
-    /// Empties the file, or keeps what is there and appends; UserError when it can't be opened.
-    TrainingLog(const std::string& path, bool appends);
-    /// Writes a line at once; UserError when that fails.
+    /// Keeps the lines of the first `epochs` epochs that are there, and appends; with 0 the file is
+    /// emptied. UserError when it can't be opened, or another training writes it.
+    TrainingLog(const std::string& path, std::uint64_t epochs);
+    /// Writes a line at once.
     void add(const EpochResult& epoch);
+    /// UserError where lines are not written.
+    void finish();
 
   private:
-    std::string path_;
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+    void keep_epochs(std::uint64_t epochs);
+    /// Writes what is not written; 0, or the error.
+    int write();
+
+    std::string path_, unwritten_;
+    Descriptor file_;
+    bool is_regular_ = false;
 };
+
+/// How much of a log's text stays when the training goes on behind `epochs`: up to the first line
+/// of a later epoch, or one that was not written to its end.
+std::size_t kept_length(std::string_view log, std::uint64_t epochs);
 
 /// Progress of one epoch: a bar on a terminal; in a pipe a line when the epoch ends, and on the way
 /// only where that takes long.

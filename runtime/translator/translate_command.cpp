@@ -8,9 +8,11 @@
 #include "../error.h"
 #include "../files.h"
 #include "../options.h"
+#include "../printable.h"
 #include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"
+#include "limits.h"
 #include "line_reader.h"
 #include "output_paths.h"
 #include "sentence_translator.h"
@@ -25,17 +27,19 @@ Options translate_options(const std::string& program) {
                     "Translates sentences, else the lines of standard input, one line for each.",
                     "[SENTENCE…]");
     options.add({"weights", Kind::text, "F", "the weights that train wrote", {}, true})
-        .add({"steps", Kind::positive_whole, "N", "words of the longest translation", "10"});
+        .add(count_option("steps", "tokens of the longest translation (default as trained)",
+                          kMostSteps));
     add_beam_options(options);
     options
-        .add({"n-best", Kind::positive_whole, "N",
-              "print N translations of each: its number, score and words, by tabs"})
+        .add(count_option("n-best",
+                          "print N translations of each: its number, score and words, by tabs",
+                          kMostBeam))
         .add({"attention", Kind::text, "F.svg|F.safetensors",
               "write the attention weights of one sentence, as a picture or as tensors"})
         .add({"scores", Kind::flag, "", "print the score and a tab before each translation"})
-        .add({"batch", Kind::positive_whole, "N", "sentences decoded side by side, at most", "32"})
+        .add(count_option("batch", "sentences decoded side by side, at most", kMostAtATime, "32"))
         .add(device::device_option())
-        .add({"threads", Kind::positive_whole, "N", "(default one per core)"});
+        .add(threads_option());
     return options;
 }
 
@@ -90,14 +94,14 @@ std::vector<Words> sentences_of(const Tokenizer& tokenizer,
 /// Prints the translations of sentences in their order; `kind` and a number name each.
 class Printing {
   public:
-    Printing(SentenceTranslator& translator, const BeamSettings& settings, Format format)
-        : translator_(translator), settings_(settings), format_(format) {}
+    Printing(SentenceTranslator& translator, Format format)
+        : translator_(translator), format_(format) {}
 
     /// Returns the best translation of the last one.
     Translation translate(const std::vector<Words>& sentences, const std::string& kind) {
         Translation last;
         for (std::size_t i = 0; i < sentences.size(); ++i)
-            warn_if_long(sentences[i], translator_.header().tokens, settings_.steps,
+            warn_if_long(sentences[i], translator_.header().tokens, translator_.settings().steps,
                          kind + std::to_string(done_ + i + 1));
         for (const std::vector<Translation>& best : translator_.translate(sentences)) {
             ++done_;
@@ -114,11 +118,10 @@ class Printing {
         std::string line;
         if (format_.numbers) line += std::to_string(done_) + "\t";
         if (format_.scores) line += text_of(translation.score) + "\t";
-        print(line + translator_.target_tokenizer().text(translation.words) + "\n");
+        print(line + printable(translator_.target_tokenizer().text(translation.words)) + "\n");
     }
 
     SentenceTranslator& translator_;
-    const BeamSettings& settings_;
     const Format format_;
     std::size_t done_ = 0;
 };
@@ -196,8 +199,8 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
         verify_attention(options.text("attention"), options.positional());
     SentenceTranslator translator(options.text("weights"), model, settings);
     const auto sentences = sentences_of(translator.source_tokenizer(), options.positional());
-    Printing printing(translator, settings, {options.flag("scores") || lists, lists});
-    const auto batch = static_cast<std::size_t>(options.integer("batch"));
+    Printing printing(translator, {options.flag("scores") || lists, lists});
+    const auto batch = sentences_at_a_time(options);
     if (options.given("attention")) {
         const std::string& path = options.text("attention");
         const Translation translation = printing.translate(sentences, "sentence ");

@@ -1,6 +1,7 @@
 // Chooses the subcommand, and turns errors into exit statuses.
 #include "translator.h"
 
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -57,6 +58,8 @@ int run_command(const std::string& program, Arguments arguments, const Model& mo
 }  // namespace
 
 int translator_main(int argc, char** argv, const Model& model) {
+    // Over a file size limit a write then fails with a reason, and the temporary file is removed.
+    std::signal(SIGXFSZ, SIG_IGN);
     const std::string program = argc > 0 ? file_name(argv[0]) : "translator";
     return report_errors(program.c_str(), [&] {
         const Arguments arguments(argv + (argc > 0 ? 1 : 0), argv + argc);

@@ -6,6 +6,8 @@
 #include "../error.h"
 #include "../json.h"
 #include "../load_parameters.h"
+#include "finite.h"
+#include "limits.h"
 #include "vocabulary_dims.h"
 
 namespace fovea::runtime {
@@ -109,6 +111,10 @@ WeightsHeader read_header(const SafetensorsFile& file, const Model& model) {
     header.step = parse_count(file, "step");
     header.seed = parse_count(file, "seed");
     if (file.metadata().contains("steps")) header.steps = parse_count(file, "steps");
+    if (header.steps > std::uint64_t{kMostSteps})
+        throw UserError("'" + file.path() + "': steps in its __metadata__ is " +
+                        std::to_string(header.steps) + ", more than the most, " +
+                        std::to_string(kMostSteps));
     header.tokens = read_token_kind(file);
     return header;
 }
@@ -127,6 +133,7 @@ TrainedModel load_trained_model(const std::string& path, const Model& model) {
     trained.parameters = std::make_unique<Parameters>(model, trained.dims);
     // A checkpoint serves as well: its optimizer state is no surprise.
     load_parameters(*trained.parameters, file, kOptimizerPrefix);
+    verify_finite(*trained.parameters, path);
     return trained;
 }
 

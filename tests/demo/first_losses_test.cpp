@@ -70,15 +70,29 @@ void check_translations() {
     for (const std::string& line : greedy) greedy_sum += std::stod(line);
     for (const std::string& line : wide) wide_sum += std::stod(line);
     CHECK(wide_sum >= greedy_sum);
-    run("./translator translate --weights two --attention maps.safetensors 'go .' > /dev/null");
+    run("./translator translate --weights two --attention maps.safetensors 'I am tired.' > "
+        "/dev/null");
     const auto maps = fovea::runtime::read_safetensors((kFolder / "maps.safetensors").string());
     CHECK(maps.tensors().size() == 6);
     const auto* cross = maps.find("decoder.blks.block1.attention2.weights");
     REQUIRE(cross);
     CHECK(cross->shape[0] == 4);
-    CHECK(cross->shape[2] == 3);  // go . <eos>
-    run("./translator translate --weights two --attention maps.svg 'go .' > /dev/null");
+    CHECK(cross->shape[2] == 5);  // i am tired . <eos>
+    run("./translator translate --weights two --attention maps.svg 'I am tired.' > /dev/null");
     CHECK(read(kFolder / "maps.svg").find("decoder.blks.block1.attention2") != std::string::npos);
+}
+
+/// The translations that the root page shows, of the demo's training.
+void check_shown_translations() {
+    run("./translator train --data '" + (kSource / "models/transformer/corpus.tsv").string() +
+        "' --weights shown --epochs 100 > /dev/null 2>&1");
+    const std::string page = read(kSource / "README.md");
+    for (const std::string sentence : {"I am tired.", "She reads a book.", "She is my sister."}) {
+        run("printf '%-28s ' '" + sentence + "' > lines; ./translator translate --weights shown '" +
+            sentence + "' >> lines");
+        const std::string line = read(kFolder / "lines");
+        CHECK_MESSAGE(page.find(line) != page.npos, line);
+    }
 }
 
 }  // namespace
@@ -95,6 +109,7 @@ TEST_CASE("the demo's first ten losses, the same bits with any number of threads
         CHECK(read(kFolder / "other") == read(kFolder / "two"));
     }
     check_translations();
+    check_shown_translations();
     if (fovea::test::updates_golden_files())
         return fovea::test::check_golden("demo/first_ten_losses.txt", text_of(losses));
     // Without fused multiply-add the rounding differs, and Adam turns that into some percent.

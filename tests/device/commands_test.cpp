@@ -1,5 +1,5 @@
-// `--target` of the command and `--device` of built programs, with a library in the place of the
-// CUDA driver and without any.
+// `--target` of the command and `--device` of built programs, with a fake driver library and
+// without any.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -81,8 +81,9 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
     for (const bool exact : {true, false}) {
         const auto dtype =
             exact ? std::vector<std::string>{"--set", "dtype=f32"} : std::vector<std::string>();
-        REQUIRE(on_model("build", with(dtype, {"--isa", "native", "-o", path("program")})).status ==
-                0);
+        REQUIRE(on_model("build", with(dtype, {"--isa", "native", "--device", "cuda", "-o",
+                                               path("program")}))
+                    .status == 0);
         for (const char* device : {"cpu", "cuda"}) {
             const auto result = run_program(
                 with({path("program"), "run", "--device", device}, run_arguments(path(device))),
@@ -122,7 +123,7 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
 TEST_CASE("a built program refuses a device that it does not know") {
     const tool::TemporaryFolder folder;
     const std::string program = (folder.path() / "program").string();
-    REQUIRE(on_model("build", {"--isa", "native", "-o", program}).status == 0);
+    REQUIRE(on_model("build", {"--isa", "native", "--device", "cuda", "-o", program}).status == 0);
     std::vector<std::string> command = {program, "run", "--device", "tpu"};
     for (const std::string& argument : run_arguments((folder.path() / "o").string()))
         command.push_back(argument);
@@ -151,7 +152,7 @@ TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
     CHECK(tables.find("programs")->array().size() == 2);
 }
 
-TEST_CASE("the form that attention has in PTX is shown, and why it has no better one") {
+TEST_CASE("the form that attention has in PTX is shown, and why a faster form was not chosen") {
     if (!has_ptx()) return;
     const auto form = [](const std::string& architecture, const std::string& heads,
                          const std::string& dtype) {
@@ -174,33 +175,21 @@ TEST_CASE("the form that attention has in PTX is shown, and why it has no better
           "products by threads, in float32, not by warps (mma.sync): it has a product of floats");
 }
 
-TEST_CASE("gpu_check runs from a folder that holds all it needs") {
+TEST_CASE("kernels are measured by the clock of a GPU, also in turns with others") {
     if (!has_ptx()) return;
     const tool::TemporaryFolder folder;
-    const std::string packed = (folder.path() / "packed").string();
-    const std::string script = FOVEA_SOURCE_DIR "/tools/gpu_check.sh";
-    REQUIRE(tool::run_process({script, "--pack", FOVEA_BINARY_DIR, packed}).status == 0);
-    const auto check = [&](const std::string& environment) {
-        return tool::run_process({"env", "-C", folder.path().string(), "QUICK=1", environment,
-                                  packed + "/gpu_check.sh", "masked_softmax"});
-    };
-    const auto done = check(kFakeDriver);
-    CHECK(done.status == 0);
-    CHECK(done.output.starts_with("f32: "));
-    for (const char* file : {"tf32.json", "bf16.json"})
-        CHECK(done.output.find(" checks, 0 missed (" + std::string(file) + ")\n") !=
-              std::string::npos);
-    const auto report = runtime::parse_json(test::read_text(folder.path() / "f32.json"));
-    CHECK(report.array()[0].find("model")->string() == "layouts");
-    const auto bench = runtime::parse_json(test::read_text(folder.path() / "bench.json"));
+    const std::string report = (folder.path() / "bench.json").string();
+    const auto measured =
+        test::run_fovea({"bench", "--target", "cuda", "--quick", "--json", report}, {kFakeDriver});
+    INFO(measured.output);
+    CHECK(measured.status == 0);
+    const auto bench = runtime::parse_json(test::read_text(report));
     CHECK(bench.find("machine")->find("gpu")->string() == "Fake GPU");
     CHECK(bench.find("results")->array().size() == 11);
-    for (const char* file : {"gpu.py", "gpu_model.py", "ratios.py"})
-        CHECK(std::filesystem::exists(packed + "/peers/" + file));
     // What waits for its turns measures when it is told to.
     const auto turns = tool::run_process(
         {"sh", "-c", "printf '2\\n\\n' | env \"$0\" \"$1\" bench --target cuda --quick --turns",
-         kFakeDriver, packed + "/fovea"});
+         kFakeDriver, FOVEA_BINARY_DIR "/fovea"});
     CHECK(turns.status == 0);
     CHECK(turns.output.starts_with(
         R"({"suite":"contraction","name":"32x32x32","pass":"forward","dtype":"bf16",)"));
@@ -209,7 +198,7 @@ TEST_CASE("gpu_check runs from a folder that holds all it needs") {
         dlclose(driver);
         return;  // there is a driver here
     }
-    const auto refused = check("A=1");
+    const auto refused = test::run_fovea({"verify", "masked_softmax", "--target", "cuda"});
     CHECK(refused.status == 2);
     CHECK(refused.output.starts_with("fovea: there is no NVIDIA driver here: "));
     CHECK(refused.output.find('\n') == refused.output.size() - 1);

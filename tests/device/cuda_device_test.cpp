@@ -1,4 +1,4 @@
-// The calls of the CUDA driver, made of a library that stands for it.
+// The calls of the CUDA driver, with a fake driver library.
 #include "runtime/device/cuda_device.h"
 
 #include <dlfcn.h>

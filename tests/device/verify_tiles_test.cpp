@@ -22,20 +22,28 @@ class ShiftedDevice : public InterpreterDevice {
     }
 };
 
-std::ptrdiff_t right(const std::vector<VerifyRow>& rows) {
-    return std::count_if(rows.begin(), rows.end(), [](const VerifyRow& row) { return row.ok; });
+std::ptrdiff_t right(runtime::device::Device& device, const std::vector<bundle::Probe>& probes) {
+    return std::count_if(probes.begin(), probes.end(), [&](const bundle::Probe& probe) {
+        return bundle::error_of(device, probe) == 0;
+    });
 }
 
 }  // namespace
 
 TEST_CASE("tiles of products and of boxes lie where the manual says") {
     InterpreterDevice device;
-    CHECK(right(verify_products(device)) == 7);
-    CHECK(right(verify_boxes(device)) == 5);
+    CHECK(right(device, product_probes()) == 7);
+    CHECK(right(device, box_probes()) == 5);
+}
+
+TEST_CASE("a group of warps gives registers to others") {
+    InterpreterDevice device;
+    CHECK(right(device, register_probes()) == 1);
 }
 
 TEST_CASE("tiles that lie elsewhere are found") {
     ShiftedDevice device;
-    CHECK(right(verify_products(device)) == 0);
-    CHECK(right(verify_boxes(device)) == 0);
+    CHECK(right(device, product_probes()) == 0);
+    CHECK(right(device, box_probes()) == 0);
+    CHECK(right(device, register_probes()) == 0);
 }

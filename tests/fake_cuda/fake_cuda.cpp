@@ -1,9 +1,13 @@
 // A library with the functions of the CUDA driver that fovea calls, over the interpreter of PTX:
 // for tests of what calls them. FAKE_CUDA_GPUS, FAKE_CUDA_CAPABILITY (90) and FAKE_CUDA_PINNED (1)
 // say what there is; fake_cuda_count counts the calls of a function, fake_cuda_last_map tells of
-// the last tensor map. With FAKE_CUDA_OLD it is a driver that has no tensor maps. The stream does
+// the last tensor map. FAKE_CUDA_FAULT breaks entries, `hang:ENTRY,crash:ENTRY,…`: the launch of one
+// never ends, ends the process (crash), or fails, and every later call with it (sticky); no memory
+// is left once the module of one is loaded (memory). With FAKE_CUDA_OLD it is a driver that has no tensor maps. The stream does
 // nothing before it is waited for, so that memory of the host that is used too early has the wrong
 // values.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -42,6 +46,7 @@ struct State {
     std::unique_ptr<Graph> capture;
     bool has_context = false;
     int failure = 0;  // of a kernel; the context is of no use from then on
+    bool has_no_memory = false;
     std::map<std::string, int> counts;
     std::string last_map;
     std::vector<std::vector<std::byte>> pinned;  // memory of the host
@@ -57,6 +62,13 @@ struct Event {
 int environment(const char* name, int otherwise) {
     const char* value = std::getenv(name);
     return value ? std::atoi(value) : otherwise;
+}
+
+/// Whether FAKE_CUDA_FAULT breaks the entry in this way.
+bool breaks(const std::string& how, const std::string& entry) {
+    const char* faults = std::getenv("FAKE_CUDA_FAULT");
+    const std::string all = "," + std::string(faults ? faults : "") + ",";
+    return all.find("," + how + ":" + entry + ",") != std::string::npos;
 }
 
 /// The stream does what waits before `position`.
@@ -97,6 +109,9 @@ std::byte* at(std::uint64_t address, std::size_t bytes) {
 }
 
 int run(const LoadedFunction& function, const Launch& launch) {
+    while (breaks("hang", function.name)) pause();
+    if (breaks("crash", function.name)) std::abort();
+    if (breaks("sticky", function.name)) return kFault;
     Memory memory;
     for (auto& [address, bytes] : g_state.blocks)
         if (!bytes.empty()) memory.add_at(address, bytes.data(), bytes.size(), true);
@@ -163,8 +178,12 @@ int cuCtxSetCurrent(void* context) {
 int cuModuleLoadDataEx(void** module, const void* text, unsigned options, int* names,
                        void** values) {
     ++g_state.counts["cuModuleLoadDataEx"];
+    if (g_state.failure) return g_state.failure;
     try {
-        *module = new Module(parse(static_cast<const char*>(text)));
+        auto* own = new Module(parse(static_cast<const char*>(text)));
+        for (const auto& [name, kernel] : own->kernels)
+            g_state.has_no_memory = g_state.has_no_memory || breaks("memory", name);
+        *module = own;
         return 0;
     } catch (const std::exception& error) {
         for (unsigned i = 0; i < options; ++i)
@@ -248,7 +267,8 @@ int cuTensorMapEncodeTiled(void* map, int element, std::uint32_t rank, void* add
 
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
     if (bytes == 0) return kInvalid;
-    if (bytes > kMemory) return kNoMemory;
+    if (g_state.failure) return g_state.failure;
+    if (bytes > kMemory || g_state.has_no_memory) return kNoMemory;
     *address = g_state.next;
     g_state.blocks[*address].assign(bytes, std::byte(0xff));
     g_state.next = (*address + bytes + 0x1000) / 0x100 * 0x100;

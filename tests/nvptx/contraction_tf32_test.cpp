@@ -158,14 +158,14 @@ TEST_CASE("how products of tf32 are cut, and why not by wgmma") {
         return why_not_group(kernel, plan).value_or("");
     };
     CHECK(why_not({.name = "rows", .columns = 72, .depth = 68}) ==
-          "neighbours of an operand do not differ along the depth, as wgmma reads tf32");
+          "an operand is not contiguous along K, as wgmma reads tf32");
     CHECK(why_not({.name = "odd", .columns = 72, .depth = 67, .transposed_w = true}) ==
-          "an operand of tf32 is no tensor of the GPU's copies");
+          "an operand of tf32 has no tensor map");
     CHECK(why_not({.name = "narrow", .columns = 20, .depth = 68, .transposed_w = true}) ==
           "a tile is smaller than 64 x 64");
     const auto anywhere =
         emit::nvptx::plan_contraction(group_products()[0], {.aligned = false, .wgmma = true});
-    CHECK(why_not_group(group_products()[0], anywhere) == "buffers start anywhere");
+    CHECK(why_not_group(group_products()[0], anywhere) == "buffers are not aligned to 16 bytes");
     CHECK(!anywhere.copies_boxes());
     const Kernel rows = product({.name = "rows", .columns = 72, .depth = 68});
     CHECK(why_not_group(rows, plan_of(rows)) == "the architecture has no wgmma");
@@ -186,9 +186,8 @@ TEST_CASE("PTX says which form products of tf32 have") {
         "products of tf32 by warps (mma.sync), not by groups of them (wgmma): ";
     CHECK(form("sm_90a", 0) == "products of tf32 by groups of warps (wgmma)");
     CHECK(form("sm_90", 0) == by_warps + "the architecture has no wgmma");
-    CHECK(form("sm_90a", 1) == by_warps +
-                                   "neighbours of an operand do not differ along the depth, "
-                                   "as wgmma reads tf32");
+    CHECK(form("sm_90a", 1) ==
+          by_warps + "an operand is not contiguous along K, as wgmma reads tf32");
 }
 
 TEST_CASE("a contraction of tf32 without one of its barriers or waits is noticed") {

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
@@ -109,4 +111,49 @@ TEST_CASE("files: symbolic links and permissions stay") {
     CHECK(std::filesystem::is_symlink(link));
     CHECK(content(target) == "new");
     CHECK(std::filesystem::status(target).permissions() == std::filesystem::perms(0640));
+}
+
+TEST_CASE("files: a link to a file that is not there yet is followed, a circle is refused") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder.file("far"));
+    std::filesystem::create_symlink("far/target", folder.file("link"));
+    std::filesystem::create_symlink(folder.file("link"), folder.file("link to link"));
+    write_file_atomically(folder.file("link to link"), "text");
+    CHECK(std::filesystem::is_symlink(folder.file("link")));
+    CHECK(std::filesystem::is_symlink(folder.file("link to link")));
+    CHECK(content(folder.file("far/target")) == "text");
+    const std::string one = folder.file("one"), two = folder.file("two");
+    std::filesystem::create_symlink("two", one);
+    std::filesystem::create_symlink("one", two);
+    CHECK_THROWS_WITH_AS(write_file_atomically(one, "text"),
+                         ("cannot write '" + one + "': " + std::strerror(ELOOP)).c_str(),
+                         UserError);
+    CHECK(std::filesystem::is_symlink(one));
+    CHECK(std::filesystem::is_symlink(two));
+}
+
+TEST_CASE("files: what a killed writer leaves was never wider than the file, and goes away") {
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a");
+    write_file_atomically(path, "old");
+    std::filesystem::permissions(path, std::filesystem::perms(0600));
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        const FileSizeLimit limit(4096);
+        std::signal(SIGXFSZ, SIG_DFL);
+        write_file_atomically(path, std::string(100000, 'x'));
+        ::_exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(content(path) == "old");
+    REQUIRE(folder.file_count() == 2);
+    for (const auto& entry : std::filesystem::directory_iterator(folder.file(".")))
+        CHECK(entry.status().permissions() == std::filesystem::perms(0600));
+    write_file_atomically(path, "new");
+    CHECK(folder.file_count() == 1);
+    CHECK(content(path) == "new");
+    CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0600));
 }

@@ -21,7 +21,9 @@ Options train_options(std::string positional = {}) {
               .kind = OptionKind::positive_whole,
               .value_name = "N",
               .help = "epochs",
-              .default_text = "10"})
+              .default_text = "10",
+              .most = 1000})
+        .add({.name = "decay", .kind = OptionKind::number_from_zero, .value_name = "X"})
         .add({.name = "lr",
               .kind = OptionKind::positive_number,
               .value_name = "X",
@@ -94,19 +96,31 @@ TEST_CASE("options: mistakes are sentences") {
     CHECK(complaint({"--data=f", "-x"}) ==
           "unknown option '-x'; translator train --help lists them");
     CHECK(complaint({"--data=f", "--epochs", "0"}) ==
-          "option '--epochs' expects a whole number from 1, not '0'");
+          "option '--epochs' expects a whole number from 1 to 1000, not '0'");
     CHECK(complaint({"--data=f", "--epochs", "3x"}) ==
-          "option '--epochs' expects a whole number from 1, not '3x'");
+          "option '--epochs' expects a whole number from 1 to 1000, not '3x'");
     CHECK(complaint({"--data=f", "--epochs="}) ==
-          "option '--epochs' expects a whole number from 1, not ''");
+          "option '--epochs' expects a whole number from 1 to 1000, not ''");
     CHECK(complaint({"--data=f", "--epochs", "99999999999999999999"}) ==
-          "option '--epochs' expects a whole number from 1, not '99999999999999999999'");
+          "option '--epochs' expects a whole number from 1 to 1000, not '99999999999999999999'");
     CHECK(complaint({"--data=f", "--seed", "-1"}) ==
-          "option '--seed' expects a whole number from 0, not '-1'");
+          "option '--seed' expects a whole number from 0 to 9223372036854775807, not '-1'");
     CHECK(complaint({"--data=f", "--lr", "nan"}) ==
-          "option '--lr' expects a number above 0, not 'nan'");
+          "option '--lr' expects a number from 1.2e-38 to 3.4e38, not 'nan'");
     CHECK(complaint({"--data=f", "--shift", "inf"}) ==
-          "option '--shift' expects a number, not 'inf'");
+          "option '--shift' expects a number, at most 3.4e38 in magnitude, not 'inf'");
+    CHECK(complaint({"--data=f", "--shift", "-1e39"}) ==
+          "option '--shift' expects a number, at most 3.4e38 in magnitude, not '-1e39'");
+    CHECK(complaint({"--data=f", "--lr", "1e-40"}) ==
+          "option '--lr' expects a number from 1.2e-38 to 3.4e38, not '1e-40'");
+    CHECK(complaint({"--data=f", "--lr", "1e39"}) ==
+          "option '--lr' expects a number from 1.2e-38 to 3.4e38, not '1e39'");
+    CHECK(complaint({"--data=f", "--decay", "-1"}) ==
+          "option '--decay' expects a number from 0 to 3.4e38, not '-1'");
+    CHECK(complaint({"--data=f", "--epochs", "1001"}) ==
+          "option '--epochs' expects a whole number from 1 to 1000, not '1001'");
+    CHECK(complaint({"--data=f", "--output="}) == "option '--output' needs a value, F");
+    CHECK(complaint({"--data", ""}) == "option '--data' needs a value, F");
     CHECK(complaint({"--data=f", "--dropout", "1"}) ==
           "option '--dropout' expects a number from 0 and below 1, not '1'");
     CHECK(complaint({"--data=f", "--epochs"}) == "option '--epochs' needs a value, N");
@@ -126,7 +140,7 @@ TEST_CASE("options: --help wins over what is missing") {
     const std::string help = options.help();
     CHECK(help.starts_with("usage: translator train --data F [OPTIONS]\nTrains.\n"));
     CHECK(help.find("--epochs N") != std::string::npos);
-    CHECK(help.find("epochs (default 10)") != std::string::npos);
+    CHECK(help.find("epochs, at most 1000 (default 10)") != std::string::npos);
     CHECK(help.find("-o, --output F") != std::string::npos);
 }
 

@@ -94,6 +94,29 @@ TEST_CASE("instance: binds, runs, prepares once, and again when told") {
     CHECK(fovea::test::prepare_count() == before + 2);
 }
 
+TEST_CASE("instance: every instance over the same parameters learns that they changed") {
+    Parameters parameters(small_model(), kParameterDims);
+    parameters.initialize(1);
+    Instance first(small_model(), "forward", parameters);
+    Instance second(small_model(), "forward", parameters);
+    const auto last_value = [](Instance& instance) {
+        instance.bind({{"batch", 1}});
+        std::fill_n(instance.input<float>("x"), 3, 1.0F);
+        std::fill_n(instance.input<std::int32_t>("ids"), 1, 4);
+        instance.run();
+        return instance.output<float>("y")[2];
+    };
+    CHECK(last_value(first) == 1);
+    CHECK(last_value(second) == 1);
+    parameters.values(0)[2] = 10;
+    first.parameters_changed();
+    CHECK(last_value(second) == 10);
+    CHECK(last_value(first) == 10);
+    parameters.initialize(1);
+    CHECK(last_value(first) == 1);
+    CHECK(last_value(second) == 1);
+}
+
 TEST_CASE("instance: dims, names and inputs that are wrong") {
     Parameters parameters(small_model(), kParameterDims);
     CHECK_THROWS_WITH_AS(Instance(small_model(), "decode", parameters),

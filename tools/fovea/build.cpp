@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "codegen/base/error.h"
 #include "runtime/files.h"
@@ -20,25 +21,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string main_text(const std::string& name, Driver driver) {
+/// The main function; `on_cuda` where the program holds kernels for GPUs.
+std::string main_text(const std::string& name, Driver driver, bool on_cuda) {
     bool translator = driver == Driver::translator;
     return fmt::format(R"(#include "fovea/error.h"
 #include "fovea/{1}.h"
 #include "fovea/program.h"
 #include "{0}.h"
-
-std::shared_ptr<const fovea::runtime::device::Code> {0}_device_code();
-
+{3}
 int main(int argc, char** argv) {{
     return fovea::runtime::report_errors(argc > 0 ? argv[0] : "{0}", [&] {{
         fovea::runtime::Model model = {0}_model();
-        model.device_code = {0}_device_code;
-        return fovea::runtime::{2}(argc, argv, model);
+{4}        return fovea::runtime::{2}(argc, argv, model);
     }});
 }}
 )",
                        name, translator ? "translator/translator" : "runner/runner_main",
-                       translator ? "translator_main" : "runner_main");
+                       translator ? "translator_main" : "runner_main",
+                       on_cuda ? fmt::format("\nfovea::runtime::Model {}_on_cuda("
+                                             "const fovea::runtime::Model&);\n",
+                                             name)
+                               : "",
+                       on_cuda ? fmt::format("        model.on_cuda = {}_on_cuda;\n", name) : "");
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
@@ -46,16 +50,20 @@ std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusi
                                                     : runner_programs(model, fusion);
 }
 
-/// `plan` for this machine's cores, `on_devices` for GPUs.
-std::string compiled_program(const plan::Model& plan, const plan::Model& on_devices, Driver driver,
+/// `plan` for this machine's cores, `on_devices`, unless null, for GPUs.
+std::string compiled_program(const plan::Model& plan, const plan::Model* on_devices, Driver driver,
                              const std::vector<std::string>& isas) {
     const Home home = find_home();
     TemporaryFolder folder;
     write_generated(plan, folder.path(), isas);
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const std::string name = generated_name(plan);
-    write_temporary(folder.path() / "main.cpp", main_text(name, driver));
-    write_temporary(folder.path() / "device_code.cpp", embedded_device_code(on_devices, name));
+    write_temporary(folder.path() / "main.cpp", main_text(name, driver, on_devices));
+    std::vector<std::string> sources = {"main.cpp"};
+    if (on_devices) {
+        write_temporary(folder.path() / "device_code.cpp", embedded_device_code(*on_devices, name));
+        sources.emplace_back("device_code.cpp");
+    }
     std::vector<std::string> flags;
 #if defined(__SANITIZE_ADDRESS__)
     flags.push_back("-fsanitize=address,undefined");
@@ -63,9 +71,8 @@ std::string compiled_program(const plan::Model& plan, const plan::Model& on_devi
     const fs::path program = folder.path() / "program";
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), flags.begin(), flags.end());
-    link.insert(link.end(), {"-fopenmp", "-o", program.string()});
-    for (std::string& object :
-         compile_objects(plan, folder.path(), isas, flags, {"main.cpp", "device_code.cpp"}))
+    link.insert(link.end(), {"-fopenmp", "-Wl,--gc-sections", "-Wl,-s", "-o", program.string()});
+    for (std::string& object : compile_objects(plan, folder.path(), isas, flags, sources))
         link.push_back(std::move(object));
     link.push_back(home.runtime_archive.string());
     compile_generated(link);
@@ -90,19 +97,23 @@ int build_command(const std::vector<std::string>& arguments) {
     auto add = options.add_options();
     add("output,o", po::value<std::string>()->value_name("FILE"),
         "the program to write (required)");
+    add("device", po::value<std::string>()->value_name("cpu|cuda"),
+        "cuda: with kernels for GPUs, too, as PTX; the program's --device cuda runs them");
     add_fusion_option(options);
     add_isa_option(options);
     add_settings_option(options);
     Arguments given(
         {"build", "MODEL",
          "Writes the program of a model: a translator for sentence models, otherwise a\n"
-         "runner of tensor files. It needs the C++ and OpenMP libraries alone; its option\n"
-         "--device cuda opens the CUDA driver. Weights and activations lie in memory as float32\n"
-         "on this machine's cores and as bfloat16 on a GPU, unless --set dtype=f32|tf32|bf16."},
+         "runner of tensor files. It needs the C++ and OpenMP libraries alone; built with\n"
+         "--device cuda, its option --device cuda opens the CUDA driver. Weights and activations\n"
+         "lie in memory as float32 on this machine's cores and as bfloat16 on a GPU, unless\n"
+         "--set dtype=f32|tf32|bf16 says otherwise."},
         options, arguments);
     if (given.help()) return 0;
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
+    const bool on_cuda = given.choice("device", {"cpu", "cuda"}) == "cuda";
     const std::string& output = given.text("output");
     std::error_code error;
     const fs::file_type type = fs::status(output, error).type();
@@ -115,9 +126,13 @@ int build_command(const std::vector<std::string>& arguments) {
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;
     const CompiledModel compiled = compile(model, built_programs(model, fusion));
-    model.dtype = dtype_of(given.settings()).value_or(bf16);
-    const CompiledModel on_devices = compile(model, built_programs(model, fusion), Kernels::of_gpu);
-    write_program(output, compiled_program(compiled.plan, on_devices.plan, driver, isas));
+    std::optional<CompiledModel> on_devices;
+    if (on_cuda) {
+        model.dtype = dtype_of(given.settings()).value_or(bf16);
+        on_devices = compile(model, built_programs(model, fusion), Kernels::of_gpu);
+    }
+    write_program(output, compiled_program(compiled.plan, on_devices ? &on_devices->plan : nullptr,
+                                           driver, isas));
     return 0;
 }
 

@@ -14,5 +14,6 @@ int run_command(const std::vector<std::string>& arguments);
 int verify_command(const std::vector<std::string>& arguments);
 int compare_command(const std::vector<std::string>& arguments);
 int bench_command(const std::vector<std::string>& arguments);
+int bundle_command(const std::vector<std::string>& arguments);
 
 }  // namespace fovea::tool

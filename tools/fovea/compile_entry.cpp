@@ -110,6 +110,9 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     const Included included = include(path, folder.path());
     write_temporary(source, entry_source(file, included, function));
     std::vector<std::string> command = find_compiler();
+    // g++ ignores a precompiled header of another version or other flags, and reads the header.
+    if (fs::exists(home.precompiled.string() + ".gch"))
+        command.insert(command.end(), {"-include", home.precompiled.string()});
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
           std::string("-shared"), "-I" + home.sources.string(),

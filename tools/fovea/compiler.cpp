@@ -82,17 +82,18 @@ std::vector<std::string> find_compiler() {
 
 Home find_home() {
     const char* chosen = std::getenv("FOVEA_HOME");
-    if (!chosen || !*chosen) return {FOVEA_SOURCE_DIR, FOVEA_RUNTIME_ARCHIVE};
+    if (!chosen || !*chosen) return {FOVEA_SOURCE_DIR, FOVEA_RUNTIME_ARCHIVE, FOVEA_PRECOMPILED};
     std::filesystem::path home = chosen;
     if (!std::filesystem::exists(home / "dsl/fovea.h"))
         throw UserError(fmt::format("FOVEA_HOME is '{}', which has no dsl/fovea.h", chosen));
-    return {home, home / "build/libfovea_runtime.a"};
+    return {home, home / "build/libfovea_runtime.a", home / "build/precompiled/model_entry.h"};
 }
 
 void compile_quickly() { is_quick = true; }
 
-std::vector<std::string> generated_code_flags(const std::string& isa) {
-    std::vector<std::string> flags = {"-std=c++20",      "-O3",      "-ffp-contract=fast",
+std::vector<std::string> generated_code_flags(const std::string& isa, Optimized optimized) {
+    const char* const level = optimized == Optimized::as_shipped ? "-O3" : "-Og";
+    std::vector<std::string> flags = {"-std=c++20",      level,      "-ffp-contract=fast",
                                       "-fno-math-errno", "-fopenmp", "-Wno-psabi"};
     if (isa == "avx512_bf16") flags.insert(flags.end(), {"-march=x86-64-v4", "-mavx512bf16"});
     if (isa == "avx512") flags.push_back("-march=x86-64-v4");
@@ -123,6 +124,8 @@ std::string first_error(const std::string& output) {
         if (line.find("error:") != std::string::npos) return line;
     return output.substr(0, output.find('\n'));
 }
+
+std::size_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 
 void check_room(const std::string& output) {
     std::istringstream stream(output);
@@ -160,8 +163,7 @@ void compile_generated(const std::vector<std::vector<std::string>>& commands) {
         }
     };
     std::vector<std::future<void>> workers;
-    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
-    while (workers.size() < std::min(processors, commands.size()))
+    while (workers.size() < std::min(processors(), commands.size()))
         workers.push_back(std::async(std::launch::async, work));
     for (std::future<void>& worker : workers) worker.wait();
     Progress::clear();

@@ -15,11 +15,17 @@ std::vector<std::string> find_compiler();
 struct Home {
     std::filesystem::path sources;
     std::filesystem::path runtime_archive;
+    std::filesystem::path precompiled;  // model_entry.h, beside what g++ made of it, if anything
 };
 Home find_home();
 
+/// How far the compiler optimizes: as in programs that are shipped; or in a third of the time, where
+/// values are compared and speed does not matter.
+enum class Optimized { as_shipped, little };
+
 /// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
-std::vector<std::string> generated_code_flags(const std::string& isa);
+std::vector<std::string> generated_code_flags(const std::string& isa,
+                                              Optimized optimized = Optimized::as_shipped);
 
 /// From here on generated code is compiled in the least time, however slow it is itself
 /// (`bench --quick`).
@@ -31,6 +37,9 @@ std::vector<std::string> because_messages(const std::string& compiler_output);
 
 /// The first line of a compiler's output that is an error.
 std::string first_error(const std::string& compiler_output);
+
+/// How many compilers run at once.
+std::size_t processors();
 
 /// UserError when a compiler's output says that it had no room for its files, or no memory.
 void check_room(const std::string& compiler_output);

@@ -51,13 +51,14 @@ std::vector<fs::path> runtime_files(const fs::path& runtime) {
     return files;
 }
 
-std::string hash_of(const plan::Model& model, const std::string& isa, const Home& home) {
+std::string hash_of(const plan::Model& model, const std::string& isa, const Home& home,
+                    Optimized optimized) {
     Hash hash;
     for (const emit::File& file : emit::make_cpp_emitter({isa})->emit_model(model))
         hash.add(file.text);
     const std::vector<std::string> compiler = find_compiler();
     for (const std::string& part : compiler) hash.add(part);
-    for (const std::string& flag : generated_code_flags(isa)) hash.add(flag);
+    for (const std::string& flag : generated_code_flags(isa, optimized)) hash.add(flag);
     hash.add(stamp(find_program(compiler[0])));
     for (const fs::path& file : runtime_files(home.sources / "runtime"))
         if (file.extension() == ".h") hash.add(stamp(file));
@@ -80,7 +81,7 @@ fs::path cache_folder() {
 /// Compiles into `library`, through a file beside it, so that other processes see all of it or
 /// none.
 void compile_library(const plan::Model& model, const std::string& isa, const Home& home,
-                     const fs::path& library) {
+                     Optimized optimized, const fs::path& library) {
     TemporaryFolder folder;
     write_generated(model, folder.path(), {isa});
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
@@ -89,7 +90,8 @@ void compile_library(const plan::Model& model, const std::string& isa, const Hom
     const RemovedOnSignal removed(part);
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), {"-shared", "-fopenmp", "-o", part.string()});
-    for (std::string& object : compile_objects(model, folder.path(), {isa}, {"-fPIC"}))
+    for (std::string& object :
+         compile_objects(model, folder.path(), {isa}, {"-fPIC"}, {}, optimized))
         link.push_back(std::move(object));
     compile_generated(link);
     fs::rename(part, library);
@@ -121,13 +123,14 @@ void write_generated(const plan::Model& model, const fs::path& folder,
 std::vector<std::string> compile_objects(const plan::Model& model, const fs::path& folder,
                                          const std::vector<std::string>& isas,
                                          const std::vector<std::string>& flags,
-                                         const std::vector<std::string>& sources) {
+                                         const std::vector<std::string>& sources,
+                                         Optimized optimized) {
     std::vector<std::string> objects;
     std::vector<std::vector<std::string>> commands;
     const auto add = [&](const std::string& source, const std::string& object,
                          const std::string& isa, const std::string& flag) {
         std::vector<std::string> command = find_compiler();
-        for (const auto& more : {generated_code_flags(isa), flags})
+        for (const auto& more : {generated_code_flags(isa, optimized), flags})
             command.insert(command.end(), more.begin(), more.end());
         objects.push_back((folder / object).string());
         command.insert(command.end(), {flag, "-I" + folder.string(), "-c", "-o", objects.back(),
@@ -135,9 +138,13 @@ std::vector<std::string> compile_objects(const plan::Model& model, const fs::pat
         commands.push_back(std::move(command));
     };
     const std::string source = generated_name(model) + ".cpp";
+    const std::vector<emit::File> parts = emit::cpp_source_parts(model, processors());
+    for (const emit::File& part : parts)
+        runtime::write_file_atomically((folder / part.name).string(), part.text);
     // The longest compilation first: the fewer lanes a register has, the more code there is.
     for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa)
-        add(source, "kernels_" + *isa + ".o", *isa, "-DFOVEA_KERNELS");
+        for (const emit::File& part : parts)
+            add(part.name, part.name + "." + *isa + ".o", *isa, "-DFOVEA_KERNELS");
     // What shares names with other code of the program is compiled for any machine.
     add(source, "description.o", "baseline", "-DFOVEA_DESCRIPTION");
     for (const std::string& other : sources) add(other, other + ".o", "baseline", "-DNDEBUG");
@@ -154,17 +161,18 @@ void copy_runtime(const fs::path& folder) {
     }
 }
 
-const runtime::Model& load_generated(const plan::Model& model, const std::string& isa, Keep keep) {
+const runtime::Model& load_generated(const plan::Model& model, const std::string& isa, Keep keep,
+                                     Optimized optimized) {
     const Home home = find_home();
     const std::string name = generated_name(model);
     const fs::path cache = keep == Keep::in_cache ? cache_folder() : fs::path();
     if (cache.empty()) {
         TemporaryFolder folder;
-        compile_library(model, isa, home, folder.path() / "model.so");
+        compile_library(model, isa, home, optimized, folder.path() / "model.so");
         return load(folder.path() / "model.so", name);
     }
-    const fs::path library = cache / (hash_of(model, isa, home) + ".so");
-    if (!fs::exists(library)) compile_library(model, isa, home, library);
+    const fs::path library = cache / (hash_of(model, isa, home, optimized) + ".so");
+    if (!fs::exists(library)) compile_library(model, isa, home, optimized, library);
     return load(library, name);
 }
 

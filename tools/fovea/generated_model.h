@@ -7,6 +7,7 @@
 
 #include "codegen/plan/plan.h"
 #include "runtime/program.h"
+#include "tools/fovea/compiler.h"
 
 namespace fovea::tool {
 
@@ -24,7 +25,8 @@ std::vector<std::string> compile_objects(const plan::Model& model,
                                          const std::filesystem::path& folder,
                                          const std::vector<std::string>& isas,
                                          const std::vector<std::string>& flags,
-                                         const std::vector<std::string>& sources = {});
+                                         const std::vector<std::string>& sources = {},
+                                         Optimized optimized = Optimized::as_shipped);
 
 /// Copies the runtime's sources to `folder`/fovea.
 void copy_runtime(const std::filesystem::path& folder);
@@ -37,6 +39,7 @@ enum class Keep { in_cache, nowhere };
 /// under the hash of the code, the compiler, its flags and the runtime, so a second run of the same
 /// model starts at once.
 const runtime::Model& load_generated(const plan::Model& model, const std::string& isa,
-                                     Keep keep = Keep::in_cache);
+                                     Keep keep = Keep::in_cache,
+                                     Optimized optimized = Optimized::as_shipped);
 
 }  // namespace fovea::tool

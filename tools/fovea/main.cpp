@@ -36,6 +36,7 @@ constexpr Subcommand kSubcommands[] = {
     {"verify", verify_command, "check kernels and gradients against the reference"},
     {"compare", compare_command, "fusion off beside fusion on: values, time, memory"},
     {"bench", bench_command, "measure kernels and models against the machine"},
+    {"bundle", bundle_command, "write a folder of checks for a machine with a GPU"},
 };
 
 void print_help() {

@@ -59,8 +59,9 @@ std::vector<VerifyRow> verify(const LoadedModel& model, const Target& target, Fu
                               const std::vector<std::string>& sizes, bool differences) {
     std::vector<ProgramRequest> requests = verified_programs(model, fusion);
     CompiledModel compiled = compile(model, requests, kernels_of(target));
-    const auto generated =
-        target.name == "reference" ? nullptr : model_on(target, compiled.plan, model.dtype);
+    const auto generated = target.name == "reference"
+                               ? nullptr
+                               : model_on(target, compiled.plan, model.dtype, Optimized::little);
     std::vector<VerifyRow> rows;
     const std::vector<Sample> samples = samples_for(compiled, sizes);
     for (std::size_t p = 0; p < compiled.programs.size(); ++p) {

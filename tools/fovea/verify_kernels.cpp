@@ -12,7 +12,6 @@
 
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/graph/rewrite.h"
-#include "codegen/reference/interpreter.h"
 #include "runtime/session.h"
 
 namespace fovea::tool {
@@ -61,15 +60,6 @@ void write(void* address, DType type, const Array& array) {
 double largest(const std::vector<double>& values) {
     double result = 0;
     for (double value : values) result = std::max(result, std::abs(value));
-    return result;
-}
-
-/// The largest |gradient| among the outputs of the program.
-double largest_gradient(const Graph& graph, Interpreter& reference) {
-    double result = 0;
-    for (const Node& node : graph.nodes)
-        if (node.op == Op::output && node.name.ends_with(".grad"))
-            result = std::max(result, largest(reference.output(node.name).values));
     return result;
 }
 
@@ -164,22 +154,6 @@ class Observer {
     std::vector<VerifyRow> rows_;
     std::exception_ptr failure_;
 };
-
-void set_all(Interpreter& reference, const Sample& sample, const Values& values) {
-    for (const auto& [name, size] : sample.dims) reference.bind(name, size);
-    for (const auto& [name, array] : values)
-        if (reference.has(name)) reference.set(name, array);
-}
-
-/// The nodes whose values are read from memory as bfloat16.
-std::vector<bool> rounded(const fuse::FusedGraph& fused) {
-    std::vector<bool> nodes(fused.layouts.size(), false);
-    for (std::size_t id = 0; id < nodes.size(); ++id) {
-        const int base = fused.layouts[id].base;
-        nodes[id] = base > 0 && fused.in_bfloat16[std::size_t(base)];
-    }
-    return nodes;
-}
 
 /// Σ of the outputs times their cotangents; of `loss` alone where there is one.
 class Objective {
@@ -280,6 +254,29 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& b
             error, difference / std::max(scale, std::abs(b[i]) < kMasked ? 0 : std::abs(b[i])));
     }
     return error;
+}
+
+double largest_gradient(const Graph& graph, Interpreter& reference) {
+    double result = 0;
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::output && node.name.ends_with(".grad"))
+            result = std::max(result, largest(reference.output(node.name).values));
+    return result;
+}
+
+void set_all(Interpreter& reference, const Sample& sample, const Values& values) {
+    for (const auto& [name, size] : sample.dims) reference.bind(name, size);
+    for (const auto& [name, array] : values)
+        if (reference.has(name)) reference.set(name, array);
+}
+
+std::vector<bool> rounded(const fuse::FusedGraph& fused) {
+    std::vector<bool> nodes(fused.layouts.size(), false);
+    for (std::size_t id = 0; id < nodes.size(); ++id) {
+        const int base = fused.layouts[id].base;
+        nodes[id] = base > 0 && fused.in_bfloat16[std::size_t(base)];
+    }
+    return nodes;
 }
 
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/pipeline.h"
+#include "codegen/reference/interpreter.h"
 #include "runtime/program.h"
 #include "tools/fovea/sample_inputs.h"
 
@@ -34,6 +35,15 @@ struct VerifyRow {
 /// max|a - b| / max(max|b|, floor); infinite where a value is not finite. Masked scores, -1e6, are
 /// compared on their own scale.
 double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor);
+
+/// Gives the reference the sizes of the sample, and the values that it has a name for.
+void set_all(Interpreter& reference, const Sample& sample, const Values& values);
+
+/// The nodes whose values are read from memory as bfloat16.
+std::vector<bool> rounded(const fuse::FusedGraph& fused);
+
+/// The largest |gradient| among the outputs of the program.
+double largest_gradient(const Graph& graph, Interpreter& reference);
 
 /// Runs the generated program with an observer after each kernel, which compares what the kernel
 /// stored with the reference's values of the same nodes: a row for each kernel.

@@ -4,7 +4,7 @@ model beside torch.compile.
 
     python3 tools/peers/gpu.py --fovea build/fovea [--suite attention] [--json F]
 
-`tools/gpu_check.sh` runs it where PyTorch finds a GPU. Both sides measure by the GPU's clock, in
+`check.sh --peers` of a bundle runs it where PyTorch finds a GPU. Both sides measure by the GPU's clock, in
 bfloat16, products of float32 as tf32, too, on inputs of their own: that fovea's results are right
 is what `fovea verify` says. A round is a turn of each side; a turn counts as the median of its
 runs. A ratio is peer / fovea."""
@@ -35,24 +35,33 @@ AHEAD = 1 << 20   # cycles that the GPU sleeps while work is asked for: launchin
 
 
 class Fovea:
-    """`fovea bench --turns`: says what is next, and runs when told to."""
+    """`fovea bench --turns`, or the measurements of a bundle, a process each: says what is next, and
+    runs when told to."""
 
     def __init__(self, args):
-        command = [args.fovea, "bench", "--target", "cuda", "--turns"]
-        command += ["--suite", args.suite] if args.suite else []
-        command += ["--quick"] if args.quick else []
-        folders = [args.libraries, os.environ.get("LD_LIBRARY_PATH")]
-        path = ":".join(folder for folder in folders if folder)
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env={**os.environ, "LD_LIBRARY_PATH": path})
+        quick = ["--quick"] if args.quick else []
+        self.commands = [[args.fovea, "bench", "--target", "cuda", "--turns", *quick] +
+                         (["--suite", args.suite] if args.suite else [])]
+        if args.bundle:
+            self.commands = [[*args.runner.split(), args.bundle, number, "--turns", *quick]
+                             for number in measurements(args.bundle)]
+        self.suite, self.process = args.suite, None
 
     def works(self):
         """Each piece of work, ready to run until the next is asked for."""
-        for line in self.process.stdout:
-            yield json.loads(line)
-            self.tell("")
-        if self.process.wait():
-            sys.exit(self.process.returncode)
+        for command in self.commands:
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True) as self.process:
+                for line in self.process.stdout:
+                    work = json.loads(line)
+                    if self.suite in (None, work["suite"]):
+                        yield work
+                    self.tell("")
+            if self.process.returncode:
+                print(f"gpu.py: {' '.join(command)} ended with {self.process.returncode}",
+                      file=sys.stderr)
+                if len(self.commands) == 1:
+                    sys.exit(self.process.returncode)
 
     def tell(self, text):
         self.process.stdin.write(text + "\n")
@@ -62,6 +71,13 @@ class Fovea:
         """Milliseconds of each."""
         self.tell(str(runs))
         return json.loads(self.process.stdout.readline())
+
+
+def measurements(bundle):
+    """The numbers of a bundle's cases that measure."""
+    with open(os.path.join(bundle, "index.txt"), encoding="utf-8") as index:
+        rows = [line.split() for line in index]
+    return [row[0] for row in rows if row[1] == "bench"]
 
 
 class Peer:
@@ -184,7 +200,9 @@ def compare(ours, work, args):
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
     parser.add_argument("--fovea", default="build/fovea", help="the fovea command")
-    parser.add_argument("--libraries", default="", help="a folder with libraries of fovea alone")
+    parser.add_argument("--bundle", help="a folder that `fovea bundle` wrote: its measurements")
+    parser.add_argument("--runner", default="build/fovea bundle --case",
+                        help="what runs a case of the bundle")
     parser.add_argument("--suite", choices=["contraction", "attention", "models"],
                         help="this one only")
     parser.add_argument("--rounds", type=int, default=11, help="turns of each side")

@@ -18,20 +18,6 @@ namespace {
 
 constexpr const char* kInitials[] = {"zeros", "ones", "xavier_uniform", "normal", "linear_bias"};
 
-/// The model with kernel names that are C++ identifiers, no two alike, none like a function that
-/// the generated file defines itself or uses.
-Model with_distinct_names(const Model& model) {
-    Model result = model;
-    std::set<std::string> taken = {"observe", "tensor", "contract", "runtime"};
-    for (kernel::Kernel& kernel : result.kernels) {
-        const std::string wanted = identifier(kernel.name);
-        kernel.name = wanted;
-        for (int i = 2; is_reserved(kernel.name) || !taken.insert(kernel.name).second; ++i)
-            kernel.name = wanted + "_" + std::to_string(i);
-    }
-    return result;
-}
-
 void write_dims(const Model& model, Writer& writer) {
     std::string dims;
     for (const std::string& dim : model.dims) dims += (dims.empty() ? "" : ", ") + quoted(dim);
@@ -63,38 +49,9 @@ void write_parameters(const Model& model, Writer& writer) {
 
 /// Kernels, programs, and the table of programs that the description binds.
 std::string kernels_text(const Model& model) {
-    const std::string name = model_identifier(model);
     std::string kernels;
     for (const kernel::Kernel& kernel : model.kernels) kernels += cpp_kernel(kernel) + "\n";
-    Writer head;
-    for (const char* header : {"contract", "dropout", "math", "rows", "run", "threads", "vector"})
-        head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
-    if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
-        for (const char* header : {"tile", "tile_dropout", "joint_sums"})
-            head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
-    if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");
-    if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
-    head.blank();
-    head.line("namespace fovea::cpu::inline FOVEA_ISA::" + name + " {");
-    head.blank();
-    std::string text = head.text() + kernels;
-    Writer programs;
-    for (const plan::Program& program : model.programs)
-        write_program_code(model, program, programs);
-    programs.line("}  // namespace fovea::cpu::inline FOVEA_ISA::" + name);
-    programs.blank();
-    programs.line("namespace fovea::generated::FOVEA_ISA {");
-    const std::string table = "const runtime::ProgramCode " + name + "_programs[]";
-    programs.line("extern " + table + ";");
-    programs.line(table + " = {");
-    programs.indent();
-    for (const plan::Program& program : model.programs) {
-        programs.line("cpu::" + name + "::run_" + identifier(program.name) + ",");
-    }
-    programs.unindent();
-    programs.line("};");
-    programs.line("}  // namespace fovea::generated::FOVEA_ISA");
-    return text + programs.text();
+    return kernel_headers(model, kernels) + open_namespace(model) + kernels + programs_text(model);
 }
 
 void write_model_function(const Model& model, const std::vector<std::string>& isas,
@@ -165,6 +122,58 @@ std::string description_text(const Model& model, const std::vector<std::string>&
 }  // namespace
 
 std::string model_identifier(const Model& model) { return identifier(model.name); }
+
+Model with_distinct_names(const Model& model) {
+    Model result = model;
+    std::set<std::string> taken = {"observe", "tensor", "contract", "runtime"};
+    for (kernel::Kernel& kernel : result.kernels) {
+        const std::string wanted = identifier(kernel.name);
+        kernel.name = wanted;
+        for (int i = 2; is_reserved(kernel.name) || !taken.insert(kernel.name).second; ++i)
+            kernel.name = wanted + "_" + std::to_string(i);
+    }
+    return result;
+}
+
+std::string kernel_headers(const Model& model, const std::string& kernels) {
+    Writer head;
+    for (const char* header : {"contract", "dropout", "math", "rows", "run", "threads", "vector"})
+        head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
+        for (const char* header : {"tile", "tile_dropout", "joint_sums"})
+            head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
+    if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");
+    if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
+    head.blank();
+    return head.text();
+}
+
+std::string open_namespace(const Model& model) {
+    return "namespace fovea::cpu::inline FOVEA_ISA::" + model_identifier(model) + " {\n\n";
+}
+
+std::string close_namespace(const Model& model) {
+    return "}  // namespace fovea::cpu::inline FOVEA_ISA::" + model_identifier(model) + "\n";
+}
+
+std::string programs_text(const Model& model) {
+    const std::string name = model_identifier(model);
+    Writer programs;
+    for (const plan::Program& program : model.programs)
+        write_program_code(model, program, programs);
+    Writer table;
+    table.line("namespace fovea::generated::FOVEA_ISA {");
+    const std::string row = "const runtime::ProgramCode " + name + "_programs[]";
+    table.line("extern " + row + ";");
+    table.line(row + " = {");
+    table.indent();
+    for (const plan::Program& program : model.programs)
+        table.line("cpu::" + name + "::run_" + identifier(program.name) + ",");
+    table.unindent();
+    table.line("};");
+    table.line("}  // namespace fovea::generated::FOVEA_ISA");
+    return programs.text() + close_namespace(model) + "\n" + table.text();
+}
 
 std::string cpp_header(const Model& model) {
     const std::string name = model_identifier(model);

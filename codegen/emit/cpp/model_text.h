@@ -17,6 +17,16 @@ std::string cpp_source(const plan::Model& model, const std::vector<std::string>&
 /// `CMakeLists.txt`: builds the model beside a copy of the runtime in `fovea/`.
 std::string cmake_text(const plan::Model& model, const std::vector<std::string>& isas);
 
+/// The parts that sources of kernels are put together from; `model` has distinct names.
+std::string kernel_headers(const plan::Model& model, const std::string& kernels);
+std::string open_namespace(const plan::Model& model);
+std::string close_namespace(const plan::Model& model);
+/// The programs, the end of the namespace, and the table of programs that the description binds.
+std::string programs_text(const plan::Model& model);
+/// The model with kernel names that are C++ identifiers, no two alike, none like a function that
+/// the generated file defines itself or uses.
+plan::Model with_distinct_names(const plan::Model& model);
+
 /// The C++ name of a model: `attention_is_all_you_need`.
 std::string model_identifier(const plan::Model& model);
 

@@ -234,7 +234,7 @@ std::optional<std::string> why_not_contraction(const Kernel& kernel) {
         if (!contract) continue;
         if (product) return "it has two products";
         if (!as<Load>(kernel, contract->a) || !as<Load>(kernel, contract->b))
-            return "an operand of the product is not what lies in memory";
+            return "an operand of the product is computed, not loaded";
         product = &kernel.nodes[std::size_t(id)];
     }
     if (!product) return "it has no product";
@@ -262,12 +262,12 @@ std::optional<std::string> why_not_group(const Kernel& kernel, const Contraction
         if (by_one) return "operands pass through registers one by one";
         return std::nullopt;
     }
-    if (!plan.settings.aligned) return "buffers start anywhere";
+    if (!plan.settings.aligned) return "buffers are not aligned to 16 bytes";
     if (!plan.a.depth_inside || !plan.b.depth_inside)
-        return "neighbours of an operand do not differ along the depth, as wgmma reads tf32";
+        return "an operand is not contiguous along K, as wgmma reads tf32";
     ContractionPlan group = plan;
     choose_group(kernel, group);
-    if (!group.copies_boxes()) return "an operand of tf32 is no tensor of the GPU's copies";
+    if (!group.copies_boxes()) return "an operand of tf32 has no tensor map";
     return std::nullopt;
 }
 

@@ -44,7 +44,11 @@ class View {
         return number >= src_vocab_dim && static_vocabulary ? static_vocabulary
                                                             : call_.dims[number];
     }
-    const float* parameter(Parameter i) const { return tensor<float>(i); }
+    const float* parameter(Parameter i) const {
+        return i == dense_weight && dense_ ? dense_ : tensor<float>(i);
+    }
+    /// Reads the weight of the dense layer elsewhere.
+    void take_dense_weight(const float* values) { dense_ = values; }
     template <class T>
     T* tensor(int i) const {
         return static_cast<T*>(call_.tensors[i]);
@@ -56,6 +60,7 @@ class View {
 
   private:
     const Call& call_;
+    const float* dense_ = nullptr;
 };
 
 /// The mean of `count` rows of kHidden floats, found through `row(i)`.
@@ -166,16 +171,25 @@ inline void run_training_step(const Call& call) {
     if (call.finish) call.finish(call.finish_state, team);
 }
 
+// Reads a copy of the dense layer's weight, which it prepares.
 inline void run_evaluate(const Call& call) {
-    const View view(call);
+    View view(call);
+    auto* const copy = view.past_parameters<float>(7);
+    if (call.prepare)
+        std::copy_n(view.parameter(dense_weight), view.dim(tgt_vocab_dim) * kHidden, copy);
+    view.take_dense_weight(copy);
     for (std::int64_t b = 0; b < view.dim(batch_dim); ++b) {
         view.past_parameters<float>(6)[b] =
             run_sequence(view, b, 1, view.past_parameters<float>(5), nullptr);
     }
 }
 
+/// Of all calls of `encode`: the most tokens, with padding, that one has read.
+inline std::int64_t most_encoded = 0;
+
 inline void run_encode(const Call& call) {
     const View view(call);
+    most_encoded = std::max(most_encoded, view.dim(batch_dim) * view.dim(src_len_dim));
     const auto* src = view.past_parameters<std::int32_t>(0);
     for (std::int64_t i = 0; i < view.dim(batch_dim) * view.dim(src_len_dim); ++i) {
         for (int h = 0; h < kHidden; ++h) {
@@ -300,6 +314,8 @@ inline Model make_model(std::int64_t static_words = 0, std::string depth = "1") 
                      {floats("block0.memory_keys", memory), floats("block0.memory_values", memory)},
                      run_encode),
         make_decode_step(tgt_words)};
+    model.programs[1].buffers = {
+        {.name = "dense weight copy", .shape = {tgt_words, Extent(kHidden)}, .prepared = true}};
     return model;
 }
 

@@ -160,7 +160,8 @@ TEST_CASE("train: options that do not go together are refused before anything is
     f.refuses({"--momentum", "0.9"}, "option '--momentum' is for --optimizer sgd alone");
     f.refuses({"--optimizer", "sgd", "--beta1", "0.8"},
               "option '--beta1' is for --optimizer adam and adamw alone");
-    f.refuses({"--weight-decay", "-1"}, "option '--weight-decay' expects a number from 0");
+    f.refuses({"--weight-decay", "-1"},
+              "option '--weight-decay' expects a number from 0 to 3.4e38, not '-1'");
     f.refuses({"--schedule", "linear"},
               "option '--schedule' expects one of constant, cosine, paper, not 'linear'");
     f.refuses({"--schedule", "cosine"},

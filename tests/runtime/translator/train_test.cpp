@@ -145,8 +145,9 @@ TEST_CASE("a signal ends a training after its step, and it goes on to the same b
     REQUIRE(f.train({"--epochs", "4", "--log", "log"}).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
     const auto whole = log_lines("log");
+    std::signal(SIGHUP, SIG_DFL);  // whoever runs the tests may ignore it
     for (const std::uint64_t step : {0, 4, 5, 7}) {
-        for (const int signal : {SIGINT, SIGTERM}) {
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
             CAPTURE(step);
             for (const char* path : {"w", "w.checkpoint", "log"}) std::filesystem::remove(path);
             before_step = [&](std::uint64_t now) {
@@ -203,7 +204,6 @@ TEST_CASE("a checkpoint of something else is refused in one sentence") {
             "13; --resume needs the same data");
     refused({"--epochs", "2"}, "'w.checkpoint' is in epoch 3, behind --epochs 2");
     refused({"--checkpoint", "w"}, "--weights and --checkpoint are one file, 'w'");
-    refused({"--checkpoint", "none"}, "cannot read 'none': No such file or directory");
     const std::string first_line =
         std::string(kPairs).substr(0, std::string(kPairs).find('\n') + 1);
     write_text("pairs.tsv", std::string(kPairs).substr(first_line.size()) + first_line);
@@ -253,7 +253,7 @@ TEST_CASE("the user's mistakes write nothing") {
     mistaken({"train", "--data", "pairs.tsv", "--weights", "w", "--min-freq", "20"},
              "no source word of 'pairs.tsv' occurs 20 times; lower --min-freq");
     mistaken({"train", "--data", "pairs.tsv", "--weights", "w", "--clip", "-1"},
-             "option '--clip' expects a number from 0");
+             "option '--clip' expects a number from 0 to 3.4e38, not '-1'");
     write_text("one.tsv", "a\tb\nonly one column\n");
     mistaken({"train", "--data", "one.tsv", "--weights", "w"},
              "one.tsv:2: one column, but a pair is a sentence, a tab and its translation");

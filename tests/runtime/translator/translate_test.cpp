@@ -72,6 +72,58 @@ TEST_CASE("--steps ends a translation, and a long sentence is translated whole")
           "warning: line 2 has 4 words, more than --steps 3; translated whole\n");
 }
 
+TEST_CASE("translations are as long as the weights were trained for") {
+    Fixture f;
+    std::string line;
+    for (int i = 0; i < 14; ++i) line += "mot" + std::to_string(i) + " ";
+    write_text("long.tsv", "Go.\tVa vite !\nCount.\t" + line + "\n");
+    REQUIRE(
+        run_translator(f.model, {"train", "--data", "long.tsv", "--weights", "long", "--min-freq",
+                                 "1", "--lr", "0.05", "--epochs", "200", "--steps", "20"})
+            .status == 0);
+    const Result whole = run_translator(f.model, {"translate", "--weights", "long", "Count."});
+    CHECK(whole.out.find("mot13") != std::string::npos);
+    const Result cut =
+        run_translator(f.model, {"translate", "--weights", "long", "--steps", "10", "Count."});
+    CHECK(cut.out.find("mot9") != std::string::npos);
+    CHECK(cut.out.find("mot10") == std::string::npos);
+    const Result score =
+        run_translator(f.model, {"evaluate", "--weights", "long", "--data", "long.tsv", "--json"});
+    CHECK(score.err.empty());
+    CHECK(parse_json(score.out).find("bleu")->number() == doctest::Approx(1));
+    CHECK(parse_json(score.out).find("tokens")->integer() == 4 + 15);
+}
+
+/// The weights again, with another text in their metadata.
+void replace_metadata(const std::string& key, const std::string& from, const std::string& to) {
+    using namespace fovea::runtime;
+    const SafetensorsFile file = read_safetensors("w");
+    Metadata metadata = file.metadata();
+    std::string& text = metadata.at(key);
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+    write_safetensors("w", file.tensors(), metadata);
+}
+
+TEST_CASE("words of a weights file neither break a line nor command a terminal") {
+    Fixture f;
+    replace_metadata("tgt_vocab", "\"salut\"", "\"sa\\nlu\\u001b[31mt\"");
+    CHECK(f.translate({"Hi."}).out == "sa\\x0alu\\x1b[31mt à toi !\n");
+    replace_metadata("model", "transformer", "\x1b[2Jevil");
+    const Result result = f.translate({"Hi."});
+    CHECK(result.status == 2);
+    CHECK(result.err.find("\\x1b[2Jevil") != std::string::npos);
+    CHECK(result.err.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("weights that tell impossible steps are refused") {
+    Fixture f;
+    replace_metadata("steps", "10", "18446744073709551615");
+    CHECK(f.translate({"Hi."}).err ==
+          "translator: 'w': steps in its __metadata__ is 18446744073709551615, more than the most, "
+          "1048576\n");
+}
+
 TEST_CASE("several translations of a sentence, with scores, whatever the batch") {
     Fixture f;
     const Result best = f.translate({"--beam", "3", "--n-best", "2", "--steps", "4"}, "Go.\nHi.\n");
@@ -99,8 +151,10 @@ TEST_CASE("several translations of a sentence, with scores, whatever the batch")
         CHECK(result.err == "translator: " + sentence + "\n");
     };
     mistaken({"--n-best", "2", "Go."}, "--n-best 2 is more than --beam 1 follows");
-    mistaken({"--alpha", "-1", "Go."}, "option '--alpha' expects a number from 0");
-    mistaken({"--beam", "0", "Go."}, "option '--beam' expects a whole number from 1, not '0'");
+    mistaken({"--alpha", "-1", "Go."},
+             "option '--alpha' expects a number from 0 to 3.4e38, not '-1'");
+    mistaken({"--beam", "0", "Go."},
+             "option '--beam' expects a whole number from 1 to 4096, not '0'");
 }
 
 TEST_CASE("an empty argument is a mistake, found before anything is translated") {
@@ -205,7 +259,7 @@ TEST_CASE("evaluation counts what it cuts, and words it does not know") {
         f.model, {"evaluate", "--weights", "w", "--data", "other.tsv", "--json", "--steps", "4"});
     REQUIRE(result.status == 0);
     CHECK(result.err ==
-          "warning: 1 of 2 pairs have more than --steps 4 tokens; the loss is that of "
+          "warning: 1 of 2 pairs have more than --steps 4 tokens; they are cut to "
           "their first 4\n");
     const Json report = parse_json(result.out);
     CHECK(report.find("pairs")->integer() == 2);

@@ -12,11 +12,12 @@
 #include "runtime/options.h"
 #include "runtime/runner/bench_model.h"
 #include "runtime/training_step.h"
+#include "tools/bundle/launch_clock.h"
 #include "tools/fovea/bench/backward_steps.h"
 #include "tools/fovea/bench/count_flops.h"
 #include "tools/fovea/bench/stopwatch.h"
 #include "tools/fovea/device/device_code.h"
-#include "tools/fovea/device/launch_clock.h"
+#include "tools/fovea/device/gpu_graphs.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {
@@ -24,30 +25,6 @@ namespace fovea::tool {
 namespace {
 
 namespace device = runtime::device;
-
-/// For tf32 b is stored by columns: along the sum, as tensor cores read tf32.
-Graph product_graph(std::int64_t k, std::int64_t n, bool tf32) {
-    Graph graph;
-    Scope s{&graph};
-    if (tf32) {
-        Tensor a = s.input("a", {"rows", k}), b = s.input("b", {n, k});
-        s.output("c", einsum("m k, n k -> m n", a, b));
-        return graph;
-    }
-    Tensor a = s.input("a", {"rows", k}, bf16), b = s.input("b", {k, n}, bf16);
-    s.output("c", einsum("m k, k n -> m n", a, b));
-    return graph;
-}
-
-Graph attention_graph(std::int64_t heads, std::int64_t width, bool is_causal) {
-    Graph graph;
-    Scope s{&graph};
-    Tensor q = s.input("q", {"batch", heads, "queries", width}, bf16);
-    Tensor k = s.input("k", {"batch", heads, "keys", width}, bf16);
-    Tensor v = s.input("v", {"batch", heads, "keys", width}, bf16);
-    s.output("output", attention(q, k, v, dot_product, is_causal ? causal : no_mask));
-    return graph;
-}
 
 nlohmann::ordered_json json_of(const Work& work) {
     return {{"suite", work.suite}, {"name", work.name}, {"pass", work.pass},
@@ -160,7 +137,7 @@ class GpuSuites {
     Program compiled(ProgramRequest request, bool as_whole = false) {
         // Programs have kernels of one name: each has a device, and with it modules, of its own.
         const OpenTarget open = open_target(target_);
-        clock_ = std::make_shared<LaunchClock>(open.device);
+        clock_ = std::make_shared<bundle::LaunchClock>(open.device);
         const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
         Program program{
             compile_model("bench_gpu", "tools/fovea/device", {}, {for_gpus(std::move(request))}),
@@ -174,7 +151,8 @@ class GpuSuites {
 
     void attend(std::int64_t width, bool is_causal, const std::vector<std::int64_t>& lengths) {
         const std::int64_t heads = quick_ ? 2 : 2048 / width;
-        const Graph graph = attention_graph(heads, width, is_causal);
+        const Graph graph = attention_graph(
+            heads, width, is_causal ? AttentionMask::causal : AttentionMask::none, bf16);
         for (bool backward : {false, true}) {
             Program program = compiled(
                 {.name = "attention",
@@ -233,7 +211,7 @@ class GpuSuites {
 
     const Target& target_;
     std::string name_;
-    std::shared_ptr<LaunchClock> clock_;  // of the last program
+    std::shared_ptr<bundle::LaunchClock> clock_;  // of the last program
     bool quick_, in_turns_;
     std::vector<BenchRow> rows_;
 };

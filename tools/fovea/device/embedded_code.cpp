@@ -14,23 +14,24 @@ namespace fovea::tool {
 namespace {
 
 constexpr const char* kSource = R"(#include "fovea/device/code_json.h"
-#include "fovea/error.h"
+#include "fovea/device/cuda_device.h"
+#include "fovea/device/on_device.h"
 
 namespace {{
 constexpr const char* tables = R"tables({1})tables";
 {2}}}  // namespace
 
-std::shared_ptr<const fovea::runtime::device::Code> {0}_device_code() {{
+fovea::runtime::Model {0}_on_cuda(const fovea::runtime::Model& model) {{
     using namespace fovea::runtime::device;
     static const auto code = std::make_shared<const Code>(read_code(tables, {{{3}}}));
-    return code;
+    return on_device(model, open_cuda(), code);
 }}
 )";
 
-constexpr const char* kRefusal = R"(#include "fovea/device/code.h"
-#include "fovea/error.h"
+constexpr const char* kRefusal = R"(#include "fovea/error.h"
+#include "fovea/program.h"
 
-std::shared_ptr<const fovea::runtime::device::Code> {0}_device_code() {{
+fovea::runtime::Model {0}_on_cuda(const fovea::runtime::Model&) {{
     throw fovea::runtime::UserError(R"reason({1})reason");
 }}
 )";

@@ -8,9 +8,9 @@
 
 namespace fovea::tool {
 
-/// A C++ source with the function `std::shared_ptr<const fovea::runtime::device::Code>
-/// <name>_device_code()`. Where the model has no code for GPUs, the function throws a UserError
-/// that says why.
+/// A C++ source with the function `<name>_on_cuda(const fovea::runtime::Model&)`, the model as it
+/// runs on a GPU. Where the model has no code for GPUs, the function throws a UserError that says
+/// why.
 std::string embedded_device_code(const plan::Model& model, const std::string& name);
 
 /// Writes `<name>.<architecture>.ptx` for each architecture, with a table of what each kernel

@@ -20,7 +20,7 @@ std::optional<std::map<std::string, KernelResources>> ptx_resources(
     const std::string& text, const std::string& architecture);
 
 /// Each entry with its registers, shared memory and threads, as comments of PTX, or one line where
-/// there is no ptxas; then which form each kernel has that can have several, and why no better one.
+/// there is no ptxas; then the form of each kernel that has several, and why not a faster one.
 std::string resource_table(const emit::PtxModule& module);
 
 }  // namespace fovea::tool

@@ -56,9 +56,10 @@ OpenTarget open_target(const Target& target) {
 }
 
 std::shared_ptr<const runtime::Model> model_on(const Target& target, const plan::Model& model,
-                                               DType dtype) {
+                                               DType dtype, Optimized optimized) {
     if (target.name == "cpu") {
-        const runtime::Model& generated = load_generated(model, isa_of_this_machine(dtype));
+        const runtime::Model& generated =
+            load_generated(model, isa_of_this_machine(dtype), Keep::in_cache, optimized);
         return {&generated, [](const runtime::Model*) {}};  // stays loaded
     }
     const OpenTarget open = open_target(target);

@@ -9,6 +9,7 @@
 #include "runtime/device/device.h"
 #include "runtime/program.h"
 #include "tools/fovea/arguments.h"
+#include "tools/fovea/generated_model.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::tool {
@@ -45,6 +46,7 @@ OpenTarget open_target(const Target& target);
 /// The model ready to run on a target other than the reference. Instances of its programs work
 /// alike on each.
 std::shared_ptr<const runtime::Model> model_on(const Target& target, const plan::Model& model,
-                                               DType dtype);
+                                               DType dtype,
+                                               Optimized optimized = Optimized::as_shipped);
 
 }  // namespace fovea::tool

@@ -86,8 +86,8 @@ std::uint32_t unrounded(std::size_t i) {
 }
 std::uint32_t nearest_tf32(std::size_t i) { return 0x3f800000 + std::uint32_t((i + i % 2) << 13); }
 
-/// The error of a box whose rows have `width` words, -1 in what it does not fill.
-double copy_error(device::Device& on, int swizzle, int width, Value value, Value copied) {
+/// A box whose rows have `width` words, -1 in what it does not fill.
+bundle::Probe box(std::string name, int swizzle, int width, Value value, Value copied) {
     const auto [columns, rows, planes] = kTensor;
     device::MappedTensor tensor{.axes = {}, .swizzle = swizzle, .rounds_to_tf32 = value != copied};
     tensor.axes = {{std::uint64_t(columns), 4, std::uint32_t(width)},
@@ -105,41 +105,28 @@ double copy_error(device::Device& on, int swizzle, int width, Value value, Value
         expected[std::size_t(byte / 4)] =
             inside ? copied(std::size_t((plane * rows + row) * columns + column)) : 0;
     }
-    const std::uint64_t bytes = std::uint64_t(width * kBoxRows * kBoxPlanes) * 4;
-    device::Allocation in(on), out(on);
-    in.reserve(input.size() * 4);
-    out.reserve(kBoxBytes);
-    on.copy_in(in.address(), input.data(), input.size() * 4);
-    tensor.address = in.address();
-    const std::uint64_t arguments[] = {in.address(), out.address(), bytes};
-    const device::Region memory[] = {{in.address(), input.size() * 4, false},
-                                     {out.address(), kBoxBytes, true}};
-    on.launch({"probe_boxes", "probe_boxes", 1, kThreads, 0, arguments, memory, {&tensor, 1}});
-    Words actual(kBoxBytes / 4);
-    on.copy_out(actual.data(), out.address(), kBoxBytes);
-    on.synchronize();
-    double error = 0;
-    for (std::size_t i = 0; i < actual.size(); ++i)
-        error = std::max(error, std::abs(double(actual[i]) - double(expected[i])));
-    return error;
+    return {.name = std::move(name),
+            .architecture = "sm_90",
+            .text = copy_text(),
+            .entry = "probe_boxes",
+            .threads = kThreads,
+            .input = std::move(input),
+            .expected = std::move(expected),
+            .more_arguments = {std::uint64_t(width * kBoxRows * kBoxPlanes) * 4},
+            .tensor = std::move(tensor)};
 }
 
 }  // namespace
 
-std::vector<VerifyRow> verify_boxes(device::Device& device) {
-    device.load(copy_text());
-    std::vector<VerifyRow> rows;
-    for (const auto& [swizzle, width] : {std::array{0, 20}, {32, 8}, {64, 16}, {128, 32}}) {
-        const double error = copy_error(device, swizzle, width, numbered, numbered);
-        rows.push_back(
-            {"layouts",
-             fmt::format("cp.async.bulk.tensor, swizzle {}, rows of {} bytes", swizzle, 4 * width),
-             "", error, std::nullopt, error == 0});
-    }
-    const double error = copy_error(device, 128, 32, unrounded, nearest_tf32);
-    rows.push_back({"layouts", "cp.async.bulk.tensor of tf32, rounded to nearest", "", error,
-                    std::nullopt, error == 0});
-    return rows;
+std::vector<bundle::Probe> box_probes() {
+    std::vector<bundle::Probe> probes;
+    for (const auto& [swizzle, width] : {std::array{0, 20}, {32, 8}, {64, 16}, {128, 32}})
+        probes.push_back(box(
+            fmt::format("cp.async.bulk.tensor, swizzle {}, rows of {} bytes", swizzle, 4 * width),
+            swizzle, width, numbered, numbered));
+    probes.push_back(
+        box("cp.async.bulk.tensor of tf32, rounded to nearest", 128, 32, unrounded, nearest_tf32));
+    return probes;
 }
 
 }  // namespace fovea::tool

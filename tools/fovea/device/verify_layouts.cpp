@@ -1,18 +1,12 @@
 #include "tools/fovea/device/verify_layouts.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 
-#include "runtime/device/device.h"
 #include "tools/fovea/device/verify_tiles.h"
 
 namespace fovea::tool {
 
 namespace {
-
-namespace device = runtime::device;
 
 constexpr int kLanes = 32;
 using Words = std::vector<std::uint32_t>;
@@ -79,22 +73,6 @@ std::string ldmatrix_text(const std::string& name, const std::string& transposed
 )";
 }
 
-Words run(device::Device& on, const std::string& entry, const Words& input) {
-    const std::size_t bytes = input.size() * 4, out_bytes = kLanes * 16;
-    device::Allocation in(on), out(on);
-    in.reserve(bytes);
-    out.reserve(out_bytes);
-    on.copy_in(in.address(), input.data(), bytes);
-    const std::uint64_t arguments[] = {in.address(), out.address()};
-    const device::Region memory[] = {{in.address(), bytes, false},
-                                     {out.address(), out_bytes, true}};
-    on.launch({entry, entry, 1, kLanes, 0, arguments, memory});
-    Words result(kLanes * 4);
-    on.copy_out(result.data(), out.address(), out_bytes);
-    on.synchronize();
-    return result;
-}
-
 /// Small whole numbers are exact in bfloat16 and tf32.
 std::uint32_t tf32(int value) { return std::bit_cast<std::uint32_t>(float(value)); }
 std::uint32_t bfloat16(int value) { return tf32(value) >> 16; }
@@ -104,24 +82,21 @@ std::uint32_t pair(int low, int high) { return bfloat16(low) | bfloat16(high) <<
 int a_element(int row, int column) { return (7 * row + 3 * column) % 11 - 5; }
 int b_element(int row, int column) { return (5 * row + 2 * column) % 13 - 6; }
 
-/// The largest error of the products of a and b, whose first `depth` columns and rows lie in
-/// `input`.
-double product_error(device::Device& on, const std::string& entry, const Words& input, int depth) {
-    const Words output = run(on, entry, input);
-    double error = 0;
+/// The products of a and b along `depth`, as lanes hold them.
+Words products(int depth) {
+    Words words;
     for (int lane = 0; lane < kLanes; ++lane) {
         for (int i = 0; i < 4; ++i) {
             const int row = lane / 4 + (i / 2) * 8, column = lane % 4 * 2 + i % 2;
             int expected = 0;
             for (int k = 0; k < depth; ++k) expected += a_element(row, k) * b_element(k, column);
-            const float actual = std::bit_cast<float>(output[std::size_t(lane * 4 + i)]);
-            error = std::max(error, std::abs(double(actual) - expected));
+            words.push_back(tf32(expected));
         }
     }
-    return error;
+    return words;
 }
 
-double bfloat16_error(device::Device& on) {
+Words bfloat16_input() {
     Words input;
     for (int lane = 0; lane < kLanes; ++lane) {
         const int group = lane / 4, first = lane % 4 * 2;
@@ -133,10 +108,10 @@ double bfloat16_error(device::Device& on) {
             input.push_back(
                 pair(b_element(first + 8 * i, group), b_element(first + 8 * i + 1, group)));
     }
-    return product_error(on, "probe_mma", input, 16);
+    return input;
 }
 
-double tf32_error(device::Device& on) {
+Words tf32_input() {
     Words input;
     for (int lane = 0; lane < kLanes; ++lane) {
         const int group = lane / 4, first = lane % 4;
@@ -144,55 +119,73 @@ double tf32_error(device::Device& on) {
             input.push_back(tf32(a_element(group + (i % 2) * 8, first + (i / 2) * 4)));
         for (int i = 0; i < 2; ++i) input.push_back(tf32(b_element(first + 4 * i, group)));
     }
-    return product_error(on, "probe_mma_tf32", input, 8);
+    return input;
 }
 
 /// Row r of shared memory holds the numbers 8r to 8r + 7; matrix m is rows 8m to 8m + 7.
-double ldmatrix_error(device::Device& on, bool transposed) {
+Words matrices_input() {
     Words input;
     for (std::uint32_t word = 0; word < kLanes * 4; ++word)
         input.push_back(2 * word | (2 * word + 1) << 16);
-    const Words output = run(on, transposed ? "probe_ldmatrix_trans" : "probe_ldmatrix", input);
-    double error = 0;
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    return input;
+}
+
+Words matrices(bool transposed) {
+    Words words;
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane)
         for (std::uint32_t matrix = 0; matrix < 4; ++matrix) {
+            std::uint32_t word = 0;
             for (std::uint32_t half = 0; half < 2; ++half) {
                 const std::uint32_t major = lane / 4, minor = lane % 4 * 2 + half;
                 const std::uint32_t row = transposed ? minor : major;
                 const std::uint32_t column = transposed ? major : minor;
-                const std::uint32_t actual = output[lane * 4 + matrix] >> (16 * half) & 0xffff;
-                error = std::max(
-                    error, std::abs(double(actual) - double((8 * matrix + row) * 8 + column)));
+                word |= ((8 * matrix + row) * 8 + column) << (16 * half);
             }
+            words.push_back(word);
         }
-    }
-    return error;
+    return words;
+}
+
+bundle::Probe of_warp(const std::string& name, const std::string& entry, const std::string& text,
+                      Words input, Words expected, bool of_floats) {
+    return {.name = name,
+            .architecture = "sm_80",
+            .text = kHead + text,
+            .entry = entry,
+            .threads = kLanes,
+            .input = std::move(input),
+            .expected = std::move(expected),
+            .of_floats = of_floats};
 }
 
 }  // namespace
 
+std::vector<bundle::Probe> layout_probes() {
+    std::vector<bundle::Probe> probes = {
+        of_warp("mma.m16n8k16 bf16", "probe_mma",
+                mma_text("probe_mma", "m16n8k16.row.col.f32.bf16.bf16"), bfloat16_input(),
+                products(16), true),
+        of_warp("mma.m16n8k8 tf32", "probe_mma_tf32",
+                mma_text("probe_mma_tf32", "m16n8k8.row.col.f32.tf32.tf32"), tf32_input(),
+                products(8), true),
+        of_warp("ldmatrix.x4", "probe_ldmatrix", ldmatrix_text("probe_ldmatrix", ""),
+                matrices_input(), matrices(false), false),
+        of_warp("ldmatrix.x4.trans", "probe_ldmatrix_trans",
+                ldmatrix_text("probe_ldmatrix_trans", ".trans"), matrices_input(), matrices(true),
+                false)};
+    for (auto* more : {product_probes, box_probes, register_probes})
+        for (bundle::Probe& probe : more()) probes.push_back(std::move(probe));
+    return probes;
+}
+
 std::vector<VerifyRow> verify_layouts(const Target& target) {
     const OpenTarget open = open_target(target);
-    open.device->load(kHead + mma_text("probe_mma", "m16n8k16.row.col.f32.bf16.bf16") +
-                      mma_text("probe_mma_tf32", "m16n8k8.row.col.f32.tf32.tf32") +
-                      ldmatrix_text("probe_ldmatrix", "") +
-                      ldmatrix_text("probe_ldmatrix_trans", ".trans"));
     std::vector<VerifyRow> rows;
-    const auto add = [&](const std::string& instruction, double error) {
-        rows.push_back({"layouts", instruction, "", error, std::nullopt, error == 0});
-    };
-    add("mma.m16n8k16 bf16", bfloat16_error(*open.device));
-    add("mma.m16n8k8 tf32", tf32_error(*open.device));
-    add("ldmatrix.x4", ldmatrix_error(*open.device, false));
-    add("ldmatrix.x4.trans", ldmatrix_error(*open.device, true));
-    const auto runs = [&](const std::string& architecture) {
-        return !open.device->choose({&architecture, 1}).empty();
-    };
-    const auto append = [&](const std::vector<VerifyRow>& more) {
-        rows.insert(rows.end(), more.begin(), more.end());
-    };
-    if (runs("sm_90a")) append(verify_products(*open.device));
-    if (runs("sm_90")) append(verify_boxes(*open.device));
+    for (const bundle::Probe& probe : layout_probes()) {
+        if (open.device->choose({&probe.architecture, 1}).empty()) continue;
+        const double error = bundle::error_of(*open.device, probe);
+        rows.push_back({"layouts", probe.name, "", error, std::nullopt, error == 0});
+    }
     return rows;
 }
 

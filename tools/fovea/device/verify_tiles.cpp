@@ -3,15 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
 
 namespace fovea::tool {
 
 namespace {
-
-namespace device = runtime::device;
 
 using Words = std::vector<std::uint32_t>;
 
@@ -186,27 +182,10 @@ Words product_input(const Operands& of) {
     return words;
 }
 
-Words run(device::Device& on, const std::string& entry, const Words& input, std::size_t words) {
-    const std::size_t bytes = input.size() * 4;
-    device::Allocation in(on), out(on);
-    in.reserve(bytes);
-    out.reserve(words * 4);
-    on.copy_in(in.address(), input.data(), bytes);
-    const std::uint64_t arguments[] = {in.address(), out.address()};
-    const device::Region memory[] = {{in.address(), bytes, false},
-                                     {out.address(), words * 4, true}};
-    on.launch({entry, entry, 1, kThreads, 0, arguments, memory});
-    Words result(words);
-    on.copy_out(result.data(), out.address(), words * 4);
-    on.synchronize();
-    return result;
-}
-
 /// Lane 4 r + c of warp w has columns 2 c and 2 c + 1 of rows 16 w + r and 16 w + r + 8, in every
 /// eight columns.
-double product_error(device::Device& on, const Operands& of) {
-    const Words output = run(on, of.entry(), product_input(of), std::size_t(kThreads) * kSums);
-    double error = 0;
+Words product_output(const Operands& of) {
+    Words words;
     for (int thread = 0; thread < kThreads; ++thread) {
         for (int i = 0; i < kSums; ++i) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
@@ -214,16 +193,15 @@ double product_error(device::Device& on, const Operands& of) {
             int expected = 0;
             for (int k = 0; k < of.depth(); ++k)
                 expected += a_element(row, k) * b_element(k, column);
-            const float actual = std::bit_cast<float>(output[std::size_t(thread * kSums + i)]);
-            error = std::max(error, std::abs(double(actual) - expected));
+            words.push_back(std::bit_cast<std::uint32_t>(float(expected)));
         }
     }
-    return error;
+    return words;
 }
 
 }  // namespace
 
-std::vector<VerifyRow> verify_products(device::Device& device) {
+std::vector<bundle::Probe> product_probes() {
     struct Form {
         Operands operands;
         const char* name;
@@ -236,15 +214,18 @@ std::vector<VerifyRow> verify_products(device::Device& device) {
         {{Lies::registers, Lies::along_depth}, "wgmma bf16, registers by columns"},
         {{Lies::registers, Lies::across}, "wgmma bf16, registers by rows"},
         {{Lies::along_depth, Lies::along_depth, true}, "wgmma tf32, rows by columns"}};
-    std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n";
-    for (const Form& form : kForms) text += product_text(form.operands);
-    device.load(text);
-    std::vector<VerifyRow> rows;
-    for (const Form& form : kForms) {
-        const double error = product_error(device, form.operands);
-        rows.push_back({"layouts", form.name, "", error, std::nullopt, error == 0});
-    }
-    return rows;
+    std::vector<bundle::Probe> probes;
+    for (const Form& form : kForms)
+        probes.push_back({.name = form.name,
+                          .architecture = "sm_90a",
+                          .text = ".version 8.0\n.target sm_90a\n.address_size 64\n" +
+                                  product_text(form.operands),
+                          .entry = form.operands.entry(),
+                          .threads = kThreads,
+                          .input = product_input(form.operands),
+                          .expected = product_output(form.operands),
+                          .of_floats = true});
+    return probes;
 }
 
 }  // namespace fovea::tool

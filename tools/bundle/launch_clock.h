@@ -7,7 +7,7 @@
 
 #include "runtime/device/device.h"
 
-namespace fovea::tool {
+namespace fovea::bundle {
 
 /// Hands everything on, and measures each launch by the clock of the device.
 class LaunchClock : public runtime::device::Device {
@@ -57,4 +57,4 @@ class LaunchClock : public runtime::device::Device {
     double milliseconds_ = 0;
 };
 
-}  // namespace fovea::tool
+}  // namespace fovea::bundle

@@ -1,0 +1,65 @@
+// A model's kernels in several sources, so that a compiler runs on each core.
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/emit/cpp/model_text.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/emitter.h"
+
+namespace fovea::emit {
+
+namespace {
+
+/// `void name(…);` of a kernel's text.
+std::string declaration(const std::string& kernel) {
+    std::size_t start = kernel.starts_with("//") ? kernel.find("\n") + 1 : 0;
+    while (kernel.compare(start, 2, "//") == 0) start = kernel.find('\n', start) + 1;
+    return kernel.substr(start, kernel.find(") {", start) - start) + ");\n";
+}
+
+/// What a kernel costs the compiler, in the unit of its text's length: loops over tiles are
+/// unrolled into several times as many instructions as other text of that length.
+std::size_t cost(const kernel::Kernel& kernel, const std::string& text) {
+    return text.size() * (loops_over_tiles(kernel) ? 4 : 1);
+}
+
+}  // namespace
+
+std::vector<File> cpp_source_parts(const plan::Model& given, std::size_t count) {
+    const plan::Model model = with_distinct_names(given);
+    std::vector<std::string> texts;
+    std::vector<std::size_t> costs;
+    for (const kernel::Kernel& kernel : model.kernels) {
+        texts.push_back(cpp_kernel(kernel) + "\n");
+        costs.push_back(cost(kernel, texts.back()));
+    }
+    const std::string programs = programs_text(model);
+    std::vector<std::size_t> order(texts.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return costs[a] > costs[b]; });
+    count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(1, texts.size()));
+    // The longest first, each to the part that has least so far; programs are in the first.
+    std::vector<std::size_t> load(count, 0), part(texts.size());
+    load[0] = programs.size();
+    for (std::size_t kernel : order) {
+        const auto least = std::min_element(load.begin(), load.end());
+        part[kernel] = std::size_t(least - load.begin());
+        *least += costs[kernel];
+    }
+    std::vector<File> files;
+    for (std::size_t i = 0; i < count; ++i) {
+        std::string kernels, declarations;
+        for (std::size_t kernel = 0; kernel < texts.size(); ++kernel)
+            if (part[kernel] == i) kernels += texts[kernel];
+            else if (i == 0) declarations += declaration(texts[kernel]);
+        const std::string name = model_identifier(model);
+        files.push_back({name + "_part" + std::to_string(i + 1) + ".cpp",
+                         "#include \"" + name + ".h\"\n" + kernel_headers(model, kernels) +
+                             open_namespace(model) + declarations + kernels +
+                             (i ? close_namespace(model) : programs)});
+    }
+    return files;
+}
+
+}  // namespace fovea::emit

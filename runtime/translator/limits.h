@@ -1,0 +1,37 @@
+// The ranges of the translator's options. They keep every product of two of them far from 2^63, and
+// what is counted in 32 bits within them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "../options.h"
+
+namespace fovea::runtime {
+
+inline constexpr std::int64_t kMostSteps = 1 << 20;  // tokens a sentence
+inline constexpr std::int64_t kMostAtATime = 1 << 20;  // pairs, batches, rows of a decoder
+inline constexpr std::int64_t kMostEpochs = 1'000'000'000;  // below 2^30: each has a random stream
+inline constexpr std::int64_t kMostPairs = 4'294'967'295;  // their numbers have 32 bits
+inline constexpr std::int64_t kMostTotalSteps = std::int64_t{1} << 53;  // exact as a double
+inline constexpr std::int64_t kMostBeam = 4096;
+inline constexpr std::int64_t kMostVocabulary = 1 << 24;
+inline constexpr std::int64_t kMostThreads = 1024;
+
+/// An option for a whole number from 1 to `most`.
+inline OptionSpec count_option(std::string name, std::string help, std::int64_t most,
+                               std::optional<std::string> default_text = {}) {
+    return {.name = std::move(name),
+            .kind = OptionKind::positive_whole,
+            .value_name = "N",
+            .help = std::move(help),
+            .default_text = std::move(default_text),
+            .most = most};
+}
+
+inline OptionSpec threads_option() {
+    return count_option("threads", "(default one per core)", kMostThreads);
+}
+
+}  // namespace fovea::runtime

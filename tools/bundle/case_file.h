@@ -1,0 +1,57 @@
+// The cases of a bundle as files: cases/N.json, the tensors of a case, models with the tables that
+// launch their kernels, PTX that cases share. What `fovea bundle` writes and the runner reads.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "runtime/device/code.h"
+#include "runtime/json.h"
+#include "runtime/parameters.h"
+#include "runtime/program.h"
+#include "runtime/safetensors.h"
+
+namespace fovea::bundle {
+
+/// The member of an object; UserError where it has none.
+const runtime::Json& at(const runtime::Json& object, std::string_view key);
+
+/// What a model says about itself without code, as JSON and back: dims, parameters, and the inputs
+/// and outputs of its programs, with what their inputs hold.
+struct InputCheck {
+    std::string program, input, holds, limit;  // holds: ids or lengths; limit: an extent's text
+};
+runtime::Json model_json(const runtime::Model& model, const std::vector<InputCheck>& checks);
+runtime::Model read_model(const runtime::Json& json);
+
+/// {"dim": size, …} and back.
+runtime::Json dims_json(const runtime::DimValues& dims);
+runtime::DimValues read_dims(const runtime::Json& json);
+
+class CaseFile {
+  public:
+    /// Reads cases/`number`.json under `folder`. UserError where the bundle lacks it.
+    CaseFile(std::filesystem::path folder, int number);
+
+    const runtime::Json& operator[](std::string_view key) const { return at(json_, key); }
+    const runtime::Json* find(std::string_view key) const { return json_.find(key); }
+    int number() const { return number_; }
+    const std::string& text(std::string_view key) const { return at(json_, key).string(); }
+
+    /// PTX by architecture, of {"sm_80": path, …}.
+    std::map<std::string, std::string> ptx(const runtime::Json& paths) const;
+    /// The tensors of the case.
+    runtime::SafetensorsFile data() const;
+    /// Another file of the bundle.
+    runtime::Json read(const std::string& path) const;
+
+  private:
+    std::filesystem::path folder_;
+    int number_;
+    runtime::Json json_;
+};
+
+}  // namespace fovea::bundle

@@ -1,0 +1,33 @@
+// The model of a case on a device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "runtime/device/code.h"
+#include "runtime/device/device.h"
+#include "runtime/instance.h"
+#include "tools/bundle/case_file.h"
+
+namespace fovea::bundle {
+
+/// Null `model` where the device runs none of its architectures; `architecture` is what it runs.
+struct OpenModel {
+    std::shared_ptr<const runtime::Model> model;
+    std::string architecture;
+};
+
+/// `architecture`: whose PTX; empty: the best that the device runs.
+OpenModel open_model(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+                     const std::string& architecture);
+
+/// Parameters from the tensors `parameter NAME` of the case.
+void read_parameters(const runtime::SafetensorsFile& data, runtime::Parameters& parameters);
+
+/// Inputs of a bound instance from the tensors `input NAME`.
+void read_inputs(const runtime::SafetensorsFile& data, runtime::Instance& instance);
+
+/// The tensor of this name; UserError where the file has none.
+const runtime::TensorView& tensor_of(const runtime::SafetensorsFile& data, const std::string& name);
+
+}  // namespace fovea::bundle

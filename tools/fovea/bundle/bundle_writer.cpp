@@ -1,0 +1,211 @@
+#include "tools/fovea/bundle/bundle_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/kernel/print.h"
+#include "runtime/device/code_json.h"
+#include "runtime/files.h"
+#include "tools/bundle/case_file.h"
+#include "tools/fovea/bundle/case_tensors.h"
+#include "tools/fovea/bundle/expected_values.h"
+#include "tools/fovea/device/device_code.h"
+
+namespace fovea::tool {
+
+using runtime::Json;
+using Array = Json::Array;
+using Object = Json::Object;
+
+namespace {
+
+constexpr int kShort = 60, kLong = 120;  // seconds that a case may take
+constexpr std::int64_t kSeed = 11, kStep = 3;
+
+/// What programs check of their inputs.
+std::vector<bundle::InputCheck> checks_of(const plan::Model& model) {
+    std::vector<bundle::InputCheck> checks;
+    for (const plan::Program& program : model.programs)
+        for (const plan::Tensor& tensor : program.tensors)
+            if (tensor.role == plan::Role::input && tensor.holds != plan::Holds::anything)
+                checks.push_back({program.name, tensor.name,
+                                  tensor.holds == plan::Holds::ids ? "ids" : "lengths",
+                                  kernel::text_of(tensor.limit.without_label())});
+    return checks;
+}
+
+Json dims_json(const SampleDims& dims) { return bundle::dims_json({dims.begin(), dims.end()}); }
+
+}  // namespace
+
+const std::vector<std::string>& bundle_stages() {
+    static const std::vector<std::string> stages = {"load",         "layouts",   "rows",
+                                                    "contractions", "attention", "gradients",
+                                                    "models",       "training",  "bench"};
+    return stages;
+}
+
+BundleWriter::BundleWriter(std::filesystem::path folder) : folder_(std::move(folder)) {
+    for (const char* part : {"cases", "data", "models", "ptx"})
+        std::filesystem::create_directories(folder_ / part);
+}
+
+void BundleWriter::add_case(const std::string& stage, int limit, Object members) {
+    const auto& stages = bundle_stages();
+    const auto found = std::find(stages.begin(), stages.end(), stage);
+    if (found == stages.end()) throw InternalError(fmt::format("a bundle has no stage {}", stage));
+    Json json = std::move(members);
+    json.set("stage", stage);
+    cases_.push_back({std::size_t(found - stages.begin()), limit, std::move(json)});
+}
+
+std::string BundleWriter::write_ptx(const std::string& text) {
+    const std::string path = fmt::format("ptx/{:016x}.ptx", std::hash<std::string>{}(text));
+    if (!std::filesystem::exists(folder_ / path))
+        runtime::write_file_atomically((folder_ / path).string(), text);
+    return path;
+}
+
+std::string BundleWriter::write_tensors(std::vector<runtime::TensorView> tensors) {
+    const std::string path = fmt::format("data/{}.safetensors", ++files_);
+    runtime::write_safetensors((folder_ / path).string(), std::move(tensors));
+    return path;
+}
+
+void BundleWriter::begin_model(const CompiledModel& model, const std::string& name) {
+    model_ = &model;
+    const auto code = compile_for_devices(model.plan, emit::ptx_architectures());
+    Object ptx;
+    for (const auto& module : code.modules)
+        ptx.emplace_back(module.architecture, write_ptx(module.text));
+    model_file_ = fmt::format("models/{}.json", ++files_);
+    const Json json =
+        Object{{"model", bundle::model_json(description_of(model.plan), checks_of(model.plan))},
+               {"tables", runtime::device::launch_tables(code)},
+               {"ptx", ptx}};
+    runtime::write_file_atomically((folder_ / model_file_).string(), json.text());
+    add_case("load", kLong, {{"name", name}, {"kind", "load"}, {"ptx", ptx}});
+}
+
+void BundleWriter::add(const ProgramCase& given) {
+    const CompiledProgram& compiled = model_->programs[given.program];
+    Values values = draw_values(compiled.plan, given.sample);
+    round_inputs(compiled.plan, given.lengths, values);
+    CaseTensors tensors;
+    for (const plan::Tensor& tensor : compiled.plan.tensors) {
+        if (tensor.role == plan::Role::parameter)
+            tensors.add("parameter " + tensor.name, DType::f32, values.at(tensor.name));
+        if (tensor.role == plan::Role::input)
+            tensors.add("input " + tensor.name, tensor.dtype, values.at(tensor.name));
+    }
+    Array expected;
+    for (const ExpectedTensor& row : expected_tensors(
+             model_->plan, compiled, given.sample, values,
+             {.training = given.training, .seed = kSeed, .step = kStep}, given.bounds)) {
+        tensors.add(fmt::format("expected {} {}", row.step, row.tensor),
+                    compiled.plan.tensors[std::size_t(row.tensor)].dtype, row.values);
+        expected.push_back(Array{row.step, row.tensor, row.floor, row.bound});
+    }
+    add_case(given.stage, kShort,
+             {{"name", given.name},
+              {"kind", "program"},
+              {"model", model_file_},
+              {"program", compiled.name},
+              {"dims", dims_json(given.sample.dims)},
+              {"seed", kSeed},
+              {"step", kStep},
+              {"expected", std::move(expected)},
+              {"data", write_tensors(tensors.take())}});
+}
+
+void BundleWriter::add(const TrainingCase& given) {
+    const TrainingRun run =
+        run_training(*model_, given.sample, given.optimizer, given.steps, kSeed);
+    CaseTensors tensors;
+    const plan::Program& program = model_->programs[0].plan;
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::input)
+            tensors.add("input " + tensor.name, tensor.dtype, run.inputs.at(tensor.name));
+    for (const auto& [name, array] : run.before)
+        tensors.add("parameter " + name, DType::f32, array);
+    for (const auto& [name, array] : run.after) tensors.add("after " + name, DType::f32, array);
+    Array losses(run.losses.begin(), run.losses.end()), norms(run.norms.begin(), run.norms.end());
+    const double wide = given.bfloat16 ? 100 : 1;
+    add_case("training", kLong,
+             {{"name", given.name},
+              {"kind", "training"},
+              {"model", model_file_},
+              {"program", program.name},
+              {"dims", dims_json(given.sample.dims)},
+              {"seed", kSeed},
+              {"optimizer", run.optimizer},
+              {"rule", run.rule},
+              {"losses", std::move(losses)},
+              {"norms", std::move(norms)},
+              {"bounds",
+               Object{{"loss", 1e-4 * wide}, {"norm", 5e-4 * wide}, {"parameters", 5e-4 * wide}}},
+              {"data", write_tensors(tensors.take())}});
+}
+
+void BundleWriter::add(const BenchCase& given) {
+    Array counted;
+    for (const std::string& kernel : given.counted) counted.push_back(kernel);
+    add_case("bench", kLong,
+             {{"name", given.name},
+              {"kind", "bench"},
+              {"model", model_file_},
+              {"program", model_->programs[0].name},
+              {"dims", dims_json(given.dims)},
+              {"small_dims", dims_json(given.small_dims)},
+              {"flops", given.flops},
+              {"work", given.work},
+              {"counted", std::move(counted)}});
+}
+
+void BundleWriter::add(const bundle::Probe& probe) {
+    CaseTensors tensors;
+    tensors.add_words("input", probe.input);
+    tensors.add_words("expected", probe.expected);
+    Array arguments;
+    for (std::uint64_t argument : probe.more_arguments)
+        arguments.emplace_back(std::int64_t(argument));
+    Object members = {{"name", probe.name},
+                      {"kind", "probe"},
+                      {"ptx", Object{{probe.architecture, write_ptx(probe.text)}}},
+                      {"entry", probe.entry},
+                      {"threads", probe.threads},
+                      {"of_floats", probe.of_floats},
+                      {"more_arguments", std::move(arguments)},
+                      {"data", write_tensors(tensors.take())}};
+    if (probe.tensor) {
+        Array axes;
+        for (const auto& axis : probe.tensor->axes)
+            axes.push_back(
+                Array{std::int64_t(axis.extent), std::int64_t(axis.stride), int(axis.box)});
+        members.emplace_back("tensor", Object{{"axes", std::move(axes)},
+                                              {"swizzle", probe.tensor->swizzle},
+                                              {"rounds_to_tf32", probe.tensor->rounds_to_tf32}});
+    }
+    add_case("layouts", kShort, std::move(members));
+}
+
+std::size_t BundleWriter::finish() {
+    std::stable_sort(cases_.begin(), cases_.end(),
+                     [](const Case& a, const Case& b) { return a.stage < b.stage; });
+    std::string index;
+    for (std::size_t i = 0; i < cases_.size(); ++i) {
+        const Case& own = cases_[i];
+        runtime::write_file_atomically((folder_ / fmt::format("cases/{}.json", i + 1)).string(),
+                                       own.json.text());
+        index += fmt::format("{} {} {} {}\n", i + 1, bundle_stages()[own.stage], own.limit,
+                             own.json.find("name")->string());
+    }
+    runtime::write_file_atomically((folder_ / "index.txt").string(), index);
+    return cases_.size();
+}
+
+}  // namespace fovea::tool

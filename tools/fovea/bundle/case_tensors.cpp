@@ -1,0 +1,67 @@
+#include "tools/fovea/bundle/case_tensors.h"
+
+#include <bit>
+#include <cstring>
+
+namespace fovea::tool {
+
+namespace {
+
+std::uint16_t bfloat16_bits(double value) {
+    const auto bits = std::bit_cast<std::uint32_t>(float(value));
+    return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+template <class T, class Convert>
+std::vector<T> converted(const Array& array, const Convert& convert) {
+    std::vector<T> values;
+    values.reserve(array.values.size());
+    for (double value : array.values) values.push_back(convert(value));
+    return values;
+}
+
+}  // namespace
+
+double nearest_bfloat16(double value) {
+    return std::bit_cast<float>(std::uint32_t(bfloat16_bits(value)) << 16);
+}
+
+template <class T>
+void CaseTensors::add_values(const std::string& name, DType dtype, std::vector<std::int64_t> shape,
+                             const std::vector<T>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    bytes_.emplace_back(bytes.begin(), bytes.end());
+    views_.push_back({name, std::string(runtime::safetensors_name(runtime::DType(int(dtype)))),
+                      std::move(shape), bytes_.back()});
+}
+
+void CaseTensors::add(const std::string& name, DType dtype, const Array& array) {
+    switch (dtype) {
+        case DType::f32:
+            return add_values(name, dtype, array.shape,
+                              converted<float>(array, [](double v) { return float(v); }));
+        case DType::i32:
+            return add_values(
+                name, dtype, array.shape,
+                converted<std::int32_t>(array, [](double v) { return std::int32_t(v); }));
+        case DType::boolean:
+            return add_values(
+                name, dtype, array.shape,
+                converted<std::uint8_t>(array, [](double v) { return std::uint8_t(v != 0); }));
+        case DType::bf16:
+            return add_values(name, dtype, array.shape,
+                              converted<std::uint16_t>(array, bfloat16_bits));
+    }
+}
+
+void CaseTensors::add_words(const std::string& name, const std::vector<std::uint32_t>& words) {
+    add_values(name, DType::i32, {std::int64_t(words.size())}, words);
+}
+
+void CaseTensors::add_floats(const std::string& name, std::vector<std::int64_t> shape,
+                             std::span<const float> values) {
+    add_values(name, DType::f32, std::move(shape),
+               std::vector<float>(values.begin(), values.end()));
+}
+
+}  // namespace fovea::tool
