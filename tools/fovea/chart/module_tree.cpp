@@ -88,6 +88,7 @@ class Tree {
             }
             for (int input : node.inputs) {
                 if (!is_shown(input) || says_none(id)) continue;
+                if (graph_[input].backward != node.backward) continue;
                 below[std::size_t(input)].insert(path);
             }
         }

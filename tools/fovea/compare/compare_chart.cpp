@@ -23,10 +23,11 @@ struct Panel {
 
     Box box() const { return {left, kTop, left + 340, kBottom}; }
     double of(const CompareRow& row, int form) const { return value(form ? row.on : row.off); }
-    /// `2.6 times faster`, `1/2.6 of the bytes`
+    /// `2.6 times faster`, `1/2.6 of the bytes`; within 5 %: `as fast`
     std::string gain(const CompareRow& row) const {
         const double ratio = of(row, 0) / of(row, 1), times = std::max(ratio, 1 / ratio);
         const bool is_less = ratio >= 1;
+        if (times < 1.05) return *quantity ? fmt::format("the same {}", quantity) : "as fast";
         if (!*quantity) return fmt::format("{:.1f} times {}", times, is_less ? "faster" : "slower");
         return fmt::format("{}{:.1f}{} the {}", is_less ? "1/" : "", times,
                            is_less ? " of" : " times", quantity);
