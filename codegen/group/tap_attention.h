@@ -7,7 +7,7 @@ namespace fovea {
 
 /// Each attention's weights before dropout, [batch, (heads,) queries, keys], as the output
 /// `<module>.weights` (a second one of a module: `<module>.weights2`), instead of the graph's own
-/// outputs; of an attention in a loop all steps' queries. What they don't need stays in the graph.
+/// outputs; of an attention in a loop all steps' queries. Nodes that they do not need stay.
 Graph tap_attention(const Graph& graph);
 
 /// Whether the graph has an attention to tap.

@@ -8,11 +8,11 @@
 
 namespace fovea::kernel {
 
-/// Takes the blocks of loops over tiles out of the loops, with what is carried as it starts: there
-/// is then no running maximum to rescale by, and sums begin with their first term. A loop without
-/// a block stays in front for each axis, with the bound that all its tiles end at, if there is one.
-/// Sums and their order are those of the loops. Returns how deep the axes' loops were, 1 for the
-/// outermost; nothing, and leaves the kernel alone, where loops along an axis end differently.
+/// Peels loops over tiles whose trip count is one: their blocks move out, carried values are the
+/// initial ones, so that no running maximum rescales and sums begin with their first term. An empty
+/// loop remains in front for each axis, with the upper bound that its tiles share, if any. Sums and
+/// their order are those of the loops. Returns the depth of each axis' loop, 1 for the outermost;
+/// none, and an unchanged kernel, where loops along an axis have different bounds.
 std::optional<std::map<AxisId, int>> take_one_tile(Kernel& kernel);
 
 }  // namespace fovea::kernel

@@ -17,9 +17,9 @@ struct RowTail {
         // position from the bound on
 };
 
-/// Looks for where(mask, x, y) with a mask that is false from a position of `axis` on (position <
-/// length, position <= query, and what goes with `and`), and follows what it makes of the end of
-/// each row. Nothing unless every sum, maximum and store of float32 tiles along the axis, among
+/// Matches where(mask, x, y) with a mask that is false from a position of `axis` on (position <
+/// length, position <= query, and conjunctions with `and`), and propagates its value to the end of
+/// each row. None unless every sum, maximum and store of float32 tiles along the axis, among
 /// `nodes`, is known there, and 0 where rows are summed. Adds scalar nodes to `kernel`, after its
 /// last, and drops the masks that hold for every position before the bound.
 std::optional<RowTail> cut_row_tail(Kernel& kernel, const std::vector<Id>& nodes, AxisId axis);

@@ -1,4 +1,4 @@
-// tanh and sigmoid of sums whose terms move along fewer axes than the sum.
+// tanh and sigmoid of sums whose terms broadcast.
 #pragma once
 
 #include "codegen/kernel/kernel.h"

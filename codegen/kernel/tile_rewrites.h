@@ -1,5 +1,5 @@
 // Rewrites of kernels with loops over tiles, for targets that run them tile by tile on one core.
-// Each leaves what the kernel computes as it is, up to rounding, and its buffers alone.
+// Each preserves the kernel's values, up to rounding, and its buffers.
 #pragma once
 
 #include "codegen/kernel/kernel.h"
@@ -10,8 +10,8 @@ namespace fovea::kernel {
 /// lower bound, and an upper one that is the same for all positions of a tile.
 void drop_certain_masks(Kernel& kernel);
 
-/// contract(a, b) * f becomes contract(a * f, b) where `a` is made outside of the loop in which
-/// the contraction stands, and f has no other axes: a scale is then applied once per tile.
+/// contract(a, b) * f becomes contract(a * f, b) where `a` is loop-invariant for the loop of the
+/// contraction, and f has no other axes: a scale is then applied once per tile.
 void hoist_factors(Kernel& kernel);
 
 /// A sum or maximum over several axes becomes one after the other: axes without a loop first, then

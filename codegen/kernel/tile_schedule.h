@@ -24,8 +24,8 @@ struct TileSchedule {
 /// For a kernel in which `par` loops and loops over tiles cut axes into tiles.
 TileSchedule tile_schedule(const Kernel& kernel);
 
-/// How much longer than a tile the rows of an array in memory are. Rows and arrays then do not lie
-/// at the same place of every page, where a load waits for stores that are not its own.
+/// The padding of the rows of a tile in memory. Rows and arrays then differ in their offset within
+/// a page, which avoids 4 KB aliasing (loads that wait for unrelated stores).
 constexpr int kRowPadding = 16;
 
 /// The register tile of a sum of products whose lanes lie along an axis of this extent.

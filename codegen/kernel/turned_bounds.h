@@ -1,4 +1,4 @@
-// The bounds of a loop, seen from the axis that they depend on.
+// Loop interchange: the bounds of a loop, as bounds of the axis that they depend on.
 #pragma once
 
 #include "codegen/kernel/kernel.h"

@@ -7,11 +7,11 @@
 
 namespace fovea {
 
-/// What to put in place of elementwise node `id`, if anything simpler is the same.
+/// A simpler value that equals elementwise node `id`, if there is one.
 std::optional<Tensor> fold_elementwise(Rewrite& rewrite, int id);
 
-/// The scalar that x repeats: of a constant, a scalar, or a scalar's broadcast; an empty Tensor for
-/// others.
+/// The scalar that x broadcasts: of a constant, a scalar, or a scalar's broadcast; an empty Tensor
+/// for others.
 Tensor uniform_value(Tensor x);
 
 }  // namespace fovea

@@ -65,11 +65,11 @@ int bench_command(const std::vector<std::string>& arguments) {
     Arguments given(
         {"bench", "",
          "Measures the machine, then kernels and models as `build` ships them, on\n"
-         "random inputs. Before each run the peak is measured anew, and the bandwidth\n"
-         "where a floor needs it: `of peak` and floors compare the median of the runs with\n"
-         "the medians of these; `best` is the fastest run, which other users of the machine\n"
-         "disturbed the least, in the best peak. Short runs are taken in a row for 10 ms, of\n"
-         "which the mean counts."},
+         "random inputs. `of peak` is the median over the runs against the median of the\n"
+         "peak, measured before each run. A floor is FLOPs over that peak, or bytes over the\n"
+         "bandwidth. `best` is the fastest run against the best peak: on a shared machine the\n"
+         "least disturbed. A run shorter than 10 ms is repeated for that long, and the mean\n"
+         "counts."},
         bench_options(), arguments);
     if (given.help()) return 0;
     if (given.choice("target", {"cpu", "cuda"}) == "cuda") return bench_on_gpu(given);
