@@ -1,11 +1,11 @@
 // A library with the functions of the CUDA driver that fovea calls, over the interpreter of PTX:
 // for tests of what calls them. FAKE_CUDA_GPUS, FAKE_CUDA_CAPABILITY (90) and FAKE_CUDA_PINNED (1)
 // say what there is; fake_cuda_count counts the calls of a function, fake_cuda_last_map tells of
-// the last tensor map. FAKE_CUDA_FAULT breaks entries, `hang:ENTRY,crash:ENTRY,…`: the launch of one
-// never ends, ends the process (crash), or fails, and every later call with it (sticky); no memory
-// is left once the module of one is loaded (memory). With FAKE_CUDA_OLD it is a driver that has no tensor maps. The stream does
-// nothing before it is waited for, so that memory of the host that is used too early has the wrong
-// values.
+// the last tensor map. FAKE_CUDA_FAULT breaks entries, `hang:ENTRY,crash:ENTRY,…`: the launch of
+// one never ends, ends the process (crash), or fails, and every later call with it (sticky); no
+// memory is left once the module of one is loaded (memory). With FAKE_CUDA_OLD it is a driver that
+// has no tensor maps. The stream does nothing before it is waited for, so that memory of the host
+// that is used too early has the wrong values.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "tools/bundle/case_file.h"
 
+#include <cstring>
 #include <functional>
 #include <span>
 
@@ -33,9 +34,7 @@ runtime::TensorSpec read_spec(const Json& json, const std::vector<std::string>& 
     runtime::TensorSpec spec;
     const Array& parts = json.array();
     spec.name = parts.at(0).string();
-    for (runtime::DType dtype :
-         {runtime::DType::f32, runtime::DType::bf16, runtime::DType::i32, runtime::DType::boolean})
-        if (parts.at(1).string() == name_of(dtype)) spec.dtype = dtype;
+    spec.dtype = dtype_of(parts.at(1).string());
     for (const Json& extent : parts.at(2).array())
         spec.shape.push_back(runtime::parse_extent(extent.string(), dims));
     spec.initial = runtime::Initial(parts.at(3).integer());
@@ -85,6 +84,22 @@ const Json& at(const Json& object, std::string_view key) {
     const Json* found = object.find(key);
     if (!found) throw runtime::UserError("a file of the bundle has no '" + std::string(key) + "'");
     return *found;
+}
+
+runtime::DType dtype_of(const std::string& name) {
+    using runtime::DType;
+    for (DType dtype : {DType::f32, DType::bf16, DType::i32, DType::boolean})
+        if (name == name_of(dtype)) return dtype;
+    throw runtime::UserError("a file of the bundle has a tensor of '" + name + "'");
+}
+
+void CaseTensor::copy_to(void* address, runtime::DType type, std::size_t elements) const {
+    if (type != dtype || bytes.size() != elements * size_of(type))
+        throw runtime::UserError("the tensor '" + name + "' of the case is " +
+                                 std::string(name_of(dtype)) + " " + runtime::shape_text(shape) +
+                                 ", which does not fit " + std::to_string(elements) +
+                                 " elements of " + std::string(name_of(type)));
+    if (!bytes.empty()) std::memcpy(address, bytes.data(), bytes.size());
 }
 
 Json model_json(const runtime::Model& model, const std::vector<InputCheck>& checks) {
@@ -151,8 +166,20 @@ std::map<std::string, std::string> CaseFile::ptx(const Json& paths) const {
     return texts;
 }
 
-runtime::SafetensorsFile CaseFile::data() const {
-    return runtime::read_safetensors((folder_ / text("data")).string());
+CaseTensor CaseFile::tensor(const std::string& name) const {
+    const Json* const row = (*this)["tensors"].find(name);
+    if (!row)
+        throw runtime::UserError("case " + std::to_string(number_) + " has no tensor '" + name +
+                                 "'");
+    CaseTensor tensor{name, dtype_of(row->array().at(0).string()), {}, {}};
+    for (const Json& size : row->array().at(1).array()) tensor.shape.push_back(size.integer());
+    tensor.bytes = runtime::read_file((folder_ / row->array().at(2).string()).string());
+    const auto elements = static_cast<std::size_t>(runtime::element_count(tensor.shape));
+    if (tensor.bytes.size() != elements * size_of(tensor.dtype))
+        throw runtime::UserError(row->array().at(2).string() + " has " +
+                                 std::to_string(tensor.bytes.size()) + " bytes, and '" + name +
+                                 "' is " + runtime::shape_text(tensor.shape));
+    return tensor;
 }
 
 Json CaseFile::read(const std::string& path) const {

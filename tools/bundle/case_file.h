@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/device/code.h"
 #include "runtime/json.h"
 #include "runtime/parameters.h"
 #include "runtime/program.h"
-#include "runtime/safetensors.h"
 
 namespace fovea::bundle {
 
@@ -31,6 +31,19 @@ runtime::Model read_model(const runtime::Json& json);
 runtime::Json dims_json(const runtime::DimValues& dims);
 runtime::DimValues read_dims(const runtime::Json& json);
 
+/// A tensor of a case: [dtype, shape, path]. Its bytes lie in a file that other cases share.
+struct CaseTensor {
+    std::string name;
+    runtime::DType dtype = runtime::DType::f32;
+    std::vector<std::int64_t> shape;
+    std::vector<std::byte> bytes;
+
+    /// Copies the tensor to `address`, which has room for `elements` of `type`; UserError where it
+    /// is another.
+    void copy_to(void* address, runtime::DType type, std::size_t elements) const;
+};
+runtime::DType dtype_of(const std::string& name);
+
 class CaseFile {
   public:
     /// Reads cases/`number`.json under `folder`. UserError where the bundle lacks it.
@@ -43,8 +56,8 @@ class CaseFile {
 
     /// PTX by architecture, of {"sm_80": path, …}.
     std::map<std::string, std::string> ptx(const runtime::Json& paths) const;
-    /// The tensors of the case.
-    runtime::SafetensorsFile data() const;
+    /// A tensor of the case; UserError where it has none of this name.
+    CaseTensor tensor(const std::string& name) const;
     /// Another file of the bundle.
     runtime::Json read(const std::string& path) const;
 

@@ -5,6 +5,7 @@
 #include "runtime/device/code_json.h"
 #include "runtime/device/on_device.h"
 #include "runtime/error.h"
+#include "runtime/shape.h"
 
 namespace fovea::bundle {
 
@@ -27,25 +28,20 @@ OpenModel open_model(const CaseFile& from, std::shared_ptr<device::Device> on,
             best};
 }
 
-const runtime::TensorView& tensor_of(const runtime::SafetensorsFile& data,
-                                     const std::string& name) {
-    const runtime::TensorView* tensor = data.find(name);
-    if (!tensor) throw runtime::UserError(data.path() + " has no tensor '" + name + "'");
-    return *tensor;
-}
-
-void read_parameters(const runtime::SafetensorsFile& data, runtime::Parameters& parameters) {
+void read_parameters(const CaseFile& from, runtime::Parameters& parameters) {
     const runtime::Model& model = parameters.model();
-    for (std::size_t i = 0; i < parameters.count(); ++i)
-        runtime::copy_tensor(data, tensor_of(data, "parameter " + model.parameters[i].name),
-                             "parameter", model.parameters[i].dtype, parameters.shape(i),
-                             parameters.values(i).data());
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const std::span<float> values = parameters.values(i);
+        from.tensor("parameter " + model.parameters[i].name)
+            .copy_to(values.data(), runtime::DType::f32, values.size());
+    }
 }
 
-void read_inputs(const runtime::SafetensorsFile& data, runtime::Instance& instance) {
+void read_inputs(const CaseFile& from, runtime::Instance& instance) {
     for (const runtime::TensorSpec& spec : instance.program().inputs)
-        runtime::copy_tensor(data, tensor_of(data, "input " + spec.name), "input", spec.dtype,
-                             instance.shape_of(spec), instance.input<void>(spec.name));
+        from.tensor("input " + spec.name)
+            .copy_to(instance.input<void>(spec.name), spec.dtype,
+                     std::size_t(runtime::element_count(instance.shape_of(spec))));
 }
 
 }  // namespace fovea::bundle

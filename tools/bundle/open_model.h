@@ -22,12 +22,9 @@ OpenModel open_model(const CaseFile& from, std::shared_ptr<runtime::device::Devi
                      const std::string& architecture);
 
 /// Parameters from the tensors `parameter NAME` of the case.
-void read_parameters(const runtime::SafetensorsFile& data, runtime::Parameters& parameters);
+void read_parameters(const CaseFile& from, runtime::Parameters& parameters);
 
 /// Inputs of a bound instance from the tensors `input NAME`.
-void read_inputs(const runtime::SafetensorsFile& data, runtime::Instance& instance);
-
-/// The tensor of this name; UserError where the file has none.
-const runtime::TensorView& tensor_of(const runtime::SafetensorsFile& data, const std::string& name);
+void read_inputs(const CaseFile& from, runtime::Instance& instance);
 
 }  // namespace fovea::bundle

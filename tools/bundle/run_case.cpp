@@ -16,12 +16,9 @@ using runtime::device::Device;
 
 namespace {
 
-std::vector<std::uint32_t> words_of(const runtime::SafetensorsFile& file, const char* name) {
-    const runtime::TensorView* tensor = file.find(name);
-    if (!tensor)
-        throw runtime::UserError(file.path() + " has no tensor '" + std::string(name) + "'");
-    std::vector<std::uint32_t> words(tensor->bytes.size() / 4);
-    runtime::copy_tensor(file, *tensor, "words", runtime::DType::i32, tensor->shape, words.data());
+std::vector<std::uint32_t> words_of(const CaseTensor& tensor) {
+    std::vector<std::uint32_t> words(tensor.bytes.size() / 4);
+    tensor.copy_to(words.data(), runtime::DType::i32, words.size());
     return words;
 }
 
@@ -45,14 +42,13 @@ Outcome run_probe(const CaseFile& from, Device& device, Progress progress) {
     const auto& [architecture, text] = *texts.begin();
     if (device.choose({&architecture, 1}).empty())
         return {.status = "skipped", .text = device.name() + " does not run " + architecture};
-    const runtime::SafetensorsFile data = from.data();
     Probe probe{.name = from.text("name"),
                 .architecture = architecture,
                 .text = text,
                 .entry = from.text("entry"),
                 .threads = int(from["threads"].integer()),
-                .input = words_of(data, "input"),
-                .expected = words_of(data, "expected"),
+                .input = words_of(from.tensor("input")),
+                .expected = words_of(from.tensor("expected")),
                 .of_floats = from["of_floats"].boolean()};
     for (const Json& argument : from["more_arguments"].array())
         probe.more_arguments.push_back(std::uint64_t(argument.integer()));

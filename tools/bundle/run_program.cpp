@@ -35,7 +35,7 @@ class Comparison {
   public:
     Comparison(const CaseFile& from, const runtime::Model& model, runtime::Instance& instance,
                Progress progress)
-        : model_(model), instance_(instance), progress_(progress), data_(from.data()) {
+        : model_(model), instance_(instance), progress_(progress), from_(from) {
         for (const Json& row : from["expected"].array()) {
             const auto& parts = row.array();
             Expected expected{std::size_t(parts.at(0).integer()),
@@ -75,14 +75,10 @@ class Comparison {
             if (expected.step == step) compare(expected, "");
     }
     void compare(const Expected& expected, const std::string& when) {
-        const runtime::TensorView& right = tensor_of(data_, expected.data);
-        const runtime::DType dtype = right.dtype == "BF16"   ? runtime::DType::bf16
-                                     : right.dtype == "I32"  ? runtime::DType::i32
-                                     : right.dtype == "BOOL" ? runtime::DType::boolean
-                                                             : runtime::DType::f32;
-        const std::size_t count = right.bytes.size() / size_of(dtype);
-        const auto b = read_values(right.bytes.data(), dtype, count);
-        const auto a = read_values(instance_.tensor(expected.tensor), dtype, count);
+        const CaseTensor right = from_.tensor(expected.data);
+        const std::size_t count = right.bytes.size() / size_of(right.dtype);
+        const auto b = read_values(right.bytes.data(), right.dtype, count);
+        const auto a = read_values(instance_.tensor(expected.tensor), right.dtype, count);
         const double error = relative_error(a, b, expected.floor) / expected.bound;
         outcome_.worst = std::max(outcome_.worst, error);
         if (error <= 1) return;
@@ -105,7 +101,7 @@ class Comparison {
     const runtime::Model& model_;
     runtime::Instance& instance_;
     Progress progress_;
-    runtime::SafetensorsFile data_;
+    const CaseFile& from_;
     std::vector<Expected> expected_;
     Outcome outcome_;
     std::size_t misses_ = 0;
@@ -142,9 +138,8 @@ Outcome run_program(const CaseFile& from, std::shared_ptr<runtime::device::Devic
     runtime::Instance instance(*open.model, from.text("program"), parameters);
     instance.bind(dims);
     Comparison comparison(from, *open.model, instance, progress);
-    const runtime::SafetensorsFile data = from.data();
-    read_parameters(data, parameters);
-    read_inputs(data, instance);
+    read_parameters(from, parameters);
+    read_inputs(from, instance);
     runtime::Call call;
     call.seed = counter(from, "seed");
     call.step = counter(from, "step");
@@ -167,8 +162,7 @@ Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Devi
     if (!open.model) return {.status = "skipped", .text = why_skipped(*device)};
     const runtime::DimValues dims = read_dims(from["dims"]);
     runtime::Parameters parameters(*open.model, dims);
-    const runtime::SafetensorsFile data = from.data();
-    read_parameters(data, parameters);
+    read_parameters(from, parameters);
     Outcome outcome{.architecture = open.architecture};
     const auto compare = [&](const std::string& what, std::span<const double> a,
                              std::span<const double> b, double bound) {
@@ -184,7 +178,7 @@ Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Devi
         runtime::Optimizer optimizer(parameters.flat_size(), optimizer_of(from["optimizer"]));
         runtime::TrainingStep step(*open.model, parameters, optimizer);
         step.instance().bind(dims);
-        read_inputs(data, step.instance());
+        read_inputs(from, step.instance());
         for (std::size_t i = 0; i < from["losses"].array().size(); ++i) {
             progress("training step " + std::to_string(i + 1));
             const runtime::StepOutcome made =
@@ -206,7 +200,7 @@ Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Devi
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         const std::string& name = open.model->parameters[i].name;
         const std::span<const float> now = parameters.values(i);
-        const auto& right = tensor_of(data, "after " + name);
+        const CaseTensor right = from.tensor("after " + name);
         compare("parameter " + name, read_values(now.data(), runtime::DType::f32, now.size()),
                 read_values(right.bytes.data(), runtime::DType::f32, now.size()),
                 at(bounds, "parameters").number());

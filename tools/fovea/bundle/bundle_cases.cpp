@@ -136,7 +136,7 @@ class Catalog {
         }
         const SettingValues production = {{"d_model", "128"}, {"d_inner", "192"}, {"layers", "1"},
                                           {"heads", "2"},     {"d_k", "64"},      {"d_v", "64"}};
-        train("attention_is_all_you_need", production, kBf16, "adam", 37, 30);
+        train("attention_is_all_you_need", production, kBf16, "sgd", 37, 30);
     }
 
   private:

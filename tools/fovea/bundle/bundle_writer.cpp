@@ -10,7 +10,6 @@
 #include "codegen/kernel/print.h"
 #include "runtime/device/code_json.h"
 #include "runtime/files.h"
-#include "tools/bundle/case_file.h"
 #include "tools/fovea/bundle/case_tensors.h"
 #include "tools/fovea/bundle/expected_values.h"
 #include "tools/fovea/device/device_code.h"
@@ -70,10 +69,18 @@ std::string BundleWriter::write_ptx(const std::string& text) {
     return path;
 }
 
-std::string BundleWriter::write_tensors(std::vector<runtime::TensorView> tensors) {
-    const std::string path = fmt::format("data/{}.safetensors", ++files_);
-    runtime::write_safetensors((folder_ / path).string(), std::move(tensors));
-    return path;
+Json BundleWriter::write_tensors(const std::vector<bundle::CaseTensor>& tensors) {
+    Json json = Object{};
+    for (const bundle::CaseTensor& tensor : tensors) {
+        const std::string_view bytes(reinterpret_cast<const char*>(tensor.bytes.data()),
+                                     tensor.bytes.size());
+        const std::string path = fmt::format("data/{:016x}", std::hash<std::string_view>{}(bytes));
+        if (!std::filesystem::exists(folder_ / path))
+            runtime::write_file_atomically((folder_ / path).string(), bytes);
+        Array shape(tensor.shape.begin(), tensor.shape.end());
+        json.set(tensor.name, Array{std::string(name_of(tensor.dtype)), std::move(shape), path});
+    }
+    return json;
 }
 
 void BundleWriter::begin_model(const CompiledModel& model, const std::string& name) {
@@ -119,7 +126,7 @@ void BundleWriter::add(const ProgramCase& given) {
               {"seed", kSeed},
               {"step", kStep},
               {"expected", std::move(expected)},
-              {"data", write_tensors(tensors.take())}});
+              {"tensors", write_tensors(tensors.take())}});
 }
 
 void BundleWriter::add(const TrainingCase& given) {
@@ -148,7 +155,7 @@ void BundleWriter::add(const TrainingCase& given) {
               {"norms", std::move(norms)},
               {"bounds",
                Object{{"loss", 1e-4 * wide}, {"norm", 5e-4 * wide}, {"parameters", 5e-4 * wide}}},
-              {"data", write_tensors(tensors.take())}});
+              {"tensors", write_tensors(tensors.take())}});
 }
 
 void BundleWriter::add(const BenchCase& given) {
@@ -180,7 +187,7 @@ void BundleWriter::add(const bundle::Probe& probe) {
                       {"threads", probe.threads},
                       {"of_floats", probe.of_floats},
                       {"more_arguments", std::move(arguments)},
-                      {"data", write_tensors(tensors.take())}};
+                      {"tensors", write_tensors(tensors.take())}};
     if (probe.tensor) {
         Array axes;
         for (const auto& axis : probe.tensor->axes)

@@ -8,7 +8,7 @@
 
 #include "codegen/pipeline.h"
 #include "runtime/json.h"
-#include "runtime/safetensors.h"
+#include "tools/bundle/case_file.h"
 #include "tools/bundle/probe.h"
 #include "tools/fovea/sample_inputs.h"
 #include "tools/fovea/verify_kernels.h"
@@ -70,7 +70,8 @@ class BundleWriter {
     };
     void add_case(const std::string& stage, int limit, runtime::Json::Object members);
     std::string write_ptx(const std::string& text);
-    std::string write_tensors(std::vector<runtime::TensorView> tensors);
+    /// Bytes that are the same are written once.
+    runtime::Json write_tensors(const std::vector<bundle::CaseTensor>& tensors);
 
     std::filesystem::path folder_;
     std::vector<Case> cases_;

@@ -1,7 +1,7 @@
 #include "tools/fovea/bundle/case_tensors.h"
 
 #include <bit>
-#include <cstring>
+#include <span>
 
 namespace fovea::tool {
 
@@ -30,9 +30,8 @@ template <class T>
 void CaseTensors::add_values(const std::string& name, DType dtype, std::vector<std::int64_t> shape,
                              const std::vector<T>& values) {
     const auto bytes = std::as_bytes(std::span(values));
-    bytes_.emplace_back(bytes.begin(), bytes.end());
-    views_.push_back({name, std::string(runtime::safetensors_name(runtime::DType(int(dtype)))),
-                      std::move(shape), bytes_.back()});
+    tensors_.push_back({name, runtime::DType(int(dtype)), std::move(shape),
+                        std::vector<std::byte>(bytes.begin(), bytes.end())});
 }
 
 void CaseTensors::add(const std::string& name, DType dtype, const Array& array) {
@@ -56,12 +55,6 @@ void CaseTensors::add(const std::string& name, DType dtype, const Array& array) 
 
 void CaseTensors::add_words(const std::string& name, const std::vector<std::uint32_t>& words) {
     add_values(name, DType::i32, {std::int64_t(words.size())}, words);
-}
-
-void CaseTensors::add_floats(const std::string& name, std::vector<std::int64_t> shape,
-                             std::span<const float> values) {
-    add_values(name, DType::f32, std::move(shape),
-               std::vector<float>(values.begin(), values.end()));
 }
 
 }  // namespace fovea::tool
