@@ -7,6 +7,7 @@
 #include "error.h"
 #include "plan_workspace.h"
 #include "shape.h"
+#include "threads.h"
 
 namespace fovea::runtime {
 namespace {
@@ -296,8 +297,9 @@ void Instance::run_call(Call call) {
         throw InternalError("program '" + program_->name + "' has no code");
     parameters_->fetch();
     run_call(call, [this](const Call& complete) {
-        if (executor_) executor_->run(complete);
-        else program_->run(complete);
+        if (executor_) return executor_->run(complete);
+        const ThreadsBesideOthers threads;
+        program_->run(complete);
     });
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "cpu_features.h"
 #include "error.h"
 
 namespace fovea::runtime {
@@ -11,33 +12,6 @@ namespace fovea::runtime {
 namespace {
 
 constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline"};
-
-bool has_avx2() {
-#if defined(__x86_64__)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-#else
-    return false;
-#endif
-}
-
-bool has_avx512() {
-#if defined(__x86_64__)
-    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-#else
-    return false;
-#endif
-}
-
-bool has_avx512_bf16() {
-#if defined(__x86_64__)
-    return has_avx512() && __builtin_cpu_supports("avx512bf16");
-#else
-    return false;
-#endif
-}
 
 /// Those of `parts` that this machine has (or all): `avx2, baseline`.
 std::string list_of(std::span<const std::string_view> parts, bool all) {
@@ -51,12 +25,7 @@ std::string list_of(std::span<const std::string_view> parts, bool all) {
 
 std::span<const std::string_view> isa_names() { return kNames; }
 
-bool machine_has(std::string_view isa) {
-    if (isa == "avx512_bf16") return has_avx512_bf16();
-    if (isa == "avx512") return has_avx512();
-    if (isa == "avx2") return has_avx2();
-    return isa == "baseline";
-}
+bool machine_has(std::string_view isa) { return processor_has(this_processor(), isa); }
 
 std::size_t choose_isa(std::span<const std::string_view> parts) {
     const auto at = [&](std::string_view name) {

@@ -1,17 +1,32 @@
 // The barrier: a counter of arrivals, and the number of the round that waits.
 #include "team.h"
 
+#include <chrono>
+
 #include "threads.h"
 
 #ifdef _OPENMP
 #include <omp.h>
+#endif
+#ifdef __unix__
+#include <sched.h>
 #endif
 
 namespace fovea::runtime {
 
 namespace {
 
-constexpr long kSpins = 20000;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSpins = 1000;       // some 10 microseconds
+constexpr int kSpinsIfShared = 50;
+constexpr int kYields = 1000;  // on a free core as long as it takes to put a thread to sleep and
+                               // wake it, a few times over
+constexpr auto kLate = std::chrono::microseconds(100);
+constexpr auto kMemory = std::chrono::milliseconds(100);
+
+/// When cores that are shared may be taken to be free again, in ticks of the clock; 0: they are.
+std::atomic<Clock::rep> shared_until{0};
 
 void pause() {
 #if defined(__x86_64__)
@@ -19,7 +34,26 @@ void pause() {
 #endif
 }
 
+void yield_core() {
+#ifdef __unix__
+    sched_yield();
+#endif
+}
+
 }  // namespace
+
+bool cores_are_shared() {
+    const Clock::rep until = shared_until.load(std::memory_order_relaxed);
+    if (until == 0) return false;
+    if (Clock::now().time_since_epoch().count() < until) return true;
+    shared_until.store(0, std::memory_order_relaxed);
+    return false;
+}
+
+void note_shared_cores() {
+    shared_until.store((Clock::now() + kMemory).time_since_epoch().count(),
+                       std::memory_order_relaxed);
+}
 
 Team::Team() : processors_(processor_count()) {}
 
@@ -41,12 +75,40 @@ void Team::wait() {
         round_.notify_all();
         return;
     }
-    const long spins = threads > processors_ ? 0 : kSpins;
-    for (long spin = 0; spin < spins; ++spin) {
-        if (round_.load(std::memory_order_acquire) != round) return;
+    if (spin(round) || yield(round)) return;
+    while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
+}
+
+/// Whether the round ended while this thread kept its core.
+bool Team::spin(unsigned round) const {
+    const bool crowded = part().count > processors_;
+    const int spins = crowded ? 0 : cores_are_shared() ? kSpinsIfShared : kSpins;
+    for (int i = 0; i < spins; ++i) {
+        if (round_.load(std::memory_order_acquire) != round) return true;
         pause();
     }
-    while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
+    return round_.load(std::memory_order_acquire) != round;
+}
+
+/// Whether the round ended while this thread offered its core to others. To a thread of this region
+/// it goes where there are more than cores; else a core that comes back late is shared.
+bool Team::yield(unsigned round) const {
+    const bool crowded = part().count > processors_;
+    if (!crowded && cores_are_shared()) {
+        unbind_this_thread();
+        return false;
+    }
+    Clock::time_point before = Clock::now();
+    for (int i = 0; i < kYields; ++i) {
+        yield_core();
+        const Clock::time_point after = Clock::now();
+        const bool late = !crowded && after - before > kLate;
+        if (late) note_shared_cores();
+        if (round_.load(std::memory_order_acquire) != round) return true;
+        if (late) return false;
+        before = after;
+    }
+    return false;
 }
 
 }  // namespace fovea::runtime

@@ -10,9 +10,11 @@ struct Part {
     int index = 0, count = 1;
 };
 
-/// A barrier that costs a fraction of OpenMP's: a kernel of a small model takes microseconds.
-/// Threads spin for about as long as it takes to put one to sleep and wake it; where threads share
-/// processors, they sleep at once. Made outside the region, used by all its threads.
+/// A barrier that costs a fraction of OpenMP's: a kernel of a small model takes microseconds. A
+/// thread that waits spins for some microseconds, then gives its core to whoever wants it, then
+/// sleeps. Where there are more threads than cores, it gives up its core at once; where others turn
+/// out to use the cores, it sleeps soon and is bound to no core. Made outside the region, used by
+/// all its threads.
 class Team {
   public:
     Team();
@@ -23,9 +25,18 @@ class Team {
     static Part part();
 
   private:
+    bool spin(unsigned round) const;
+    bool yield(unsigned round) const;
+
     const int processors_;
     alignas(64) std::atomic<int> arrived_{0};
     alignas(64) std::atomic<unsigned> round_{0};
 };
+
+/// Whether others were found on this process's cores in the last tenth of a second: a thread that
+/// yielded got its core back late.
+bool cores_are_shared();
+/// Notes that they are, now.
+void note_shared_cores();
 
 }  // namespace fovea::runtime

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "cores.h"
 #include "error.h"
+#include "team.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -19,41 +22,55 @@ namespace fovea::runtime {
 
 namespace {
 
+bool any_is_bound = false;
+bool count_is_set = false;
+
 #if defined(_OPENMP) && defined(__linux__)
-/// The processors that this process may run on.
-std::vector<int> allowed_processors() {
-    cpu_set_t allowed;
-    std::vector<int> processors;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return processors;
-    for (int i = 0; i < CPU_SETSIZE; ++i)
-        if (CPU_ISSET(i, &allowed)) processors.push_back(i);
-    return processors;
+thread_local bool this_is_bound = false;
+
+/// Those of the last count, before it changes: new threads run where the one that makes them may.
+void unbind_threads() {
+    if (!any_is_bound) return;
+#pragma omp parallel
+    unbind_this_thread();
+    any_is_bound = false;
 }
 
-const std::vector<int>& processors_at_start() {
-    const static std::vector<int> processors = allowed_processors();
-    return processors;
-}
-
-/// Two threads on one core wait for each other at every barrier, a time slice each. Where the
-/// program takes the whole machine, each thread gets a processor of its own.
+/// The kernel sometimes leaves two threads on one core: they then wait for each other at every
+/// barrier, a time slice each. Where the program takes the whole machine, each thread gets a core
+/// of its own.
 void bind_threads(int count) {
-    const std::vector<int>& processors = processors_at_start();
+    const std::vector<int>& processors = cores().allowed;
     const bool user_binds = std::getenv("OMP_PROC_BIND") || std::getenv("GOMP_CPU_AFFINITY");
-    if (count < 2 || user_binds || processors.size() != static_cast<std::size_t>(count)) return;
+    if (count < 2 || user_binds || !cores().whole_machine() ||
+        processors.size() != static_cast<std::size_t>(count))
+        return;
 #pragma omp parallel num_threads(count)
     {
         cpu_set_t own;
         CPU_ZERO(&own);
         CPU_SET(processors[static_cast<std::size_t>(omp_get_thread_num())], &own);
-        sched_setaffinity(0, sizeof own, &own);
+        this_is_bound = sched_setaffinity(0, sizeof own, &own) == 0;
     }
+    any_is_bound = true;
 }
 #else
 void bind_threads(int) {}
+void unbind_threads() {}
 #endif
 
 }  // namespace
+
+void unbind_this_thread() {
+#if defined(_OPENMP) && defined(__linux__)
+    if (!this_is_bound) return;
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (int processor : cores().allowed) CPU_SET(processor, &all);
+    sched_setaffinity(0, sizeof all, &all);
+    this_is_bound = false;
+#endif
+}
 
 void set_threads(std::int64_t count) {
     constexpr std::int64_t kMost = 1024;
@@ -61,6 +78,9 @@ void set_threads(std::int64_t count) {
         throw UserError("the number of threads should be from 1 to " + std::to_string(kMost) +
                         ", but is " + std::to_string(count));
     }
+    processor_count();  // before a thread is bound
+    unbind_threads();
+    count_is_set = true;
 #ifdef _OPENMP
     omp_set_dynamic(0);
     omp_set_num_threads(static_cast<int>(count));
@@ -68,13 +88,46 @@ void set_threads(std::int64_t count) {
     bind_threads(static_cast<int>(count));
 }
 
+int threads_beside(int threads, int processors, int others) {
+    return std::clamp(processors - others, 1, threads);
+}
+
+int running_others(int own) {
+    std::ifstream file("/proc/loadavg");  // three averages, then running/all
+    double average = 0;
+    int running = 0;
+    if (!(file >> average >> average >> average >> running)) return 0;
+    return std::max(0, running - own);
+}
+
+ThreadsBesideOthers::ThreadsBesideOthers() {
+    if (!cores_are_shared()) return;
+    const int threads = thread_count(), processors = processor_count();
+    if (threads == 1 || threads > processors) return;
+    const int fewer = threads_beside(threads, processors, running_others(1));
+    if (fewer == threads) return;
+    note_shared_cores();
+    unbind_this_thread();
+    before_ = threads;
+#ifdef _OPENMP
+    omp_set_num_threads(fewer);
+#endif
+}
+
+ThreadsBesideOthers::~ThreadsBesideOthers() {
+#ifdef _OPENMP
+    if (before_ > 0) omp_set_num_threads(before_);
+#endif
+}
+
 int processor_count() {
-#if defined(_OPENMP) && defined(__linux__)
+#ifdef _OPENMP
     // Where OpenMP binds threads, it knows of more processors than this one's.
-    const static int count = std::max({1, int(processors_at_start().size()), omp_get_num_procs()});
+    const static bool openmp_binds = std::getenv("OMP_PROC_BIND") != nullptr;
+    const static int count = openmp_binds && cores().quota == 0
+                                 ? std::max(cores().count(), omp_get_num_procs())
+                                 : cores().count();
     return count;
-#elif defined(_OPENMP)
-    return std::max(1, omp_get_num_procs());
 #else
     return 1;
 #endif
@@ -82,7 +135,10 @@ int processor_count() {
 
 int thread_count() {
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    // Without a number from the user, OpenMP takes every core of the mask, whatever the quota.
+    const bool is_given = count_is_set || std::getenv("OMP_NUM_THREADS");
+    const int threads = omp_get_max_threads();
+    return is_given ? threads : std::min(threads, processor_count());
 #else
     return 1;
 #endif

@@ -1,4 +1,4 @@
-// The number of threads that generated programs use.
+// The number of threads that generated programs use, and where they run.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,41 @@
 namespace fovea::runtime {
 
 /// Sets the number of OpenMP threads for every later parallel region, exactly (no dynamic
-/// adjustment), and binds them to processors when there is one for each and none over. UserError
-/// unless 1 <= count <= 1024.
+/// adjustment). Where the process may use the whole machine and there is a thread for each core,
+/// each is bound to one, until `unbind_this_thread`. UserError unless 1 <= count <= 1024.
 void set_threads(std::int64_t count);
 
 /// The number of threads a parallel region gets: that of `set_threads`, else of OMP_NUM_THREADS,
-/// else one per core; 1 without OpenMP.
+/// else one per core that this process may use; 1 without OpenMP.
 int thread_count();
 
-/// The processors that this process may run on, at least 1: those of its start, whatever a thread
-/// is bound to since.
+/// The cores that this process may use, at least 1: those of its start, whatever a thread is bound
+/// to since.
 int processor_count();
+
+/// The threads that find a free core when `others` are running on `processors`: at least 1, at most
+/// `threads`.
+int threads_beside(int threads, int processors, int others);
+
+/// Runs of other processes' threads on this machine, now: by /proc/loadavg, less `own`; 0 where it
+/// cannot be read.
+int running_others(int own);
+
+/// For as long as this lives, later parallel regions have as many threads as find a free core, when
+/// cores turned out to be shared (`cores_are_shared`): a thread that others keep from its core
+/// holds up all that wait for it. Results do not depend on the number.
+class ThreadsBesideOthers {
+  public:
+    ThreadsBesideOthers();
+    ~ThreadsBesideOthers();
+    ThreadsBesideOthers(const ThreadsBesideOthers&) = delete;
+
+  private:
+    int before_ = 0;
+};
+
+/// This thread runs on any core again, when `set_threads` bound it: others use this machine, too,
+/// and a bound thread waits for its core while another one is idle.
+void unbind_this_thread();
 
 }  // namespace fovea::runtime

@@ -25,11 +25,14 @@ inline void observe(const runtime::Call& call, int kernel) {
     call.observe(call.observe_state, kernel);
 }
 
-/// Inside the parallel region, after the last kernel.
+/// Inside the parallel region, after the last kernel. Threads wait for the last one here: at the
+/// end of the region OpenMP's would keep their cores for milliseconds.
 inline void finish(const runtime::Call& call, Team& team) {
-    if (!call.finish) return;
+    if (call.finish) {
+        team.wait();
+        call.finish(call.finish_state, team);
+    }
     team.wait();
-    call.finish(call.finish_state, team);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

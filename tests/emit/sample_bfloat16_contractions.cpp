@@ -71,7 +71,7 @@ Kernel pairs_of_weight(const std::string& name, const Dim& columns, std::int64_t
     const AxisId j = it.axis("j", columns), d = it.axis("d", depth);
     const int w = it.input("w", {columns, depth});
     const int pairs = it.output("pairs", paired_shape(columns, depth), bf16);
-    it.each({d}, [&] { it.store(paired(pairs, columns, depth, j, d), it.load(it.at(w, {j, d}))); });
+    it.each(d, [&] { it.store(paired(pairs, columns, depth, j, d), it.load(it.at(w, {j, d}))); });
     return it.finish();
 }
 
@@ -96,7 +96,7 @@ Kernel matrix_vector() {
     const AxisId j = it.axis("j", n), d = it.axis("d", 33);
     const int x = it.input("x", {33}, bf16), w = it.input("w", paired_shape(n, 33), bf16);
     const int y = it.output("y", {n}, bf16);
-    it.par({j}, [&] {
+    it.par(j, [&] {
         it.store(it.at(y, {j}), it.contract(it.load(it.at(x, {d})), it.load(paired(w, n, 33, j, d)),
                                             {d}, Factors::bf16));
     });

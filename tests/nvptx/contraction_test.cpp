@@ -67,7 +67,7 @@ Kernel weighted_rows(const std::string& name, bool transposed) {
     const int x = it.input("x", {"b", "k"}), y = it.output("y", {"b", "n"});
     const int w = transposed ? it.input("w", {"b", "n", "k"}) : it.input("w", {"b", "k", "n"});
     it.each(batch, [&] {
-        it.par({j}, [&] {
+        it.par(j, [&] {
             const Id c = it.load(transposed ? it.at(w, {batch, j, d}) : it.at(w, {batch, d, j}));
             it.store(it.at(y, {batch, j}), it.contract(it.load(it.at(x, {batch, d})), c, {d}));
         });

@@ -12,8 +12,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kBarrierBytes = 8;
-
 /// The 32 bits of an address in shared memory.
 Value* shared_address(Function& f, Value* pointer) {
     return f.ir().CreatePtrToInt(pointer, f.ir().getInt32Ty());

@@ -1,0 +1,79 @@
+// The table of features by cpuid, as Intel's and AMD's manuals number them.
+#include "cpu_features.h"
+
+#include <algorithm>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace fovea::runtime {
+namespace {
+
+constexpr int kEax = 0, kEbx = 1, kEcx = 2;
+constexpr std::uint32_t kExtended = 0x80000001;
+
+constexpr CpuFeature kFeatures[] = {
+    {"avx2", "SSE3", 1, 0, kEcx, 0},          {"avx2", "SSSE3", 1, 0, kEcx, 9},
+    {"avx2", "CMPXCHG16B", 1, 0, kEcx, 13},   {"avx2", "SSE4.1", 1, 0, kEcx, 19},
+    {"avx2", "SSE4.2", 1, 0, kEcx, 20},       {"avx2", "POPCNT", 1, 0, kEcx, 23},
+    {"avx2", "LAHF", kExtended, 0, kEcx, 0},  {"avx2", "FMA", 1, 0, kEcx, 12},
+    {"avx2", "MOVBE", 1, 0, kEcx, 22},        {"avx2", "OSXSAVE", 1, 0, kEcx, 27},
+    {"avx2", "AVX", 1, 0, kEcx, 28},          {"avx2", "F16C", 1, 0, kEcx, 29},
+    {"avx2", "LZCNT", kExtended, 0, kEcx, 5}, {"avx2", "BMI1", 7, 0, kEbx, 3},
+    {"avx2", "AVX2", 7, 0, kEbx, 5},          {"avx2", "BMI2", 7, 0, kEbx, 8},
+    {"avx512", "AVX512F", 7, 0, kEbx, 16},    {"avx512", "AVX512DQ", 7, 0, kEbx, 17},
+    {"avx512", "AVX512CD", 7, 0, kEbx, 28},   {"avx512", "AVX512BW", 7, 0, kEbx, 30},
+    {"avx512", "AVX512VL", 7, 0, kEbx, 31},   {"avx512_bf16", "AVX512_BF16", 7, 1, kEax, 5},
+};
+
+/// The instruction sets from the least on: each has all of those before it.
+constexpr std::string_view kLevels[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
+
+/// XCR0 of a system that saves the registers of AVX, and of AVX-512.
+constexpr std::uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;
+
+int level_of(std::string_view isa) {
+    return static_cast<int>(std::ranges::find(kLevels, isa) - std::begin(kLevels));
+}
+
+#if defined(__x86_64__)
+std::array<std::uint32_t, 4> cpuid_here(std::uint32_t leaf, std::uint32_t subleaf) {
+    std::array<std::uint32_t, 4> r = {};
+    if (!__get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3])) return {};
+    return r;
+}
+
+std::uint64_t saved_state_here() {
+    std::uint32_t low = 0, high = 0;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return std::uint64_t(high) << 32 | low;
+}
+#else
+std::array<std::uint32_t, 4> cpuid_here(std::uint32_t, std::uint32_t) { return {}; }
+std::uint64_t saved_state_here() { return 0; }
+#endif
+
+}  // namespace
+
+std::span<const CpuFeature> cpu_features() { return kFeatures; }
+
+bool processor_has(const Processor& processor, std::string_view isa) {
+    const int level = level_of(isa);
+    if (level == 0) return true;
+    if (level == static_cast<int>(std::size(kLevels))) return false;
+    for (const CpuFeature& feature : kFeatures) {
+        if (level_of(feature.isa) > level) continue;
+        const auto registers = processor.cpuid(feature.leaf, feature.subleaf);
+        if (!(registers[std::size_t(feature.register_number)] >> feature.bit & 1)) return false;
+    }
+    const std::uint64_t saved = level == 1 ? kSavesAvx : kSavesAvx512;
+    return (processor.saved_state() & saved) == saved;
+}
+
+const Processor& this_processor() {
+    static const Processor processor{cpuid_here, saved_state_here};
+    return processor;
+}
+
+}  // namespace fovea::runtime

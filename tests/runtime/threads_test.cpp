@@ -1,0 +1,84 @@
+// Where threads run: bound where the machine is theirs, free again where it is shared.
+#include "runtime/threads.h"
+
+#include <doctest/doctest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "runtime/cores.h"
+#include "runtime/team.h"
+
+using namespace fovea::runtime;
+
+namespace {
+
+int processors_of_this_thread() {
+    cpu_set_t mask;
+    return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 0;
+}
+
+/// For each thread of a region, in order.
+std::vector<int> processors_of_threads(int threads) {
+    std::vector<int> counts(std::size_t(threads), 0);
+#pragma omp parallel
+    counts[std::size_t(Team::part().index)] = processors_of_this_thread();
+    return counts;
+}
+
+int count_of(const std::vector<int>& values, int value) {
+    return int(std::count(values.begin(), values.end(), value));
+}
+
+}  // namespace
+
+TEST_CASE("threads: another number of them runs on all cores, whatever they were bound to") {
+    const int before = thread_count(), all = int(cores().allowed.size());
+    set_threads(processor_count());
+    set_threads(processor_count() + 1);
+    CHECK(count_of(processors_of_threads(processor_count() + 1), all) == processor_count() + 1);
+    set_threads(before);
+}
+
+TEST_CASE("threads: binding ends where the cores are shared") {
+    const int before = thread_count(), count = processor_count();
+    const int all = int(cores().allowed.size());
+    set_threads(count);
+    const bool binds = count > 1 && cores().whole_machine() && !std::getenv("OMP_PROC_BIND");
+    CHECK(count_of(processors_of_threads(count), binds ? 1 : all) == count);
+    note_shared_cores();
+    CHECK(cores_are_shared());
+    Team team;
+#pragma omp parallel
+    {
+        // One after the other comes late, so that each has to wait.
+        for (int late = 0; late < count; ++late) {
+            if (Team::part().index == late)
+                std::this_thread::sleep_for(std::chrono::milliseconds(3));
+            note_shared_cores();
+            team.wait();
+        }
+    }
+    if (count > 1) CHECK(count_of(processors_of_threads(count), all) == count);
+    set_threads(before);
+}
+
+TEST_CASE("threads: a shared core is forgotten after a while") {
+    note_shared_cores();
+    CHECK(cores_are_shared());
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    CHECK(!cores_are_shared());
+}
+
+TEST_CASE("threads: as many as find a free core") {
+    CHECK(threads_beside(2, 2, 0) == 2);
+    CHECK(threads_beside(2, 2, 1) == 1);
+    CHECK(threads_beside(2, 2, 9) == 1);
+    CHECK(threads_beside(16, 16, 1) == 15);
+    CHECK(threads_beside(4, 16, 3) == 4);
+    CHECK(running_others(1 << 20) == 0);
+}
