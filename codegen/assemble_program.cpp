@@ -1,5 +1,7 @@
 #include "codegen/assemble_program.h"
 
+#include <set>
+
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/plan/lifetimes.h"
@@ -30,8 +32,9 @@ plan::Initial initial_of(Initial initial) {
 class InputContents {
   public:
     explicit InputContents(const Graph& graph) : graph_(graph) {
-        std::vector<int> itself(graph.nodes.size());
-        for (std::size_t id = 0; id < itself.size(); ++id) itself[id] = int(id);
+        std::vector<Origins> itself(graph.nodes.size());
+        for (int id = 1; id < int(graph.nodes.size()); ++id)
+            if (graph[id].op == Op::input) itself[std::size_t(id)] = {id};
         collect(graph, itself);
     }
     void describe(plan::Tensor& tensor) const {
@@ -48,17 +51,19 @@ class InputContents {
         plan::Holds holds;
         Dim limit;
     };
-    /// `outside`: the nodes of the model's graph that nodes of `graph`, it or the step of a scan,
-    /// stand for; 0 for none.
-    void collect(const Graph& graph, std::vector<int> outside) {
+    /// The inputs of the model whose elements a value is made of, moved and not changed.
+    using Origins = std::set<int>;
+
+    /// `of_node`: the origins of the nodes of `graph`, the model's or the step of a scan.
+    void collect(const Graph& graph, std::vector<Origins> of_node) {
         for (int id = 1; id < int(graph.nodes.size()); ++id) {
             const Node& node = graph[id];
             const auto& in = node.inputs;
             const auto shape = [&](std::size_t i) -> const Shape& { return graph[in[i]].shape; };
             const auto of = [&](std::size_t i) {
-                return in[i] > 0 ? outside[std::size_t(in[i])] : 0;
+                return in[i] > 0 ? of_node[std::size_t(in[i])] : Origins();
             };
-            if (node.op == Op::rearrange) outside[std::size_t(id)] = of(0);
+            for (int moved : moved_by(node)) of_node[std::size_t(id)].merge(of(std::size_t(moved)));
             if (node.op == Op::gather) note(of(1), plan::Holds::ids, node.dim);
             if (node.op == Op::smoothed_cross_entropy) note(of(1), plan::Holds::ids, shape(0)[-1]);
             if (node.op == Op::cross_entropy) {
@@ -67,12 +72,12 @@ class InputContents {
             }
             if (node.op == Op::attention) note(of(3), plan::Holds::lengths, shape(1)[-2]);
             if (node.op == Op::masked_softmax) note(of(3), plan::Holds::lengths, node.shape[-1]);
-            if (is_scan(graph, id)) collect_step(graph, id, outside);
+            if (is_scan(graph, id)) collect_step(graph, id, of_node);
         }
     }
-    void collect_step(const Graph& graph, int id, const std::vector<int>& outside) {
+    void collect_step(const Graph& graph, int id, const std::vector<Origins>& outside) {
         const ScanFunction& function = *scan_of(graph, id).function;
-        std::vector<int> inside(function.step.nodes.size(), 0);
+        std::vector<Origins> inside(function.step.nodes.size());
         for (int i = 0; i < function.inputs(); ++i) {
             const int capture = i - function.sequences - function.states;
             const int input = find_input(
@@ -83,8 +88,21 @@ class InputContents {
         }
         collect(function.step, inside);
     }
-    void note(int id, plan::Holds holds, const Dim& limit) {
-        if (id > 0 && graph_[id].op == Op::input)
+    /// Which operands a node takes elements of as they are.
+    static std::vector<int> moved_by(const Node& node) {
+        if (node.dtype != i32) return {};
+        switch (node.op) {
+            case Op::rearrange:
+            case Op::broadcast:
+            case Op::slice:
+            case Op::stop_gradient:
+            case Op::gather: return {0};
+            case Op::concat: return {0, 1};
+            default: return {};
+        }
+    }
+    void note(const Origins& inputs, plan::Holds holds, const Dim& limit) {
+        for (int id : inputs)
             notes_.push_back({std::string(graph_[id].name), holds, limit.without_label()});
     }
 

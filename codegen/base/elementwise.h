@@ -46,7 +46,8 @@ enum class Elementwise : unsigned char {
     where,
 };
 
-/// `boolean` results come from comparisons and logic; the others keep their operands' type.
+/// `boolean` results come from comparisons and logic; the others keep their operands' type. NaN
+/// stays NaN, in relu, maximum and minimum too, as in PyTorch.
 struct ElementwiseRow {
     Elementwise function;
     std::string_view name;  // PyTorch's
@@ -73,7 +74,7 @@ inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::tanh, "tanh", 1, false, [](double x, double, double) { return std::tanh(x); }},
     {Elementwise::sigmoid, "sigmoid", 1, false,
      [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
-    {Elementwise::relu, "relu", 1, false, [](double x, double, double) { return x > 0 ? x : 0; }},
+    {Elementwise::relu, "relu", 1, false, [](double x, double, double) { return x <= 0 ? 0 : x; }},
     {Elementwise::erf, "erf", 1, false, [](double x, double, double) { return std::erf(x); }},
     {Elementwise::sin, "sin", 1, false, [](double x, double, double) { return std::sin(x); }},
     {Elementwise::cos, "cos", 1, false, [](double x, double, double) { return std::cos(x); }},
@@ -88,9 +89,9 @@ inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::mul, "mul", 2, false, [](double x, double y, double) { return x * y; }},
     {Elementwise::div, "div", 2, false, [](double x, double y, double) { return x / y; }},
     {Elementwise::maximum, "maximum", 2, false,
-     [](double x, double y, double) { return x > y ? x : y; }},
+     [](double x, double y, double) { return x > y || x != x ? x : y; }},
     {Elementwise::minimum, "minimum", 2, false,
-     [](double x, double y, double) { return x < y ? x : y; }},
+     [](double x, double y, double) { return x < y || x != x ? x : y; }},
     {Elementwise::pow, "pow", 2, false, [](double x, double y, double) { return std::pow(x, y); }},
     {Elementwise::tanh_of_exp, "tanh_of_exp", 2, false,
      [](double m, double n, double) { return 1 - 2 / (1 + m * std::exp2(n)); }},

@@ -1,6 +1,8 @@
 // Finds exp(x) / Σ exp(x), with or without the row's maximum subtracted, and masks before it.
 #include "codegen/group/raise_softmax.h"
 
+#include <cmath>
+
 #include "codegen/graph/rewrite.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/softmax.h"
@@ -62,7 +64,7 @@ Tensor mask_of(Tensor scores) {
     const Node& node = scores.node();
     if (!is_function(node, Elementwise::where) || node.shape.rank() < 2) return {};
     const Node& hidden = (*scores.graph)[node.inputs[2]];
-    bool large = hidden.op == Op::constant && hidden.value <= -1e6 && hidden.value >= -1e30;
+    bool large = hidden.op == Op::constant && hidden.value <= -1e6 && std::isfinite(hidden.value);
     return large ? Tensor{scores.graph, node.inputs[0]} : Tensor();
 }
 

@@ -151,7 +151,7 @@ class Evaluator {
             double total = adds ? 0 : -std::numeric_limits<double>::infinity();
             over_block(reduce->axes, reduce->blocks, [&] {
                 const double x = get(reduce->operand);
-                total = adds ? total + x : std::max(total, x);
+                total = adds ? total + x : x > total || x != x ? x : total;
             });
             return total;
         }

@@ -10,7 +10,8 @@ using kernel::Id;
 
 namespace {
 
-constexpr double kHidden = -1e30;  // below every score, and finite: differences of it are numbers
+// The lowest float32: below every score, and finite, so that no difference is NaN.
+constexpr double kHidden = -3.4028234663852886e38;
 
 class Forward {
   public:
@@ -96,7 +97,7 @@ class Forward {
     }
 
     void store(Id largest, Id total, Id output) {
-        Id some = it_.lt(it_.constant(kHidden / 2), largest);
+        Id some = it_.lt(it_.constant(kHidden), largest);
         Id factor = it_.named(it_.where(some, it_.div(it_.constant(1), total), it_.constant(0)),
                               "over_total");
         if (int id = tiles_.find(AttentionResult::output); id >= 0)

@@ -187,7 +187,7 @@ class Backward {
         if (tiles_.has_allowed()) {
             also(tiles_.allowed());
 
-            if (tiles_.uniform()) none = it_.lt(it_.constant(kSeesNone / 2), largest);
+            if (tiles_.uniform()) none = it_.le(it_.constant(kSeesNone), largest);
         }
         bool by_row = keep >= 0 && tiles_.uniform();
         if (by_row && tiles_.attributes().causal)

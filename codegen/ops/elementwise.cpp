@@ -48,7 +48,7 @@ Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
         case Elementwise::rsqrt: return dy * (y * y * y * -0.5);
         case Elementwise::tanh: return dy * (1.0 - y * y);
         case Elementwise::sigmoid: return dy * (y * (1.0 - y));
-        case Elementwise::relu: return where(y > 0.0, dy, 0.0);
+        case Elementwise::relu: return where(y <= 0.0, 0.0, dy);  // dy at NaN, as PyTorch's
         case Elementwise::erf: return dy * (exp(-(x * x)) * kTwoOverRootPi);
         case Elementwise::sin: return dy * cos(x);
         case Elementwise::cos: return dy * -sin(x);
@@ -57,11 +57,13 @@ Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
     }
 }
 
-/// Of maximum and minimum: to the operand that was taken, to both by halves when they are equal.
-void selection_gradient(Tensor a, Tensor b, Tensor dy, Tensor first_taken, GradientSink& sink) {
-    Tensor half = where(eq(a, b), dy * 0.5, 0.0);
-    if (sink.wants(0)) sink.add(0, where(first_taken, dy, half));
-    if (sink.wants(1)) sink.add(1, where(logical_or(first_taken, eq(a, b)), half, dy));
+/// Of maximum and minimum: to the operand that was taken, to both by halves when they are equal,
+/// and to both whole where one is NaN, as PyTorch's.
+void selection_gradient(Tensor dy, Tensor equal, Tensor first_taken, Tensor second_taken,
+                        GradientSink& sink) {
+    Tensor share = where(equal, dy * 0.5, dy);
+    if (sink.wants(0)) sink.add(0, where(second_taken, 0.0, share));
+    if (sink.wants(1)) sink.add(1, where(first_taken, 0.0, share));
 }
 
 void power_gradient(Tensor a, Tensor b, Tensor y, Tensor dy, GradientSink& sink) {
@@ -90,8 +92,8 @@ void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& si
             add(0, [&] { return dy / b; });
             add(1, [&] { return -(dy * y) / b; });
             break;
-        case Elementwise::maximum: return selection_gradient(a, b, dy, a > b, sink);
-        case Elementwise::minimum: return selection_gradient(a, b, dy, a < b, sink);
+        case Elementwise::maximum: return selection_gradient(dy, eq(a, b), a > b, a < b, sink);
+        case Elementwise::minimum: return selection_gradient(dy, eq(a, b), a<b, a> b, sink);
         case Elementwise::tanh_of_exp:
             add(0, [&] { return dy * ((1.0 - y * y) * 0.5) / a; });
             add(1, [&] { return dy * ((1.0 - y * y) * (0.5 * kLn2)); });

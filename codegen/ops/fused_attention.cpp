@@ -123,7 +123,7 @@ class PlainAttention {
 
     /// Hidden scores are lowest; all those of a row that sees nothing are 0.
     Tensor masked(Tensor scores) {
-        Tensor hidden = where(kept_, scores, -1e30);
+        Tensor hidden = where(kept_, scores, -kSeesNone);
         return where(seen() > 0.5, hidden, 0.0);
     }
     /// 1 for rows that see a key, else 0: [batch, (heads,) queries, 1].
@@ -150,7 +150,7 @@ class PlainAttention {
     }
     Tensor weights(Tensor scores, Tensor statistics) {
         Tensor largest = row(statistics, 0);
-        if (marks_rows()) largest = where(largest < kSeesNone / 2, largest, 0.0);
+        if (marks_rows()) largest = where(largest < kSeesNone, largest, 0.0);
         Tensor p = exp2(scores * kLog2e - largest);
         p = p * exp2(-row(statistics, 1));
 

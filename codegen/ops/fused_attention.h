@@ -15,7 +15,7 @@
 namespace fovea {
 
 /// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
-inline constexpr double kSeesNone = 1e30;
+inline constexpr double kSeesNone = 3.4028234663852886e38;
 
 inline constexpr int kMaxCaptures = int(kMaxInputs) - int(AttentionInput::first_capture);
 

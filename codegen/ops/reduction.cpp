@@ -41,7 +41,7 @@ void reduce_reference(const Evaluation& e, Array& result) {
     std::vector<std::int64_t> own = strides_of(x.shape), to = broadcast_strides(result, x.shape);
     for_each_index(x.shape, {own, to, {}}, [&](std::int64_t from, std::int64_t into, std::int64_t) {
         double value = x.values[std::size_t(from)], &total = result.values[std::size_t(into)];
-        total = !is_max ? total + value : value > total ? value : total;
+        total = !is_max ? total + value : value > total || value != value ? value : total;
     });
 }
 

@@ -8,8 +8,9 @@ namespace fovea::ops {
 
 namespace {
 
-// As in d2l: larger in magnitude than any score, small enough to stay finite in every dtype.
-constexpr double kHidden = -1e6;
+// The lowest float32: beside any score it gives exactly 0, and it is finite, so that the weights of
+// a row that sees no key are equal.
+constexpr double kHidden = -3.4028234663852886e38;
 
 /// The permutation that swaps `axis` and the last one.
 std::array<signed char, Shape::kMaxRank> swap_with_last(int rank, int axis) {

@@ -11,7 +11,7 @@ namespace fovea::cpu::inline FOVEA_ISA {
 FOVEA_INLINE doubles exponent_of_two(floats x) {
     constexpr double kLog2e = 1.4426950408889634;
     constexpr float kLargest = 8388608.F;
-    const floats clamped = minimum(maximum(x, splat(-kLargest)), splat(kLargest));
+    const floats clamped = smaller(larger(x, splat(-kLargest)), splat(kLargest));
     return to_doubles(select(x == x, clamped, x)) * kLog2e;
 }
 
@@ -39,7 +39,7 @@ FOVEA_INLINE floats times_power_of_two(floats m, floats n) {
 #ifdef __AVX512F__
     return floats(_mm512_maskz_scalef_ps(0xffff, __m512(m), __m512(n)));
 #else
-    const floats near = minimum(maximum(n, splat(-126.F)), splat(127.F));
+    const floats near = smaller(larger(n, splat(-126.F)), splat(127.F));
     return m * floats((convert<ints>(near) + 127) << 23);
 #endif
 }

@@ -33,7 +33,7 @@ FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
 FOVEA_INLINE floats exp(floats x) {
     constexpr float kLog2e = 1.44269504088896341F;
     constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
-    const floats clamped = minimum(splat(90.F), maximum(splat(-105.F), x));
+    const floats clamped = smaller(splat(90.F), larger(splat(-105.F), x));
     const floats n = round_nearest(clamped * kLog2e);
     const floats f = (clamped - n * kLn2High) - n * kLn2Low;
     floats p = f * 1.9875691500e-4F + 1.3981999507e-3F;
@@ -59,7 +59,7 @@ FOVEA_INLINE floats exp2(floats x) {
     // With AVX-512 x needs no bounds: of large numbers nothing is left to scale, and scaling by
     // -infinity gives 0 whatever it is.
 #ifndef __AVX512F__
-    x = minimum(splat(130.F), maximum(splat(-152.F), x));
+    x = smaller(splat(130.F), larger(splat(-152.F), x));
 #endif
     const floats n = round_nearest(x);
     const floats f = x - n;
@@ -148,12 +148,12 @@ FOVEA_INLINE floats tanh(floats x) {
 /// 1 / (1 + e^-x).
 FOVEA_INLINE floats sigmoid(floats x) { return 1.F / (1.F + exp(-x)); }
 
-FOVEA_INLINE floats relu(floats x) { return maximum(x, floats{}); }
+FOVEA_INLINE floats relu(floats x) { return larger(floats{}, x); }
 
 /// The error function; the polynomials are those of Juffa's erff, within an ulp where the machine
 /// fuses multiply and add.
 FOVEA_INLINE floats erf(floats x) {
-    const floats size = abs(x), t = minimum(size, splat(4.F)), s = t * t;
+    const floats size = abs(x), t = smaller(size, splat(4.F)), s = t * t;
     floats far = multiply_add(splat(-1.72853470e-5F), t, splat(3.83197126e-4F));
     far = multiply_add(far, s, multiply_add(splat(-3.88396438e-3F), t, splat(2.42546219e-2F)));
     far = multiply_add(far, t, splat(-1.06777877e-1F));
@@ -179,7 +179,7 @@ FOVEA_INLINE float sqrt(float x) { return __builtin_sqrtf(x); }
 FOVEA_INLINE float rsqrt(float x) { return 1.F / __builtin_sqrtf(x); }
 FOVEA_INLINE float tanh(float x) { return tanh(splat(x))[0]; }
 FOVEA_INLINE float sigmoid(float x) { return sigmoid(splat(x))[0]; }
-FOVEA_INLINE float relu(float x) { return maximum(x, 0.F); }
+FOVEA_INLINE float relu(float x) { return x <= 0.F ? 0.F : x; }
 FOVEA_INLINE float erf(float x) { return erf(splat(x))[0]; }
 FOVEA_INLINE float sin(float x) { return sin(splat(x))[0]; }
 FOVEA_INLINE float cos(float x) { return cos(splat(x))[0]; }

@@ -59,6 +59,7 @@ FOVEA_INLINE RowVectors<Rows> row_vectors(RowGroup<Rows>, float start) {
 }
 
 FOVEA_INLINE float sum_across(const RowVectors<1>& rows) { return sum_across(rows.of[0]); }
+FOVEA_INLINE float larger_across(const RowVectors<1>& rows) { return larger_across(rows.of[0]); }
 FOVEA_INLINE float max_across(const RowVectors<1>& rows) { return max_across(rows.of[0]); }
 /// The number of row `row` of the group, in all lanes.
 FOVEA_INLINE floats of_row(float value, i64) { return splat(value); }
@@ -91,8 +92,11 @@ FOVEA_INLINE floats across_rows(const RowVectors<4>& rows, const Combine& combin
 FOVEA_INLINE floats sum_across(const RowVectors<4>& rows) {
     return across_rows(rows, [](floats a, floats b) FOVEA_LAMBDA { return a + b; });
 }
-FOVEA_INLINE floats max_across(const RowVectors<4>& rows) {
+FOVEA_INLINE floats larger_across(const RowVectors<4>& rows) {
     return across_rows(rows, [](floats a, floats b) FOVEA_LAMBDA { return larger(a, b); });
+}
+FOVEA_INLINE floats max_across(const RowVectors<4>& rows) {
+    return across_rows(rows, [](floats a, floats b) FOVEA_LAMBDA { return maximum(a, b); });
 }
 
 FOVEA_INLINE ints of_row(ints value, i64 row) {

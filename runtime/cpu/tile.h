@@ -253,7 +253,7 @@ FOVEA_INLINE floats sum_rows(i64 rows, const Value& value) {
 }
 template <class Value>
 FOVEA_INLINE floats max_rows(i64 rows, const Value& value) {
-    return combine_rows(rows, kLowest, value, [](floats a, floats b) { return maximum(a, b); });
+    return combine_rows(rows, kLowest, value, [](floats a, floats b) { return larger(a, b); });
 }
 
 /// The sum, or the maximum, of value(lane) over `lanes` lanes of one row.
@@ -268,8 +268,8 @@ template <class Width, class Value>
 FOVEA_INLINE float max_lanes(Width lanes, const Value& value) {
     floats largest = splat(kLowest);
     for (i64 lane = 0; lane < lanes; lane += kLanes)
-        largest = maximum(largest, keep(value(lane), lanes_at(lane, lanes), kLowest));
-    return max_across(largest);
+        largest = larger(largest, keep(value(lane), lanes_at(lane, lanes), kLowest));
+    return larger_across(largest);
 }
 
 /// Fills `count` elements, up to whole vectors.

@@ -231,12 +231,13 @@ FOVEA_INLINE floats mask_to_floats(ints mask) { return select(mask, splat(1.F), 
 FOVEA_INLINE ints mask_to_ints(ints mask) { return mask & 1; }
 FOVEA_INLINE ints splat_mask(bool value) { return splat(value ? -1 : 0); }
 
-FOVEA_INLINE floats maximum(floats a, floats b) { return larger(a, b); }
-FOVEA_INLINE floats minimum(floats a, floats b) { return smaller(a, b); }
+/// NaN where either is NaN; `larger` and `smaller` take less and look at the second alone.
+FOVEA_INLINE floats maximum(floats a, floats b) { return select(a != a, a, larger(a, b)); }
+FOVEA_INLINE floats minimum(floats a, floats b) { return select(a != a, a, smaller(a, b)); }
 FOVEA_INLINE ints maximum(ints a, ints b) { return larger(a, b); }
 FOVEA_INLINE ints minimum(ints a, ints b) { return smaller(a, b); }
-FOVEA_INLINE float maximum(float a, float b) { return a > b ? a : b; }
-FOVEA_INLINE float minimum(float a, float b) { return a < b ? a : b; }
+FOVEA_INLINE float maximum(float a, float b) { return a > b || a != a ? a : b; }
+FOVEA_INLINE float minimum(float a, float b) { return a < b || a != a ? a : b; }
 FOVEA_INLINE i32 maximum(i32 a, i32 b) { return a > b ? a : b; }
 FOVEA_INLINE i32 minimum(i32 a, i32 b) { return a < b ? a : b; }
 
@@ -269,8 +270,15 @@ FOVEA_INLINE auto sum_across(V value) {
     return across(value, [](auto a, auto b) FOVEA_LAMBDA { return a + b; });
 }
 template <class V>
-FOVEA_INLINE auto max_across(V value) {
+FOVEA_INLINE auto larger_across(V value) {
     return across(value, [](auto a, auto b) FOVEA_LAMBDA { return larger(a, b); });
+}
+/// NaN where a lane is NaN.
+template <class V>
+FOVEA_INLINE auto max_across(V value) {
+    if constexpr (std::is_same_v<V, floats>)
+        if (any_lane(value != value)) return __builtin_nanf("");
+    return larger_across(value);
 }
 
 /// Rows to columns: lane j of vector i becomes lane i of vector j.

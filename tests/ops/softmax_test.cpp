@@ -31,6 +31,19 @@ TEST_CASE("large scores do not overflow, and no key gives no weight") {
     check_close(run(empty, {{"x", filled({2, 0}, 0)}}), filled({2, 0}, 0));
 }
 
+TEST_CASE("hidden keys get exactly 0 beside a score of any size") {
+    for (double low : {-1e7, -1e20, -3e38}) {
+        CAPTURE(low);
+        Graph graph;
+        Tensor lens = input(graph, "lens", {2}, i32);
+        output("y", masked_softmax(input(graph, "x", {2, 1, 4}), padding(lens)));
+        Arrays arrays{{"x", {{2, 1, 4}, {low, 1.5 * low / 2, 3, 1, low, low, low, low}}},
+                      {"lens", {{2}, {1, 0}}}};
+        CHECK(run(graph, arrays).values ==
+              std::vector<double>{1, 0, 0, 0, 0.25, 0.25, 0.25, 0.25});
+    }
+}
+
 namespace {
 
 struct Case {

@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include <fovea.h>
+
 #include "codegen/base/error.h"
 #include "codegen/pipeline.h"
 #include "models/transformer.h"
@@ -53,6 +55,26 @@ TEST_CASE("inputs say what they hold") {
             CHECK(tensor.limit == Dim("src_len"));
         }
     }
+}
+
+TEST_CASE("ids that are moved to a table say so of their input") {
+    Graph graph;
+    Scope s{&graph};
+    const Tensor tokens = s.input("tokens", {"batch", 8}, i32);
+    const Tensor begin = s.input("begin", {"batch", 1}, i32);
+    const Tensor shifted = concat(begin, slice(tokens, 1, 0, 7), 1);
+    s.output("y", embedding(s / "emb", shifted, {"vocab", 10}, {"hidden", 16}));
+    const CompiledModel model = compile_model(
+        "shifted", "", {}, {{.name = "forward", .graph = graph, .gradients = Gradients::none}});
+    int inputs = 0;
+    for (const plan::Tensor& tensor : model.plan.programs[0].tensors) {
+        if (tensor.role != plan::Role::input) continue;
+        ++inputs;
+        CAPTURE(tensor.name);
+        CHECK(tensor.holds == plan::Holds::ids);
+        CHECK(tensor.limit == Dim(10));
+    }
+    CHECK(inputs == 2);
 }
 
 TEST_CASE("programs of a model have its parameters") {

@@ -1,5 +1,7 @@
 #include "codegen/emit/cpp/row_accumulators.h"
 
+#include "codegen/kernel/maximum_of_softmax.h"
+
 namespace fovea::emit {
 
 using namespace kernel;
@@ -46,7 +48,8 @@ void RowAccumulators::add(Id id) {
     } else {
         const char* lowest = node.dtype == DType::f32 ? "kLowest" : "kLowestInteger";
         if (masked) text = "keep(" + text + ", lanes, " + lowest + ")";
-        writer_.line(name + " = maximum(" + name + ", " + text + ");");
+        const char* function = is_maximum_of_softmax(kernel_, id) ? " = larger(" : " = maximum(";
+        writer_.line(name + function + name + ", " + text + ");");
     }
 }
 
@@ -67,7 +70,10 @@ void RowAccumulators::close(const Pass& pass, const RowEnd* end) {
         const bool sum = as<Reduce>(kernel_, id)->reduction == Reduction::sum;
         const std::string& name = accumulator(id);
         if (name != signature_.value(id)) {
-            std::string text = (sum ? "sum_across(" : "max_across(") + name + ")";
+            const char* across = sum                                  ? "sum_across("
+                                 : is_maximum_of_softmax(kernel_, id) ? "larger_across("
+                                                                      : "max_across(";
+            std::string text = across + name + ")";
             if (end) text = with_end(id, text, *end);
             const std::string type =
                 group.empty() ? element_type(kernel_.nodes[std::size_t(id)].dtype) : "auto";

@@ -32,7 +32,8 @@ constexpr const char* kReservedFunctions[] = {
     "exp_exponent", "exp_significand", "tanh_of_exp", "sigmoid_of_exp", "joint_sums",
     "in_one_tile",  "count_in_tile",   "count_below", "fits_tile",      "row_vectors",
     "of_row",       "load_each",       "store_each",  "keep_each",      "kept_each",
-    "strip_of",     "rows_at_once",    "sum_across",  "max_across"};
+    "strip_of",     "rows_at_once",    "sum_across",  "max_across",     "larger",
+    "larger_across"};
 
 /// What sizes must not be called besides: other parameters, and what programs call.
 constexpr const char* kReservedForDims[] = {

@@ -65,7 +65,7 @@ void TileStatements::write_term(const Statement& statement) {
         const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
         const Expression term = text_.value(reduce.operand, DType::f32, true);
         value = reduce.reduction == Reduction::sum ? "sum + " + term.in(Binding::product)
-                                                   : "maximum(sum, " + term.text + ")";
+                                                   : "larger(sum, " + term.text + ")";
     }
     const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
     write_returning("",
