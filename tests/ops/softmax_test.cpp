@@ -39,8 +39,7 @@ TEST_CASE("hidden keys get exactly 0 beside a score of any size") {
         output("y", masked_softmax(input(graph, "x", {2, 1, 4}), padding(lens)));
         Arrays arrays{{"x", {{2, 1, 4}, {low, 1.5 * low / 2, 3, 1, low, low, low, low}}},
                       {"lens", {{2}, {1, 0}}}};
-        CHECK(run(graph, arrays).values ==
-              std::vector<double>{1, 0, 0, 0, 0.25, 0.25, 0.25, 0.25});
+        CHECK(run(graph, arrays).values == std::vector<double>{1, 0, 0, 0, 0.25, 0.25, 0.25, 0.25});
     }
 }
 
