@@ -27,8 +27,8 @@ class Emitter {
     virtual std::vector<File> emit_model(const plan::Model& model) const = 0;
 };
 
-/// The kernels and programs of `<model>.cpp` in at most `count` sources, to be compiled side by side
-/// as that file is with FOVEA_KERNELS; `<model>_part1.cpp`, … Their lengths are about the same.
+/// The kernels and programs of `<model>.cpp` in at most `count` sources, `<model>_part1.cpp` and so
+/// on, to be compiled as that file is with FOVEA_KERNELS. They take a compiler about as long.
 std::vector<File> cpp_source_parts(const plan::Model& model, std::size_t count);
 
 /// Models run with the first of `isas` (`avx512_bf16`, `avx512`, `avx2`, `baseline`) that the

@@ -19,8 +19,8 @@ struct Home {
 };
 Home find_home();
 
-/// How far the compiler optimizes: as in programs that are shipped; or in a third of the time, where
-/// values are compared and speed does not matter.
+/// How far the compiler optimizes: as in programs that are shipped; or in a third of the time,
+/// where values are compared and speed does not matter.
 enum class Optimized { as_shipped, little };
 
 /// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
