@@ -39,7 +39,8 @@ class InputContents {
     }
     void describe(plan::Tensor& tensor) const {
         for (const Note& note : notes_)
-            if (tensor.name == note.name && tensor.holds == plan::Holds::anything) {
+            if (tensor.name == note.name &&
+                (tensor.holds == plan::Holds::anything || is_tighter(note, tensor))) {
                 tensor.holds = note.holds;
                 tensor.limit = note.limit;
             }
@@ -51,6 +52,11 @@ class InputContents {
         plan::Holds holds;
         Dim limit;
     };
+    /// Of two tables that the same ids are of, the smaller one says how large they may be.
+    static bool is_tighter(const Note& note, const plan::Tensor& tensor) {
+        return note.holds == tensor.holds && note.limit.is_static() && tensor.limit.is_static() &&
+               note.limit.value() < tensor.limit.value();
+    }
     /// The inputs of the model whose elements a value is made of, moved and not changed.
     using Origins = std::set<int>;
 
