@@ -124,7 +124,7 @@ class Catalog {
                              .name = fmt::format("f32 small {}, {}", entry.name, requests[i].name),
                              .program = i,
                              .training = requests[i].training,
-                             .sample = samples_for(model.plan)[1],
+                             .sample = samples_for(model, {})[1],
                              .bounds = kF32.bounds});
         }
     }
