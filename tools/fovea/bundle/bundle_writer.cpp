@@ -17,13 +17,11 @@
 namespace fovea::tool {
 
 using runtime::Json;
-using Array = Json::Array;
-using Object = Json::Object;
 
 namespace {
 
 constexpr int kShort = 60, kLong = 120;  // seconds that a case may take
-constexpr std::int64_t kSeed = 11, kStep = 3;
+constexpr std::int64_t kCaseSeed = 11, kCaseStep = 3;
 
 /// What programs check of their inputs.
 std::vector<bundle::InputCheck> checks_of(const plan::Model& model) {
@@ -53,7 +51,7 @@ BundleWriter::BundleWriter(std::filesystem::path folder) : folder_(std::move(fol
         std::filesystem::create_directories(folder_ / part);
 }
 
-void BundleWriter::add_case(const std::string& stage, int limit, Object members) {
+void BundleWriter::add_case(const std::string& stage, int limit, Json::Object members) {
     const auto& stages = bundle_stages();
     const auto found = std::find(stages.begin(), stages.end(), stage);
     if (found == stages.end()) throw InternalError(fmt::format("a bundle has no stage {}", stage));
@@ -70,15 +68,16 @@ std::string BundleWriter::write_ptx(const std::string& text) {
 }
 
 Json BundleWriter::write_tensors(const std::vector<bundle::CaseTensor>& tensors) {
-    Json json = Object{};
+    Json json = Json::Object{};
     for (const bundle::CaseTensor& tensor : tensors) {
         const std::string_view bytes(reinterpret_cast<const char*>(tensor.bytes.data()),
                                      tensor.bytes.size());
         const std::string path = fmt::format("data/{:016x}", std::hash<std::string_view>{}(bytes));
         if (!std::filesystem::exists(folder_ / path))
             runtime::write_file_atomically((folder_ / path).string(), bytes);
-        Array shape(tensor.shape.begin(), tensor.shape.end());
-        json.set(tensor.name, Array{std::string(name_of(tensor.dtype)), std::move(shape), path});
+        Json::Array shape(tensor.shape.begin(), tensor.shape.end());
+        json.set(tensor.name,
+                 Json::Array{std::string(name_of(tensor.dtype)), std::move(shape), path});
     }
     return json;
 }
@@ -86,14 +85,14 @@ Json BundleWriter::write_tensors(const std::vector<bundle::CaseTensor>& tensors)
 void BundleWriter::begin_model(const CompiledModel& model, const std::string& name) {
     model_ = &model;
     const auto code = compile_for_devices(model.plan, emit::ptx_architectures());
-    Object ptx;
+    Json::Object ptx;
     for (const auto& module : code.modules)
         ptx.emplace_back(module.architecture, write_ptx(module.text));
     model_file_ = fmt::format("models/{}.json", ++files_);
-    const Json json =
-        Object{{"model", bundle::model_json(description_of(model.plan), checks_of(model.plan))},
-               {"tables", runtime::device::launch_tables(code)},
-               {"ptx", ptx}};
+    const Json json = Json::Object{
+        {"model", bundle::model_json(description_of(model.plan), checks_of(model.plan))},
+        {"tables", runtime::device::launch_tables(code)},
+        {"ptx", ptx}};
     runtime::write_file_atomically((folder_ / model_file_).string(), json.text());
     add_case("load", kLong, {{"name", name}, {"kind", "load"}, {"ptx", ptx}});
 }
@@ -109,13 +108,13 @@ void BundleWriter::add(const ProgramCase& given) {
         if (tensor.role == plan::Role::input)
             tensors.add("input " + tensor.name, tensor.dtype, values.at(tensor.name));
     }
-    Array expected;
+    Json::Array expected;
     for (const ExpectedTensor& row : expected_tensors(
              model_->plan, compiled, given.sample, values,
-             {.training = given.training, .seed = kSeed, .step = kStep}, given.bounds)) {
+             {.training = given.training, .seed = kCaseSeed, .step = kCaseStep}, given.bounds)) {
         tensors.add(fmt::format("expected {} {}", row.step, row.tensor),
                     compiled.plan.tensors[std::size_t(row.tensor)].dtype, row.values);
-        expected.push_back(Array{row.step, row.tensor, row.floor, row.bound});
+        expected.push_back(Json::Array{row.step, row.tensor, row.floor, row.bound});
     }
     add_case(given.stage, kShort,
              {{"name", given.name},
@@ -123,15 +122,15 @@ void BundleWriter::add(const ProgramCase& given) {
               {"model", model_file_},
               {"program", compiled.name},
               {"dims", dims_json(given.sample.dims)},
-              {"seed", kSeed},
-              {"step", kStep},
+              {"seed", kCaseSeed},
+              {"step", kCaseStep},
               {"expected", std::move(expected)},
               {"tensors", write_tensors(tensors.take())}});
 }
 
 void BundleWriter::add(const TrainingCase& given) {
     const TrainingRun run =
-        run_training(*model_, given.sample, given.optimizer, given.steps, kSeed);
+        run_training(*model_, given.sample, given.optimizer, given.steps, kCaseSeed);
     CaseTensors tensors;
     const plan::Program& program = model_->programs[0].plan;
     for (const plan::Tensor& tensor : program.tensors)
@@ -140,26 +139,28 @@ void BundleWriter::add(const TrainingCase& given) {
     for (const auto& [name, array] : run.before)
         tensors.add("parameter " + name, DType::f32, array);
     for (const auto& [name, array] : run.after) tensors.add("after " + name, DType::f32, array);
-    Array losses(run.losses.begin(), run.losses.end()), norms(run.norms.begin(), run.norms.end());
+    Json::Array losses(run.losses.begin(), run.losses.end()),
+        norms(run.norms.begin(), run.norms.end());
     const double wide = given.bfloat16 ? 100 : 1;
-    add_case("training", kLong,
-             {{"name", given.name},
-              {"kind", "training"},
-              {"model", model_file_},
-              {"program", program.name},
-              {"dims", dims_json(given.sample.dims)},
-              {"seed", kSeed},
-              {"optimizer", run.optimizer},
-              {"rule", run.rule},
-              {"losses", std::move(losses)},
-              {"norms", std::move(norms)},
-              {"bounds",
-               Object{{"loss", 1e-4 * wide}, {"norm", 5e-4 * wide}, {"parameters", 5e-4 * wide}}},
-              {"tensors", write_tensors(tensors.take())}});
+    add_case(
+        "training", kLong,
+        {{"name", given.name},
+         {"kind", "training"},
+         {"model", model_file_},
+         {"program", program.name},
+         {"dims", dims_json(given.sample.dims)},
+         {"seed", kCaseSeed},
+         {"optimizer", run.optimizer},
+         {"rule", run.rule},
+         {"losses", std::move(losses)},
+         {"norms", std::move(norms)},
+         {"bounds",
+          Json::Object{{"loss", 1e-4 * wide}, {"norm", 5e-4 * wide}, {"parameters", 5e-4 * wide}}},
+         {"tensors", write_tensors(tensors.take())}});
 }
 
 void BundleWriter::add(const BenchCase& given) {
-    Array counted;
+    Json::Array counted;
     for (const std::string& kernel : given.counted) counted.push_back(kernel);
     add_case("bench", kLong,
              {{"name", given.name},
@@ -177,25 +178,26 @@ void BundleWriter::add(const bundle::Probe& probe) {
     CaseTensors tensors;
     tensors.add_words("input", probe.input);
     tensors.add_words("expected", probe.expected);
-    Array arguments;
+    Json::Array arguments;
     for (std::uint64_t argument : probe.more_arguments)
         arguments.emplace_back(std::int64_t(argument));
-    Object members = {{"name", probe.name},
-                      {"kind", "probe"},
-                      {"ptx", Object{{probe.architecture, write_ptx(probe.text)}}},
-                      {"entry", probe.entry},
-                      {"threads", probe.threads},
-                      {"of_floats", probe.of_floats},
-                      {"more_arguments", std::move(arguments)},
-                      {"tensors", write_tensors(tensors.take())}};
+    Json::Object members = {{"name", probe.name},
+                            {"kind", "probe"},
+                            {"ptx", Json::Object{{probe.architecture, write_ptx(probe.text)}}},
+                            {"entry", probe.entry},
+                            {"threads", probe.threads},
+                            {"of_floats", probe.of_floats},
+                            {"more_arguments", std::move(arguments)},
+                            {"tensors", write_tensors(tensors.take())}};
     if (probe.tensor) {
-        Array axes;
+        Json::Array axes;
         for (const auto& axis : probe.tensor->axes)
             axes.push_back(
-                Array{std::int64_t(axis.extent), std::int64_t(axis.stride), int(axis.box)});
-        members.emplace_back("tensor", Object{{"axes", std::move(axes)},
-                                              {"swizzle", probe.tensor->swizzle},
-                                              {"rounds_to_tf32", probe.tensor->rounds_to_tf32}});
+                Json::Array{std::int64_t(axis.extent), std::int64_t(axis.stride), int(axis.box)});
+        members.emplace_back("tensor",
+                             Json::Object{{"axes", std::move(axes)},
+                                          {"swizzle", probe.tensor->swizzle},
+                                          {"rounds_to_tf32", probe.tensor->rounds_to_tf32}});
     }
     add_case("layouts", kShort, std::move(members));
 }

@@ -45,7 +45,7 @@ fovea::Array array_of(std::span<const float> values, std::vector<std::int64_t> s
 /// The values, rounded to what is far finer than the bound: their last bits are noise, which takes
 /// room in a file.
 void drop_noise(fovea::Array& array, double floor, double bound) {
-    constexpr double kMasked = 1e5, kFiner = 64;
+    constexpr double kMasked = 1e5, kFiner = 16;
     double scale = floor;
     for (double value : array.values)
         if (std::abs(value) < kMasked) scale = std::max(scale, std::abs(value));
