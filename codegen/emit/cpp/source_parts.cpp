@@ -10,11 +10,11 @@ namespace fovea::emit {
 
 namespace {
 
-/// `void name(…);` of a kernel's text.
-std::string declaration(const std::string& kernel) {
-    std::size_t start = kernel.starts_with("//") ? kernel.find("\n") + 1 : 0;
-    while (kernel.compare(start, 2, "//") == 0) start = kernel.find('\n', start) + 1;
-    return kernel.substr(start, kernel.find(") {", start) - start) + ");\n";
+/// `void name(…);` of a kernel's text, in which steps of a scan may stand before it.
+std::string declaration(const std::string& name, const std::string& text) {
+    const std::size_t start = text.rfind("void " + name + "(");
+    const std::size_t line = start == 0 ? 0 : text.rfind('\n', start) + 1;
+    return text.substr(line, text.find(") {", start) - line) + ");\n";
 }
 
 /// What a kernel costs the compiler, in the unit of its text's length: loops over tiles are
@@ -52,7 +52,7 @@ std::vector<File> cpp_source_parts(const plan::Model& given, std::size_t count) 
         std::string kernels, declarations;
         for (std::size_t kernel = 0; kernel < texts.size(); ++kernel)
             if (part[kernel] == i) kernels += texts[kernel];
-            else if (i == 0) declarations += declaration(texts[kernel]);
+            else if (i == 0) declarations += declaration(model.kernels[kernel].name, texts[kernel]);
         const std::string name = model_identifier(model);
         files.push_back({name + "_part" + std::to_string(i + 1) + ".cpp",
                          "#include \"" + name + ".h\"\n" + kernel_headers(model, kernels) +
