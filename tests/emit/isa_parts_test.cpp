@@ -54,16 +54,23 @@ TEST_CASE("the kernels of an instruction set define names of theirs alone") {
     tool::write_generated(model, folder.path(), isas);
     fs::create_directory_symlink(FOVEA_SOURCE_DIR "/runtime", folder.path() / "fovea");
     const std::vector<std::string> objects = tool::compile_objects(model, folder.path(), isas, {});
-    REQUIRE(objects.size() == 5);
+    // Several parts for each instruction set, of which one has the table of programs; a description.
+    REQUIRE(objects.size() % isas.size() == 1);
+    const std::string sources = (folder.path() / "all_forms_part").string();
     for (const std::string& isa : isas) {
         const std::string part = std::to_string(isa.size()) + isa;
-        int tables = 0;
-        for (const std::string& name :
-             defined_names((folder.path() / ("kernels_" + isa + ".o")).string())) {
-            CAPTURE(name);
-            if (has(name, "5fovea9generated" + part)) ++tables;
-            else if (name != "DW.ref.__gxx_personality_v0") CHECK(has(name, "5fovea3cpu" + part));
+        std::size_t parts = 0, tables = 0;
+        for (const std::string& object : objects) {
+            if (!object.starts_with(sources) || !object.ends_with("." + isa + ".o")) continue;
+            ++parts;
+            for (const std::string& name : defined_names(object)) {
+                CAPTURE(name);
+                if (has(name, "5fovea9generated" + part)) ++tables;
+                else if (name != "DW.ref.__gxx_personality_v0")
+                    CHECK(has(name, "5fovea3cpu" + part));
+            }
         }
+        CHECK(parts == objects.size() / isas.size());
         CHECK(tables == 1);
     }
     // The description, which does define names of the library, has no kernels.
