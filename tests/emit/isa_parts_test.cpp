@@ -54,7 +54,7 @@ TEST_CASE("the kernels of an instruction set define names of theirs alone") {
     tool::write_generated(model, folder.path(), isas);
     fs::create_directory_symlink(FOVEA_SOURCE_DIR "/runtime", folder.path() / "fovea");
     const std::vector<std::string> objects = tool::compile_objects(model, folder.path(), isas, {});
-    // Several parts for each instruction set, of which one has the table of programs; a description.
+    // Parts for each instruction set, of which one has the table of programs; a description.
     REQUIRE(objects.size() % isas.size() == 1);
     const std::string sources = (folder.path() / "all_forms_part").string();
     for (const std::string& isa : isas) {
