@@ -72,9 +72,9 @@ constexpr Tensor values_of(Scope s, const PaperSettings& c, Tensor memory) {
 constexpr Tensor attend_to(Scope s, const PaperSettings& c, Tensor x, Tensor keys, Tensor values,
                            const Mask& mask) {
     Tensor queries = linear(s / "w_qs", x, c.heads * c.d_k, {.bias = false});
-    Tensor seen =
-        attention(split_heads(queries, c.heads), split_heads(keys, c.heads),
-                  split_heads(values, c.heads), dot_product, mask, {.dropout = c.dropout});
+    Tensor q = split_heads(queries, c.heads), k = split_heads(keys, c.heads);
+    Tensor v = split_heads(values, c.heads);
+    Tensor seen = attention(q, k, v, dot_product, mask, {.dropout = c.dropout});
     Tensor y =
         linear(s / "fc", rearrange(seen, "b h t d -> b t (h d)"), c.d_model, {.bias = false});
     return add_norm(s, c, x, y);

@@ -26,8 +26,8 @@ constexpr void transformer_encode(Scope s, const TransformerSettings& c) {
 constexpr Tensor attend(Scope s, const TransformerSettings& c, Tensor x, Tensor keys, Tensor values,
                         Tensor lens) {
     Tensor q = split_heads(linear(s / "W_q", x, c.hidden, {.bias = false}), c.heads);
-    Tensor seen = attention(q, split_heads(keys, c.heads), split_heads(values, c.heads),
-                            dot_product, padding(lens));
+    Tensor k = split_heads(keys, c.heads), v = split_heads(values, c.heads);
+    Tensor seen = attention(q, k, v, dot_product, padding(lens));
     return linear(s / "W_o", rearrange(seen, "b h t d -> b t (h d)"), c.hidden, {.bias = false});
 }
 

@@ -40,7 +40,10 @@ class Forward {
     /// The keys that a row sees: `upper_`, and `live_`, 0 for a row that sees none, whose weights
     /// are then those of equal scores.
     void find_bounds() {
-        if (tiles_.attributes().causal) upper_ = it_.add(it_.index(tiles_.q), it_.constant(1, i32));
+        if (tiles_.attributes().causal) {
+            const Id q = it_.index(tiles_.q), one = it_.constant(1, i32);
+            upper_ = it_.add(q, one);
+        }
         if (tiles_.has_lens()) {
             Id length = tiles_.lens();
             upper_ = upper_ < 0 ? length : it_.map(Elementwise::minimum, {upper_, length});
@@ -50,17 +53,19 @@ class Forward {
         if (sees_none_ < 0) return;
         it_.named(sees_none_, "sees_none");
         if (upper_ >= 0) upper_ = it_.where(sees_none_, tiles_.keys(), upper_);
-        live_ = it_.named(it_.where(sees_none_, it_.constant(0), it_.constant(1)), "live");
+        const Id zero = it_.constant(0), one = it_.constant(1);
+        live_ = it_.named(it_.where(sees_none_, zero, one), "live");
     }
 
     Id sees_none_of_allowed() {
         std::vector<Id> seen =
             it_.tiles(tiles_.k, {-1, upper_}, {it_.named(it_.fill(0, {tiles_.q}), "seen")},
                       [&](const std::vector<Id>& carried) {
-                          Id one = it_.where(tiles_.allowed(), it_.constant(1), it_.constant(0));
-                          if (upper_ >= 0)
-                              one = it_.where(it_.valid(tiles_.k), one, it_.constant(0));
-                          Id any = it_.max(one, {tiles_.k});
+                          const Id keep = tiles_.allowed();
+                          const Id zero = it_.constant(0);
+                          Id one = it_.where(keep, it_.constant(1), zero);
+                          if (upper_ >= 0) one = it_.where(it_.valid(tiles_.k), one, zero);
+                          const Id any = it_.max(one, {tiles_.k});
                           return std::vector<Id>{it_.map(Elementwise::maximum, {carried[0], any})};
                       });
         return it_.lt(seen[0], it_.constant(0.5));
@@ -75,14 +80,13 @@ class Forward {
         Id weights = it_.named(it_.map(Elementwise::exp2, {it_.sub(scores, largest)}), "weights");
         Id rescale =
             it_.named(it_.map(Elementwise::exp2, {it_.sub(carried[0], largest)}), "rescale");
-        Id total = it_.named(it_.add(it_.mul(carried[1], rescale), it_.sum(weights, {tiles_.k})),
-                             "new_total");
+        Id total = it_.mul(carried[1], rescale);
+        total = it_.named(it_.add(total, it_.sum(weights, {tiles_.k})), "new_total");
         if (tiles_.attributes().dropout > 0)
             weights = it_.named(it_.mul(weights, tiles_.dropout()), "kept_weights");
         Id value = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
-        Id output = it_.named(
-            it_.add(it_.mul(carried[2], rescale), it_.contract(weights, value, {tiles_.k})),
-            "new_output");
+        Id output = it_.mul(carried[2], rescale);
+        output = it_.named(it_.add(output, it_.contract(weights, value, {tiles_.k})), "new_output");
         return {largest, total, output};
     }
 
@@ -92,14 +96,17 @@ class Forward {
             if (sees_none_ >= 0) keep = it_.map(Elementwise::logical_or, {keep, sees_none_});
             scores = it_.where(keep, scores, it_.constant(kHidden));
         }
-        if (upper_ >= 0) scores = it_.where(it_.valid(tiles_.k), scores, it_.constant(kHidden));
+        if (upper_ >= 0) {
+            const Id valid = it_.valid(tiles_.k);
+            scores = it_.where(valid, scores, it_.constant(kHidden));
+        }
         return it_.named(scores, "seen_scores");
     }
 
     void store(Id largest, Id total, Id output) {
         Id some = it_.lt(it_.constant(kHidden), largest);
-        Id factor = it_.named(it_.where(some, it_.div(it_.constant(1), total), it_.constant(0)),
-                              "over_total");
+        Id factor = it_.div(it_.constant(1), total);
+        factor = it_.named(it_.where(some, factor, it_.constant(0)), "over_total");
         if (int id = tiles_.find(AttentionResult::output); id >= 0)
             it_.store(tiles_.result(id, {tiles_.q, tiles_.e}), it_.mul(output, factor));
         if (int id = tiles_.find(AttentionResult::statistics); id >= 0)

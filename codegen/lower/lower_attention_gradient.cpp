@@ -190,18 +190,26 @@ class Backward {
             if (tiles_.uniform()) none = it_.le(it_.constant(kSeesNone), largest);
         }
         bool by_row = keep >= 0 && tiles_.uniform();
-        if (by_row && tiles_.attributes().causal)
-            also(it_.le(it_.index(tiles_.k), it_.index(tiles_.q)));
+        if (by_row && tiles_.attributes().causal) {
+            const Id k = it_.index(tiles_.k), q = it_.index(tiles_.q);
+            also(it_.le(k, q));
+        }
         if (by_row) keep = it_.map(Elementwise::logical_or, {keep, none});
-        live_ =
-            none < 0 ? -1 : it_.named(it_.where(none, it_.constant(0), it_.constant(1)), "live");
+        if (none >= 0) {
+            const Id zero = it_.constant(0), one = it_.constant(1);
+            live_ = it_.named(it_.where(none, zero, one), "live");
+        }
         Id scores = tiles_.scores(live_);
         Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest), log_total)});
-        if (tiles_.has_allowed() && tiles_.uniform())
-            weights = it_.where(none, it_.div(it_.constant(1), tiles_.keys(f32)), weights);
+        if (tiles_.has_allowed() && tiles_.uniform()) {
+            const Id one = it_.constant(1), keys = tiles_.keys(f32);
+            weights = it_.where(none, it_.div(one, keys), weights);
+        }
         if (keep >= 0) weights = it_.where(keep, weights, it_.constant(0));
-        if (lower_ >= 0 || upper_ >= 0)
-            weights = it_.where(it_.valid(tiles_.q), weights, it_.constant(0));
+        if (lower_ >= 0 || upper_ >= 0) {
+            const Id valid = it_.valid(tiles_.q);
+            weights = it_.where(valid, weights, it_.constant(0));
+        }
         return it_.named(weights, "weights");
     }
 

@@ -35,7 +35,8 @@ Kernel square_sums() {
 
 /// 1 where |x| is a finite number, else 0.
 Id is_finite(Builder& b, Id x) {
-    return b.le(b.map(E::maximum, {x, b.map(E::neg, {x})}), b.constant(3.4028234663852886e38));
+    const Id size = b.map(E::maximum, {x, b.map(E::neg, {x})});
+    return b.le(size, b.constant(3.4028234663852886e38));
 }
 
 Kernel infinite_losses() {
@@ -44,7 +45,8 @@ Kernel infinite_losses() {
     const AxisId i = b.axis("i", count);
     const int losses = b.input("losses", {count}), infinite = b.output("infinite", {1});
     const Id finite = is_finite(b, b.load(b.at(losses, {i})));
-    b.store(b.at(infinite, {-1}), b.sum(b.where(finite, b.constant(0), b.constant(1)), {i}));
+    const Id zero = b.constant(0), one = b.constant(1);
+    b.store(b.at(infinite, {-1}), b.sum(b.where(finite, zero, one), {i}));
     return b.finish();
 }
 
@@ -58,8 +60,9 @@ Kernel gradient_norm() {
     const Id clip = factor(b, factors, Factor::clip);
     const Id root = b.map(E::sqrt, {b.sum(b.load(b.at(squares, {chunk})), {chunk})});
     const Id norm = b.named(b.mul(root, scale), "norm");
-    const Id finite =
-        b.map(E::logical_and, {is_finite(b, norm), b.lt(number(b, infinite, 0), b.constant(0.5))});
+    const Id finite_norm = is_finite(b, norm);
+    const Id losses = number(b, infinite, 0), half = b.constant(0.5);
+    const Id finite = b.map(E::logical_and, {finite_norm, b.lt(losses, half)});
     const Id clips = b.map(E::logical_and, {b.lt(none, clip), b.lt(clip, norm)});
     const auto store = [&](Outcome which, Id value) {
         Access access = b.at(outcome, {-1});
@@ -87,7 +90,8 @@ class Update {
         factors_ = factors_of(b_);
         const int outcome = b_.input("outcome", {int(Outcome::count)});
         b_.each(i_, [&] {
-            moves_ = b_.lt(b_.constant(0.5), number(b_, outcome, int(Outcome::moves)));
+            const Id half = b_.constant(0.5);
+            moves_ = b_.lt(half, number(b_, outcome, int(Outcome::moves)));
             const Id value = at(values), scale = number(b_, outcome, int(Outcome::scale));
             Id gradient = b_.mul(at(gradients), scale);
             if (kind_ != Kind::adamw)
@@ -115,15 +119,16 @@ class Update {
     }
     void move_by_moments(int values, int first, int second, Id value, Id gradient) {
         const Id old_m = at(first), old_v = at(second);
-        const Id m = b_.named(b_.add(b_.mul(factor(Factor::beta1), old_m),
-                                     b_.mul(factor(Factor::one_minus_beta1), gradient)),
-                              "m");
-        const Id v =
-            b_.named(b_.add(b_.mul(factor(Factor::beta2), old_v),
-                            b_.mul(factor(Factor::one_minus_beta2), b_.mul(gradient, gradient))),
-                     "v");
-        const Id root = b_.add(b_.mul(b_.map(E::sqrt, {v}), factor(Factor::inverse_root)),
-                               factor(Factor::epsilon));
+        const Id kept_m = b_.mul(factor(Factor::beta1), old_m);
+        const Id new_m = b_.mul(factor(Factor::one_minus_beta1), gradient);
+        const Id m = b_.named(b_.add(kept_m, new_m), "m");
+        const Id kept_v = b_.mul(factor(Factor::beta2), old_v);
+        const Id squared = b_.mul(gradient, gradient);
+        const Id new_v = b_.mul(factor(Factor::one_minus_beta2), squared);
+        const Id v = b_.named(b_.add(kept_v, new_v), "v");
+        Id root = b_.map(E::sqrt, {v});
+        root = b_.mul(root, factor(Factor::inverse_root));
+        root = b_.add(root, factor(Factor::epsilon));
         const Id change = b_.div(b_.mul(factor(Factor::step_size), m), root);
         const Id kept = kind_ == Kind::adamw ? b_.mul(factor(Factor::keep), value) : value;
         const Id next = b_.sub(kept, change);
@@ -146,8 +151,8 @@ Kernel sum_kernel(bool adds) {
     const int gradients = b.input("gradients", {kSize}), factors = factors_of(b);
     const int sum = b.output("sum", {kSize});
     b.each(i, [&] {
-        const Id scaled =
-            b.mul(b.load(b.at(gradients, {i})), factor(b, factors, Factor::gradient_scale));
+        const Id gradient = b.load(b.at(gradients, {i}));
+        const Id scaled = b.mul(gradient, factor(b, factors, Factor::gradient_scale));
         b.store(b.at(sum, {i}), adds ? b.add(b.load(b.at(sum, {i})), scaled) : scaled);
     });
     return b.finish();

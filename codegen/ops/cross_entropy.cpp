@@ -76,7 +76,8 @@ void smoothed_cross_entropy_gradient(const Node& node, Tensor, Tensor dy, Gradie
     DType type = logits.dtype();
     Tensor probability = softmax(cast(logits, f32), -1);
     Tensor excess = probability - smoothed_target(node, shape, labels);
-    Tensor scale = where(is_target(node, labels), place_axes(dy, 2, {0}), 0.0);
+    Tensor target = is_target(node, labels);
+    Tensor scale = where(target, place_axes(dy, 2, {0}), 0.0);
     sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
 }
 

@@ -47,9 +47,10 @@ class Summing {
     }
     Tensor summed(Rewrite& rewrite, int id, int axes) const {
         const Node& node = graph_[id];
-        if (node.op == Op::concat)
-            return concat(summed(rewrite, node.inputs[0], axes),
-                          summed(rewrite, node.inputs[1], axes), node.axis);
+        if (node.op == Op::concat) {
+            const Tensor first = summed(rewrite, node.inputs[0], axes);
+            return concat(first, summed(rewrite, node.inputs[1], axes), node.axis);
+        }
         EinsumAxes labels = graph_.einsums[std::size_t(node.attribute)];
         const EinsumAxes::List all = labels.out;
         labels.out = {};

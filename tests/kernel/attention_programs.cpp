@@ -71,14 +71,16 @@ class Program {
             end = it.named(it.map(E::minimum, {end, it.load(it.at(lengths, {batch}))}), "length");
         if (variant_.lengths == AttentionVariant::Lengths::queries)
             end = it.map(E::minimum, {end, it.load(it.at(lengths, {batch, q}))});
-        if (variant_.causal)
-            end = it.map(E::minimum,
-                         {end, it.named(it.add(it.index(q), it.constant(1, i32)), "seen")});
+        if (variant_.causal) {
+            const Id at = it.index(q), one = it.constant(1, i32);
+            end = it.map(E::minimum, {end, it.named(it.add(at, one), "seen")});
+        }
         return end;
     }
     Id keys_from() {
         if (!variant_.window) return -1;
-        return it.sub(it.index(q), it.constant(variant_.window - 1, i32));
+        const Id at = it.index(q);
+        return it.sub(at, it.constant(variant_.window - 1, i32));
     }
 
     /// The score of (q, k), and what its derivative needs: the slope of the soft cap, tanh.
@@ -93,8 +95,8 @@ class Program {
             result.value = it.sum(it.mul(it.load(it.at(weights, {d})), result.tanh), {d});
         } else {
             const double scale = 1 / std::sqrt(double(variant_.width.value()));
-            result.value =
-                it.mul(it.named(it.contract(query, key, {d}), "score"), it.constant(scale));
+            result.value = it.named(it.contract(query, key, {d}), "score");
+            result.value = it.mul(result.value, it.constant(scale));
         }
         result.value = times(result.value, live);
         if (variant_.soft_cap) {
@@ -103,7 +105,9 @@ class Program {
             result.value = it.mul(result.capped, it.constant(variant_.soft_cap));
         }
         if (variant_.alibi) {
-            result.distance = it.mul(it.sub(it.index(k), it.index(q)), it.constant(1.0 / 16));
+            const Id key_at = it.index(k), query_at = it.index(q);
+            result.distance = it.sub(key_at, query_at);
+            result.distance = it.mul(result.distance, it.constant(1.0 / 16));
             result.value =
                 it.add(result.value, it.mul(it.load(it.at(slopes, {head})), result.distance));
         }
@@ -119,7 +123,8 @@ class Program {
         const Id end = keys_end();
         if (!variant_.uniform) return {end, -1};
         const Id sees = it.lt(it.constant(0, i32), end);
-        const Id live = it.where(sees, it.constant(1), it.constant(0));
+        const Id one = it.constant(1), zero = it.constant(0);
+        const Id live = it.where(sees, one, zero);
         return {it.where(sees, end, it.extent(variant_.keys, i32)), it.named(live, "live")};
     }
     Id allow(Id value, Id otherwise) {
@@ -173,13 +178,14 @@ Kernel attention_forward(const AttentionVariant& variant) {
                 const Id value = it.named(it.load(p.tile(p.values, p.k, p.e)), "value");
                 const Id used =
                     it.named(p.times(weight, p.factor()), variant.dropout ? "kept" : "p");
-                const Id sum = it.add(it.mul(carried[2], alpha), it.contract(used, value, {p.k}));
+                const Id before = it.mul(carried[2], alpha);
+                const Id sum = it.add(before, it.contract(used, value, {p.k}));
                 return std::vector<Id>{largest, total, it.named(sum, "new_output")};
             };
             const std::vector<Id> result = it.tiles(p.k, bounds, {m, l, o}, body);
             const Id zero = it.constant(0), one = it.constant(1);
-            const Id share =
-                it.named(it.where(it.lt(zero, result[1]), it.div(one, result[1]), zero), "share");
+            const Id sees = it.lt(zero, result[1]), inverse = it.div(one, result[1]);
+            const Id share = it.named(it.where(sees, inverse, zero), "share");
             it.store(p.tile(output, p.q, p.e), it.mul(result[2], share));
             it.store(it.at(logarithms, {p.batch, p.head, p.q}),
                      it.add(result[0], it.map(E::log2, {result[1]})));
@@ -237,14 +243,15 @@ class Backward {
         const Id count = it.extent(variant_.queries, i32);
         Builder::Bounds bounds;
         if (variant_.causal || variant_.window) bounds.lower = it.index(p.k);
-        if (variant_.causal && variant_.uniform)  // rows without keys see those behind them, too
-            bounds.lower =
-                it.where(it.le(it.load(it.at(p.lengths, {p.batch})), it.constant(0, i32)),
-                         it.constant(0, i32), bounds.lower);
+        if (variant_.causal && variant_.uniform) {  // rows without keys see those behind them, too
+            const Id length = it.load(it.at(p.lengths, {p.batch})), zero = it.constant(0, i32);
+            bounds.lower = it.where(it.le(length, zero), zero, bounds.lower);
+        }
         Id end = count;
-        if (variant_.window)
-            end =
-                it.map(E::minimum, {end, it.add(it.index(p.k), it.constant(variant_.window, i32))});
+        if (variant_.window) {
+            const Id at = it.index(p.k), window = it.constant(variant_.window, i32);
+            end = it.map(E::minimum, {end, it.add(at, window)});
+        }
         if (variant_.lengths == AttentionVariant::Lengths::sequences) {
             const Id length = it.load(it.at(p.lengths, {p.batch})), zero = it.constant(0, i32);
             Id seen = it.lt(it.index(p.k), length);
@@ -296,13 +303,16 @@ class Backward {
             const Id products = it.mul(ds, score.distance);
             next.push_back(it.add(carried[more++], it.sum(products, {p.q, p.k})));
         }
-        if (variant_.soft_cap)
-            ds = it.mul(ds, it.sub(it.constant(1), it.mul(score.capped, score.capped)));
+        if (variant_.soft_cap) {
+            const Id one = it.constant(1), squared = it.mul(score.capped, score.capped);
+            ds = it.mul(ds, it.sub(one, squared));
+        }
         if (variant_.additive) {
             const Id t = score.tanh;
             next.push_back(it.add(carried[more++], it.sum(it.mul(ds, t), {p.q, p.k})));
-            const Id slope = it.mul(it.mul(ds, it.load(it.at(p.weights, {p.d}))),
-                                    it.sub(it.constant(1), it.mul(t, t)));
+            const Id weighted = it.mul(ds, it.load(it.at(p.weights, {p.d})));
+            const Id one = it.constant(1), squared = it.mul(t, t);
+            const Id slope = it.mul(weighted, it.sub(one, squared));
             next[0] = it.add(carried[0], it.sum(slope, {p.q}));
             it.accumulate(p.tile(dq, p.q, p.d), it.sum(slope, {p.k}));
         } else {

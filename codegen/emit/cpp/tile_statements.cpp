@@ -153,8 +153,9 @@ void TileStatements::write_root(Id id, std::vector<std::string>* late) {
         return;
     }
     const std::string& name = signature_.value(id);
-    writer_.line("const " + text_.variable_type(id) + " " + name + " = " +
-                 text_.root_value(id).text + ";");
+    // The value first: whether the variable is a vector follows from what is in registers.
+    const std::string value = text_.root_value(id).text;
+    writer_.line("const " + text_.variable_type(id) + " " + name + " = " + value + ";");
     text_.set_register(id, name);
     if (!is_array(id)) return;
     const Id array = owner(id);

@@ -13,12 +13,12 @@ using namespace fovea::runtime;
 
 namespace {
 
-constexpr std::int64_t kWords = 6;
+constexpr std::int64_t kTargetWords = 6;
 
 /// A model with random parameters, large enough for opinions, and three sentences.
 struct Fixture {
     const Model model = fake::make_model();
-    const DimValues words = {{"src_vocab", 9}, {"tgt_vocab", kWords}};
+    const DimValues words = {{"src_vocab", 9}, {"tgt_vocab", kTargetWords}};
     Parameters parameters{model, words};
     std::vector<std::int32_t> sources = {4, 5, 3, 1, 6, 7, 8, 3, 5, 3, 1, 1};  // [3, 4]
     std::vector<std::int32_t> lengths = {3, 4, 2};
@@ -72,7 +72,7 @@ Hypothesis best_of_all(Fixture& f, std::size_t sentence, std::size_t steps, doub
         const auto [tokens, log] = open.back();
         open.pop_back();
         const std::vector<float> logits = f.logits_after(sentence, tokens);
-        for (std::int32_t token = 0; token < kWords; ++token) {
+        for (std::int32_t token = 0; token < kTargetWords; ++token) {
             const double longer_log = log + log_probability(logits, token);
             std::vector<std::int32_t> longer = tokens;
             if (token != kEnd) longer.push_back(token);
