@@ -1,14 +1,16 @@
 #!/bin/sh
-# clang-tidy 19 with the settings in .clang-tidy: `sh tools/tidy.sh [FILE...]`, by default all.
-# The compile commands are those of the folder BUILD (default build-tidy, made without precompiled
-# headers). The last line counts the findings; the status is 1 where there is one.
+# clang-tidy 19 with the settings in .clang-tidy: `sh tools/tidy.sh [FILE...]`, by default all files
+# that the build compiles. The last line counts the findings; the status is 1 where there is one.
+# All files are looked at in the batches of a unity build, which parses their headers once a batch;
+# the compile commands are those of the folder BUILD (default build-tidy).
 set -eu
 cd "$(dirname "$0")/.."
 command -v clang-tidy-19 >/dev/null || { echo "clang-tidy-19 is not installed"; exit 2; }
-build=${BUILD:-build-tidy}
-cmake -G Ninja -S . -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DFOVEA_PRECOMPILE=OFF \
-    -DCMAKE_CXX_COMPILER="${CXX:-clang++-19}" >/dev/null
-[ $# -gt 0 ] || set -- $(git ls-files '*.cpp' | grep -Ev '/cases/|^tests/golden/|^tools/peers/')
+build=${BUILD:-build-tidy} batches=ON
+[ $# -eq 0 ] || batches=OFF
+cmake -G Ninja -S . -B "$build" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DFOVEA_TESTS=ON \
+    -DFOVEA_PRECOMPILE=OFF -DFOVEA_UNITY=$batches -DCMAKE_CXX_COMPILER="${CXX:-clang++-19}" >/dev/null
+[ $# -gt 0 ] || set -- $(sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" | sort -u)
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 printf '%s\n' "$@" | xargs -n 1 -P "$(nproc)" nice clang-tidy-19 -p "$build" --quiet 2>/dev/null \

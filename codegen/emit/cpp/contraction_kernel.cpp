@@ -193,7 +193,7 @@ class ContractionKernel {
 
     /// Where an operand starts: at its first position, or at its block's.
     std::string start_of(Id load) {
-        const std::string start = values_.start_of_row(as<Load>(kernel_, load)->access);
+        std::string start = values_.start_of_row(as<Load>(kernel_, load)->access);
         if (contract_.blocks < 0) return start;
         const Expression first{block_ + ".begin"};
         return start + " + " + (first * spell(stride(load, contract_.axes[0]))).text;

@@ -227,18 +227,18 @@ class RowKernel {
         }
         for (std::size_t i = 0; i < steps_.size(); ++i) writer_.close();
         accumulators_.close(pass, end_ ? &*end_ : nullptr);
-        if (end_) fill_row_ends(pass);
+        if (end_) fill_row_ends(pass, *end_);
     }
 
     /// What lies past the positions seen is the same everywhere.
-    void fill_row_ends(const Pass& pass) {
+    void fill_row_ends(const Pass& pass, const RowEnd& end) {
         for (Id id : pass.stores) {
             const Store& store = *as<Store>(kernel_, id);
-            const auto value = end_->values.find(store.value);
-            writer_.line("fill_row(" + values_.start_of_row(store.access) + ", " + end_->seen +
-                         ", " + end_->extent + ", " +
+            const auto value = end.values.find(store.value);
+            writer_.line("fill_row(" + values_.start_of_row(store.access) + ", " + end.seen + ", " +
+                         end.extent + ", " +
                          values_
-                             .value(value == end_->values.end() ? store.value : value->second,
+                             .value(value == end.values.end() ? store.value : value->second,
                                     DType::f32, false)
                              .text +
                          ");");

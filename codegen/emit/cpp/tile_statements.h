@@ -23,7 +23,7 @@ class TileStatements {
         : plan_(plan), kernel_(plan.kernel), signature_(signature), text_(text), writer_(writer) {}
 
     void write(const Statement& statement);
-    void set_bounds(kernel::AxisId axis, LoopBounds bounds) { bounds_[axis] = bounds; }
+    void set_bounds(kernel::AxisId axis, const LoopBounds& bounds) { bounds_[axis] = bounds; }
 
   private:
     void write_fill(const Statement& statement);

@@ -178,7 +178,7 @@ Expression TileText::load(Id id, const Load& load) {
     if (!is_vector(id)) return element_at(from);
     if (auto turned = plan_.turned.find(id);
         turned != plan_.turned.end() && turned->second.place.lane == lane) {
-        const Expression copy = kept(id, turned_name(id), turned->second.place);
+        Expression copy = kept(id, turned_name(id), turned->second.place);
         if (kernel_.nodes[std::size_t(id)].dtype != DType::boolean) return copy;
         return {copy.text + " != 0.0F", Binding::comparison};
     }
