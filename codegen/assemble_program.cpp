@@ -1,9 +1,8 @@
 #include "codegen/assemble_program.h"
 
-#include <set>
-
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
+#include "codegen/optimize/id_ranges.h"
 #include "codegen/plan/lifetimes.h"
 #include "codegen/plan/phases.h"
 
@@ -28,93 +27,23 @@ plan::Initial initial_of(Initial initial) {
     return plan::Initial::zeros;
 }
 
-/// What the inputs of a model hold: ids of a table, labels of classes, lengths of an axis.
-class InputContents {
-  public:
-    explicit InputContents(const Graph& graph) : graph_(graph) {
-        std::vector<Origins> itself(graph.nodes.size());
-        for (int id = 1; id < int(graph.nodes.size()); ++id)
-            if (graph[id].op == Op::input) itself[std::size_t(id)] = {id};
-        collect(graph, itself);
-    }
-    void describe(plan::Tensor& tensor) const {
-        for (const Note& note : notes_)
-            if (tensor.name == note.name &&
-                (tensor.holds == plan::Holds::anything || is_tighter(note, tensor))) {
-                tensor.holds = note.holds;
-                tensor.limit = note.limit;
-            }
-    }
+plan::Holds plan_holds(Holds holds) {
+    return holds == Holds::lengths ? plan::Holds::lengths : plan::Holds::ids;
+}
 
-  private:
-    struct Note {
-        std::string name;
-        plan::Holds holds;
-        Dim limit;
-    };
-    /// Of two tables that the same ids are of, the smaller one says how large they may be.
-    static bool is_tighter(const Note& note, const plan::Tensor& tensor) {
-        return note.holds == tensor.holds && note.limit.is_static() && tensor.limit.is_static() &&
-               note.limit.value() < tensor.limit.value();
+/// What an input of a model must hold.
+std::vector<plan::Check> checks_of_input(const Graph& model_graph,
+                                         const std::vector<InputCheck>& all,
+                                         const std::string& name) {
+    std::vector<plan::Check> checks;
+    for (const InputCheck& check : all) {
+        if (model_graph[check.input].name != name) continue;
+        plan::Check own{plan_holds(check.holds), check.limit};
+        for (const AxisPart& part : check.parts) own.parts.push_back({part.first, part.count});
+        checks.push_back(std::move(own));
     }
-    /// The inputs of the model whose elements a value is made of, moved and not changed.
-    using Origins = std::set<int>;
-
-    /// `of_node`: the origins of the nodes of `graph`, the model's or the step of a scan.
-    void collect(const Graph& graph, std::vector<Origins> of_node) {
-        for (int id = 1; id < int(graph.nodes.size()); ++id) {
-            const Node& node = graph[id];
-            const auto& in = node.inputs;
-            const auto shape = [&](std::size_t i) -> const Shape& { return graph[in[i]].shape; };
-            const auto of = [&](std::size_t i) {
-                return in[i] > 0 ? of_node[std::size_t(in[i])] : Origins();
-            };
-            for (int moved : moved_by(node)) of_node[std::size_t(id)].merge(of(std::size_t(moved)));
-            if (node.op == Op::gather) note(of(1), plan::Holds::ids, node.dim);
-            if (node.op == Op::smoothed_cross_entropy) note(of(1), plan::Holds::ids, shape(0)[-1]);
-            if (node.op == Op::cross_entropy) {
-                note(of(1), plan::Holds::ids, shape(0)[-1]);
-                note(of(2), plan::Holds::lengths, shape(0)[-2]);
-            }
-            if (node.op == Op::attention) note(of(3), plan::Holds::lengths, shape(1)[-2]);
-            if (node.op == Op::masked_softmax) note(of(3), plan::Holds::lengths, node.shape[-1]);
-            if (is_scan(graph, id)) collect_step(graph, id, of_node);
-        }
-    }
-    void collect_step(const Graph& graph, int id, const std::vector<Origins>& outside) {
-        const ScanFunction& function = *scan_of(graph, id).function;
-        std::vector<Origins> inside(function.step.nodes.size());
-        for (int i = 0; i < function.inputs(); ++i) {
-            const int capture = i - function.sequences - function.states;
-            const int input = find_input(
-                function.step, i < function.sequences ? scan_name(ScanName::value, i)
-                               : capture < 0 ? scan_name(ScanName::state, i - function.sequences)
-                                             : scan_name(ScanName::capture, capture));
-            inside[std::size_t(input)] = outside[std::size_t(graph[id].inputs[std::size_t(i)])];
-        }
-        collect(function.step, inside);
-    }
-    /// Which operands a node takes elements of as they are.
-    static std::vector<int> moved_by(const Node& node) {
-        if (node.dtype != i32) return {};
-        switch (node.op) {
-            case Op::rearrange:
-            case Op::broadcast:
-            case Op::slice:
-            case Op::stop_gradient:
-            case Op::gather: return {0};
-            case Op::concat: return {0, 1};
-            default: return {};
-        }
-    }
-    void note(const Origins& inputs, plan::Holds holds, const Dim& limit) {
-        for (int id : inputs)
-            notes_.push_back({std::string(graph_[id].name), holds, limit.without_label()});
-    }
-
-    const Graph& graph_;
-    std::vector<Note> notes_;
-};
+    return checks;
+}
 
 class Assembly {
   public:
@@ -124,7 +53,7 @@ class Assembly {
 
     plan::Program run(const Graph& model_graph, const std::vector<plan::Tensor>& parameters) {
         program_.tensors = parameters;
-        add_inputs(InputContents(model_graph));
+        add_inputs(seal_scans(model_graph));
         add_outputs();
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
@@ -134,17 +63,17 @@ class Assembly {
     }
 
   private:
-    void add_inputs(const InputContents& contents) {
+    void add_inputs(const Graph& model_graph) {
+        const std::vector<InputCheck> checks = input_checks(model_graph);
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
             if (node.op != Op::input) continue;
             plan::Tensor tensor{.name = std::string(node.name),
                                 .role = plan::Role::input,
                                 .dtype = node.dtype,
-                                .shape = dims_of(node.shape),
-                                .limit = {}};
+                                .shape = dims_of(node.shape)};
             tensor.node = id;
-            contents.describe(tensor);
+            tensor.checks = checks_of_input(model_graph, checks, tensor.name);
             program_.tensors.push_back(tensor);
         }
     }
@@ -152,12 +81,11 @@ class Assembly {
         bool gradients = false;
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
-            if (node.op != Op::output) continue;
+            if (node.op != Op::output || is_check(node)) continue;
             plan::Tensor tensor{.name = std::string(node.name),
                                 .role = plan::Role::output,
                                 .dtype = node.dtype,
-                                .shape = dims_of(node.shape),
-                                .limit = {}};
+                                .shape = dims_of(node.shape)};
             tensor.node = id;
             program_.tensors.push_back(tensor);
             program_.needs.push_back(needs(id));
@@ -187,16 +115,45 @@ class Assembly {
             for (std::size_t i = 0; i < kernel.memories.size(); ++i)
                 if (kernel.kernel.buffers[i].written && kernel.prepared)
                     prepared[std::size_t(kernel.memories[i])] = true;
+        tensor_of_.assign(lowered_.memories.size(), -1);
+        add_checks(prepared);
         for (std::size_t i = 0; i < lowered_.memories.size(); ++i)
-            tensor_of_.push_back(find_or_add(lowered_.memories[i], prepared[i]));
+            if (tensor_of_[i] < 0) tensor_of_[i] = find_or_add(lowered_.memories[i], prepared[i]);
+    }
+    /// Values that are checked after a run are the first buffers, in the order of the graph: they
+    /// have the same numbers in programs for other targets.
+    void add_checks(const std::vector<bool>& prepared) {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            if (!is_check(graph_[id])) continue;
+            const std::size_t i = memory_of_output(id);
+            tensor_of_[i] = int(program_.tensors.size());
+            program_.tensors.push_back(check_tensor(id, lowered_.memories[i], prepared[i]));
+        }
+    }
+    std::size_t memory_of_output(int output) const {
+        for (std::size_t i = 0; i < lowered_.memories.size(); ++i) {
+            const lower::Memory& memory = lowered_.memories[i];
+            const bool own = memory.node >= 0 && !memory.parts && !memory.transposed;
+            if (own && fused_.output_of[std::size_t(memory.node)] == output) return i;
+        }
+        throw InternalError("plan: no kernel stores " + std::string(graph_[output].name));
+    }
+    plan::Tensor check_tensor(int id, const lower::Memory& memory, bool prepared) const {
+        const Node& node = graph_[id];
+        plan::Tensor tensor{.name = memory.name,
+                            .role = prepared ? plan::Role::prepared : plan::Role::buffer,
+                            .dtype = memory.dtype,
+                            .shape = memory.shape};
+        tensor.checks = {{plan_holds(Holds(node.axis)), node.dim, {}, std::string(node.name)}};
+        tensor.node = memory.node;
+        return tensor;
     }
     int find_or_add(const lower::Memory& memory, bool prepared) {
         if (memory.node < 0) {
             program_.tensors.push_back({.name = memory.name,
                                         .role = plan::Role::buffer,
                                         .dtype = memory.dtype,
-                                        .shape = memory.shape,
-                                        .limit = {}});
+                                        .shape = memory.shape});
             return int(program_.tensors.size()) - 1;
         }
         const Node& node = graph_[memory.node];
@@ -210,8 +167,7 @@ class Assembly {
         plan::Tensor tensor{.name = memory.name,
                             .role = prepared ? plan::Role::prepared : plan::Role::buffer,
                             .dtype = memory.dtype,
-                            .shape = memory.shape,
-                            .limit = {}};
+                            .shape = memory.shape};
         tensor.node = memory.transposed || memory.parts ? -1 : memory.node;
         program_.tensors.push_back(tensor);
         return int(program_.tensors.size()) - 1;
@@ -248,8 +204,7 @@ std::vector<plan::Tensor> parameters_of(const Graph& graph) {
         plan::Tensor tensor{.name = graph.path(node.scope),
                             .role = plan::Role::parameter,
                             .dtype = node.dtype,
-                            .shape = dims_of(node.shape),
-                            .limit = {}};
+                            .shape = dims_of(node.shape)};
         tensor.initial = initial_of(node.initial);
         tensor.zero_row = node.zero_row;
         tensor.fan_in = node.dim.is_static() ? node.dim.value() : 0;

@@ -18,6 +18,7 @@
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"
 #include "codegen/optimize/fold.h"
+#include "codegen/optimize/guard_ids.h"
 #include "codegen/optimize/hoist_from_scans.h"
 #include "codegen/optimize/merge_pads.h"
 #include "codegen/optimize/normalize_reductions.h"
@@ -90,6 +91,8 @@ Graph choose_and_fuse_attention(const Passage& at) {
 constexpr Pass kPasses[] = {
     {"keep_outputs", "so that no later pass works on what was not asked for",
      [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
+    {"guard_ids", "of the model's own ops; whatever is made of them reads ids in range",
+     [](const Passage& at) { return guard_ids(at.graph); }},
     {"select_mode", "dropout becomes a random factor or nothing before patterns are matched",
      [](const Passage& at) { return select_mode(at.graph, at.request.training); },
      &CompiledProgram::graph, true},

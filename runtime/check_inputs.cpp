@@ -2,9 +2,12 @@
 #include "check_inputs.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "error.h"
+#include "shape.h"
 
 namespace fovea::runtime {
 
@@ -27,45 +30,82 @@ std::int64_t count_of(std::span<const std::int64_t> shape) {
 /// Whether all values are from 0 to below `limit`, found without a branch for each of them.
 bool are_below(const std::int32_t* values, std::int64_t count, std::int64_t limit) {
     // As an unsigned number, what is negative is not below 2^31.
-    const auto bound = std::uint32_t(std::min(limit, std::int64_t{1} << 31));
+    const auto bound = std::uint32_t(std::clamp(limit, std::int64_t{0}, std::int64_t{1} << 31));
     std::uint32_t outside = 0;
     for (std::int64_t i = 0; i < count; ++i)
         outside |= std::uint32_t(std::uint32_t(values[i]) >= bound);
     return outside == 0;
 }
 
+bool is_inside(std::int64_t index, std::span<const std::int64_t> shape,
+               std::span<const AxisPart> parts) {
+    for (std::size_t axis = parts.size(); axis-- > 0; index /= shape[axis]) {
+        const std::int64_t at = index % shape[axis] - parts[axis].first;
+        if (at < 0 || at >= parts[axis].count) return false;
+    }
+    return true;
+}
+
+/// The first value of those parts that is not from 0 to below `limit`.
+std::optional<std::int64_t> first_outside(const std::int32_t* values,
+                                          std::span<const std::int64_t> shape, std::int64_t limit,
+                                          std::span<const AxisPart> parts = {}) {
+    const std::int64_t count = count_of(shape);
+    if (are_below(values, count, limit)) return {};
+    for (std::int64_t i = 0; i < count; ++i)
+        if ((values[i] < 0 || values[i] >= limit) && is_inside(i, shape, parts)) return i;
+    return {};
+}
+
 }  // namespace
 
 void check_ids(const char* name, const std::int32_t* values,
-               std::initializer_list<std::int64_t> shape, std::int64_t limit) {
-    check_ids_of_shape(name, values, {shape.begin(), shape.size()}, limit);
+               std::initializer_list<std::int64_t> shape, std::int64_t limit,
+               std::initializer_list<AxisPart> parts) {
+    check_ids_of_shape(name, values, {shape.begin(), shape.size()}, limit,
+                       {parts.begin(), parts.size()});
 }
 
 void check_lengths(const char* name, const std::int32_t* values,
-                   std::initializer_list<std::int64_t> shape, std::int64_t limit) {
-    check_lengths_of_shape(name, values, {shape.begin(), shape.size()}, limit);
+                   std::initializer_list<std::int64_t> shape, std::int64_t limit,
+                   std::initializer_list<AxisPart> parts) {
+    check_lengths_of_shape(name, values, {shape.begin(), shape.size()}, limit,
+                           {parts.begin(), parts.size()});
 }
 
 void check_ids_of_shape(const char* name, const std::int32_t* values,
-                        std::span<const std::int64_t> shape, std::int64_t limit) {
-    const std::int64_t count = count_of(shape);
-    if (are_below(values, count, limit)) return;
-    for (std::int64_t i = 0; i < count; ++i)
-        if (values[i] < 0 || values[i] >= limit)
-            throw UserError("input " + std::string(name) + position_text(i, shape) + " is the id " +
-                            std::to_string(values[i]) + "; ids are from 0 to " +
-                            std::to_string(limit - 1));
+                        std::span<const std::int64_t> shape, std::int64_t limit,
+                        std::span<const AxisPart> parts) {
+    if (const auto i = first_outside(values, shape, limit, parts))
+        throw UserError("input " + std::string(name) + position_text(*i, shape) + " is the id " +
+                        std::to_string(values[*i]) + "; ids are from 0 to " +
+                        std::to_string(limit - 1));
 }
 
 void check_lengths_of_shape(const char* name, const std::int32_t* values,
-                            std::span<const std::int64_t> shape, std::int64_t limit) {
-    const std::int64_t count = count_of(shape);
-    if (are_below(values, count, limit + 1)) return;
-    for (std::int64_t i = 0; i < count; ++i)
-        if (values[i] < 0 || values[i] > limit)
-            throw UserError("input " + std::string(name) + position_text(i, shape) +
-                            " is the length " + std::to_string(values[i]) +
-                            "; lengths are from 0 to " + std::to_string(limit));
+                            std::span<const std::int64_t> shape, std::int64_t limit,
+                            std::span<const AxisPart> parts) {
+    if (const auto i = first_outside(values, shape, limit + 1, parts))
+        throw UserError("input " + std::string(name) + position_text(*i, shape) +
+                        " is the length " + std::to_string(values[*i]) +
+                        "; lengths are from 0 to " + std::to_string(limit));
+}
+
+void check_computed(const Program& program, const Call& call, std::span<const std::int64_t> dims,
+                    std::size_t first_buffer) {
+    for (const ComputedCheck& check : program.computed) {
+        const auto buffer = static_cast<std::size_t>(check.buffer);
+        const auto shape = shape_values(program.buffers[buffer].shape, dims);
+        const auto* values = static_cast<const std::int32_t*>(call.tensors[first_buffer + buffer]);
+        const std::int64_t limit = check.limit.value(dims), end = limit + check.lengths;
+        const auto i = first_outside(values, shape, end);
+        if (!i) continue;
+        const std::size_t colon = check.of.find(": ");
+        throw UserError(check.of.substr(0, colon) + ": element " + position_text(*i, shape) +
+                        " of " + check.of.substr(colon + 2) + " is " + std::to_string(values[*i]) +
+                        "; " + (check.lengths ? "lengths" : "ids") + " are from 0 to " +
+                        std::to_string(end - 1));
+    }
 }
 
 }  // namespace fovea::runtime

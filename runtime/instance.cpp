@@ -2,11 +2,14 @@
 #include "instance.h"
 
 #include <algorithm>
+#include <exception>
 #include <set>
 
+#include "check_inputs.h"
 #include "error.h"
 #include "plan_workspace.h"
 #include "shape.h"
+#include "team.h"
 #include "threads.h"
 
 namespace fovea::runtime {
@@ -273,6 +276,48 @@ std::span<const float> Instance::output_values(const std::string& name) {
     return {values, static_cast<std::size_t>(element_count(shape))};
 }
 
+/// A call whose last part, where parameters move, is left out when what the program computed is out
+/// of range.
+class Instance::CheckedFinish {
+  public:
+    CheckedFinish(const Instance& instance, const Call& call) : instance_(instance), call_(call) {}
+
+    Call call() {
+        Call result = call_;
+        if (!call_.finish) return result;
+        result.finish = [](void* state, Team& team) {
+            static_cast<CheckedFinish*>(state)->finish(team);
+        };
+        result.finish_state = this;
+        return result;
+    }
+    /// After the run: throws what was found.
+    void rethrow() {
+        if (!is_checked_) instance_.check_computed(call_);
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    /// All threads of the region call it; an exception must not leave the region.
+    void finish(Team& team) {
+        if (Team::part().index == 0) {
+            try {
+                instance_.check_computed(call_);
+            } catch (...) {
+                error_ = std::current_exception();
+            }
+            is_checked_ = true;
+        }
+        team.wait();
+        if (!error_) call_.finish(call_.finish_state, team);
+    }
+
+    const Instance& instance_;
+    const Call& call_;
+    bool is_checked_ = false;
+    std::exception_ptr error_;
+};
+
 Call Instance::complete(Call call) {
     if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
     call.dims = dims_.data();
@@ -308,8 +353,18 @@ void Instance::run_call(Call call, const std::function<void(const Call&)>& work)
     if (program_->check_inputs) program_->check_inputs(call);
     const std::uint64_t version = parameters_->version();
     call.prepare = prepared_version_ != version;
-    work(call);
+    if (program_->computed.empty()) {
+        work(call);
+    } else {
+        CheckedFinish checked(*this, call);
+        work(checked.call());
+        checked.rethrow();
+    }
     prepared_version_ = version;
+}
+
+void Instance::check_computed(const Call& call) const {
+    runtime::check_computed(*program_, call, dims_, tensors_.size() - program_->buffers.size());
 }
 
 }  // namespace fovea::runtime

@@ -55,7 +55,7 @@ class Instance {
     void parameters_changed() { parameters_->mark_changed(); }
     /// Throws UserError when an input holds an id or a length out of range.
     void check_inputs();
-    /// Checks the inputs, prepares if needed, and runs.
+    /// Checks the inputs, prepares if needed, runs, and checks what ids and lengths were computed.
     void run(std::uint64_t seed = 0, std::uint64_t step = 0);
     /// The same with the seed, step and callbacks of `call`; the rest of it is not looked at.
     void run_call(Call call);
@@ -70,7 +70,12 @@ class Instance {
     /// Bytes of the prepared buffers.
     std::size_t prepared_bytes() const { return prepared_bytes_; }
 
+    /// Throws UserError when an id or a length that the last run computed is out of range.
+    void check_computed(const Call& call) const;
+
   private:
+    class CheckedFinish;
+
     std::vector<std::int64_t> values_of(const DimValues& dims) const;
     void place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena);
     void place_buffers();

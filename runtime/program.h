@@ -46,6 +46,15 @@ struct BufferSpec {
     bool prepared = false;
 };
 
+/// Ids or lengths that the program computes, in a buffer that nothing overwrites: read after a run.
+/// Kernels read rows in range in place of those that are not.
+struct ComputedCheck {
+    int buffer = 0;  // among Program::buffers
+    bool lengths = false;  // at most `limit`; else ids, below it
+    Extent limit = 0;
+    std::string of;  // model.cpp:12: the ids of gather in encoder.embedding
+};
+
 /// Runs the calls of one instance elsewhere than on this machine's cores.
 class Executor {
   public:
@@ -65,6 +74,7 @@ struct Program {
     ProgramCode run = nullptr;
     /// Throws UserError when an input holds an id or a length out of range.
     std::function<void(const Call&)> check_inputs = nullptr;
+    std::vector<ComputedCheck> computed = {};
     /// needs[o]: the numbers of the inputs that output o reads. Empty: every output reads them all.
     std::vector<std::vector<int>> needs = {};
     /// Where set, makes what runs the calls of an instance, instead of `run`.

@@ -90,4 +90,12 @@ std::vector<BufferSpec> buffer_specs(std::span<const BufferRow> rows,
     return specs;
 }
 
+std::vector<ComputedCheck> computed_checks(std::span<const CheckRow> rows,
+                                           std::span<const std::string> dims) {
+    std::vector<ComputedCheck> checks;
+    for (const CheckRow& row : rows)
+        checks.push_back({row.buffer, row.lengths, parse_extent(row.limit, dims), row.of});
+    return checks;
+}
+
 }  // namespace fovea::runtime

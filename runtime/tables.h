@@ -31,6 +31,13 @@ struct BufferRow {
     bool prepared;
 };
 
+struct CheckRow {
+    int buffer;
+    bool lengths;
+    const char* limit;
+    const char* of;
+};
+
 /// The extent of a text like `64*src_len+1`. InternalError when it is not of that form.
 Extent parse_extent(std::string_view text, std::span<const std::string> dims);
 
@@ -43,5 +50,7 @@ std::vector<TensorSpec> tensor_specs(std::span<const TensorRow> rows,
                                      std::span<const std::string> dims);
 std::vector<BufferSpec> buffer_specs(std::span<const BufferRow> rows,
                                      std::span<const std::string> dims);
+std::vector<ComputedCheck> computed_checks(std::span<const CheckRow> rows,
+                                           std::span<const std::string> dims);
 
 }  // namespace fovea::runtime

@@ -56,6 +56,12 @@ struct ElementwiseRow {
     double (*value)(double, double, double);  // unused arguments are 0; booleans are 0 and 1
 };
 
+/// What i32 makes of a number: its whole part, and the smallest i32 of what it cannot hold.
+inline double whole_part(double x) {
+    const double whole = std::trunc(x);
+    return whole >= -2147483648.0 && whole <= 2147483647.0 ? whole : -2147483648.0;
+}
+
 inline constexpr double kLn2 = 0.6931471805599453;
 
 /// e^x is exp_significand(x) * 2^exp_exponent(x), with a whole exponent. The functions of m and n

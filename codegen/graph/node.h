@@ -110,9 +110,9 @@ struct Node {
     std::string_view name{};  // input, parameter (leaf), output
     double value = 0;       // constant, dropout and random (probability), norms (eps);
                             // smoothed_cross_entropy (smoothing)
-    Dim dim{};              // extent; slice (first); gather (rows)
+    Dim dim{};              // extent; slice (first); gather (rows); output (see is_check)
     int axis = 0;  // iota, softmax, slice, concat, batch_norm; reduce: bits; layer_norm:
-        // first axis; smoothed_cross_entropy: the padding id
+        // first axis; smoothed_cross_entropy: the padding id; output: see is_check
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions
     int site = 0;  // random, dropout: the number of the place where numbers are drawn
     Initial initial = Initial::zeros;  // parameter

@@ -36,6 +36,7 @@ bool works_in_floats(Elementwise function) {
         case Elementwise::add:
         case Elementwise::sub:
         case Elementwise::mul:
+        case Elementwise::div:
         case Elementwise::maximum:
         case Elementwise::minimum:
         case Elementwise::where:
@@ -125,6 +126,7 @@ DType tile_dtype(const Kernel& kernel, const Operation& operation, DType made_wi
         const DType dtype = kernel.buffers[std::size_t(load->access.buffer)].dtype;
         return dtype == DType::bf16 ? DType::f32 : dtype;
     }
+    if (auto map = std::get_if<Map>(&operation); map && map->to_i32) return DType::i32;
     if (auto map = std::get_if<Map>(&operation))
         return row_of(map->function).gives_boolean ? DType::boolean : operand_dtype(kernel, *map);
     if (auto reduce = std::get_if<Reduce>(&operation)) {

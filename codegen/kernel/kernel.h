@@ -101,9 +101,11 @@ struct Index {
 struct Load {
     Access access;
 };
+/// With `to_i32`, of identity: the whole part of a number, i32's smallest where i32 cannot hold it.
 struct Map {
     Elementwise function = Elementwise::identity;
     std::vector<Id> operands;
+    bool to_i32 = false;
 };
 /// The factor of dropout at (row, column): drawn from the counter (step, site, row, column / 4).
 /// A kernel is given its sites when it runs, so that steps that differ in nothing else share it.

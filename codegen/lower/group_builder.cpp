@@ -135,6 +135,8 @@ Id GroupBuilder::compute(int id) {
             std::vector<Id> operands;
             for (int input : node.inputs)
                 if (input > 0) operands.push_back(value(input));
+            if (node.function == Elementwise::identity && node.dtype == i32)
+                return builder_.to_i32(operands[0]);
             if (node.function == Elementwise::identity)  // a cast: i32 and bool tiles meet a float
                 return builder_.map(Elementwise::add,
                                     {operands[0], builder_.constant(0, node.dtype)});

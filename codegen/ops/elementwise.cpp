@@ -11,7 +11,7 @@ namespace fovea::ops {
 namespace {
 
 double converted(double x, DType type) {
-    if (type == i32) return std::trunc(x);
+    if (type == i32) return whole_part(x);
     return type == DType::boolean ? double(x != 0) : x;
 }
 
@@ -30,7 +30,8 @@ void elementwise_reference(const Evaluation& e, Array& result) {
                        double x = data[0][a], y = data[1] ? data[1][b] : 0;
                        *out++ = row.value(x, y, data[2] ? data[2][c] : 0);
                    });
-    if (node.function == Elementwise::identity)
+    const bool divides = node.function == Elementwise::div && node.dtype == i32;
+    if (node.function == Elementwise::identity || divides)
         for (double& value : result.values) value = converted(value, node.dtype);
 }
 

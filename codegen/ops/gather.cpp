@@ -1,25 +1,24 @@
 // Rows of a table by id, and adding rows to a table: each is the other's gradient.
 #include "codegen/ops/gather.h"
 
-#include <string>
-
+#include "codegen/graph/id_operands.h"
 #include "codegen/ops/definitions.h"
 
 namespace fovea::ops {
 
 namespace {
 
-std::int64_t checked_row(double id, std::int64_t rows) {
-    if (id >= 0 && id < double(rows)) return std::int64_t(id);
-    throw UserError("gather: id " + std::to_string(std::int64_t(id)) +
-                    " is not a row of a table of " + std::to_string(rows));
-}
-
 /// Calls `row(table row, position)` for each id.
 template <class Row>
 void for_each_row(const Evaluation& e, std::int64_t rows, Row&& row) {
-    const std::vector<double>& ids = e.inputs[1]->values;
-    for (std::size_t i = 0; i < ids.size(); ++i) row(std::size_t(checked_row(ids[i], rows)), i);
+    const Array& ids = *e.inputs[1];
+    for (std::size_t i = 0; i < ids.values.size(); ++i) {
+        if (!is_within(ids.values[i], Holds::ids, rows))
+            throw UserError(out_of_range_text(place_of_operand(e.graph, e.id, Holds::ids),
+                                              Holds::ids, ids.values[i], std::int64_t(i), ids.shape,
+                                              rows));
+        row(std::size_t(ids.values[i]), i);
+    }
 }
 
 void gather_reference(const Evaluation& e, Array& result) {

@@ -65,6 +65,7 @@ class ElementwiseFolder {
             };
             double result = row_of(node_.function).value(value(0), value(1), value(2));
             if (node_.function == F::identity && !is_float(node_.dtype)) return {};
+            if (node_.dtype == i32) result = whole_part(result);
             return full(graph_, node_.shape, result, node_.dtype);
         }
         if (!node_.shape.rank()) return {};

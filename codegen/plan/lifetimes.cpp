@@ -32,6 +32,10 @@ void set_lifetimes(Program& program, const std::vector<kernel::Kernel>& kernels)
         touch(program, kernels[std::size_t(step.kernel)], step, 0, written);
     for (const Step& step : program.steps)
         touch(program, kernels[std::size_t(step.kernel)], step, step.phase, written);
+    if (program.steps.empty()) return;
+    for (Tensor& tensor : program.tensors)  // what is read after the run
+        if (tensor.role == Role::buffer && !tensor.checks.empty())
+            tensor.last = program.steps.back().phase;
 }
 
 }  // namespace fovea::plan

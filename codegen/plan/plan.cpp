@@ -5,6 +5,11 @@
 
 namespace fovea::plan {
 
+bool holds_lengths(const Tensor& tensor) {
+    return std::any_of(tensor.checks.begin(), tensor.checks.end(),
+                       [](const Check& check) { return check.holds == Holds::lengths; });
+}
+
 bool has_bfloat16(const kernel::Kernel& kernel) {
     return std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
                        [](const kernel::Buffer& buffer) { return buffer.dtype == DType::bf16; });

@@ -1,6 +1,8 @@
 // A planned model: kernels in the order they run, and every tensor they touch with its lifetime.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,8 +15,22 @@ enum class Role { parameter, input, output, buffer, prepared };
 /// How a parameter starts; the names are those of the runtime's `Initial`.
 enum class Initial { zeros, ones, xavier_uniform, normal, linear_bias };
 
-/// What an i32 input holds, so that generated programs can check it.
-enum class Holds { anything, ids, lengths };
+/// What i32 values are, as far as generated programs check it.
+enum class Holds { ids, lengths };
+
+/// A part of the positions along an axis.
+struct AxisPart {
+    Dim first{}, count{};
+};
+
+/// Ids are below `limit`, lengths at most that. Inputs are checked before a run, whole or in the
+/// `parts` of their axes; buffers after it: `of` says what the values are of.
+struct Check {
+    Holds holds = Holds::ids;
+    Dim limit{};
+    std::vector<AxisPart> parts{};
+    std::string of{};  // model.cpp:12: the ids of gather in encoder.embedding
+};
 
 struct Tensor {
     std::string name{};
@@ -24,11 +40,23 @@ struct Tensor {
     Initial initial = Initial::zeros;  // parameters
     std::int64_t fan_in = 0;           // linear biases
     std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
-    Holds holds = Holds::anything;  // inputs: `limit` is the number of rows (ids are below it)
-    Dim limit{};  // or the largest length (lengths are at most that)
+    std::vector<Check> checks{};       // i32 inputs and buffers
     int first = 0, last = 0;  // buffers: the first and last phase that touch it
     int node = -1;  // the node of the fused graph that it holds
 };
+
+/// Whether an i32 tensor is lengths (of these samples draw some that are 0, or all).
+bool holds_lengths(const Tensor& tensor);
+
+/// The largest value that passes the checks of a tensor, where `value_of(dim)` is a size; else
+/// `otherwise`.
+template <class ValueOf>
+std::int64_t largest_value(const Tensor& tensor, ValueOf&& value_of, std::int64_t otherwise) {
+    std::int64_t largest = INT64_MAX;
+    for (const Check& check : tensor.checks)
+        largest = std::min(largest, value_of(check.limit) - (check.holds == Holds::ids));
+    return tensor.checks.empty() ? otherwise : largest;
+}
 
 /// One run of a kernel: `arguments[i]` is the tensor for its buffer i.
 struct Step {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "codegen/graph/expand_composites.h"
+#include "codegen/graph/id_operands.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 
@@ -45,9 +46,12 @@ std::int64_t value_of(const DimSizes& sizes, const Dim& dim) {
 }
 
 Interpreter::Interpreter(const Graph& graph, InterpreterOptions options)
-    : graph_(draw_ahead(expand_composites(seal_scans(graph)))),
+    : graph_(draw_ahead(expand_composites(with_checks(seal_scans(graph))))),
       options_(options),
-      values_(graph_.nodes.size()) {}
+      values_(graph_.nodes.size()) {
+    for (int id = 1; id < int(graph_.nodes.size()); ++id)
+        if (is_check(graph_[id])) checks_[graph_[id].inputs[0]].push_back(id);
+}
 
 void Interpreter::bind(std::string_view dim, std::int64_t size) { sizes_[Symbol(dim)] = size; }
 
@@ -161,6 +165,7 @@ void Interpreter::evaluate(int id) {
             throw UserError(found->first + ": expected " + text_of(shape_of(node)) + ", got " +
                             text_of(found->second.shape));
         values_[std::size_t(id)] = found->second;
+        check(id);
         return;
     }
     if (is_scan(graph_, id)) return evaluate_scan(id);
@@ -188,6 +193,23 @@ void Interpreter::evaluate(int id) {
     }
     if (!rounded_.empty() && rounded_[std::size_t(id)]) result = to_bfloat16(std::move(result));
     values_[std::size_t(id)] = std::move(result);
+    check(id);
+}
+
+/// UserError when a value is not what an op needs that reads it.
+void Interpreter::check(int id) const {
+    const auto found = checks_.find(id);
+    if (found == checks_.end()) return;
+    const Array& array = *values_[std::size_t(id)];
+    for (int output : found->second) {
+        const Node& node = graph_[output];
+        const std::int64_t limit = value_of(sizes_, node.dim);
+        for (std::size_t i = 0; i < array.values.size(); ++i)
+            if (!is_within(array.values[i], Holds(node.axis), limit))
+                throw UserError(out_of_range_text(std::string(node.name), Holds(node.axis),
+                                                  array.values[i], std::int64_t(i), array.shape,
+                                                  limit));
+    }
 }
 
 namespace {
@@ -284,7 +306,8 @@ const Array& Interpreter::output(std::string_view name) {
 std::map<std::string, Array> Interpreter::outputs() {
     std::map<std::string, Array> result;
     for (int id = 1; id < int(graph_.nodes.size()); ++id)
-        if (graph_[id].op == Op::output) result[std::string(graph_[id].name)] = value(id);
+        if (graph_[id].op == Op::output && !is_check(graph_[id]))
+            result[std::string(graph_[id].name)] = value(id);
     return result;
 }
 

@@ -57,6 +57,7 @@ class Interpreter {
   private:
     void evaluate(int id);
     void evaluate_scan(int id);
+    void check(int id) const;
     /// The value of a node that is a kernel of its own, through its body in plain ops.
     Array value_of_body(int id);
     std::vector<std::int64_t> shape_of(const Node& node) const;
@@ -69,6 +70,7 @@ class Interpreter {
     std::map<std::string, Array> given_;
     std::vector<std::optional<Array>> values_;
     std::map<int, Array> assumed_;
+    std::map<int, std::vector<int>> checks_;  // of a node, by what is_check says of an output
     std::vector<bool> rounded_;  // nodes whose values are; empty: none
 };
 

@@ -226,6 +226,24 @@ FOVEA_INLINE floats multiply_add(floats a, floats b, floats c) {
 
 FOVEA_INLINE floats to_floats(floats value) { return value; }
 FOVEA_INLINE floats to_floats(ints value) { return convert<floats>(value); }
+/// Whole parts; the smallest i32 for what i32 cannot hold.
+FOVEA_INLINE i32 to_i32(float value) {
+    return value >= -0x1p31F && value < 0x1p31F ? i32(value) : i32(0x80000000U);
+}
+FOVEA_INLINE ints to_i32(floats value) {
+    const ints held = (value >= splat(-0x1p31F)) & (value < splat(0x1p31F));
+    return select(held, convert<ints>(select(held, value, splat(0.F))), splat(i32(0x80000000U)));
+}
+FOVEA_INLINE i32 divide_whole(i32 a, i32 b) {
+    const double ratio = double(a) / double(b);
+    return ratio >= -0x1p31 && ratio < 0x1p31 ? i32(ratio) : i32(0x80000000U);
+}
+FOVEA_INLINE ints divide_whole(ints a, ints b) {
+    i32 of_a[kLanes], of_b[kLanes];
+    store(of_a, a), store(of_b, b);
+    for (i64 k = 0; k < kLanes; ++k) of_a[k] = divide_whole(of_a[k], of_b[k]);
+    return load(of_a);
+}
 /// A mask as 0 and 1.
 FOVEA_INLINE floats mask_to_floats(ints mask) { return select(mask, splat(1.F), splat(0.F)); }
 FOVEA_INLINE ints mask_to_ints(ints mask) { return mask & 1; }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "../check_inputs.h"
 #include "run_kernel.h"
 
 namespace fovea::runtime::device {
@@ -14,6 +15,7 @@ using Key = std::array<std::uint64_t, 2>;  // seed and step
 ProgramRun::ProgramRun(std::shared_ptr<const Shared> shared, const Program& program,
                        const Steps& steps)
     : shared_(std::move(shared)),
+      program_(program),
       steps_(steps),
       device_(*shared_->device),
       placement_(device_, *shared_->model, program),
@@ -53,6 +55,18 @@ void ProgramRun::copy_out(const Call& call, std::size_t tensor) {
 void ProgramRun::copy_outputs(const Call& call, bool with_gradients) {
     for (std::size_t i = placement_.first_output(); i < placement_.first_buffer(); ++i)
         if (with_gradients || !placement_.is_gradient(i)) copy_out(call, i);
+    copy_computed(call);
+}
+
+void ProgramRun::copy_computed(const Call& call) {
+    for (const ComputedCheck& check : program_.computed)
+        copy_out(call, placement_.first_buffer() + static_cast<std::size_t>(check.buffer));
+}
+
+void ProgramRun::check_computed(const Call& call) {
+    copy_computed(call);
+    device_.synchronize();
+    runtime::check_computed(program_, call, placement_.dims(), placement_.first_buffer());
 }
 
 void ProgramRun::run_kernel(const Step& step, std::vector<Region> tensors,

@@ -36,6 +36,9 @@ class ProgramRun {
     void copy_inputs(const Call& call);
     /// They are there when the device has been waited for.
     void copy_outputs(const Call& call, bool with_gradients);
+    bool has_computed() const { return !program_.computed.empty(); }
+    /// Waits for the device; UserError when ids or lengths that it computed are out of range.
+    void check_computed(const Call& call);
 
     void prepare();
     void run_steps();
@@ -55,8 +58,10 @@ class ProgramRun {
   private:
     void run_step(const Step& step);
     void copy_out(const Call& call, std::size_t tensor);
+    void copy_computed(const Call& call);
 
     std::shared_ptr<const Shared> shared_;
+    const runtime::Program& program_;
     const Steps& steps_;
     Device& device_;
     Placement placement_;

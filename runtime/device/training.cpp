@@ -68,18 +68,22 @@ class DeviceTraining : public TrainingExecutor {
         const bool sums = has_sum_;
         if (sums) {  // what is added is scaled, and then the sum moves the parameters
             write_factors({.gradient_scale = rule.gradient_scale});
-            program_.prepare();
-            program_.run_steps();
+            run_steps(call);
             update("add_to_sum", false);
             write_factors({.learning_rate = rule.learning_rate, .clip = rule.clip});
             update(update_, true);
         } else {
             write_factors(rule);
-            program_.repeat([this] {
-                program_.prepare();
-                program_.run_steps();
+            if (program_.has_computed()) {
+                run_steps(call);
                 update(update_, false);
-            });
+            } else {
+                program_.repeat([this] {
+                    program_.prepare();
+                    program_.run_steps();
+                    update(update_, false);
+                });
+            }
         }
         has_sum_ = false;
         program_.copy_outputs(call, false);
@@ -93,8 +97,7 @@ class DeviceTraining : public TrainingExecutor {
     void accumulate(const Call& call, double gradient_scale) override {
         begin(call);
         write_factors({.gradient_scale = gradient_scale});
-        program_.prepare();
-        program_.run_steps();
+        run_steps(call);
         sum_.reserve(program_.placement().flat_bytes());
         update(has_sum_ ? "add_to_sum" : "set_sum", false);
         has_sum_ = true;
@@ -115,6 +118,13 @@ class DeviceTraining : public TrainingExecutor {
         if (!has_state_) copy_state(true);
         has_state_ = true;
         program_.copy_inputs(call);
+    }
+
+    /// UserError, before anything moves, when the program computed ids out of range.
+    void run_steps(const Call& call) {
+        program_.prepare();
+        program_.run_steps();
+        if (program_.has_computed()) program_.check_computed(call);
     }
 
     void copy_state(bool to_device) {

@@ -75,9 +75,9 @@ plan::Model lesson() {
     model.parameters = {table, weight};
     model.kernels = {transpose_weight(), lookup(), project()};
     plan::Tensor ids = tensor("src", plan::Role::input, {"batch", "steps"}, i32);
-    ids.holds = plan::Holds::ids, ids.limit = "vocab";
+    ids.checks = {{plan::Holds::ids, "vocab", {}, {}}};
     plan::Tensor lens = tensor("src_lens", plan::Role::input, {"batch"}, i32);
-    lens.holds = plan::Holds::lengths, lens.limit = "steps";
+    lens.checks = {{plan::Holds::lengths, "steps", {}, {}}};
     plan::Tensor hidden = tensor("hidden", plan::Role::buffer, {"batch", "steps", 4});
     hidden.first = 0, hidden.last = 1;
     plan::Program forward;

@@ -46,8 +46,9 @@ class KernelCheck {
         array.values.assign(std::size_t(array.size()), std::nan(""));
         bool given = tensor.role == plan::Role::parameter || tensor.role == plan::Role::input;
         if (!given) return array.values;
-        std::int64_t limit = kernel::value_of(tensor.limit, dims_);
-        if (tensor.holds == plan::Holds::lengths) ++limit;
+        const std::int64_t limit =
+            1 + plan::largest_value(
+                    tensor, [&](const Dim& dim) { return kernel::value_of(dim, dims_); }, -1);
         for (double& value : array.values)
             value = tensor.dtype == i32
                         ? double(limit > 0 ? std::int64_t(random_() % 1000) % limit : 0)

@@ -51,7 +51,8 @@ class ProgramRun {
         for (const Dim& dim : tensor.shape) array.shape.push_back(kernel::value_of(dim, dims_));
         array.values.assign(std::size_t(array.size()), std::nan(""));
         if (tensor.role != plan::Role::parameter && tensor.role != plan::Role::input) return array;
-        const std::int64_t limit = kernel::value_of(tensor.limit, dims_);
+        const std::int64_t limit = plan::largest_value(
+            tensor, [&](const Dim& dim) { return kernel::value_of(dim, dims_); }, 0);
         for (double& value : array.values) {
             if (tensor.dtype == i32) value = double(std::int64_t(random_() % unsigned(limit + 1)));
             else if (tensor.dtype == DType::boolean) value = double(random_() % 3 != 0);

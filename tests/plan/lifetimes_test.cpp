@@ -26,7 +26,7 @@ plan::Program chain() {
                               {"y", plan::Role::output},
                               {"a", plan::Role::buffer},
                               {"b", plan::Role::buffer}})
-        program.tensors.push_back({.name = name, .role = role, .shape = {Dim("n")}, .limit = {}});
+        program.tensors.push_back({.name = name, .role = role, .shape = {Dim("n")}});
     program.steps = {{.kernel = 0, .name = "first", .arguments = {0, 2}},
                      {.kernel = 0, .name = "second", .arguments = {2, 3}},
                      {.kernel = 0, .name = "third", .arguments = {3, 1}}};

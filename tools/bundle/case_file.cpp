@@ -73,7 +73,7 @@ std::function<void(const runtime::Call&)> read_checks(const Json& checks,
             const auto* values = static_cast<const std::int32_t*>(call.tensors[check.tensor]);
             auto* verify =
                 check.is_ids ? runtime::check_ids_of_shape : runtime::check_lengths_of_shape;
-            verify(check.spec.name.c_str(), values, shape, check.limit.value(dims));
+            verify(check.spec.name.c_str(), values, shape, check.limit.value(dims), {});
         }
     };
 }

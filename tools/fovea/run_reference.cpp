@@ -9,6 +9,7 @@
 #include "codegen/autodiff/add_gradients.h"
 #include "codegen/base/error.h"
 #include "codegen/graph/expand_composites.h"
+#include "codegen/graph/id_operands.h"
 #include "tools/fovea/arguments.h"
 
 namespace fovea::tool {
@@ -109,7 +110,7 @@ class ReferenceRun {
         const std::vector<std::string>& only = request_.only;
         for (const std::string& name : only) gradients = gradients || name.ends_with(kGradient);
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
-            if (graph_[id].op != Op::output) continue;
+            if (graph_[id].op != Op::output || is_check(graph_[id])) continue;
             std::string name(graph_[id].name);
             names.push_back(name);
             bool wanted = only.empty() || std::find(only.begin(), only.end(), name) != only.end();
@@ -232,7 +233,7 @@ Graph with_gradients(const Graph& graph) {
 void run_reference(const LoadedModel& model, const runtime::RunRequest& request, Fusion fusion,
                    const SafetensorsFile& inputs, const SafetensorsFile* weights,
                    const std::string& output_path) {
-    Graph graph = fusion ? model.graph : expand_composites(model.graph);
+    Graph graph = fusion ? model.graph : expand_composites(with_checks(model.graph));
     if (request.gradients) graph = with_gradients(graph);
     ReferenceRun run(graph, request);
     std::vector<TensorView> views;

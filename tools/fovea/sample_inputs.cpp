@@ -59,12 +59,11 @@ double draw(const plan::Tensor& tensor, const Sample& sample, const RandomStream
             std::size_t i) {
     if (tensor.dtype == DType::boolean) return double(random.below(i, 2));
     if (tensor.dtype == DType::i32) {
-        std::int64_t limit = tensor.holds == plan::Holds::anything
-                                 ? smallest_size(sample.dims)
-                                 : value_of(tensor.limit, sample.dims);
-        if (tensor.holds == plan::Holds::lengths)
-            return double(draw_length(sample, random, i, limit));
-        return double(random.below(i, std::uint64_t(limit)));
+        const std::int64_t largest = plan::largest_value(
+            tensor, [&](const Dim& dim) { return value_of(dim, sample.dims); },
+            smallest_size(sample.dims) - 1);
+        if (plan::holds_lengths(tensor)) return double(draw_length(sample, random, i, largest));
+        return double(random.below(i, std::uint64_t(largest) + 1));
     }
     double value = random.normal(i);
     if (tensor.role == plan::Role::parameter) {

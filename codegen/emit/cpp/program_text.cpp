@@ -6,6 +6,7 @@
 
 #include "codegen/emit/cpp/expression.h"
 #include "codegen/emit/cpp/signature.h"
+#include "codegen/kernel/print.h"
 
 namespace fovea::emit {
 
@@ -131,18 +132,25 @@ class ProgramText {
                      ">(call, " + std::to_string(number) + ");  // " + shape_text(tensor.shape));
     }
 
+    static std::string check_call(const Tensor& tensor, const plan::Check& check,
+                                  const std::string& address) {
+        std::string shape, parts;
+        for (const Dim& dim : tensor.shape) shape += (shape.empty() ? "" : ", ") + spell(dim).text;
+        for (const plan::AxisPart& part : check.parts)
+            parts += (parts.empty() ? ", {{" : ", {") + spell(part.first).text + ", " +
+                     spell(part.count).text + "}";
+        return (check.holds == plan::Holds::ids ? "check_ids(" : "check_lengths(") +
+               quoted(tensor.name) + ", static_cast<const std::int32_t*>(" + address + "), {" +
+               shape + "}, " + spell(check.limit).text + parts + (parts.empty() ? "" : "}") + ");";
+    }
+
     bool write_checks(const std::string& function) {
         Writer body(1);
         for (std::size_t i = 0; i < program_.tensors.size(); ++i) {
             const Tensor& tensor = program_.tensors[i];
-            if (tensor.role != Role::input || tensor.holds == plan::Holds::anything) continue;
-            std::string shape;
-            for (const Dim& dim : tensor.shape)
-                shape += (shape.empty() ? "" : ", ") + spell(dim).text;
-            body.line(
-                std::string(tensor.holds == plan::Holds::ids ? "check_ids(" : "check_lengths(") +
-                quoted(tensor.name) + ", static_cast<const std::int32_t*>(call.tensors[" +
-                std::to_string(i) + "]), {" + shape + "}, " + spell(tensor.limit).text + ");");
+            if (tensor.role != Role::input) continue;
+            for (const plan::Check& check : tensor.checks)
+                body.line(check_call(tensor, check, "call.tensors[" + std::to_string(i) + "]"));
         }
         if (body.text().empty()) return false;
         writer_.open("void " + function + "(const Call& call)");
@@ -158,6 +166,7 @@ class ProgramText {
         const std::string outputs = write_table(name, "outputs", Role::output);
         const std::string buffers = write_buffers(name);
         const std::string kernels = write_kernels(name);
+        const std::string computed = write_computed(name);
         writer_.open("Program describe_" + name + "(ProgramCode run)");
         writer_.line("const std::vector<std::string> dims = dim_names();");
         writer_.line("Program program;");
@@ -171,6 +180,8 @@ class ProgramText {
         if (!kernels.empty())
             writer_.line("program.kernels.assign(std::begin(" + kernels + "), std::end(" + kernels +
                          "));");
+        if (!computed.empty())
+            writer_.line("program.computed = computed_checks(" + computed + ", dims);");
         writer_.line("program.run = run;");
         if (checks) writer_.line("program.check_inputs = check_" + name + ";");
         writer_.line("return program;");
@@ -207,6 +218,22 @@ class ProgramText {
                            (tensor.role == Role::prepared ? ", true}" : ", false}"));
         }
         return write_rows("BufferRow", program + "_buffers", rows);
+    }
+
+    /// What is checked after a run.
+    std::string write_computed(const std::string& program) {
+        std::vector<std::string> rows;
+        int buffer = 0;
+        for (const Tensor& tensor : program_.tensors) {
+            if (tensor.role != Role::buffer && tensor.role != Role::prepared) continue;
+            for (const plan::Check& check : tensor.checks)
+                rows.push_back("{" + std::to_string(buffer) +
+                               (check.holds == plan::Holds::lengths ? ", true, " : ", false, ") +
+                               quoted(kernel::text_of(check.limit.without_label())) + ", " +
+                               quoted(check.of) + "}");
+            ++buffer;
+        }
+        return write_rows("CheckRow", program + "_computed", rows);
     }
 
     /// `{{0, 1}, {0, 1, 2}}`

@@ -51,6 +51,7 @@ Expression Values::value(Id id, DType dtype, bool vector) {
             result = call(dtype == DType::f32 ? "mask_to_floats" : "mask_to_ints", result.text);
         else if (dtype == DType::boolean)
             result = {result.in(Binding::sum) + " != 0", Binding::comparison};
+        else if (dtype == DType::i32 && own == DType::f32) result = call("to_i32", result.text);
         else if (lanes) result = call("to_floats", result.text);
         else result = call(element_type(dtype), result.text);
     }
@@ -89,6 +90,7 @@ Expression Values::make_map(Id id, const Map& map) {
     const bool has_lanes = std::any_of(map.operands.begin(), map.operands.end(), [&](Id operand) {
         return is_vector(operand) && !as<Constant>(kernel_, operand);
     });
+    const bool divides = map.function == Elementwise::div && type == DType::i32;
     std::vector<Expression> operands;
     for (std::size_t i = 0; i < map.operands.size(); ++i) {
         const Id operand = map.operands[i];
@@ -96,12 +98,14 @@ Expression Values::make_map(Id id, const Map& map) {
         // Operators take a scalar beside lanes; functions and masks do not.
         const bool mask = logic || type == DType::boolean;
         const bool alone = i == 0 && !has_lanes;
-        const bool widen = vector && !condition && (!is_operator(map.function) || mask || alone);
+        const bool widen =
+            vector && !condition && (!is_operator(map.function) || mask || alone || divides);
         const DType wanted = condition || logic ? DType::boolean : type;
         operands.push_back(value(operand, wanted, widen));
     }
     if (map.function == Elementwise::identity)
         return value(map.operands[0], kernel_.nodes[std::size_t(id)].dtype, vector);
+    if (divides) return call("divide_whole", operands[0].text + ", " + operands[1].text);
     return spell(map.function, operands, vector);
 }
 

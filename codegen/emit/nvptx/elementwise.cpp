@@ -161,6 +161,18 @@ Value* of_floats(llvm::IRBuilder<>& ir, Elementwise function, const std::vector<
     }
 }
 
+}  // namespace
+
+Value* whole_part(llvm::IRBuilder<>& ir, Value* x) {
+    const auto number = [&](double value) { return llvm::ConstantFP::get(x->getType(), value); };
+    Value* held =
+        ir.CreateAnd(ir.CreateFCmpOGE(x, number(-0x1p31)), ir.CreateFCmpOLT(x, number(0x1p31)));
+    Value* whole = ir.CreateFPToSI(ir.CreateSelect(held, x, number(0)), ir.getInt32Ty());
+    return ir.CreateSelect(held, whole, ir.getInt32(0x80000000U));
+}
+
+namespace {
+
 /// Of i32, and eq of i1.
 Value* of_integers(llvm::IRBuilder<>& ir, Elementwise function, const std::vector<Value*>& x) {
     const auto zero = [&] { return llvm::Constant::getNullValue(x[0]->getType()); };
@@ -171,6 +183,11 @@ Value* of_integers(llvm::IRBuilder<>& ir, Elementwise function, const std::vecto
         case Elementwise::add: return ir.CreateAdd(x[0], x[1]);
         case Elementwise::sub: return ir.CreateSub(x[0], x[1]);
         case Elementwise::mul: return ir.CreateMul(x[0], x[1]);
+        case Elementwise::div: {
+            llvm::Type* type = ir.getDoubleTy();
+            return whole_part(
+                ir, ir.CreateFDiv(ir.CreateSIToFP(x[0], type), ir.CreateSIToFP(x[1], type)));
+        }
         case Elementwise::maximum:
             return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x[0], x[1]);
         case Elementwise::minimum:

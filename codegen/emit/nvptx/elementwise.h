@@ -15,6 +15,9 @@ namespace fovea::emit::nvptx {
 llvm::Value* elementwise(llvm::IRBuilder<>& ir, Elementwise function,
                          const std::vector<llvm::Value*>& operands);
 
+/// What i32 makes of a float or a double: `fovea::whole_part`.
+llvm::Value* whole_part(llvm::IRBuilder<>& ir, llvm::Value* x);
+
 /// A number of the builder's float type.
 llvm::Value* float_constant(llvm::IRBuilder<>& ir, double value);
 

@@ -137,7 +137,7 @@ Value* Function::value(Id id, DType dtype) {
     }
     if (own == DType::boolean)
         return dtype == DType::f32 ? ir_.CreateUIToFP(result, type) : ir_.CreateZExt(result, type);
-    return dtype == DType::f32 ? ir_.CreateSIToFP(result, type) : ir_.CreateFPToSI(result, type);
+    return dtype == DType::f32 ? ir_.CreateSIToFP(result, type) : whole_part(ir_, result);
 }
 
 Value* Function::make(Id id) {

@@ -28,10 +28,11 @@ std::vector<bundle::InputCheck> checks_of(const plan::Model& model) {
     std::vector<bundle::InputCheck> checks;
     for (const plan::Program& program : model.programs)
         for (const plan::Tensor& tensor : program.tensors)
-            if (tensor.role == plan::Role::input && tensor.holds != plan::Holds::anything)
-                checks.push_back({program.name, tensor.name,
-                                  tensor.holds == plan::Holds::ids ? "ids" : "lengths",
-                                  kernel::text_of(tensor.limit.without_label())});
+            for (const plan::Check& check : tensor.checks)
+                if (tensor.role == plan::Role::input)
+                    checks.push_back({program.name, tensor.name,
+                                      check.holds == plan::Holds::ids ? "ids" : "lengths",
+                                      kernel::text_of(check.limit.without_label())});
     return checks;
 }
 

@@ -63,7 +63,7 @@ void round_inputs(const plan::Program& program, const std::vector<std::int64_t>&
         std::vector<double>& own = values.at(tensor.name).values;
         if (tensor.dtype == DType::bf16)
             for (double& value : own) value = nearest_bfloat16(value);
-        if (tensor.holds == plan::Holds::lengths && !lengths.empty())
+        if (plan::holds_lengths(tensor) && !lengths.empty())
             for (std::size_t i = 0; i < own.size(); ++i)
                 own[i] = double(lengths[i % lengths.size()]);
     }

@@ -139,16 +139,27 @@ std::function<void(const runtime::Call&)> checks_of(const plan::Program& program
         std::size_t tensor;
         plan::Holds holds;
         std::string name;
-        std::vector<runtime::Extent> shape;
+        std::vector<runtime::Extent> shape, first, count;  // of the parts
         runtime::Extent limit;
     };
     const Conversion convert(model);
     std::vector<Check> checks;
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
         const plan::Tensor& tensor = program.tensors[i];
-        if (tensor.role != plan::Role::input || tensor.holds == plan::Holds::anything) continue;
-        checks.push_back({i, tensor.holds, tensor.name, convert.shape(tensor.shape),
-                          convert.extent(tensor.limit)});
+        if (tensor.role != plan::Role::input) continue;
+        for (const plan::Check& check : tensor.checks) {
+            checks.push_back({i,
+                              check.holds,
+                              tensor.name,
+                              convert.shape(tensor.shape),
+                              {},
+                              {},
+                              convert.extent(check.limit)});
+            for (const plan::AxisPart& part : check.parts) {
+                checks.back().first.push_back(convert.extent(part.first));
+                checks.back().count.push_back(convert.extent(part.count));
+            }
+        }
     }
     return [checks, count = model.dims.size()](const runtime::Call& call) {
         const std::span<const std::int64_t> dims(call.dims, count);
@@ -157,7 +168,10 @@ std::function<void(const runtime::Call&)> checks_of(const plan::Program& program
             const auto* values = static_cast<const std::int32_t*>(call.tensors[check.tensor]);
             auto* verify = check.holds == plan::Holds::ids ? runtime::check_ids_of_shape
                                                            : runtime::check_lengths_of_shape;
-            verify(check.name.c_str(), values, shape, check.limit.value(dims));
+            std::vector<runtime::AxisPart> parts;
+            for (std::size_t i = 0; i < check.first.size(); ++i)
+                parts.push_back({check.first[i].value(dims), check.count[i].value(dims)});
+            verify(check.name.c_str(), values, shape, check.limit.value(dims), parts);
         }
     };
 }
@@ -173,6 +187,21 @@ std::vector<runtime::BufferSpec> buffers_of(const plan::Program& program,
     return buffers;
 }
 
+/// What the program checks of its buffers after a run.
+std::vector<runtime::ComputedCheck> computed_of(const plan::Program& program,
+                                                const Conversion& convert) {
+    std::vector<runtime::ComputedCheck> checks;
+    int buffer = 0;
+    for (const plan::Tensor& tensor : program.tensors) {
+        if (tensor.role != plan::Role::buffer && tensor.role != plan::Role::prepared) continue;
+        for (const plan::Check& check : tensor.checks)
+            checks.push_back({buffer, check.holds == plan::Holds::lengths,
+                              convert.extent(check.limit), check.of});
+        ++buffer;
+    }
+    return checks;
+}
+
 runtime::Program describe(const plan::Program& program, const plan::Model& model) {
     const Conversion convert(model);
     runtime::Program result;
@@ -184,6 +213,7 @@ runtime::Program describe(const plan::Program& program, const plan::Model& model
     result.buffers = buffers_of(program, convert);
     for (const plan::Step& step : program.steps) result.kernels.push_back(step.name);
     result.check_inputs = checks_of(program, model);
+    result.computed = computed_of(program, convert);
     result.needs = program.needs;
     return result;
 }

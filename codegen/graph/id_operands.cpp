@@ -1,0 +1,67 @@
+#include "codegen/graph/id_operands.h"
+
+#include <fmt/format.h>
+
+#include "codegen/graph/rewrite.h"
+#include "codegen/graph/scan_function.h"
+
+namespace fovea {
+
+std::vector<IdOperand> id_operands(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    const auto shape = [&](std::size_t i) -> const Shape& { return graph[node.inputs[i]].shape; };
+    switch (node.op) {
+        case Op::gather:
+        case Op::scatter_add: return {{1, Holds::ids, node.dim}};
+        case Op::cross_entropy:
+            return {{1, Holds::ids, shape(0)[-1]}, {2, Holds::lengths, shape(0)[-2]}};
+        case Op::smoothed_cross_entropy: return {{1, Holds::ids, shape(0)[-1]}};
+        case Op::attention:
+            if (node.inputs[3] <= 0) return {};
+            return {{3, Holds::lengths, shape(1)[-2]}};
+        case Op::masked_softmax:
+            if (node.inputs[3] <= 0) return {};
+            return {{3, Holds::lengths, node.shape[-1]}};
+        default: return {};
+    }
+}
+
+Graph with_checks(const Graph& graph) {
+    Graph result = on_steps(graph, with_checks);
+    for (int id = 1, count = int(result.nodes.size()); id < count; ++id) {
+        if (row_of(result[id].op).op_class != OpClass::composite || result[id].region) continue;
+        for (const IdOperand& operand : id_operands(result, id))
+            result.nodes.push_back(
+                {.op = Op::output,
+                 .dtype = i32,
+                 .shape = result[result[id].inputs[std::size_t(operand.operand)]].shape,
+                 .inputs = inputs_of({result[id].inputs[std::size_t(operand.operand)]}),
+                 .name = intern(place_of_operand(result, id, operand.holds)),
+                 .dim = operand.limit.without_label(),
+                 .axis = int(operand.holds)});
+    }
+    return result;
+}
+
+std::string place_of_operand(const Graph& graph, int id, Holds holds) {
+    const Node& node = graph[id];
+    const std::string module = graph.path(graph.scope_of(id));
+    return fmt::format("{}:{}: {} of {}{}", node.location.file_name(), node.location.line,
+                       holds == Holds::ids ? "the ids" : "the lengths", row_of(node.op).name,
+                       module.empty() ? "" : " in " + module);
+}
+
+std::string out_of_range_text(const std::string& place, Holds holds, double value,
+                              std::int64_t index, std::span<const std::int64_t> shape,
+                              std::int64_t limit) {
+    std::string position;
+    for (std::size_t axis = shape.size(); axis-- > 0; index /= shape[axis])
+        position = std::to_string(index % shape[axis]) + (position.empty() ? "" : ", ") + position;
+    const std::size_t colon = place.find(": ");
+    const bool ids = holds == Holds::ids;
+    return fmt::format("{}: element [{}] of {} is {:.0f}; {} are from 0 to {}",
+                       place.substr(0, colon), position, place.substr(colon + 2), value,
+                       ids ? "ids" : "lengths", ids ? limit - 1 : limit);
+}
+
+}  // namespace fovea

@@ -1,0 +1,256 @@
+#include "codegen/optimize/id_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/graph/scan_function.h"
+
+namespace fovea {
+
+namespace {
+
+void add(Contents& to, const Contents& from) {
+    to.moved.insert(to.moved.end(), from.moved.begin(), from.moved.end());
+    if (from.computed)
+        to.computed = to.computed ? hull(*to.computed, *from.computed) : from.computed;
+}
+
+/// Moved to other places.
+Contents moved(Contents contents) {
+    for (InputPart& part : contents.moved) part.in_place = false;
+    return contents;
+}
+
+/// The attention whose score a node of a region belongs to.
+const Node* attention_of(const Graph& graph, int region) {
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::attention &&
+            graph.attentions[std::size_t(node.attribute)].region == region)
+            return &node;
+    return nullptr;
+}
+
+class Analysis {
+  public:
+    Analysis(const Graph& graph, const std::vector<Contents>* inputs)
+        : graph_(graph), inputs_(inputs), of_(graph.nodes.size()) {}
+
+    std::vector<Contents> run() {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            const Node& node = graph_[id];
+            if (node.dtype == DType::boolean) of_[std::size_t(id)].computed = {Dim(0), Dim(1)};
+            else if (node.dtype == i32) of_[std::size_t(id)] = contents(id);
+            else of_[std::size_t(id)].computed = of_floats(id);
+        }
+        return std::move(of_);
+    }
+
+  private:
+    const Contents& of(int id, std::size_t i) const {
+        return of_[std::size_t(graph_[id].inputs[i])];
+    }
+    /// What an operand lies between; nothing is known of elements of inputs.
+    DimRange range(int id, std::size_t i) const {
+        if (graph_[id].inputs[i] <= 0) return {};
+        const Contents& contents = of(id, i);
+        return contents.moved.empty() && contents.computed ? *contents.computed : DimRange{};
+    }
+    static Contents between(const Dim& low, const Dim& high) {
+        return {.computed = DimRange{low.without_label(), high.without_label()}};
+    }
+
+    Contents contents(int id) {
+        const Node& node = graph_[id];
+        switch (node.op) {
+            case Op::input: return of_input(id);
+            case Op::constant: return of_constant(node.value);
+            case Op::extent: return between(node.dim, node.dim);
+            case Op::iota: return between(Dim(0), node.shape[node.axis] + Dim(-1));
+            case Op::pair: return of_pair(node);
+            case Op::elementwise: return of_elementwise(id);
+            case Op::reduce: return {.computed = of_reduction(id)};
+            case Op::rearrange:
+            case Op::broadcast:
+            case Op::gather: return moved(of(id, 0));
+            case Op::stop_gradient: return of(id, 0);
+            case Op::slice: return of_slice(id);
+            case Op::concat: {
+                Contents both = moved(of(id, 0));
+                add(both, moved(of(id, 1)));
+                return both;
+            }
+            case Op::scan: return of_scan(id);
+            default: return {.computed = DimRange{}};
+        }
+    }
+    /// Floats that are made of whole numbers alone, as a count of true ones; others may be NaN,
+    /// which no bound holds for.
+    DimRange of_floats(int id) {
+        const Node& node = graph_[id];
+        const bool moves = node.op == Op::rearrange || node.op == Op::broadcast ||
+                           node.op == Op::slice || node.op == Op::stop_gradient;
+        const bool chooses = node.op == Op::elementwise && node.function == Elementwise::where;
+        if (node.op == Op::constant && node.value == std::trunc(node.value))
+            return *of_constant(node.value).computed;
+        if (!moves && node.op != Op::reduce && node.op != Op::elementwise) return {};
+        if (node.op == Op::elementwise && node.function == Elementwise::div) return {};
+        for (std::size_t i = chooses ? 1 : 0; i < kMaxInputs && node.inputs[i] > 0; ++i)
+            if (const DimRange operand = range(id, i); !operand.low || !operand.high) return {};
+        if (moves) return range(id, 0);
+        return node.op == Op::reduce ? of_reduction(id) : *of_elementwise(id).computed;
+    }
+    Contents of_input(int id) const {
+        if (inputs_) return (*inputs_)[std::size_t(id)];
+        InputPart part{.input = id};
+        for (const Dim& dim : graph_[id].shape) part.parts.push_back({Dim(0), dim.without_label()});
+        return {.moved = {part}};
+    }
+    static Contents of_constant(double value) {
+        if (!(value >= INT32_MIN && value <= INT32_MAX)) return {.computed = DimRange{}};
+        return between(Dim(std::int64_t(value)), Dim(std::int64_t(value)));
+    }
+    Contents of_pair(const Node& node) const {
+        const Node* attention = attention_of(graph_, node.region);
+        if (!attention) return {.computed = DimRange{}};
+        const Shape& queries = graph_[attention->inputs[0]].shape;
+        const Shape& keys = graph_[attention->inputs[1]].shape;
+        const auto below = [](const Dim& size) { return between(Dim(0), size + Dim(-1)); };
+        switch (node.part) {
+            case PairPart::batch: return below(queries[0]);
+            case PairPart::head: return below(queries.rank() == 4 ? queries[1] : Dim(1));
+            case PairPart::query_index: return below(queries[-2]);
+            case PairPart::key_index: return below(keys[-2]);
+            default: return {.computed = DimRange{}};
+        }
+    }
+    Contents of_elementwise(int id) const {
+        const Node& node = graph_[id];
+        if (node.function == Elementwise::where)
+            return {.computed = hull(range(id, 1), range(id, 2))};
+        if (node.function == Elementwise::identity && graph_[node.inputs[0]].dtype == i32)
+            return of(id, 0);
+        const DimRange other = row_of(node.function).arity == 2 ? range(id, 1) : DimRange{};
+        return {.computed = range_of(node.function, range(id, 0), other)};
+    }
+    DimRange of_reduction(int id) const {
+        const Node& node = graph_[id];
+        const Shape& shape = graph_[node.inputs[0]].shape;
+        DimRange result = range(id, 0);
+        if (node.reduction == Reduction::max) return result;
+        for (int axis = 0; axis < shape.rank(); ++axis)
+            if (node.axis >> axis & 1) result = range_of_sum(result, shape[axis]);
+        return result;
+    }
+    /// A slice of what lies as in an input is a part of it; of what was moved before nobody knows
+    /// which part it is.
+    Contents of_slice(int id) const {
+        const Node& node = graph_[id];
+        Contents result = of(id, 0);
+        const bool known = std::all_of(result.moved.begin(), result.moved.end(),
+                                       [](const InputPart& part) { return part.in_place; });
+        if (!known) return {.computed = DimRange{}};
+        for (InputPart& part : result.moved) {
+            AxisPart& axis = part.parts[std::size_t(node.axis)];
+            axis = {axis.first + node.dim.without_label(), node.shape[node.axis].without_label()};
+        }
+        return result;
+    }
+    /// A state is what any step left; a result is what every step gives.
+    Contents of_scan(int id) {
+        if (!is_scan(graph_, id)) return {.computed = DimRange{}};
+        const ScanFunction& function = *scan_of(graph_, id).function;
+        const int number = graph_[id].axis - function.states;
+        if (number < 0) return {.computed = DimRange{}};
+        const std::vector<Contents> inputs = contents_of_inputs(graph_, id, of_);
+        const std::vector<Contents> inside = contents_of(function.step, &inputs);
+        const int output = find_output(function.step, scan_name(ScanName::result, number));
+        return moved(inside[std::size_t(function.step[output].inputs[0])]);
+    }
+
+    const Graph& graph_;
+    const std::vector<Contents>* inputs_;
+    std::vector<Contents> of_;
+};
+
+/// Whether what `a` asks for holds wherever `b` holds.
+bool follows(const InputCheck& a, const InputCheck& b) {
+    const bool covers = b.parts.empty() || a.parts == b.parts;
+    return a.input == b.input && covers && a.holds == b.holds && is_at_most(b.limit, a.limit);
+}
+
+class InputChecks {
+  public:
+    explicit InputChecks(const Graph& graph) : graph_(graph) { collect(graph, contents_of(graph)); }
+    std::vector<InputCheck> take() {
+        std::vector<InputCheck> kept;
+        for (const InputCheck& check : found_) {
+            const auto known = [&](const InputCheck& other) { return follows(check, other); };
+            if (std::any_of(kept.begin(), kept.end(), known)) continue;
+            std::erase_if(kept, [&](const InputCheck& other) { return follows(other, check); });
+            kept.push_back(check);
+        }
+        return kept;
+    }
+
+  private:
+    void collect(const Graph& graph, const std::vector<Contents>& contents) {
+        for (int id = 1; id < int(graph.nodes.size()); ++id) {
+            for (const IdOperand& operand : id_operands(graph, id))
+                note(contents[std::size_t(graph[id].inputs[std::size_t(operand.operand)])],
+                     operand);
+            if (!is_scan(graph, id)) continue;
+            const std::vector<Contents> inputs = contents_of_inputs(graph, id, contents);
+            const Graph& step = scan_of(graph, id).function->step;
+            collect(step, contents_of(step, &inputs));
+        }
+    }
+    void note(const Contents& contents, const IdOperand& operand) {
+        if (must_be_guarded(contents, operand.holds, operand.limit)) return;
+        for (const InputPart& part : contents.moved) {
+            const Shape& shape = graph_[part.input].shape;
+            bool whole = true;
+            for (int i = 0; i < shape.rank(); ++i)
+                whole = whole &&
+                        part.parts[std::size_t(i)] == AxisPart{Dim(0), shape[i].without_label()};
+            found_.push_back({part.input, operand.holds, operand.limit.without_label(),
+                              whole ? std::vector<AxisPart>() : part.parts});
+        }
+    }
+
+    const Graph& graph_;
+    std::vector<InputCheck> found_;
+};
+
+}  // namespace
+
+std::vector<Contents> contents_of(const Graph& graph, const std::vector<Contents>* inputs) {
+    return Analysis(graph, inputs).run();
+}
+
+std::vector<Contents> contents_of_inputs(const Graph& graph, int scan,
+                                         const std::vector<Contents>& outside) {
+    const ScanFunction& function = *scan_of(graph, scan).function;
+    std::vector<Contents> inside(function.step.nodes.size());
+    for (int i = 0; i < function.inputs(); ++i) {
+        const int state = i - function.sequences, capture = state - function.states;
+        const Contents& from = outside[std::size_t(graph[scan].inputs[std::size_t(i)])];
+        const auto at = [&](ScanName kind, int number) -> Contents& {
+            return inside[std::size_t(find_input(function.step, scan_name(kind, number)))];
+        };
+        if (state < 0) at(ScanName::value, i) = moved(from);
+        else if (capture < 0) at(ScanName::state, state).computed = DimRange{};
+        else at(ScanName::capture, capture) = from;
+    }
+    return inside;
+}
+
+bool must_be_guarded(const Contents& contents, Holds holds, const Dim& limit) {
+    if (!contents.computed) return false;
+    const auto& [low, high] = *contents.computed;
+    const Dim last = holds == Holds::lengths ? limit : limit + Dim(-1);
+    return !low || !high || !is_at_most(Dim(0), *low) || !is_at_most(*high, last);
+}
+
+std::vector<InputCheck> input_checks(const Graph& graph) { return InputChecks(graph).take(); }
+
+}  // namespace fovea
