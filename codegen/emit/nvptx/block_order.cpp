@@ -48,6 +48,12 @@ class Order {
         return read_asm(f_, ir_.getInt64Ty(), "mov.b64 $0, $1;", "=l,l", {number});
     }
 
+    /// The number, below 2^31, in a register of 32 bits.
+    Value* in_one_register(Value* number) {
+        Value* narrow = in_register(f_, ir_.CreateTrunc(number, ir_.getInt32Ty()));
+        return ir_.CreateZExt(narrow, ir_.getInt64Ty());
+    }
+
     /// Sections of points one after the other, in each all points of a tile before the next tile.
     Value* place_in_section(Value* tiles) {
         Value* points = fresh(count_of(f_, order_.points));
@@ -59,7 +65,8 @@ class Order {
         Value* count =
             ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, most, ir_.CreateNSWSub(points, first));
         set_positions(f_, order_.points, ir_.CreateNSWAdd(first, ir_.CreateURem(number, count)));
-        return ir_.CreateUDiv(number, count);
+        for (AxisId axis : order_.points) f_.set_position(axis, in_one_register(f_.position(axis)));
+        return in_one_register(ir_.CreateUDiv(number, count));
     }
 
     Value* points_in_cache() {
