@@ -16,12 +16,12 @@ std::optional<std::string> why_not_ptx() {
 
 std::optional<std::string> why_not_ptx(const kernel::Kernel&) { return "there is no PTX target"; }
 
-std::vector<PtxModule> emit_ptx(const std::vector<kernel::Kernel>&,
-                                const std::vector<std::string>&) {
+std::vector<PtxModule> emit_ptx(const std::vector<kernel::Kernel>&, const std::vector<std::string>&,
+                                const PtxOptions&) {
     throw UserError(*why_not_ptx());
 }
 
-PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const std::string&) {
+PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const std::string&, const PtxOptions&) {
     throw UserError(*why_not_ptx());
 }
 

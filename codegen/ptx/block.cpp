@@ -12,6 +12,8 @@ namespace {
 
 /// Rounds in which all warps only poll, before it counts as a deadlock.
 constexpr int kIdleRounds = 1000;
+/// What each of them takes by %globaltimer: a kernel that gives up waiting does so before.
+constexpr std::uint64_t kIdleNanoseconds = 100'000'000;
 
 /// What shared memory holds before it is written: a NaN in every format.
 constexpr std::byte kUnwritten{0xff};
@@ -60,6 +62,7 @@ void Block::start() {
     landings.clear();
     proxy_fences.assign(warps.size(), 0);
     free_registers = 0;
+    idle_nanoseconds = 0;
     copy_engine.start(machine.tick, kAllLanes);
     for (Agent& agent : tensor_cores) agent.start(machine.tick, kAllLanes);
     for (auto& warp : warps) {
@@ -103,6 +106,7 @@ std::uint64_t Block::run(std::array<std::uint32_t, 3> at) {
             idle = 0;
         } else {
             idle += polls ? 1 : kIdleRounds;
+            idle_nanoseconds += kIdleNanoseconds;
         }
     }
     const auto stuck = std::find_if(warps.begin(), warps.end(),

@@ -237,6 +237,7 @@ class Block {
     std::vector<Agent> tensor_cores;  // by warpgroup
     std::uint32_t free_registers = 0;  // that setmaxnreg.dec gave back, each 32 of a warp as one
     std::uint64_t events = 0;
+    std::uint64_t idle_nanoseconds = 0;  // in which all warps only polled
 
   private:
     void start();

@@ -105,6 +105,12 @@ void read_clock(Warp& warp, const Op& op, Mask mask) {
     for_lanes(mask, [&](int lane) { warp.set_bits(op.result(), lane, warp.executed); });
 }
 
+/// A nanosecond for each of the warp's instructions, and the time in which all warps waited.
+void read_timer(Warp& warp, const Op& op, Mask mask) {
+    const std::uint64_t now = warp.executed + warp.block.idle_nanoseconds;
+    for_lanes(mask, [&](int lane) { warp.set_bits(op.result(), lane, now); });
+}
+
 Handler move_of(unsigned bytes) {
     switch (bytes) {
         case 1: return move<std::uint8_t>;
@@ -124,7 +130,7 @@ void decode_move(Decoder& decoder, const Instruction& instruction, Modifiers& mo
     if (at[1].kind == Operand::Kind::special && at[1].name.find("clock") != std::string::npos) {
         decoder.emit(instruction, read_clock, {decoder.result(at[0], type)}, {});
     } else if (at[1].kind == Operand::Kind::special && at[1].name == "%globaltimer") {
-        decoder.emit(instruction, read_clock, {decoder.result(at[0], type)}, {});
+        decoder.emit(instruction, read_timer, {decoder.result(at[0], type)}, {});
     } else if (at[0].kind == Operand::Kind::list) {
         decoder
             .emit(instruction, unpack, decoder.results(at[0], width_of(at[0])),

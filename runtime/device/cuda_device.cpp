@@ -142,6 +142,11 @@ class CudaDevice : public Device {
         enter();
         driver_.check(driver_.copy(to, from, bytes, stream_), copying(bytes, "on the GPU"));
     }
+    void clear(Address to, std::size_t bytes) override {
+        enter();
+        driver_.check(driver_.set_bytes(to, 0, bytes, stream_),
+                      "clear " + std::to_string(bytes) + " bytes on the GPU");
+    }
 
     void launch(const LaunchCall& call) override {
         enter();

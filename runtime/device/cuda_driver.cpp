@@ -48,6 +48,7 @@ CudaDriver::CudaDriver(const std::string& library) {
     find(handle, "cuMemcpyHtoDAsync_v2", copy_in);
     find(handle, "cuMemcpyDtoHAsync_v2", copy_out);
     find(handle, "cuMemcpyDtoDAsync_v2", copy);
+    find(handle, "cuMemsetD8Async", set_bytes);
     find(handle, "cuStreamCreate", stream_create);
     find(handle, "cuStreamDestroy_v2", stream_destroy);
     find(handle, "cuStreamSynchronize", stream_synchronize);

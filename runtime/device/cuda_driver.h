@@ -83,6 +83,7 @@ struct CudaDriver {
     CuResult (*copy_in)(CuPointer, const void*, std::size_t, CuStream) = nullptr;
     CuResult (*copy_out)(void*, CuPointer, std::size_t, CuStream) = nullptr;
     CuResult (*copy)(CuPointer, CuPointer, std::size_t, CuStream) = nullptr;
+    CuResult (*set_bytes)(CuPointer, unsigned char, std::size_t, CuStream) = nullptr;
     CuResult (*stream_create)(CuStream*, unsigned) = nullptr;
     CuResult (*stream_destroy)(CuStream) = nullptr;
     CuResult (*stream_synchronize)(CuStream) = nullptr;

@@ -94,6 +94,8 @@ class Device {
     virtual void copy_in(Address to, const void* from, std::size_t bytes) = 0;
     virtual void copy_out(void* to, Address from, std::size_t bytes) = 0;
     virtual void copy(Address to, Address from, std::size_t bytes) = 0;
+    /// All bits 0, without a copy from the host. A recording has it.
+    virtual void clear(Address to, std::size_t bytes) = 0;
     /// Like copy_out, but what is copied is there after `synchronize` alone: several wait once.
     virtual void copy_out_at_wait(void* to, Address from, std::size_t bytes) {
         copy_out(to, from, bytes);
@@ -138,9 +140,7 @@ class Allocation {
     /// The same; fresh memory holds zeros.
     bool reserve_zeros(std::size_t bytes) {
         if (!reserve(bytes)) return false;
-        const std::vector<std::byte> zeros(bytes);
-        if (bytes) device_->copy_in(address_, zeros.data(), bytes);
-        device_->synchronize();
+        if (bytes) device_->clear(address_, bytes);
         return true;
     }
     Address address() const { return address_; }

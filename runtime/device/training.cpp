@@ -132,10 +132,17 @@ class DeviceTraining : public TrainingExecutor {
         const std::vector<OptimizerState> states = optimizer_->state_here();
         const std::size_t bytes = program_.placement().parameters().bytes;
         for (std::size_t i = 0; i < states.size(); ++i) {
-            if (to_device) device_.copy_in(places[i], states[i].flat.data(), bytes);
+            if (to_device && is_fresh(states[i])) device_.clear(places[i], bytes);
+            else if (to_device) device_.copy_in(places[i], states[i].flat.data(), bytes);
             else device_.copy_out(states[i].flat.data(), places[i], bytes);
         }
         device_.synchronize();
+    }
+
+    /// Whether a state is that of before the first update: zeros.
+    bool is_fresh(const OptimizerState& state) const {
+        return optimizer_->step() == 0 && std::all_of(state.flat.begin(), state.flat.end(),
+                                                      [](float value) { return value == 0; });
     }
 
     void fetch_parameters() {

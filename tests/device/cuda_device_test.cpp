@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <vector>
@@ -134,6 +135,27 @@ TEST_CASE("copies of every size arrive, those that are waited for together after
         device->synchronize();
         CHECK(back == there);
     }
+}
+
+TEST_CASE("zeros are made on the GPU, and once more whenever a recording of them is repeated") {
+    constexpr std::size_t kBytes = 3 << 20;
+    const auto device = open_cuda(kFake);
+    runtime::device::Allocation memory(*device);
+    const int sent = count_of("bytes from the host");
+    CHECK(memory.reserve_zeros(kBytes));
+    const std::vector<char> zeros(kBytes), ones(kBytes, 1);
+    std::vector<char> back(kBytes, 'x');
+    device->copy_out(back.data(), memory.address(), kBytes);
+    CHECK(back == zeros);
+    CHECK(count_of("bytes from the host") == sent);
+    const auto recording = device->record([&] { device->clear(memory.address(), kBytes - 1); });
+    for (int i = 0; i < 2; ++i) {
+        device->copy_in(memory.address(), ones.data(), kBytes);
+        device->replay(*recording);
+        device->copy_out(back.data(), memory.address(), kBytes);
+        CHECK(std::count(back.begin(), back.end(), 1) == 1);
+    }
+    CHECK(count_of("bytes from the host") == sent + 2 * int(kBytes));
 }
 
 TEST_CASE("a large copy goes in pieces, of which one is filled while another is under way") {

@@ -1,4 +1,5 @@
 // Training steps with their optimizer on a device, beside those of this machine's cores.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -168,6 +169,21 @@ TEST_CASE("gradients of several batches move the parameters once, on a GPU too")
                        host.run(number, {.learning_rate = 0.005})) < 1e-4);
     }
     check_same_state(device, host);
+}
+
+TEST_CASE("a training on a GPU starts with its parameters and no zeros from the host") {
+    if (!has_ptx()) return;
+    const std::string fake = FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1";
+    const runtime::Model model = transformer().on(runtime::device::open_cuda(fake));
+    void* const library = dlopen(fake.c_str(), RTLD_NOW);
+    const auto count = reinterpret_cast<int (*)(const char*)>(dlsym(library, "fake_cuda_count"));
+    Training training(model, {});
+    const std::size_t parameters = training.parameters.flat_size() * sizeof(float);
+    const int before = count("bytes from the host");
+    training.run(0, {.learning_rate = 0.005});
+    const auto sent = std::size_t(count("bytes from the host") - before);
+    CHECK(sent >= parameters);
+    CHECK(sent < parameters + 2000);  // inputs
 }
 
 TEST_CASE("a step whose loss is not finite changes nothing on a device") {

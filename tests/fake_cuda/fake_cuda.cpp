@@ -281,6 +281,7 @@ int cuMemFree_v2(std::uint64_t address) {
 /// Memory of the host that is not pinned is read at once.
 int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, void*) {
     if (g_state.capture || !at(to, bytes)) return kInvalid;
+    g_state.counts["bytes from the host"] += int(bytes);
     std::vector<std::byte> values;
     if (!is_pinned(from)) {
         ++g_state.counts["copies of other memory"];
@@ -319,6 +320,13 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes
     return later([=] {
         if (!at(to, bytes) || !at(from, bytes)) return kInvalid;
         std::memmove(at(to, bytes), at(from, bytes), bytes);
+        return 0;
+    });
+}
+int cuMemsetD8Async(std::uint64_t to, unsigned char value, std::size_t bytes, void*) {
+    return later([=] {
+        if (!at(to, bytes)) return kInvalid;
+        std::memset(at(to, bytes), value, bytes);
         return 0;
     });
 }

@@ -42,6 +42,7 @@ class LaunchClock : public runtime::device::Device {
     void copy(Address to, Address from, std::size_t bytes) override {
         device_->copy(to, from, bytes);
     }
+    void clear(Address to, std::size_t bytes) override { device_->clear(to, bytes); }
     void launch(const LaunchCall& call) override {
         if (!counted_.empty() && !counted_.contains(call.kernel)) return device_->launch(call);
         milliseconds_ += device_->milliseconds_of([&] { device_->launch(call); });

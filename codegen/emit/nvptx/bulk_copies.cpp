@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/emit/nvptx/inline_asm.h"
+#include "codegen/emit/nvptx/module.h"
 
 namespace fovea::emit::nvptx {
 
@@ -15,6 +16,17 @@ namespace {
 /// The 32 bits of an address in shared memory.
 Value* shared_address(Function& f, Value* pointer) {
     return f.ir().CreatePtrToInt(pointer, f.ir().getInt32Ty());
+}
+
+/// Ends the kernel with an error where so many seconds have gone by since `start`.
+void trap_after(Function& f, Value* start, int seconds) {
+    const std::int64_t nanoseconds = std::int64_t(seconds) * 1'000'000'000;
+    write_asm(f,
+              fmt::format("{{\n\t.reg .pred late;\n\t.reg .b64 taken;\n\t"
+                          "mov.u64 taken, %globaltimer;\n\tsub.s64 taken, taken, $0;\n\t"
+                          "setp.gt.s64 late, taken, {};\n\t@late trap;\n\t}}",
+                          nanoseconds),
+              "l", {start});
 }
 
 }  // namespace
@@ -47,6 +59,9 @@ void arrive_expecting(Function& f, Value* barrier, int bytes) {
 void wait_for_phase(Function& f, Value* barrier, Value* parity) {
     llvm::IRBuilder<>& ir = f.ir();
     Value* address = shared_address(f, barrier);
+    const int seconds = ModuleBuilder::wait_seconds(*f.llvm_function().getParent());
+    Value* start = nullptr;
+    if (seconds) start = read_asm(f, ir.getInt64Ty(), "mov.u64 $0, %globaltimer;", "=l", {});
     BasicBlock* again = BasicBlock::Create(ir.getContext(), "wait", &f.llvm_function());
     BasicBlock* after = BasicBlock::Create(ir.getContext(), "arrived", &f.llvm_function());
     ir.CreateBr(again);
@@ -56,7 +71,14 @@ void wait_for_phase(Function& f, Value* barrier, Value* parity) {
                            "mbarrier.try_wait.parity.shared::cta.b64 done, [$1], $2;\n\t"
                            "selp.b32 $0, 1, 0, done;\n\t}",
                            "=r,r,r", {address, parity});
-    ir.CreateCondBr(ir.CreateICmpNE(done, ir.getInt32(0)), after, again);
+    BasicBlock* late =
+        seconds ? BasicBlock::Create(ir.getContext(), "late", &f.llvm_function()) : again;
+    ir.CreateCondBr(ir.CreateICmpNE(done, ir.getInt32(0)), after, late);
+    if (seconds) {
+        ir.SetInsertPoint(late);
+        trap_after(f, start, seconds);
+        ir.CreateBr(again);
+    }
     ir.SetInsertPoint(after);
 }
 

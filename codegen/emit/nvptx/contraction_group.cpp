@@ -1,6 +1,7 @@
 // The product of two tiles of bfloat16 or tf32 by wgmma, which reads both from shared memory, in
 // rows of 128 bytes that are swizzled.
 #include "codegen/emit/nvptx/contraction_product.h"
+#include "codegen/emit/nvptx/group_products.h"
 #include "codegen/emit/nvptx/inline_asm.h"
 
 namespace fovea::emit::nvptx {
@@ -10,10 +11,9 @@ using llvm::Value;
 namespace {
 
 constexpr int kRows = 64;  // of a group of four warps
-/// Bytes: along the depth of one instruction, of a row and of eight of them. bfloat16 alone lies
-/// the other way, 16 rows along the depth.
-constexpr int kDepth = 32, kRow = 128, kEightRows = 1024, kRowsOfDepth = 16;
-constexpr std::uint64_t kSwizzle128 = std::uint64_t(1) << 62;
+/// Bytes: along the depth of one instruction, and of a row. bfloat16 alone lies the other way, 16
+/// rows along the depth.
+constexpr int kDepth = 32, kRow = 128, kRowsOfDepth = 16;
 
 }  // namespace
 

@@ -60,7 +60,8 @@ std::string ascii(const std::string& text) {
 
 class Emission {
   public:
-    explicit Emission(const std::string& architecture) : target_{architecture} {}
+    Emission(const std::string& architecture, const PtxOptions& options)
+        : target_{architecture, options.wait_seconds} {}
 
     /// `aligned`: its buffers start at multiples of 16 bytes.
     PtxKernel add(Kernel kernel, bool aligned = true) {
@@ -242,14 +243,15 @@ std::optional<std::string> why_not_ptx(const Kernel& kernel) {
 }
 
 std::vector<PtxModule> emit_ptx(const std::vector<Kernel>& kernels,
-                                const std::vector<std::string>& architectures) {
+                                const std::vector<std::string>& architectures,
+                                const PtxOptions& options) {
     std::vector<Emission> emissions;
     std::vector<PtxModule> result;
     std::vector<std::unique_ptr<nvptx::ModuleBuilder>> modules;
     std::vector<std::size_t> starts;  // of each architecture's modules
     for (const std::string& architecture : architectures) {
         check_architecture(architecture);
-        Emission& emission = emissions.emplace_back(architecture);
+        Emission& emission = emissions.emplace_back(architecture, options);
         PtxModule& module = result.emplace_back();
         module.architecture = architecture;
         for (const Kernel& kernel : kernels) module.kernels.push_back(emission.add(kernel));
@@ -264,8 +266,9 @@ std::vector<PtxModule> emit_ptx(const std::vector<Kernel>& kernels,
     return result;
 }
 
-PtxModule emit_ptx(const std::vector<Kernel>& kernels, const std::string& architecture) {
-    return std::move(emit_ptx(kernels, std::vector{architecture})[0]);
+PtxModule emit_ptx(const std::vector<Kernel>& kernels, const std::string& architecture,
+                   const PtxOptions& options) {
+    return std::move(emit_ptx(kernels, std::vector{architecture}, options)[0]);
 }
 
 }  // namespace fovea::emit

@@ -18,13 +18,21 @@ std::optional<std::string> why_not_ptx();
 /// Why this kernel has no form in PTX, as a sentence without its end: "it has …"; none: it has one.
 std::optional<std::string> why_not_ptx(const kernel::Kernel& kernel);
 
+struct PtxOptions {
+    /// A wait for a copy or for a group of warps that takes longer traps: a hang becomes an error
+    /// of the kernel. 0: waits have no end, and cost less.
+    int wait_seconds = 0;
+};
+
 /// The PTX of all kernels for each of these architectures, older ones first: kernels are compiled
 /// on all processors, and what is the same for several architectures once. UserError as below.
 std::vector<PtxModule> emit_ptx(const std::vector<kernel::Kernel>& kernels,
-                                const std::vector<std::string>& architectures);
+                                const std::vector<std::string>& architectures,
+                                const PtxOptions& options = {});
 
 /// The PTX of all kernels, as one module. UserError where this build has no LLVM, the
 /// architecture is unknown, or a kernel has no form (it names the kernel and says why).
-PtxModule emit_ptx(const std::vector<kernel::Kernel>& kernels, const std::string& architecture);
+PtxModule emit_ptx(const std::vector<kernel::Kernel>& kernels, const std::string& architecture,
+                   const PtxOptions& options = {});
 
 }  // namespace fovea::emit

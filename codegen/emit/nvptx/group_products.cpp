@@ -10,9 +10,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kEightRows = 1024;  // bytes
-constexpr std::uint64_t kSwizzle128 = std::uint64_t(1) << 62;
-
 /// `$first, …`: so many operands of an instruction.
 std::string registers(std::size_t first, std::size_t count) {
     std::string text;

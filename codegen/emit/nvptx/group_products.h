@@ -6,6 +6,11 @@
 
 namespace fovea::emit::nvptx {
 
+/// Of the descriptions of operands in shared memory: bytes of eight rows of 128, and the field
+/// that says their swizzle.
+inline constexpr int kEightRows = 1024;
+inline constexpr std::uint64_t kSwizzle128 = std::uint64_t(1) << 62;
+
 /// Names an operand that lies from `address` on. Neighbours are along the depth of the product, or
 /// along its columns; then `apart` bytes lie between columns of 64 elements.
 llvm::Value* describe_operand(Function& f, llvm::Value* address, int apart = 16);

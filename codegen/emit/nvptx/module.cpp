@@ -1,7 +1,9 @@
 #include "codegen/emit/nvptx/module.h"
 
 #include <llvm/ADT/SmallString.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Metadata.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -14,6 +16,7 @@ namespace fovea::emit::nvptx {
 namespace {
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
+constexpr const char* kWaitSeconds = "fovea.wait_seconds";  // a flag of modules
 constexpr const char* kPtxFeature = "+ptx85";  // ModuleBuilder::kPtxVersion
 
 const llvm::Target& find_target() {
@@ -40,6 +43,15 @@ ModuleBuilder::ModuleBuilder(const std::string& name, const Target& target) : ta
         std::nullopt, llvm::CodeGenOptLevel::Aggressive));
     module_->setTargetTriple(kTriple);
     module_->setDataLayout(machine_->createDataLayout());
+    if (target.wait_seconds > 0)
+        module_->addModuleFlag(llvm::Module::Warning, kWaitSeconds,
+                               std::uint32_t(target.wait_seconds));
+}
+
+int ModuleBuilder::wait_seconds(const llvm::Module& module) {
+    const auto* flag =
+        llvm::mdconst::extract_or_null<llvm::ConstantInt>(module.getModuleFlag(kWaitSeconds));
+    return flag ? int(flag->getZExtValue()) : 0;
 }
 
 void ModuleBuilder::verify() const {

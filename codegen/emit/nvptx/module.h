@@ -13,6 +13,7 @@ namespace fovea::emit::nvptx {
 /// A GPU that PTX is written for.
 struct Target {
     std::string architecture;  // sm_80, sm_90, sm_90a
+    int wait_seconds = 0;  // PtxOptions
     /// Matrix products of whole groups of warps, and copies of tensors: sm_90a.
     bool has_wgmma() const { return architecture == "sm_90a"; }
 };
@@ -26,6 +27,9 @@ class ModuleBuilder {
 
     llvm::Module& module() { return *module_; }
     const Target& target() const { return target_; }
+    /// Target::wait_seconds of the module's target.
+    static int wait_seconds(const llvm::Module& module);
+
     /// Verifies and optimizes the module and writes it as PTX. InternalError for a module that is
     /// no LLVM, or calls a function that LLVM does not know: such a call would be one of an
     /// external function in the PTX.

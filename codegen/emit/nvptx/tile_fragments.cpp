@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Intrinsics.h>
 
+#include "codegen/emit/nvptx/block_order.h"
 #include "codegen/emit/nvptx/matrix_instructions.h"
 #include "codegen/kernel/blocks.h"
 
@@ -31,17 +32,10 @@ bool TileFragments::has_rows(Id id) const {
 }
 
 void TileFragments::find_block(const std::vector<AxisId>& points, int tile, Value* row) {
-    Value* extent = f_.extent(rows_);
-    Value* count = ir_.CreateUDiv(ir_.CreateNSWAdd(extent, f_.number(tile - 1)), f_.number(tile));
-    first_row_ = ir_.CreateNSWMul(ir_.CreateURem(f_.block(), count), f_.number(tile));
-    Value* rest = ir_.CreateUDiv(f_.block(), count);
-    for (std::size_t i = points.size(); i-- > 0;) {
-        Value* extent_of_points = f_.extent(points[i]);
-        f_.set_position(points[i], ir_.CreateURem(rest, extent_of_points));
-        rest = ir_.CreateUDiv(rest, extent_of_points);
-    }
+    first_row_ = place_block(f_, {rows_, tile, points});
     in_quad_ = ir_.CreateAnd(f_.thread(), kQuad - 1, "in_quad");
-    slots_.set_rows(ir_.CreateNSWAdd(first_row_, ir_.CreateZExt(row, ir_.getInt64Ty())), extent);
+    slots_.set_rows(ir_.CreateNSWAdd(first_row_, ir_.CreateZExt(row, ir_.getInt64Ty())),
+                    f_.extent(rows_));
 }
 
 Values TileFragments::values(Id id, DType dtype) {

@@ -1,11 +1,12 @@
-// Blocks are numbered with the tiles of the `par` axis innermost. Loops over tiles are those of
-// all threads of a block together.
+// Loops over tiles are those of all threads of a block together.
 #include "codegen/emit/nvptx/tile_kernel.h"
 
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/attention_group.h"
+#include "codegen/emit/nvptx/block_order.h"
+#include "codegen/emit/nvptx/grid.h"
 #include "codegen/emit/nvptx/tile_elements.h"
 #include "codegen/emit/nvptx/tile_matrix_kernel.h"
 #include "codegen/emit/nvptx/tile_plan.h"
@@ -32,22 +33,13 @@ class TileKernel {
   private:
     /// The point and the tile of this block.
     void find_block() {
-        llvm::IRBuilder<>& ir = f_.ir();
-        Value* rest = f_.block();
-        if (plan_.par >= 0) {
-            const int tile = plan_.tiles.at(plan_.par);
-            Value* extent = f_.extent(plan_.par);
-            Value* count =
-                ir.CreateUDiv(ir.CreateNSWAdd(extent, f_.number(tile - 1)), f_.number(tile));
-            Value* first = ir.CreateNSWMul(ir.CreateURem(rest, count), f_.number(tile));
-            rest = ir.CreateUDiv(rest, count);
-            set_tile(plan_.par, first, extent);
+        if (plan_.par < 0) {
+            set_positions(f_, plan_.points, f_.block());
+            return;
         }
-        for (std::size_t i = plan_.points.size(); i-- > 0;) {
-            Value* extent = f_.extent(plan_.points[i]);
-            f_.set_position(plan_.points[i], ir.CreateURem(rest, extent));
-            rest = ir.CreateUDiv(rest, extent);
-        }
+        const int tile = plan_.tiles.at(plan_.par);
+        Value* first = place_block(f_, {plan_.par, tile, plan_.points});
+        set_tile(plan_.par, first, f_.extent(plan_.par));
     }
 
     /// The tile from `first` on, of positions below `end`.

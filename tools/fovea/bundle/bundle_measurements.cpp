@@ -28,7 +28,8 @@ void add_product(BundleWriter& writer, std::int64_t rows, std::int64_t k, std::i
                                                          .graph = product_graph(k, columns, tf32),
                                                          .dtype = tf32 ? DType::f32 : DType::bf16,
                                                          .tf32 = tf32})});
-    writer.begin_model(model, fmt::format("measured {} product {}", dtype, name));
+    writer.begin_model(model, fmt::format("measured {} product {}", dtype, name),
+                       emit::PtxOptions{});
     writer.add(BenchCase{.name = fmt::format("{} product {}", dtype, name),
                          .dims = {{"rows", rows}},
                          .small_dims = {{"rows", 32}},
@@ -60,7 +61,8 @@ void add_attention(BundleWriter& writer, std::int64_t width, bool is_causal, boo
                    .dtype = DType::bf16})});
     const std::string name = fmt::format("width {}, {}", width, is_causal ? "causal" : "full");
     const std::string pass = backward ? "backward" : "forward";
-    writer.begin_model(model, fmt::format("measured attention {}, {}", name, pass));
+    writer.begin_model(model, fmt::format("measured attention {}, {}", name, pass),
+                       emit::PtxOptions{});
     for (std::int64_t length : {512, 2048, 8192}) {
         const std::int64_t batch = std::max<std::int64_t>(1, 16384 / length);
         const double n = double(length), pairs = is_causal ? n * (n + 1) / 2 : n * n;
@@ -78,7 +80,7 @@ void add_step(BundleWriter& writer) {
     LoadedModel loaded = load_model("attention_is_all_you_need", {{"dtype", "bf16"}});
     const CompiledModel model =
         compile(loaded, {translator_programs(loaded, {})[0]}, Kernels::of_gpu);
-    writer.begin_model(model, "measured training step, base");
+    writer.begin_model(model, "measured training step, base", emit::PtxOptions{});
     const SampleDims dims = {{"batch", 64},
                              {"src_len", 64},
                              {"tgt_len", 64},

@@ -83,9 +83,10 @@ Json BundleWriter::write_tensors(const std::vector<bundle::CaseTensor>& tensors)
     return json;
 }
 
-void BundleWriter::begin_model(const CompiledModel& model, const std::string& name) {
+void BundleWriter::begin_model(const CompiledModel& model, const std::string& name,
+                               const emit::PtxOptions& options) {
     model_ = &model;
-    const auto code = compile_for_devices(model.plan, emit::ptx_architectures());
+    const auto code = compile_for_devices(model.plan, emit::ptx_architectures(), options);
     Json::Object ptx;
     for (const auto& module : code.modules)
         ptx.emplace_back(module.architecture, write_ptx(module.text));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/pipeline.h"
 #include "runtime/json.h"
 #include "tools/bundle/case_file.h"
@@ -51,9 +52,13 @@ class BundleWriter {
   public:
     explicit BundleWriter(std::filesystem::path folder);
 
+    /// After which a wait of a kernel that is checked is an error, long before the case is a hang.
+    static constexpr int kWaitSeconds = 10;
+
     /// Compiles the model's kernels for every architecture; the cases that follow are its own. Adds
-    /// the case that loads them.
-    void begin_model(const CompiledModel& model, const std::string& name);
+    /// the case that loads them. Kernels that are measured have no bound of their waits.
+    void begin_model(const CompiledModel& model, const std::string& name,
+                     const emit::PtxOptions& options = {.wait_seconds = kWaitSeconds});
     void add(const ProgramCase& given);
     void add(const TrainingCase& given);
     void add(const BenchCase& given);

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <functional>
 
 #include "codegen/base/error.h"
@@ -258,16 +261,32 @@ device::Code device_code(const plan::Model& model, const std::vector<emit::PtxMo
     return code;
 }
 
+emit::PtxOptions ptx_options() {
+    const char* text = std::getenv("FOVEA_CHECK_WAITS");
+    if (!text) return {};
+    int seconds = 0;
+    const char* end = text + std::strlen(text);
+    const auto [rest, error] = std::from_chars(text, end, seconds);
+    if (error != std::errc() || rest != end || seconds < 1 || seconds > 3600)
+        throw UserError(fmt::format(
+            "FOVEA_CHECK_WAITS is '{}'; set it to the seconds, 1 to 3600, after which a GPU's wait "
+            "is an error",
+            text));
+    return {.wait_seconds = seconds};
+}
+
 std::vector<emit::PtxModule> emit_modules(const plan::Model& model,
-                                          const std::vector<std::string>& architectures) {
+                                          const std::vector<std::string>& architectures,
+                                          const emit::PtxOptions& options) {
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    return emit::emit_ptx(model.kernels, architectures);
+    return emit::emit_ptx(model.kernels, architectures, options);
 }
 
 device::Code compile_for_devices(const plan::Model& model,
-                                 const std::vector<std::string>& architectures) {
+                                 const std::vector<std::string>& architectures,
+                                 const emit::PtxOptions& options) {
     const plan::Model whole = with_optimizer(model);
-    return device_code(whole, emit_modules(whole, architectures));
+    return device_code(whole, emit_modules(whole, architectures, options));
 }
 
 runtime::Model description_of(const plan::Model& model) {

@@ -2,6 +2,7 @@
 // code for this machine's cores.
 #pragma once
 
+#include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/emit/ptx_module.h"
 #include "codegen/plan/plan.h"
 #include "runtime/device/code.h"
@@ -17,14 +18,19 @@ plan::Model with_optimizer(const plan::Model& model);
 runtime::device::Code device_code(const plan::Model& model,
                                   const std::vector<emit::PtxModule>& modules);
 
+/// As FOVEA_CHECK_WAITS=SECONDS says, else none. UserError where it is no number of seconds.
+emit::PtxOptions ptx_options();
+
 /// The PTX of all kernels for each of `architectures`, at the same time. UserError as below.
 std::vector<emit::PtxModule> emit_modules(const plan::Model& model,
-                                          const std::vector<std::string>& architectures);
+                                          const std::vector<std::string>& architectures,
+                                          const emit::PtxOptions& options = ptx_options());
 
 /// The same as code, with the kernels of an optimizer. UserError where a kernel has no form in PTX,
 /// or this build of fovea writes none.
 runtime::device::Code compile_for_devices(const plan::Model& model,
-                                          const std::vector<std::string>& architectures);
+                                          const std::vector<std::string>& architectures,
+                                          const emit::PtxOptions& options = ptx_options());
 
 /// What a generated file says about its model. Programs check their inputs, and have no code.
 runtime::Model description_of(const plan::Model& model);

@@ -57,6 +57,10 @@ void InterpreterDevice::copy(Address to, Address from, std::size_t bytes) {
     std::memmove(host(to, bytes), host(from, bytes), bytes);
 }
 
+void InterpreterDevice::clear(Address to, std::size_t bytes) {
+    std::memset(host(to, bytes), 0, bytes);
+}
+
 namespace {
 
 std::array<std::byte, 128> tensor_map(const runtime::device::MappedTensor& tensor) {

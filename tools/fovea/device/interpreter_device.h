@@ -27,6 +27,7 @@ class InterpreterDevice : public runtime::device::Device {
     void copy_in(Address to, const void* from, std::size_t bytes) override;
     void copy_out(void* to, Address from, std::size_t bytes) override;
     void copy(Address to, Address from, std::size_t bytes) override;
+    void clear(Address to, std::size_t bytes) override;
 
     void launch(const runtime::device::LaunchCall& call) override;
     void synchronize() override {}

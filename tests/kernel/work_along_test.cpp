@@ -1,0 +1,52 @@
+// Under a causal mask later queries have more work, and earlier keys; windows and lengths that are
+// loaded for each query tell nothing.
+#include "codegen/kernel/work_along.h"
+
+#include <doctest/doctest.h>
+
+#include "codegen/kernel/split_accumulation.h"
+#include "tests/kernel/attention_programs.h"
+
+using namespace fovea;
+using namespace fovea::test;
+using kernel::Kernel;
+using kernel::Work;
+
+namespace {
+
+kernel::AxisId par_axis(const Kernel& kernel) {
+    for (const kernel::Node& node : kernel.nodes)
+        if (auto loop = std::get_if<kernel::Loop>(&node.operation))
+            if (loop->kind == kernel::LoopKind::par) return loop->axis;
+    return -1;
+}
+
+Work work_of(const Kernel& kernel) { return kernel::work_along(kernel, par_axis(kernel)); }
+
+}  // namespace
+
+TEST_CASE("work rises along queries and falls along keys where attention is causal") {
+    using Lengths = AttentionVariant::Lengths;
+    for (const bool causal : {false, true})
+        for (const Lengths lengths : {Lengths::none, Lengths::sequences}) {
+            AttentionVariant variant;
+            variant.causal = causal, variant.lengths = lengths;
+            CHECK(work_of(attention_forward(variant)) == (causal ? Work::rises : Work::even));
+            const std::vector<Kernel> parts =
+                kernel::split_accumulation(attention_backward(variant));
+            const bool falls = causal || lengths == Lengths::sequences;
+            CHECK(work_of(parts[0]) == (falls ? Work::falls : Work::even));
+            CHECK(work_of(parts[1]) == (causal ? Work::rises : Work::even));
+        }
+}
+
+TEST_CASE("work along queries is even where bounds do not tell") {
+    AttentionVariant window;
+    window.causal = true, window.window = 5;
+    CHECK(work_of(attention_forward(window)) == Work::even);
+    AttentionVariant by_query;
+    by_query.lengths = AttentionVariant::Lengths::queries;
+    CHECK(work_of(attention_forward(by_query)) == Work::even);
+    by_query.causal = true;
+    CHECK(work_of(attention_forward(by_query)) == Work::even);
+}
