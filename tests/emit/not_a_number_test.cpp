@@ -59,6 +59,38 @@ Kernel softmax() {
     return it.finish();
 }
 
+/// Of the first 20 positions; the others have weight 0.
+Kernel masked_softmax() {
+    Builder it("masked_softmax");
+    const AxisId i = it.axis("i", "m"), j = it.axis("j", "n");
+    const int x = it.input("x", {"m", "n"}), y = it.output("y", {"m", "n"});
+    it.each(i, [&] {
+        const Id at = it.index(j), count = it.constant(20, DType::i32);
+        const Id seen = it.lt(at, count), a = it.load(it.at(x, {i, j}));
+        const Id chosen = it.where(seen, a, it.constant(-3e38));
+        const Id e = it.map(Elementwise::exp, {it.sub(chosen, it.max(chosen, {j}))});
+        it.store(it.at(y, {i, j}), it.div(e, it.sum(e, {j})));
+    });
+    return it.finish();
+}
+
+/// The loss of label 2, and how many elements are the largest of their row.
+Kernel cross_entropy(bool counts) {
+    Builder it(counts ? "counted_cross_entropy" : "cross_entropy");
+    const AxisId i = it.axis("i", "m"), j = it.axis("j", "n");
+    const int x = it.input("x", {"m", "n"}), y = it.output("y", {"m"});
+    const int ties = counts ? it.output("ties", {"m"}) : -1;
+    it.each(i, [&] {
+        const Id a = it.load(it.at(x, {i, j})), below = it.sub(a, it.max(a, {j}));
+        const Id total = it.map(Elementwise::log, {it.sum(it.map(Elementwise::exp, {below}), {j})});
+        const Id at = it.index(j), label = it.constant(2, DType::i32);
+        const Id is_label = it.map(Elementwise::eq, {at, label}), zero = it.constant(0);
+        it.store(it.at(y, {i}), it.sub(total, it.sum(it.where(is_label, below, zero), {j})));
+        if (counts) it.store(it.at(ties, {i}), it.sum(it.lt(below, zero), {j}));
+    });
+    return it.finish();
+}
+
 void set(Arrays& arrays, std::size_t buffer, std::size_t at) {
     arrays.floats[buffer][at] = kNan;
     arrays.exact[buffer][at] = kNan;
@@ -88,7 +120,8 @@ int maximum_in(const Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("NaN stays NaN in relu, maximum, minimum and reductions") {
-    const std::vector<Kernel> kernels{pairs(), largest(), softmax()};
+    const std::vector<Kernel> kernels{pairs(), largest(), softmax(), masked_softmax(),
+                                      cross_entropy(false)};
     for (const std::string& isa : isas_here()) {
         CAPTURE(isa);
         const runtime::Model& model =
@@ -112,4 +145,9 @@ TEST_CASE("a maximum leaves NaN out only where a sum of exponentials shows it") 
     const Kernel plain = largest(), shifted = softmax();
     CHECK(!is_maximum_of_softmax(plain, maximum_in(plain)));
     CHECK(is_maximum_of_softmax(shifted, maximum_in(shifted)));
+    const Kernel masked = masked_softmax(), loss = cross_entropy(false);
+    CHECK(is_maximum_of_softmax(masked, maximum_in(masked)));
+    CHECK(is_maximum_of_softmax(loss, maximum_in(loss)));
+    const Kernel counted = cross_entropy(true);
+    CHECK(!is_maximum_of_softmax(counted, maximum_in(counted)));
 }
