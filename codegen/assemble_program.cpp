@@ -1,8 +1,12 @@
 #include "codegen/assemble_program.h"
 
+#include <algorithm>
+#include <set>
+
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/optimize/id_ranges.h"
+#include "codegen/optimize/uncertain_slices.h"
 #include "codegen/plan/lifetimes.h"
 #include "codegen/plan/phases.h"
 
@@ -53,12 +57,14 @@ class Assembly {
 
     plan::Program run(const Graph& model_graph, const std::vector<plan::Tensor>& parameters) {
         program_.tensors = parameters;
-        add_inputs(seal_scans(model_graph));
+        const Graph sealed = seal_scans(model_graph);
+        add_inputs(sealed);
         add_outputs();
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
         plan::form_phases(program_, pool_.kernels());
         plan::set_lifetimes(program_, pool_.kernels());
+        add_slices(sealed);
         return std::move(program_);
     }
 
@@ -76,6 +82,23 @@ class Assembly {
             tensor.checks = checks_of_input(model_graph, checks, tensor.name);
             program_.tensors.push_back(tensor);
         }
+    }
+    /// Those of sizes that the program has: others are of values that nothing reads.
+    void add_slices(const Graph& model_graph) {
+        std::set<Symbol> known;
+        for (const plan::Tensor& tensor : program_.tensors)
+            for (const Dim& dim : tensor.shape) add_symbols(dim, known);
+        for (const UncertainSlice& slice : uncertain_slices(model_graph)) {
+            std::set<Symbol> own;
+            for (const Dim& dim : {slice.first, slice.size, slice.extent}) add_symbols(dim, own);
+            if (std::includes(known.begin(), known.end(), own.begin(), own.end()))
+                program_.slices.push_back({slice.first, slice.size, slice.extent, slice.place});
+        }
+    }
+    static void add_symbols(const Dim& dim, std::set<Symbol>& symbols) {
+        for (const DimTerm& term : dim.terms())
+            for (Symbol symbol : term.symbols)
+                if (term.factor && symbol) symbols.insert(symbol);
     }
     void add_outputs() {
         bool gradients = false;

@@ -91,6 +91,13 @@ void check_lengths_of_shape(const char* name, const std::int32_t* values,
                         "; lengths are from 0 to " + std::to_string(limit));
 }
 
+void check_slice(const char* place, std::int64_t first, std::int64_t size, std::int64_t extent) {
+    if (first >= 0 && first + size <= extent) return;
+    throw UserError(std::string(place) + ": a slice of " + std::to_string(size) + " from " +
+                    std::to_string(first) + " does not lie within the " + std::to_string(extent) +
+                    " elements of its axis");
+}
+
 void check_computed(const Program& program, const Call& call, std::span<const std::int64_t> dims,
                     std::size_t first_buffer) {
     for (const ComputedCheck& check : program.computed) {

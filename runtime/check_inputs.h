@@ -33,6 +33,10 @@ void check_lengths_of_shape(const char* name, const std::int32_t* values,
                             std::span<const std::int64_t> shape, std::int64_t limit,
                             std::span<const AxisPart> parts = {});
 
+/// UserError unless `size` positions from `first` on lie within `extent`; `place` is where the
+/// model takes them.
+void check_slice(const char* place, std::int64_t first, std::int64_t size, std::int64_t extent);
+
 /// After a run: UserError when ids or lengths that the program computed were out of range. `dims`
 /// are those of the model; the program's buffers are the tensors from `first_buffer` on.
 void check_computed(const Program& program, const Call& call, std::span<const std::int64_t> dims,

@@ -45,14 +45,16 @@ void reduce_reference(const Evaluation& e, Array& result) {
     });
 }
 
+/// Of a maximum: shared by those that are as large. A row with NaN has none, 0 / 0, as PyTorch's.
 void reduce_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) {
     if (!sink.wants(0)) return;
     Tensor x = sink.input(0);
     Shape shape = x.shape();
     if (node.reduction == Reduction::sum) return sink.add(0, broadcast(dy, shape));
     Tensor taken = eq(x, y);
-    Tensor ties = reduce(Reduction::sum, cast(taken, x.dtype()), node.axis);
-    sink.add(0, where(taken, dy / ties, 0.0));
+    Tensor is_taken = cast(taken, x.dtype());
+    Tensor share = dy / reduce(Reduction::sum, is_taken, node.axis);
+    sink.add(0, share * is_taken);
 }
 
 }  // namespace

@@ -67,6 +67,12 @@ struct Step {
     std::vector<int> sites{};  // where it draws: for those of its kernel, in their order
 };
 
+/// `size` positions from `first` on, of `extent`: checked before a run, since it depends on sizes.
+struct Slice {
+    Dim first{}, size{}, extent{};
+    std::string place{};  // model.cpp:12
+};
+
 /// One computation. `tensors` starts with the model's parameters, in order, then inputs, outputs,
 /// buffers (prepared ones among them).
 struct Program {
@@ -74,6 +80,7 @@ struct Program {
     std::vector<Tensor> tensors{};
     std::vector<Step> prepare{};  // what depends on dims and parameters alone
     std::vector<Step> steps{};
+    std::vector<Slice> slices{};  // those that do not lie within their axes for all sizes
     /// For each output, by number among the inputs, those that it depends on. No list at all, as in
     /// programs that give gradients: every output needs every input.
     std::vector<std::vector<int>> needs{};

@@ -152,6 +152,9 @@ class ProgramText {
             for (const plan::Check& check : tensor.checks)
                 body.line(check_call(tensor, check, "call.tensors[" + std::to_string(i) + "]"));
         }
+        for (const plan::Slice& slice : program_.slices)
+            body.line("check_slice(" + quoted(slice.place) + ", " + spell(slice.first).text + ", " +
+                      spell(slice.size).text + ", " + spell(slice.extent).text + ");");
         if (body.text().empty()) return false;
         writer_.open("void " + function + "(const Call& call)");
         define_dims(body.text());

@@ -164,8 +164,19 @@ std::function<void(const runtime::Call&)> checks_of(const plan::Program& program
             }
         }
     }
-    return [checks, count = model.dims.size()](const runtime::Call& call) {
+    struct Slice {
+        std::string place;
+        runtime::Extent first, size, extent;
+    };
+    std::vector<Slice> slices;
+    for (const plan::Slice& slice : program.slices)
+        slices.push_back({slice.place, convert.extent(slice.first), convert.extent(slice.size),
+                          convert.extent(slice.extent)});
+    return [checks, slices, count = model.dims.size()](const runtime::Call& call) {
         const std::span<const std::int64_t> dims(call.dims, count);
+        for (const Slice& slice : slices)
+            runtime::check_slice(slice.place.c_str(), slice.first.value(dims),
+                                 slice.size.value(dims), slice.extent.value(dims));
         for (const Check& check : checks) {
             const auto shape = runtime::shape_values(check.shape, dims);
             const auto* values = static_cast<const std::int32_t*>(call.tensors[check.tensor]);
