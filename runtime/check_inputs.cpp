@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "check_inputs_of_shape.h"
 #include "error.h"
 
 namespace fovea::runtime {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <span>
 
 namespace fovea::runtime {
 
@@ -14,11 +13,5 @@ void check_ids(const char* name, const std::int32_t* values,
 /// UserError unless 0 <= values[i] <= limit everywhere.
 void check_lengths(const char* name, const std::int32_t* values,
                    std::initializer_list<std::int64_t> shape, std::int64_t limit);
-
-/// The same for shapes that are not written out.
-void check_ids_of_shape(const char* name, const std::int32_t* values,
-                        std::span<const std::int64_t> shape, std::int64_t limit);
-void check_lengths_of_shape(const char* name, const std::int32_t* values,
-                            std::span<const std::int64_t> shape, std::int64_t limit);
 
 }  // namespace fovea::runtime
