@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "check_inputs_of_shape.h"
 #include "error.h"
 #include "shape.h"
 

@@ -3,9 +3,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <span>
-
-#include "program.h"
 
 namespace fovea::runtime {
 
@@ -25,21 +22,8 @@ void check_lengths(const char* name, const std::int32_t* values,
                    std::initializer_list<std::int64_t> shape, std::int64_t limit,
                    std::initializer_list<AxisPart> parts = {});
 
-/// The same for shapes that are not written out.
-void check_ids_of_shape(const char* name, const std::int32_t* values,
-                        std::span<const std::int64_t> shape, std::int64_t limit,
-                        std::span<const AxisPart> parts = {});
-void check_lengths_of_shape(const char* name, const std::int32_t* values,
-                            std::span<const std::int64_t> shape, std::int64_t limit,
-                            std::span<const AxisPart> parts = {});
-
 /// UserError unless `size` positions from `first` on lie within `extent`; `place` is where the
 /// model takes them.
 void check_slice(const char* place, std::int64_t first, std::int64_t size, std::int64_t extent);
-
-/// After a run: UserError when ids or lengths that the program computed were out of range. `dims`
-/// are those of the model; the program's buffers are the tensors from `first_buffer` on.
-void check_computed(const Program& program, const Call& call, std::span<const std::int64_t> dims,
-                    std::size_t first_buffer);
 
 }  // namespace fovea::runtime

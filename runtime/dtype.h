@@ -1,13 +1,12 @@
-// The element types of tensors in generated programs.
+// The sizes and names of element types.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 
-namespace fovea::runtime {
+#include "dtypes.h"
 
-/// Element types. `boolean` is one byte, 0 or 1.
-enum class DType { f32, bf16, i32, boolean };
+namespace fovea::runtime {
 
 /// Bytes of one element.
 constexpr std::size_t size_of(DType type) {

@@ -5,7 +5,7 @@
 #include <exception>
 #include <set>
 
-#include "check_inputs.h"
+#include "check_inputs_of_shape.h"
 #include "error.h"
 #include "plan_workspace.h"
 #include "shape.h"

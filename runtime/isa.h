@@ -6,15 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "call.h"
+#include "description.h"
 
 namespace fovea::runtime {
-
-/// The kernels of a model for one instruction set: a ProgramCode per program.
-struct IsaPart {
-    const char* isa;
-    const ProgramCode* programs;
-};
 
 /// `avx512_bf16`, `avx512`, `avx2`, `baseline`: the best first. They are x86-64-v4 with and without
 /// AVX512_BF16, v3 and any x86-64.

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "dropout_threshold.h"
+
 namespace fovea::runtime {
 
 /// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011, "Parallel random numbers: as easy as 1, 2,
@@ -33,14 +35,6 @@ constexpr std::array<std::uint32_t, 2> philox_key(std::uint64_t seed) {
 
 /// A word as a number in [0, 1): its upper 24 bits, times 2^-24, which is exact in float32.
 constexpr float uniform_of(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24F; }
-
-/// An element is kept when `(word >> 8) >= dropout_threshold(p)`, which is `uniform >= p` without
-/// rounding. `p` in [0, 1].
-constexpr std::uint32_t dropout_threshold(double p) {
-    const double scaled = p * 0x1p24;
-    const auto whole = static_cast<std::uint32_t>(scaled);
-    return whole + (static_cast<double>(whole) < scaled ? 1U : 0U);
-}
 
 /// The four words that decide about columns 4*group to 4*group + 3 of `row` at dropout site
 /// `site`. Row and column count without padding; of `step` the low 32 bits are used.

@@ -12,19 +12,11 @@
 #include <vector>
 
 #include "call.h"
+#include "description.h"
 #include "dtype.h"
 #include "extent.h"
 
 namespace fovea::runtime {
-
-/// How a parameter starts. `fan_in` and `fan_out` come from its shape ([out, in]).
-enum class Initial {
-    zeros,
-    ones,
-    xavier_uniform,      // U(-a, a), a = sqrt(6 / (in + out)); Glorot and Bengio 2010
-    normal,              // N(0, 1)
-    linear_bias,         // U(-a, a), a = 1 / sqrt(in of the layer); PyTorch's nn.Linear
-};
 
 /// A tensor that has a name outside the program: a parameter, an input or an output.
 struct TensorSpec {

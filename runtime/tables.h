@@ -1,4 +1,4 @@
-// The tables of a generated file: what it says about its tensors, as plain rows that compile fast.
+// Rows of a generated file's tables (description.h) as specs.
 #pragma once
 
 #include <span>
@@ -8,35 +8,6 @@
 #include "program.h"
 
 namespace fovea::runtime {
-
-/// A shape is written `[batch, 64*src_len+1, 8]`, with the names of the model's dims.
-struct ParameterRow {
-    const char* name;
-    DType dtype;
-    const char* shape;
-    Initial initial;
-    std::int64_t fan_in;
-    std::int64_t zero_row = -1;
-};
-struct TensorRow {
-    const char* name;
-    DType dtype;
-    const char* shape;
-};
-struct BufferRow {
-    const char* name;
-    DType dtype;
-    const char* shape;
-    int first, last;
-    bool prepared;
-};
-
-struct CheckRow {
-    int buffer;
-    bool lengths;
-    const char* limit;
-    const char* of;
-};
 
 /// The extent of a text like `64*src_len+1`. InternalError when it is not of that form.
 Extent parse_extent(std::string_view text, std::span<const std::string> dims);

@@ -1,6 +1,7 @@
 // The barrier: a counter of arrivals, and the number of the round that waits.
 #include "team.h"
 
+#include <atomic>
 #include <chrono>
 
 #include "threads.h"
@@ -68,45 +69,49 @@ Part Team::part() {
 void Team::wait() {
     const int threads = part().count;
     if (threads == 1) return;
-    const unsigned round = round_.load(std::memory_order_relaxed);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads - 1) {
-        arrived_.store(0, std::memory_order_relaxed);
-        round_.store(round + 1, std::memory_order_release);
-        round_.notify_all();
+    const std::atomic_ref arrived(arrived_);
+    const std::atomic_ref current(round_);
+    const unsigned before = current.load(std::memory_order_relaxed);
+    if (arrived.fetch_add(1, std::memory_order_acq_rel) == threads - 1) {
+        arrived.store(0, std::memory_order_relaxed);
+        current.store(before + 1, std::memory_order_release);
+        current.notify_all();
         return;
     }
-    if (spin(round) || yield(round)) return;
-    while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
+    if (spin(before) || yield(before)) return;
+    while (round() == before) current.wait(before);
 }
 
+unsigned Team::round() { return std::atomic_ref(round_).load(std::memory_order_acquire); }
+
 /// Whether the round ended while this thread kept its core.
-bool Team::spin(unsigned round) const {
+bool Team::spin(unsigned before) {
     const bool crowded = part().count > processors_;
     const int spins = crowded ? 0 : cores_are_shared() ? kSpinsIfShared : kSpins;
     for (int i = 0; i < spins; ++i) {
-        if (round_.load(std::memory_order_acquire) != round) return true;
+        if (round() != before) return true;
         pause();
     }
-    return round_.load(std::memory_order_acquire) != round;
+    return round() != before;
 }
 
 /// Whether the round ended while this thread offered its core to others. To a thread of this region
 /// it goes where there are more than cores; else a core that comes back late is shared.
-bool Team::yield(unsigned round) const {
+bool Team::yield(unsigned before) {
     const bool crowded = part().count > processors_;
     if (!crowded && cores_are_shared()) {
         unbind_this_thread();
         return false;
     }
-    Clock::time_point before = Clock::now();
+    Clock::time_point last = Clock::now();
     for (int i = 0; i < kYields; ++i) {
         yield_core();
-        const Clock::time_point after = Clock::now();
-        const bool late = !crowded && after - before > kLate;
+        const Clock::time_point now = Clock::now();
+        const bool late = !crowded && now - last > kLate;
         if (late) note_shared_cores();
-        if (round_.load(std::memory_order_acquire) != round) return true;
+        if (round() != before) return true;
         if (late) return false;
-        before = after;
+        last = now;
     }
     return false;
 }

@@ -1,8 +1,6 @@
 // The threads of one parallel region: their numbers, and how they wait for each other.
 #pragma once
 
-#include <atomic>
-
 namespace fovea::runtime {
 
 /// Which share of some work a thread has: `index` of `count`.
@@ -25,12 +23,14 @@ class Team {
     static Part part();
 
   private:
-    bool spin(unsigned round) const;
-    bool yield(unsigned round) const;
+    unsigned round();
+    bool spin(unsigned before);
+    bool yield(unsigned before);
 
     const int processors_;
-    alignas(64) std::atomic<int> arrived_{0};
-    alignas(64) std::atomic<unsigned> round_{0};
+    // By std::atomic_ref alone: <atomic> would take a compiler longer than most kernels do.
+    alignas(64) int arrived_ = 0;
+    alignas(64) unsigned round_ = 0;
 };
 
 /// Whether others were found on this process's cores in the last tenth of a second: a thread that

@@ -2,9 +2,6 @@
 // thread's part of them.
 #pragma once
 
-#include <limits>
-#include <numeric>
-
 #include "threads.h"
 #include "vector.h"
 
@@ -29,16 +26,18 @@ struct Panel {
     bool fresh, reused, behind_long;
 };
 
+constexpr i64 common_divisor(i64 a, i64 b) { return b == 0 ? a : common_divisor(b, a % b); }
+
 /// Tiles of rows that fill whole lines together.
 template <int Rows>
-inline constexpr i64 kTilesOfLines = kLanes / std::gcd(kLanes, Rows);
+inline constexpr i64 kTilesOfLines = kLanes / common_divisor(kLanes, Rows);
 
 /// Elements of a that a block of packed rows holds: it is read in order, from any cache.
 inline constexpr i64 kPackedFloats = 1024 * 1024;
 /// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
 inline constexpr i64 kCachedFloats = 64 * 1024;
 /// No block has fewer rows than all.
-inline constexpr i64 kAllRows = std::numeric_limits<i64>::max();
+inline constexpr i64 kAllRows = i64(~0ULL >> 1);
 
 /// This thread's part of the tiles of `points` products: the rows of a panel come one after the
 /// other, so that a panel is used for all of them. With `steps`, the length of the sums, rows are

@@ -8,8 +8,6 @@
 // four lanes for each. Every row comes out the same, alone or in a group.
 #pragma once
 
-#include <algorithm>
-
 #include "math.h"
 #include "rows.h"
 
@@ -29,10 +27,10 @@ inline i64 rows_at_once(i64 length) { return length > kShortRow ? 1 : kStripRows
 /// The same for `rows` rows that threads share: fewer where some would have none.
 inline i64 rows_at_once(i64 length, i64 rows) {
     const bool few = rows < 4 * kStripRows * omp_get_num_threads();
-    return std::min(rows_at_once(length), few ? kStripRows / 4 : kStripRows);
+    return minimum(rows_at_once(length), few ? kStripRows / 4 : kStripRows);
 }
 /// The strip of rows from `begin` on, of those below `end`.
-inline Range strip_of(i64 begin, i64 rows, i64 end) { return {begin, std::min(begin + rows, end)}; }
+inline Range strip_of(i64 begin, i64 rows, i64 end) { return {begin, minimum(begin + rows, end)}; }
 
 /// Calls body(row, group) for the rows of a strip: `group` rows from `row` on.
 template <class Body>

@@ -1,7 +1,7 @@
 // What row kernels share: walking along a row, and sums over blocks of rows.
 #pragma once
 
-#include <algorithm>
+#include <cstring>
 
 #include "threads.h"
 
@@ -17,11 +17,13 @@ FOVEA_INLINE void for_each_vector(i64 extent, Body&& body) {
 }
 
 /// How many positions of a row of `extent` lie below a bound.
-inline i64 positions_below(i64 bound, i64 extent) { return std::clamp<i64>(bound, 0, extent); }
+inline i64 positions_below(i64 bound, i64 extent) {
+    return minimum(maximum(bound, i64(0)), extent);
+}
 
 /// The positions from `begin` to below `end` of a row become `value`.
 inline void fill_row(float* row, i64 begin, i64 end, float value) {
-    std::fill(row + begin, row + end, value);
+    for (i64 i = begin; i < end; ++i) row[i] = value;
 }
 
 /// Block `block` of `blocks` of nearly the same length.

@@ -5,7 +5,6 @@
 // accumulator and adds step 0, 1, 2, ... in order, whichever register tile it falls into.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -73,14 +72,14 @@ FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) {
 inline i64 tasks_at_once(i64 points, i64 pairs) {
     constexpr i64 kPairs = 16384;
     const i64 many = kPairs / (pairs + 1), fair = points / (4 * omp_get_num_threads());
-    return std::max(i64(1), std::min(many, fair));
+    return maximum(i64(1), minimum(many, fair));
 }
 /// The same where a task is one of the tiles of a point: a thread takes all of them, which read the
 /// same memory, or fewer where other threads would wait for the last ones.
 inline i64 tasks_at_once(i64 points, i64 pairs, i64 extent, i64 tile) {
     const i64 tiles = (extent + tile - 1) / tile;
     if (tiles <= 1) return tasks_at_once(points, pairs);
-    return std::max(i64(1), std::min(tiles, points * tiles / (16 * omp_get_num_threads())));
+    return maximum(i64(1), minimum(tiles, points * tiles / (16 * omp_get_num_threads())));
 }
 
 /// A term of a sum of products: left(row, step), a number, times right(lane, step), a vector.
@@ -182,7 +181,8 @@ FOVEA_INLINE i64 sum_few_rows(i64 row, i64 rows, Steps steps, const Start& start
                               const Finish& finish) {
     if constexpr (Most > 1)
         if (rows < Most)
-            return sum_few_rows<std::max(Most - 2, 1), V>(row, rows, steps, start, term, finish);
+            return sum_few_rows<(Most > 3 ? Most - 2 : 1), V>(row, rows, steps, start, term,
+                                                              finish);
     sum_block<Most, 1, V, true>(row, 0, steps, start, term, finish);
     return Most;
 }
@@ -193,7 +193,7 @@ FOVEA_INLINE void sum_small_tile(i64 rows, Steps steps, const Start& start, cons
                                  const Finish& finish) {
     const i64 parts = rows > Most ? 2 : 1, part = (rows + 2 * parts - 1) / (2 * parts) * 2;
     for (i64 row = 0; row < rows;)
-        row += sum_few_rows<Most, V>(row, std::min(part, rows - row), steps, start, term, finish);
+        row += sum_few_rows<Most, V>(row, minimum(part, rows - row), steps, start, term, finish);
 }
 
 /// All rows and lanes of a tile, in register tiles of Rows x Vectors. Sizes may be known, or their
@@ -330,8 +330,8 @@ FOVEA_INLINE Bounds bounds_of(i64 lanes, i64 extent, const Bound& bound) {
         smallest = minimum(smallest, keep(value, lanes_at(lane, lanes), i32(extent)));
         largest = maximum(largest, keep(value, lanes_at(lane, lanes)));
     }
-    return {std::max(i64(-max_across(-smallest)), i64(0)),
-            std::min(i64(max_across(largest)), extent)};
+    return {maximum(i64(-max_across(-smallest)), i64(0)),
+            minimum(i64(max_across(largest)), extent)};
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -258,6 +258,8 @@ FOVEA_INLINE float maximum(float a, float b) { return a > b || a != a ? a : b; }
 FOVEA_INLINE float minimum(float a, float b) { return a < b || a != a ? a : b; }
 FOVEA_INLINE i32 maximum(i32 a, i32 b) { return a > b ? a : b; }
 FOVEA_INLINE i32 minimum(i32 a, i32 b) { return a < b ? a : b; }
+FOVEA_INLINE constexpr i64 maximum(i64 a, i64 b) { return a > b ? a : b; }
+FOVEA_INLINE constexpr i64 minimum(i64 a, i64 b) { return a < b ? a : b; }
 
 inline constexpr float kLowest = -__builtin_inff();
 inline constexpr i32 kLowestInteger = -2147483647 - 1;
@@ -315,8 +317,8 @@ FOVEA_INLINE void transpose(floats (&rows)[16]) {
 }
 
 /// to[i * to_stride + j] = from[j * from_stride + i] for the rows i and columns j that take part.
-inline void copy_transposed(float* to, i64 to_stride, const float* from, i64 from_stride,
-                            Lanes rows, Lanes columns) {
+inline FOVEA_SHARED void copy_transposed(float* to, i64 to_stride, const float* from,
+                                         i64 from_stride, Lanes rows, Lanes columns) {
     floats square[kLanes];
     FOVEA_UNROLL for (i64 j = 0; j < kLanes; ++j) square[j] =
         j < columns.count ? load(from + j * from_stride, rows) : floats{};

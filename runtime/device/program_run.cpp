@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "../check_inputs.h"
+#include "../check_inputs_of_shape.h"
 #include "run_kernel.h"
 
 namespace fovea::runtime::device {

@@ -152,8 +152,8 @@ std::vector<TensorView> output_tensors(Instance& instance, const std::vector<boo
     return tensors;
 }
 
-void run_model(const Model& model, const RunRequest& request, const SafetensorsFile& inputs,
-               const SafetensorsFile* weights, const std::string& output_path) {
+DimValues verify_run(const Model& model, const RunRequest& request, const SafetensorsFile& inputs,
+                     const SafetensorsFile* weights) {
     const Program& program = choose_program(model, request);
     const std::vector<bool> wanted = wanted_outputs(program, request);
     const std::vector<bool> needed = needed_inputs(program, wanted);
@@ -173,6 +173,14 @@ void run_model(const Model& model, const RunRequest& request, const SafetensorsF
         throw UserError("'" + weights->path() + "' lacks parameter '" + model.parameters[i].name +
                         "' of " + model.name);
     }
+    return dims;
+}
+
+void run_model(const Model& model, const RunRequest& request, const SafetensorsFile& inputs,
+               const SafetensorsFile* weights, const std::string& output_path) {
+    const DimValues dims = verify_run(model, request, inputs, weights);
+    const Program& program = choose_program(model, request);
+    const std::vector<bool> wanted = wanted_outputs(program, request);
     Parameters parameters(model, dims);
     if (weights) load_parameters(parameters, *weights);
     Instance instance(model, program.name, parameters);

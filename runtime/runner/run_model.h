@@ -8,6 +8,7 @@
 #include "../instance.h"
 #include "../program.h"
 #include "../safetensors.h"
+#include "bind_dims.h"
 
 namespace fovea::runtime {
 
@@ -36,6 +37,12 @@ void fill_inputs(Instance& instance, const SafetensorsFile& inputs,
 
 /// The wanted outputs of an instance that has run; views into its memory.
 std::vector<TensorView> output_tensors(Instance& instance, const std::vector<bool>& wanted);
+
+/// What `run_model` checks before it runs anything, for which the model needs no code: UserError
+/// for missing inputs, outputs that are none, missing weights and shapes that disagree. Gives the
+/// dims.
+DimValues verify_run(const Model& model, const RunRequest& request, const SafetensorsFile& inputs,
+                     const SafetensorsFile* weights);
 
 /// Runs the model on the files' tensors and writes the outputs to `output_path`. `weights` may be
 /// null when the model has no parameters.

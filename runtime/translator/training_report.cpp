@@ -25,7 +25,7 @@ std::string format(const char* pattern, double a, double b = 0) {
     return text;
 }
 
-[[noreturn]] void fail(const std::string& path, int error) {
+[[noreturn]] void refuse_log(const std::string& path, int error) {
     throw UserError("cannot write '" + path + "': " + std::strerror(error));
 }
 
@@ -58,7 +58,7 @@ std::size_t kept_length(std::string_view log, std::uint64_t epochs) {
 TrainingLog::TrainingLog(const std::string& path, std::uint64_t epochs)
     : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666)) {
     struct stat status{};
-    if (!file_.is_open() || ::fstat(file_.number(), &status) != 0) fail(path, errno);
+    if (!file_.is_open() || ::fstat(file_.number(), &status) != 0) refuse_log(path, errno);
     is_regular_ = S_ISREG(status.st_mode);
     if (!is_regular_) return;
     if (!lock_file(file_.number(), false))
@@ -75,7 +75,7 @@ void TrainingLog::keep_epochs(std::uint64_t epochs) {
         kept = kept_length(text, epochs);
         if (kept > 0 && text[kept - 1] != '\n') unwritten_ = "\n";
     }
-    if (::ftruncate(file_.number(), static_cast<off_t>(kept)) != 0) fail(path_, errno);
+    if (::ftruncate(file_.number(), static_cast<off_t>(kept)) != 0) refuse_log(path_, errno);
 }
 
 int TrainingLog::write() {
@@ -121,7 +121,7 @@ void TrainingLog::add(const EpochResult& epoch) {
 
 void TrainingLog::finish() {
     if (unwritten_.empty()) return;
-    if (const int error = write()) fail(path_, error);
+    if (const int error = write()) refuse_log(path_, error);
 }
 
 EpochProgress::EpochProgress(std::uint64_t epoch, std::int64_t epochs, std::size_t batches)

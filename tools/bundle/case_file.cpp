@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "runtime/check_inputs.h"
+#include "runtime/check_inputs_of_shape.h"
 #include "runtime/error.h"
 #include "runtime/files.h"
 #include "runtime/shape.h"

@@ -23,26 +23,25 @@ namespace fs = std::filesystem;
 
 /// The main function; `on_cuda` where the program holds kernels for GPUs.
 std::string main_text(const std::string& name, Driver driver, bool on_cuda) {
-    bool translator = driver == Driver::translator;
-    return fmt::format(R"(#include "fovea/error.h"
-#include "fovea/{1}.h"
-#include "fovea/program.h"
-#include "{0}.h"
+    const std::string model =
+        on_cuda ? fmt::format(
+                      "[]() -> const fovea::runtime::Model& {{\n        return "
+                      "fovea::runtime::with_cuda({0}_model(), {0}_on_cuda);\n    }}",
+                      name)
+                : name + "_model";
+    return fmt::format(R"(#include "fovea/main.h"
+
+const fovea::runtime::Model& {0}_model();
 {3}
 int main(int argc, char** argv) {{
-    return fovea::runtime::report_errors(argc > 0 ? argv[0] : "{0}", [&] {{
-        fovea::runtime::Model model = {0}_model();
-{4}        return fovea::runtime::{2}(argc, argv, model);
-    }});
+    return fovea::runtime::{1}_program(argc, argv, "{0}", {2});
 }}
 )",
-                       name, translator ? "translator/translator" : "runner/runner_main",
-                       translator ? "translator_main" : "runner_main",
-                       on_cuda ? fmt::format("\nfovea::runtime::Model {}_on_cuda("
+                       name, driver == Driver::translator ? "translator" : "runner", model,
+                       on_cuda ? fmt::format("fovea::runtime::Model {}_on_cuda("
                                              "const fovea::runtime::Model&);\n",
                                              name)
-                               : "",
-                       on_cuda ? fmt::format("        model.on_cuda = {}_on_cuda;\n", name) : "");
+                               : "");
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
@@ -71,7 +70,8 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     const fs::path program = folder.path() / "program";
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), flags.begin(), flags.end());
-    link.insert(link.end(), {"-fopenmp", "-Wl,--gc-sections", "-Wl,-s", "-o", program.string()});
+    link.insert(link.end(), {"-fopenmp", "-Wl,--gc-sections", "-Wl,-s", "-Wl,-z,noseparate-code",
+                             "-o", program.string()});
     for (std::string& object : compile_objects(plan, folder.path(), isas, flags, sources))
         link.push_back(std::move(object));
     link.push_back(home.runtime_archive.string());

@@ -9,8 +9,10 @@
 #include "runtime/threads.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/progress.h"
 #include "tools/fovea/run_reference.h"
 
 namespace fovea::tool {
@@ -57,8 +59,10 @@ void run_kernels(const Target& target, const LoadedModel& model, const runtime::
     bool training = request.train && has_dropout(model.graph);
     CompiledModel compiled = compile(
         model, {runner_program(model, request.gradients, training, fusion)}, kernels_of(target));
-    runtime::run_model(*model_on(target, compiled.plan, model.dtype), request, inputs, weights,
-                       output);
+    runtime::verify_run(description_of(compiled.plan), request, inputs, weights);
+    const auto ready = model_on(target, compiled.plan, model.dtype);
+    Progress progress(fmt::format("running {}", model.entry.name));
+    runtime::run_model(*ready, request, inputs, weights, output);
 }
 
 }  // namespace

@@ -18,33 +18,16 @@ namespace {
 
 constexpr const char* kInitials[] = {"zeros", "ones", "xavier_uniform", "normal", "linear_bias"};
 
-void write_dims(const Model& model, Writer& writer) {
-    std::string dims;
-    for (const std::string& dim : model.dims) dims += (dims.empty() ? "" : ", ") + quoted(dim);
-    writer.line("std::vector<std::string> dim_names() { return {" + dims + "}; }");
-    writer.blank();
-}
-
 std::string zero_row(const plan::Tensor& parameter) {
     return parameter.zero_row < 0 ? "" : ", " + std::to_string(parameter.zero_row);
 }
 
-void write_parameters(const Model& model, Writer& writer) {
-    const bool any = !model.parameters.empty();
-    if (any) {
-        writer.line("constexpr ParameterRow parameter_rows[] = {");
-        writer.indent();
-        for (const plan::Tensor& tensor : model.parameters)
-            writer.line("{" + tensor_row(tensor) + ", Initial::" + kInitials[int(tensor.initial)] +
-                        ", " + std::to_string(tensor.fan_in) + zero_row(tensor) + "},");
-        writer.unindent();
-        writer.line("};");
-        writer.blank();
-    }
-    writer.open("std::vector<TensorSpec> describe_parameters()");
-    writer.line(any ? "return tensor_specs(parameter_rows, dim_names());" : "return {};");
-    writer.close();
-    writer.blank();
+std::vector<std::string> parameter_rows(const Model& model) {
+    std::vector<std::string> rows;
+    for (const plan::Tensor& tensor : model.parameters)
+        rows.push_back("{" + tensor_row(tensor) + ", Initial::" + kInitials[int(tensor.initial)] +
+                       ", " + std::to_string(tensor.fan_in) + zero_row(tensor) + "}");
+    return rows;
 }
 
 /// Kernels, programs, and the table of programs that the description binds.
@@ -54,40 +37,41 @@ std::string kernels_text(const Model& model) {
     return kernel_headers(model, kernels) + open_namespace(model) + kernels + programs_text(model);
 }
 
-void write_model_function(const Model& model, const std::vector<std::string>& isas,
-                          Writer& writer) {
+/// Writes the tables that go over all programs, and the one that holds them all.
+void write_description_table(const Model& model, const std::vector<std::string>& isas,
+                             Writer& writer) {
+    const std::string name = model_identifier(model);
+    std::vector<std::string> dims, settings, programs, aliases, parts;
+    for (const std::string& dim : model.dims) dims.push_back(quoted(dim));
+    for (const plan::Setting& setting : model.settings)
+        settings.push_back("{" + quoted(setting.name) + ", " + quoted(setting.value) + "}");
+    for (const plan::Program& program : model.programs)
+        programs.push_back(identifier(program.name) + "_program");
+    for (const plan::Alias& alias : model.aliases)
+        aliases.push_back("{" + quoted(alias.name) + ", " + quoted(alias.parameter) + "}");
+    for (const std::string& isa : isas)
+        parts.push_back("{" + quoted(isa) + ", " + isa + "::" + name + "_programs}");
+    const std::string tables[] = {
+        quoted(model.name),
+        write_rows("const char*", "dims", dims, writer),
+        write_rows("SettingRow", "settings", settings, writer),
+        write_rows("ParameterRow", "parameters", parameter_rows(model), writer),
+        write_rows("ProgramRow", "programs", programs, writer),
+        write_rows("AliasRow", "aliases", aliases, writer),
+        write_rows("IsaPart", "parts", parts, writer)};
+    writer.line("constexpr Description description = {");
+    writer.indent();
+    for (const std::string& table : tables) writer.line(table + ",");
+    writer.unindent();
+    writer.line("};");
+    writer.blank();
+}
+
+void write_model_function(const Model& model, Writer& writer) {
     const std::string name = model_identifier(model);
     writer.open("const fovea::runtime::Model& " + name + "_model()");
-    writer.line("using namespace fovea::generated;");
     writer.line("using namespace fovea::generated::" + name + "_description;");
-    writer.line("static constexpr IsaPart parts[] = {");
-    writer.indent();
-    for (const std::string& isa : isas)
-        writer.line("{" + quoted(isa) + ", " + isa + "::" + name + "_programs},");
-    writer.unindent();
-    writer.line("};");
-    writer.line("static const IsaPart& part = choose_isa(parts);");
-    writer.line("static const Model model = {");
-    writer.indent();
-    writer.line(quoted(model.name) + ",");
-    std::string settings, programs, aliases;
-    for (const plan::Alias& alias : model.aliases)
-        aliases += std::string(aliases.empty() ? "" : ", ") + "{" + quoted(alias.name) + ", " +
-                   quoted(alias.parameter) + "}";
-    for (const plan::Setting& setting : model.settings)
-        settings += std::string(settings.empty() ? "" : ", ") + "{" + quoted(setting.name) + ", " +
-                    quoted(setting.value) + "}";
-    for (std::size_t i = 0; i < model.programs.size(); ++i)
-        programs += (i ? ", describe_" : "describe_") + identifier(model.programs[i].name) +
-                    "(part.programs[" + std::to_string(i) + "])";
-    writer.line("dim_names(),");
-    writer.line("{" + settings + "},");
-    writer.line("describe_parameters(),");
-    writer.line("{" + programs + "},");
-    writer.line("{" + aliases + "},");
-    writer.line("part.isa,");
-    writer.unindent();
-    writer.line("};");
+    writer.line("static const Model& model = new_model(description);");
     writer.line("return model;");
     writer.close();
 }
@@ -95,7 +79,7 @@ void write_model_function(const Model& model, const std::vector<std::string>& is
 std::string description_text(const Model& model, const std::vector<std::string>& isas) {
     const std::string name = model_identifier(model);
     Writer writer;
-    for (const char* header : {"check_inputs", "isa", "tables"})
+    for (const char* header : {"check_inputs", "description"})
         writer.line(std::string("#include \"fovea/") + header + ".h\"");
     writer.blank();
     for (const std::string& isa : isas)
@@ -108,14 +92,13 @@ std::string description_text(const Model& model, const std::vector<std::string>&
     writer.line("using namespace fovea::runtime;");
     writer.line("using i64 = std::int64_t;");
     writer.blank();
-    write_dims(model, writer);
     for (const plan::Program& program : model.programs)
         write_program_description(model, program, writer);
-    write_parameters(model, writer);
+    write_description_table(model, isas, writer);
     writer.line("}  // namespace");
     writer.line("}  // namespace fovea::generated::" + name + "_description");
     writer.blank();
-    write_model_function(model, isas, writer);
+    write_model_function(model, writer);
     return writer.text();
 }
 
@@ -201,8 +184,6 @@ std::string cpp_source(const Model& given, const std::vector<std::string>& isas)
               (model.source.empty() ? "" : " from " + model.source) + ".");
     head.line("// Compiled with FOVEA_KERNELS for each instruction set: kernels and programs.");
     head.line("// Compiled with FOVEA_DESCRIPTION for any machine: what it says about itself.");
-    head.line("#include \"" + name + ".h\"");
-    head.blank();
     head.line("#ifndef FOVEA_DESCRIPTION");
     head.blank();
     return head.text() + kernels_text(model) + "\n#endif  // FOVEA_DESCRIPTION\n" +
@@ -224,7 +205,10 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 find_package(OpenMP REQUIRED)
 include_directories(${{CMAKE_CURRENT_SOURCE_DIR}})
-set(flags -O3 -ffp-contract=fast -fno-math-errno -Wno-psabi ${{OpenMP_CXX_FLAGS}})
+set(flags -O2 -ffp-contract=fast -fno-math-errno -Wno-psabi ${{OpenMP_CXX_FLAGS}})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    list(APPEND flags -fno-tree-pre)
+endif()
 
 # The kernels once for each instruction set; the program takes the best that its machine has.
 {2}set(machine_avx512 -march=x86-64-v4)
@@ -247,13 +231,10 @@ target_compile_definitions({0} PRIVATE FOVEA_DESCRIPTION)
 target_link_libraries({0} PUBLIC OpenMP::OpenMP_CXX)
 
 file(WRITE ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp [[
-#include "fovea/error.h"
-#include "fovea/runner/runner_main.h"
-#include "{0}.h"
+#include "fovea/main.h"
+const fovea::runtime::Model& {0}_model();
 int main(int argc, char** argv) {{
-    return fovea::runtime::report_errors(argc > 0 ? argv[0] : "run_{0}", [&] {{
-        return fovea::runtime::runner_main(argc, argv, {0}_model());
-    }});
+    return fovea::runtime::runner_program(argc, argv, "run_{0}", {0}_model);
 }}
 ]])
 add_executable(run_{0} ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp)

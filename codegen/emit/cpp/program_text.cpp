@@ -169,47 +169,23 @@ class ProgramText {
         const std::string outputs = write_table(name, "outputs", Role::output);
         const std::string buffers = write_buffers(name);
         const std::string kernels = write_kernels(name);
-        const std::string computed = write_computed(name);
-        writer_.open("Program describe_" + name + "(ProgramCode run)");
-        writer_.line("const std::vector<std::string> dims = dim_names();");
-        writer_.line("Program program;");
-        writer_.line("program.name = " + quoted(program_.name) + ";");
-        if (!inputs.empty()) writer_.line("program.inputs = tensor_specs(" + inputs + ", dims);");
-        if (!outputs.empty())
-            writer_.line("program.outputs = tensor_specs(" + outputs + ", dims);");
-        if (!program_.needs.empty()) writer_.line("program.needs = " + needs_text() + ";");
-        if (!buffers.empty())
-            writer_.line("program.buffers = buffer_specs(" + buffers + ", dims);");
-        if (!kernels.empty())
-            writer_.line("program.kernels.assign(std::begin(" + kernels + "), std::end(" + kernels +
-                         "));");
-        if (!computed.empty())
-            writer_.line("program.computed = computed_checks(" + computed + ", dims);");
-        writer_.line("program.run = run;");
-        if (checks) writer_.line("program.check_inputs = check_" + name + ";");
-        writer_.line("return program;");
-        writer_.close();
-        writer_.blank();
-    }
-
-    /// Writes `constexpr type name[] = {rows};` and gives the name; nothing for no rows.
-    std::string write_rows(const std::string& type, const std::string& name,
-                           const std::vector<std::string>& rows) {
-        if (rows.empty()) return "";
-        writer_.line("constexpr " + type + " " + name + "[] = {");
+        const std::string needs = write_needs(name), computed = write_computed(name);
+        writer_.line("constexpr ProgramRow " + name + "_program = {");
         writer_.indent();
-        for (const std::string& row : rows) writer_.line(row + ",");
+        writer_.line(quoted(program_.name) + ",");
+        for (const std::string& rows : {inputs, outputs, needs, buffers, kernels, computed})
+            writer_.line(rows + ",");
+        writer_.line(checks ? "check_" + name + "," : "nullptr,");
         writer_.unindent();
         writer_.line("};");
         writer_.blank();
-        return name;
     }
 
     std::string write_table(const std::string& program, const std::string& what, Role role) {
         std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors)
             if (tensor.role == role) rows.push_back("{" + tensor_row(tensor) + "}");
-        return write_rows("TensorRow", program + "_" + what, rows);
+        return write_rows("TensorRow", program + "_" + what, rows, writer_);
     }
 
     std::string write_buffers(const std::string& program) {
@@ -220,7 +196,7 @@ class ProgramText {
                            std::to_string(tensor.last) +
                            (tensor.role == Role::prepared ? ", true}" : ", false}"));
         }
-        return write_rows("BufferRow", program + "_buffers", rows);
+        return write_rows("BufferRow", program + "_buffers", rows, writer_);
     }
 
     /// What is checked after a run.
@@ -236,24 +212,24 @@ class ProgramText {
                                quoted(check.of) + "}");
             ++buffer;
         }
-        return write_rows("CheckRow", program + "_computed", rows);
+        return write_rows("CheckRow", program + "_computed", rows, writer_);
     }
 
-    /// `{{0, 1}, {0, 1, 2}}`
-    std::string needs_text() const {
-        std::string text;
+    /// A row for each output: the inputs that it needs, and -1.
+    std::string write_needs(const std::string& program) {
+        std::vector<std::string> rows;
         for (const std::vector<int>& needed : program_.needs) {
-            std::string inputs;
-            for (int input : needed) inputs += (inputs.empty() ? "" : ", ") + std::to_string(input);
-            text += (text.empty() ? "{" : ", {") + inputs + "}";
+            rows.emplace_back();
+            for (int input : needed) rows.back() += std::to_string(input) + ", ";
+            rows.back() += "-1";
         }
-        return "{" + text + "}";
+        return write_rows("int", program + "_needs", rows, writer_);
     }
 
     std::string write_kernels(const std::string& program) {
         std::vector<std::string> rows;
         for (const Step& step : program_.steps) rows.push_back(quoted(step.name));
-        return write_rows("const char*", program + "_kernels", rows);
+        return write_rows("const char*", program + "_kernels", rows, writer_);
     }
 
     const Model& model_;
@@ -270,6 +246,18 @@ void write_program_code(const Model& model, const Program& program, Writer& writ
 
 void write_program_description(const Model& model, const Program& program, Writer& writer) {
     ProgramText(model, program, writer).write_description();
+}
+
+std::string write_rows(const std::string& type, const std::string& name,
+                       const std::vector<std::string>& rows, Writer& writer) {
+    if (rows.empty()) return "{}";
+    writer.line("constexpr " + type + " " + name + "[] = {");
+    writer.indent();
+    for (const std::string& row : rows) writer.line(row + ",");
+    writer.unindent();
+    writer.line("};");
+    writer.blank();
+    return name;
 }
 
 std::string tensor_row(const Tensor& tensor) {

@@ -9,9 +9,14 @@ namespace fovea::emit {
 
 /// `run_…` and `prepare_…`. Kernels have their final, distinct names in `model`.
 void write_program_code(const plan::Model& model, const plan::Program& program, Writer& writer);
-/// `check_…` and `describe_…`.
+/// `check_…`, the tables `…_inputs` and so on, and `…_program`.
 void write_program_description(const plan::Model& model, const plan::Program& program,
                                Writer& writer);
+
+/// Writes a table of a file's description, `constexpr type name[] = {rows};`, and gives what stands
+/// for it: its name, or `{}` where there are no rows.
+std::string write_rows(const std::string& type, const std::string& name,
+                       const std::vector<std::string>& rows, Writer& writer);
 
 /// `"src", DType::i32, "[batch, src_len]"`: the start of a tensor's row in a table.
 std::string tensor_row(const plan::Tensor& tensor);

@@ -17,11 +17,17 @@ std::string declaration(const std::string& name, const std::string& text) {
     return text.substr(line, text.find(") {", start) - line) + ");\n";
 }
 
-/// What a kernel costs the compiler, in the unit of its text's length: loops over tiles are
-/// unrolled into several times as many instructions as other text of that length.
+/// What a kernel costs the compiler, in the unit of its text's length, as measured: loops over
+/// tiles become several times as many instructions as other text of that length, and the call of a
+/// contraction all that is behind it.
 std::size_t cost(const kernel::Kernel& kernel, const std::string& text) {
-    return text.size() * (loops_over_tiles(kernel) ? 4 : 1);
+    constexpr std::size_t kTiles = 3, kContraction = 2000;
+    if (loops_over_tiles(kernel)) return kTiles * text.size();
+    return text.size() + (mentions(text, "contract") ? kContraction : 0);
 }
+
+/// That of the programs: calls, one after the other.
+std::size_t cost_of_programs(const std::string& text) { return text.size() / 6; }
 
 }  // namespace
 
@@ -41,7 +47,7 @@ std::vector<File> cpp_source_parts(const plan::Model& given, std::size_t count) 
     count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(1, texts.size()));
     // The longest first, each to the part that has least so far; programs are in the first.
     std::vector<std::size_t> load(count, 0), part(texts.size());
-    load[0] = programs.size();
+    load[0] = cost_of_programs(programs);
     for (std::size_t kernel : order) {
         const auto least = std::min_element(load.begin(), load.end());
         part[kernel] = std::size_t(least - load.begin());
@@ -55,9 +61,8 @@ std::vector<File> cpp_source_parts(const plan::Model& given, std::size_t count) 
             else if (i == 0) declarations += declaration(model.kernels[kernel].name, texts[kernel]);
         const std::string name = model_identifier(model);
         files.push_back({name + "_part" + std::to_string(i + 1) + ".cpp",
-                         "#include \"" + name + ".h\"\n" + kernel_headers(model, kernels) +
-                             open_namespace(model) + declarations + kernels +
-                             (i ? close_namespace(model) : programs)});
+                         kernel_headers(model, kernels) + open_namespace(model) + declarations +
+                             kernels + (i ? close_namespace(model) : programs)});
     }
     return files;
 }

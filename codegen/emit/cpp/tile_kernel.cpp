@@ -108,8 +108,8 @@ class TileKernel {
     void define_count(AxisId axis, const std::string& end) {
         if (plan_.in_one_tile())
             return write_count(axis, "count_in_tile", signature_.extent(axis).text);
-        writer_.line("const i64 " + text_.count_name(axis) + " = std::min(" +
-                     text_.tile_name(axis) + ", " + end + " - " + text_.at(axis) + ");");
+        writer_.line("const i64 " + text_.count_name(axis) + " = minimum(" + text_.tile_name(axis) +
+                     ", " + end + " - " + text_.at(axis) + ");");
     }
 
     void write_block(Id loop) {
@@ -187,8 +187,8 @@ class TileKernel {
         const auto& axes = kernel_.nodes[std::size_t(bound)].axes;
         if (axes.empty()) {
             text_.lane = -1;
-            writer_.line("const i64 " + name + " = std::clamp<i64>(" + text_.value(bound).text +
-                         ", 0, " + extent + ");");
+            writer_.line("const i64 " + name + " = positions_below(" + text_.value(bound).text +
+                         ", " + extent + ");");
             return name;
         }
         text_.lane = axes[0];

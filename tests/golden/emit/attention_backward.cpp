@@ -17,7 +17,7 @@ void decoder_attention_backward(
     for (i64 b = 0; b < batch; ++b)
         for (i64 h = 0; h < 2; ++h) {
             for (i64 q_at = 0; q_at < queries; q_at += q_step) {
-                const i64 q_n = std::min(q_step, queries - q_at);
+                const i64 q_n = minimum(q_step, queries - q_at);
                 // [q, d]
                 float* dQ_tile = dQ + b * (queries * 128) + h * (queries * 64) + q_at * 64;
                 for (i64 q = 0; q < q_n; ++q)
@@ -25,7 +25,7 @@ void decoder_attention_backward(
                         store(dQ_tile + q * 64 + d, splat(0.0F));
             }
             for (i64 k_at = 0; k_at < keys; k_at += k_step) {
-                const i64 k_n = std::min(k_step, keys - k_at);
+                const i64 k_n = minimum(k_step, keys - k_at);
                 const float* K_tile = K + b * (keys * 128) + h * (keys * 64) + k_at * 64;  // [k, d]
                 const float* V_tile = V + b * (keys * 128) + h * (keys * 64) + k_at * 64;  // [k, e]
                 float* dK_tile = dK + b * (keys * 128) + h * (keys * 64) + k_at * 64;  // [k, d]
@@ -51,7 +51,7 @@ void decoder_attention_backward(
                         splat(i32(queries)), splat(0)); });
                 for (i64 q_at = q_from.smallest / q_step * q_step; q_at < q_end.largest; q_at +=
                         q_step) {
-                    const i64 q_n = std::min(q_step, q_end.largest - q_at);
+                    const i64 q_n = minimum(q_step, q_end.largest - q_at);
                     // [q, d]
                     const float* Q_tile = Q + b * (queries * 128) + h * (queries * 64) + q_at * 64;
                     // [q, e]

@@ -14,7 +14,7 @@ void decoder_attention_forward(
     for (i64 b = 0; b < batch; ++b)
         for (i64 h = 0; h < 2; ++h)
             for (i64 q_at = last_tile(queries, q_step); q_at >= 0; q_at -= q_step) {
-                const i64 q_n = std::min(q_step, queries - q_at);
+                const i64 q_n = minimum(q_step, queries - q_at);
                 // [q, d]
                 const float* Q_tile = Q + b * (queries * 128) + h * (queries * 64) + q_at * 64;
                 float* O_tile = O + b * (queries * 128) + h * (queries * 64) + q_at * 64;  // [q, e]
@@ -35,7 +35,7 @@ void decoder_attention_forward(
                         [&](i64 q) FOVEA_LAMBDA { return minimum(splat(length),
                         iota(q_at + q) + 1); });
                 for (i64 k_at = 0; k_at < k_end.largest; k_at += k_step) {
-                    const i64 k_n = std::min(k_step, k_end.largest - k_at);
+                    const i64 k_n = minimum(k_step, k_end.largest - k_at);
                     // [k, d]
                     const float* K_tile = K + b * (keys * 128) + h * (keys * 64) + k_at * 64;
                     // [k, e]

@@ -14,7 +14,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/print.h"
 #include "codegen/lower/optimizer_kernels.h"
-#include "runtime/check_inputs.h"
+#include "runtime/check_inputs_of_shape.h"
 #include "runtime/device/training.h"
 #include "runtime/shape.h"
 #include "runtime/tables.h"
