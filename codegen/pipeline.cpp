@@ -217,7 +217,8 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
                                           {.row_blocks = request.row_blocks,
                                            .product_blocks = request.product_blocks,
                                            .weights = request.weights,
-                                           .tf32 = program.tf32});
+                                           .tf32 = program.tf32,
+                                           .independent_tiles = request.independent_tiles});
     program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
                               int(lowered.kernels.size())});
     Stopwatch planning;

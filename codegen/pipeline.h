@@ -43,6 +43,7 @@ struct ProgramRequest {
     /// With bf16: attention reads and writes bfloat16, too; kernels of CPUs do not.
     bool attention_in_bf16 = false;
     lower::Weights weights = lower::Weights::in_pairs;  // with bf16
+    bool independent_tiles = false;  // lower::Choices
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.

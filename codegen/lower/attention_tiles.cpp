@@ -11,12 +11,12 @@ using kernel::AxisId;
 using kernel::Id;
 
 AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused,
-                               const fuse::Group& group, Memories& memories)
+                               const fuse::Group& group, Memories& memories, std::string name)
     : graph_(graph),
       group_(group),
       node_(graph[group.anchor]),
       attributes_(graph.attentions[std::size_t(node_.attribute)]),
-      build_(graph, fused, group, memories, group.name) {
+      build_(graph, fused, group, memories, std::move(name)) {
     const Shape& queries = graph[input(AttentionInput::query)].shape;
     const Shape& values = graph[input(AttentionInput::value)].shape;
     b = axis("b", queries[0]);

@@ -14,8 +14,9 @@ namespace fovea::lower {
 /// the vectors of queries and keys, e in those of values.
 class AttentionTiles {
   public:
+    /// Of a kernel with this name.
     AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                   Memories& memories);
+                   Memories& memories, std::string name);
 
     kernel::Builder& builder() { return build_.builder(); }
     GroupBuilder& group() { return build_; }

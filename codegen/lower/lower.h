@@ -42,6 +42,10 @@ struct Choices {
     int product_blocks = 1;  // of the summed axis (split K), where results are few
     Weights weights = Weights::in_pairs;
     bool tf32 = false;  // products of float32 may round their operands to tf32
+    /// Gradients of attention are a kernel over tiles of keys and one over tiles of queries, none
+    /// of which waits for another; else one kernel, whose tiles of keys add to the gradient of the
+    /// queries in order, with five products instead of seven.
+    bool independent_tiles = false;
 };
 
 Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices = {});

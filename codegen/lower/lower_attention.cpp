@@ -17,7 +17,7 @@ class Forward {
   public:
     Forward(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
             Memories& memories)
-        : tiles_(graph, fused, group, memories), it_(tiles_.builder()) {}
+        : tiles_(graph, fused, group, memories, group.name), it_(tiles_.builder()) {}
 
     LoweredKernel run() {
         it_.each(tiles_.points(), [&] { it_.par(tiles_.q, [&] { rows(); }); });

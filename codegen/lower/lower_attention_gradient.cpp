@@ -1,6 +1,7 @@
 // Fused attention, backward: for every tile of keys the tiles of queries that see it, the weights
 // computed again from the rows' statistics (Dao 2023, algorithm 2), in five contractions for a
-// dot-product score.
+// dot-product score. Where tiles must not wait for each other, the gradient of the queries is a
+// kernel of its own, which goes over the keys that each tile of queries sees.
 #include "codegen/lower/attention_tiles.h"
 #include "codegen/lower/lower_group.h"
 
@@ -12,18 +13,46 @@ using kernel::Id;
 
 namespace {
 
+/// The gradients that one kernel computes: all of them, or those of one side; `captures`, which
+/// are sums over all tiles, go over these in order.
+enum class Side { all, keys, queries, captures };
+
+const char* suffix_of(Side side) {
+    switch (side) {
+        case Side::queries: return "_of_queries";
+        case Side::captures: return "_of_captures";
+        default: return "";
+    }
+}
+
 class Backward {
   public:
     Backward(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-             Memories& memories)
-        : graph_(graph), tiles_(graph, fused, group, memories), it_(tiles_.builder()) {}
+             Memories& memories, Side side)
+        : graph_(graph),
+          tiles_(graph, fused, group, memories, group.name + suffix_of(side)),
+          it_(tiles_.builder()),
+          side_(side) {
+        if (has(Side::queries)) query_gradient_ = tiles_.find(AttentionResult::query);
+        find_carried();
+    }
+
+    /// Whether any of the gradients is wanted.
+    bool is_wanted() const { return query_gradient_ >= 0 || !carried_.empty(); }
 
     LoweredKernel run() {
-        it_.each(tiles_.points(), [&] { sequence(); });
+        it_.each(tiles_.points(), [&] {
+            find_length();
+            if (side_ == Side::keys) it_.par(tiles_.k, [&] { key_tile({}); });
+            else if (side_ == Side::queries) it_.par(tiles_.q, [&] { query_rows(); });
+            else sequence();
+        });
         return tiles_.group().finish("gradients of softmax(scores) · value");
     }
 
   private:
+    bool has(Side side) const { return side_ == Side::all || side_ == side; }
+
     /// A gradient that the loop over queries carries: its axes, and its value's sum so far.
     struct Carried {
         int id = -1;
@@ -33,18 +62,19 @@ class Backward {
         bool over_keys = false;    // summed over the tiles of keys, too
     };
 
-    void sequence() {
+    void find_length() {
         length_ = tiles_.has_lens() && !tiles_.lens_by_query() ? tiles_.lens() : -1;
         if (length_ >= 0 && tiles_.uniform())
             none_ = it_.named(it_.le(length_, it_.constant(0, i32)), "sees_none");
-        query_gradient_ = tiles_.find(AttentionResult::query);
+    }
+
+    void sequence() {
         if (query_gradient_ >= 0)
             it_.tiles(tiles_.q, {}, {}, [&](const std::vector<Id>&) {
                 it_.store(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
                           it_.fill(0, {tiles_.q, tiles_.d}));
                 return std::vector<Id>{};
             });
-        find_carried();
         std::vector<Id> state;
         for (const Carried& carried : carried_)
             if (carried.over_keys) state.push_back(it_.named(zero(carried), name(carried)));
@@ -61,9 +91,11 @@ class Backward {
             int id = tiles_.find(result, number);
             if (id >= 0) carried_.push_back({id, result, number, std::move(axes), over_keys});
         };
-        add(AttentionResult::key, 0, {tiles_.k, tiles_.d}, false);
-        add(AttentionResult::value, 0, {tiles_.k, tiles_.e}, false);
-        for (int n = 0; n < kMaxCaptures; ++n) {
+        if (has(Side::keys)) {
+            add(AttentionResult::key, 0, {tiles_.k, tiles_.d}, false);
+            add(AttentionResult::value, 0, {tiles_.k, tiles_.e}, false);
+        }
+        for (int n = 0; n < kMaxCaptures && has(Side::captures); ++n) {
             if (tiles_.find(AttentionResult::capture, n) < 0) continue;
             add(AttentionResult::capture, n, axes_of(capture_gradient(tiles_.function(), n).shape),
                 true);
@@ -85,8 +117,7 @@ class Backward {
     }
 
     std::vector<Id> key_tile(const std::vector<Id>& outer) {
-        tiles_.load_key();
-        value_ = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
+        load_keys();
         find_bounds();
         std::vector<Id> state;
         std::size_t at = 0;
@@ -104,6 +135,36 @@ class Backward {
         return next;
     }
 
+    void load_keys() {
+        tiles_.load_key();
+        value_ = it_.named(tiles_.load(AttentionInput::value, tiles_.k, tiles_.e), "value");
+    }
+    void load_queries() {
+        tiles_.load_query();
+        cotangent_ =
+            it_.named(tiles_.load(AttentionInput::cotangent, tiles_.q, tiles_.e), "cotangent");
+        delta_ = it_.named(tiles_.load_delta(), "delta");
+        largest_ = it_.named(tiles_.load_statistics(0), "largest");
+        log_total_ = it_.named(tiles_.load_statistics(1), "log_total");
+    }
+
+    /// The gradient of a tile of queries, over the keys that it sees.
+    void query_rows() {
+        load_queries();
+        find_bounds_of_keys();
+        const Id zero = it_.named(it_.fill(0, {tiles_.q, tiles_.d}), "query_gradient");
+        const std::vector<Id> last =
+            it_.tiles(tiles_.k, {-1, upper_}, {zero}, [&](const std::vector<Id>& carried) {
+                load_keys();
+                find_weights();
+                PairTiles pairs = tiles_.pairs(tiles_.function().gradient);
+                const Id part = pairs.sum_of_output("query.grad", {tiles_.d}, {tiles_.k});
+                return std::vector<Id>{
+                    it_.named(it_.add(carried[0], part), "query_gradient_so_far")};
+            });
+        it_.store(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}), last[0]);
+    }
+
     Id zero(const Carried& carried) {
         std::vector<AxisId> axes;
         for (AxisId axis : carried.axes)
@@ -115,11 +176,29 @@ class Backward {
         return carried.result == AttentionResult::key ? "key_gradient" : "value_gradient";
     }
 
+    /// Whether each pair says by itself that it counts, since what rows see differs.
+    bool masks_by_row() const {
+        return (tiles_.lens_by_query() || tiles_.has_allowed()) && tiles_.uniform();
+    }
+
+    /// The keys that a query sees: those up to itself where the mask is causal, none past the
+    /// length; all of them where it sees none.
+    void find_bounds_of_keys() {
+        if (masks_by_row()) return;
+        if (tiles_.attributes().causal) {
+            const Id q = it_.index(tiles_.q), one = it_.constant(1, i32);
+            upper_ = it_.add(q, one);
+        }
+        if (length_ >= 0)
+            upper_ = upper_ < 0 ? length_ : it_.map(Elementwise::minimum, {upper_, length_});
+        if (upper_ >= 0 && none_ >= 0) upper_ = it_.where(none_, tiles_.keys(), upper_);
+    }
+
     /// The queries that see a key: from itself on where the mask is causal, none past the length.
     /// Rows that see nothing see every key with weight 1 / keys.
     void find_bounds() {
         lower_ = upper_ = -1;
-        bool by_row = (tiles_.lens_by_query() || tiles_.has_allowed()) && tiles_.uniform();
+        const bool by_row = masks_by_row();
         if (tiles_.attributes().causal && !by_row) {
             lower_ = it_.index(tiles_.k);
             if (none_ >= 0) lower_ = it_.where(none_, it_.constant(0, i32), lower_);
@@ -131,38 +210,39 @@ class Backward {
         upper_ = it_.where(sees, queries, it_.constant(0, i32));
     }
 
-    std::vector<Id> query_tile(const std::vector<Id>& carried) {
-        tiles_.load_query();
-        Id cotangent =
-            it_.named(tiles_.load(AttentionInput::cotangent, tiles_.q, tiles_.e), "cotangent");
-        Id delta = it_.named(tiles_.load_delta(), "delta");
-
-        Id weights = weights_again();
-        Id of_weights = it_.contract(cotangent, value_, {tiles_.e});
-        Id kept = weights;
+    /// Of a tile of queries and one of keys: the weights that dropout kept, and the gradient of
+    /// their scores.
+    void find_weights() {
+        const Id weights = weights_again();
+        Id of_weights = it_.contract(cotangent_, value_, {tiles_.e});
+        kept_ = weights;
         if (tiles_.attributes().dropout > 0) {
             Id dropout = tiles_.dropout();
             of_weights = it_.mul(of_weights, dropout);
-            kept = it_.named(it_.mul(weights, dropout), "kept_weights");
+            if (has(Side::keys)) kept_ = it_.named(it_.mul(weights, dropout), "kept_weights");
         }
-        tiles_.score_gradient = it_.mul(weights, it_.sub(of_weights, delta));
+        tiles_.score_gradient = it_.mul(weights, it_.sub(of_weights, delta_));
         if (live_ >= 0) tiles_.score_gradient = it_.mul(tiles_.score_gradient, live_);
         it_.named(tiles_.score_gradient, "score_gradient");
+    }
+
+    std::vector<Id> query_tile(const std::vector<Id>& carried) {
+        load_queries();
+        find_weights();
         PairTiles pairs = tiles_.pairs(tiles_.function().gradient);
         std::vector<Id> next;
         for (std::size_t i = 0; i < carried_.size(); ++i)
-            next.push_back(
-                it_.named(it_.add(carried[i], part_of(carried_[i], pairs, kept, cotangent)),
-                          std::string(name(carried_[i])) + "_so_far"));
+            next.push_back(it_.named(it_.add(carried[i], part_of(carried_[i], pairs)),
+                                     std::string(name(carried_[i])) + "_so_far"));
         if (query_gradient_ >= 0)
             it_.accumulate(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
                            pairs.sum_of_output("query.grad", {tiles_.d}, {tiles_.k}));
         return next;
     }
 
-    Id part_of(const Carried& carried, PairTiles& pairs, Id kept, Id cotangent) {
+    Id part_of(const Carried& carried, PairTiles& pairs) {
         if (carried.result == AttentionResult::value)
-            return it_.contract(kept, cotangent, {tiles_.q});
+            return it_.contract(kept_, cotangent_, {tiles_.q});
         if (carried.result == AttentionResult::key)
             return pairs.sum_of_output("key.grad", {tiles_.d}, {tiles_.q});
         return pairs.sum_of_output("capture" + std::to_string(carried.number) + ".grad",
@@ -171,8 +251,6 @@ class Backward {
 
     /// exp2(scores - largest - log_total), 0 where a key is hidden.
     Id weights_again() {
-        Id largest = it_.named(tiles_.load_statistics(0), "largest"),
-           log_total = it_.named(tiles_.load_statistics(1), "log_total");
         Id keep = -1, none = none_;
         auto also = [&](Id condition) {
             keep = keep < 0 ? condition : it_.map(Elementwise::logical_and, {keep, condition});
@@ -187,7 +265,7 @@ class Backward {
         if (tiles_.has_allowed()) {
             also(tiles_.allowed());
 
-            if (tiles_.uniform()) none = it_.le(it_.constant(kSeesNone), largest);
+            if (tiles_.uniform()) none = it_.le(it_.constant(kSeesNone), largest_);
         }
         bool by_row = keep >= 0 && tiles_.uniform();
         if (by_row && tiles_.attributes().causal) {
@@ -200,14 +278,14 @@ class Backward {
             live_ = it_.named(it_.where(none, zero, one), "live");
         }
         Id scores = tiles_.scores(live_);
-        Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest), log_total)});
+        Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest_), log_total_)});
         if (tiles_.has_allowed() && tiles_.uniform()) {
             const Id one = it_.constant(1), keys = tiles_.keys(f32);
             weights = it_.where(none, it_.div(one, keys), weights);
         }
         if (keep >= 0) weights = it_.where(keep, weights, it_.constant(0));
         if (lower_ >= 0 || upper_ >= 0) {
-            const Id valid = it_.valid(tiles_.q);
+            const Id valid = it_.valid(side_ == Side::queries ? tiles_.k : tiles_.q);
             weights = it_.where(valid, weights, it_.constant(0));
         }
         return it_.named(weights, "weights");
@@ -216,18 +294,27 @@ class Backward {
     const Graph& graph_;
     AttentionTiles tiles_;
     Builder& it_;
+    const Side side_;
     std::vector<Carried> carried_;
     int query_gradient_ = -1;
     Id length_ = -1, none_ = -1, live_ = -1, lower_ = -1, upper_ = -1;
-    Id value_ = -1;
+    Id value_ = -1, cotangent_ = -1, delta_ = -1, largest_ = -1, log_total_ = -1, kept_ = -1;
 };
 
 }  // namespace
 
-LoweredKernel lower_attention_gradient(const Graph& graph, const fuse::FusedGraph& fused,
-                                       const fuse::Group& group, Memories& memories) {
-    LoweredKernel lowered = Backward(graph, fused, group, memories).run();
-    if (memories.has_pairs()) take_bfloat16(lowered.kernel);
+std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
+                                                    const fuse::FusedGraph& fused,
+                                                    const fuse::Group& group, Memories& memories) {
+    std::vector<Side> sides{Side::all};
+    if (memories.wants_independent_tiles()) sides = {Side::keys, Side::queries, Side::captures};
+    std::vector<LoweredKernel> lowered;
+    for (const Side side : sides) {
+        Backward backward(graph, fused, group, memories, side);
+        if (!backward.is_wanted()) continue;
+        lowered.push_back(backward.run());
+        if (memories.has_pairs()) take_bfloat16(lowered.back().kernel);
+    }
     return lowered;
 }
 

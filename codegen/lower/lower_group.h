@@ -26,9 +26,10 @@ std::vector<LoweredKernel> lower_scatter(const Graph& graph, const fuse::FusedGr
 /// A fused attention: its output and the statistics of its rows.
 LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
                               const fuse::Group& group, Memories& memories);
-/// The gradients of a fused attention.
-LoweredKernel lower_attention_gradient(const Graph& graph, const fuse::FusedGraph& fused,
-                                       const fuse::Group& group, Memories& memories);
+/// The gradients of a fused attention: one kernel, or one for each side (`Choices`).
+std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
+                                                    const fuse::FusedGraph& fused,
+                                                    const fuse::Group& group, Memories& memories);
 /// A scan over steps.
 LoweredKernel lower_scan(const Graph& graph, const fuse::FusedGraph& fused,
                          const fuse::Group& group, Memories& memories);

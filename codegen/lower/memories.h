@@ -43,6 +43,8 @@ class Memories {
     /// Whether contractions multiply bfloat16; those inside scans do not.
     bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
     Weights weights() const { return choices_.weights; }
+    /// Whether gradients of attention are a kernel for each side.
+    bool wants_independent_tiles() const { return choices_.independent_tiles; }
     /// Whether contractions may round float32 to tf32, also inside scans.
     bool takes_tf32() const { return choices_.tf32; }
     /// New memory that no value of the graph has.

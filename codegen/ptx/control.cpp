@@ -24,12 +24,14 @@ void set_registers(Warp& warp, const Op& op, Mask mask) {
     if (!op.extra && wanted > had)
         warp.fail(FaultKind::bounds, first_lane(mask),
                   fmt::format("setmaxnreg.dec to {} registers of {}", wanted, had));
+    if (op.extra && wanted < had)
+        warp.fail(FaultKind::bounds, first_lane(mask),
+                  fmt::format("setmaxnreg.inc to {} registers of {}", wanted, had));
     if (op.extra && had + free < wanted) {
         --warp.stack.back().pc;  // again, later
         warp.state = State::waiting;
         return;
     }
-    if (op.extra && wanted < had) return;
     free += had - wanted;
     warp.register_count = wanted;
     warp.block.progress();

@@ -17,9 +17,6 @@
 namespace fovea::runtime::device {
 namespace {
 
-/// More dynamic shared memory than this has to be asked for.
-constexpr int kSharedWithoutAsking = 48 << 10;
-
 int capability_of(const std::string& architecture) {
     return std::atoi(architecture.c_str() + std::min<std::size_t>(3, architecture.size()));
 }
@@ -257,8 +254,9 @@ class CudaDevice : public Device {
                     0)
                     entry.function = nullptr;
         if (!entry.function) throw InternalError("no module has the entry '" + call.entry + "'");
-        entry.shared_bytes = std::max(call.shared_bytes, kSharedWithoutAsking);
-        if (call.shared_bytes > kSharedWithoutAsking)
+        entry.shared_bytes = call.shared_bytes;
+        // Without asking a block has 48 KB, in which the kernel's own arrays lie, too.
+        if (call.shared_bytes > 0)
             driver_.check(driver_.function_set_attribute(entry.function, kCuMaxDynamicShared,
                                                          call.shared_bytes),
                           "give kernel " + call.kernel + " " + std::to_string(call.shared_bytes) +

@@ -101,21 +101,26 @@ TEST_CASE("what the driver refuses is said with its words") {
                          "no module has the entry 'softmax'", runtime::InternalError);
 }
 
-TEST_CASE("shared memory over 48 KB is asked for, once") {
+TEST_CASE("shared memory is asked for, once, and with it what the kernel's own arrays take") {
     const auto device = open_cuda(kFake);
     device->load(
         ".version 7.8\n.target sm_80\n.address_size 64\n"
-        ".visible .entry big() { ret; }\n.visible .entry small() { ret; }\n");
+        ".visible .entry big() { ret; }\n.visible .entry none() { ret; }\n"
+        ".shared .align 16 .b8 own[64];\n"
+        ".visible .entry with_own() { .reg .b32 %r<2>; mov.u32 %r1, own; ret; }\n");
     const int before = count_of("cuFuncSetAttribute");
     const auto launch = [&](const std::string& entry, int bytes) {
         device->launch({entry, entry, 2, 32, bytes, {}, {}});
         return count_of("cuFuncSetAttribute") - before;
     };
-    CHECK(launch("small", 48 << 10) == 0);
+    CHECK(launch("none", 0) == 0);
     CHECK(launch("big", 99 << 10) == 1);
     CHECK(launch("big", 99 << 10) == 1);
     CHECK(launch("big", 80 << 10) == 1);
     CHECK(launch("big", 160 << 10) == 2);
+    CHECK(launch("with_own", 48 << 10) == 3);
+    CHECK_THROWS_WITH_AS(launch("with_own", 227 << 10), doctest::Contains("invalid argument"),
+                         runtime::InternalError);
 }
 
 TEST_CASE("copies of every size arrive, those that are waited for together after the wait alone") {

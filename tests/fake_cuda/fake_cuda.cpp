@@ -33,7 +33,7 @@ constexpr std::size_t kMemory = std::size_t(1) << 32;
 struct LoadedFunction {
     Module* module;
     std::string name;
-    int dynamic_shared = 48 << 10;
+    int dynamic_shared = 0;  // that a launch may have
 };
 struct Graph {
     std::vector<std::function<int()>> work;
@@ -69,6 +69,13 @@ bool breaks(const std::string& how, const std::string& entry) {
     const char* faults = std::getenv("FAKE_CUDA_FAULT");
     const std::string all = "," + std::string(faults ? faults : "") + ",";
     return all.find("," + how + ":" + entry + ",") != std::string::npos;
+}
+
+/// Bytes of shared memory that a block may have where they are asked for.
+int most_shared() {
+    const int capability = environment("FAKE_CUDA_CAPABILITY", 90);
+    if (capability >= 90) return 227 << 10;
+    return (capability == 80 ? 163 : 99) << 10;
 }
 
 /// The stream does what waits before `position`.
@@ -199,14 +206,18 @@ int cuModuleUnload(void* module) {
 int cuModuleGetFunction(void** function, void* module, const char* name) {
     auto* own = static_cast<Module*>(module);
     if (!own->kernels.contains(name)) return kNotFound;
-    g_state.functions.push_back(std::make_unique<LoadedFunction>(LoadedFunction{own, name}));
+    const int own_arrays = int(own->kernels.at(name)->static_shared);
+    g_state.functions.push_back(
+        std::make_unique<LoadedFunction>(LoadedFunction{own, name, (48 << 10) - own_arrays}));
     *function = g_state.functions.back().get();
     return 0;
 }
 int cuFuncSetAttribute(void* function, int attribute, int value) {
     ++g_state.counts["cuFuncSetAttribute"];
-    if (attribute != 8) return kInvalid;
-    static_cast<LoadedFunction*>(function)->dynamic_shared = value;
+    auto* own = static_cast<LoadedFunction*>(function);
+    const int own_arrays = int(own->module->kernels.at(own->name)->static_shared);
+    if (attribute != 8 || value + own_arrays > most_shared()) return kInvalid;
+    own->dynamic_shared = value;
     return 0;
 }
 int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned threads,

@@ -35,6 +35,10 @@ kernel::Kernel attention_forward(const AttentionVariant& variant);
 /// written dQ, dK, dV, dbias, and dslope [batch, head] or dw [batch, head, width].
 kernel::Kernel attention_backward(const AttentionVariant& variant);
 
+/// The same as kernels whose tiles do without each other: dK, dV and dbias by tiles of keys, dQ by
+/// tiles of queries, then dslope or dw. Each has the buffers that it reads, and those it writes.
+std::vector<kernel::Kernel> attention_gradients(const AttentionVariant& variant);
+
 /// Causal attention with valid lengths, its sizes named in full: what golden texts show.
 AttentionVariant readable_attention();
 

@@ -4,7 +4,6 @@
 
 #include <doctest/doctest.h>
 
-#include "codegen/kernel/split_accumulation.h"
 #include "tests/kernel/attention_programs.h"
 
 using namespace fovea;
@@ -32,8 +31,7 @@ TEST_CASE("work rises along queries and falls along keys where attention is caus
             AttentionVariant variant;
             variant.causal = causal, variant.lengths = lengths;
             CHECK(work_of(attention_forward(variant)) == (causal ? Work::rises : Work::even));
-            const std::vector<Kernel> parts =
-                kernel::split_accumulation(attention_backward(variant));
+            const std::vector<Kernel> parts = attention_gradients(variant);
             const bool falls = causal || lengths == Lengths::sequences;
             CHECK(work_of(parts[0]) == (falls ? Work::falls : Work::even));
             CHECK(work_of(parts[1]) == (causal ? Work::rises : Work::even));

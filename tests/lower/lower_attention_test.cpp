@@ -77,13 +77,14 @@ class ProgramRun {
     std::normal_distribution<double> normal_;
 };
 
-CompiledModel compiled(const test::AttentionCase& what) {
+CompiledModel compiled(const test::AttentionCase& what, bool independent_tiles) {
     return compile_model("attention", "attention.cpp", {},
                          {{.name = "gradient",
                            .graph = what.graph,
                            .training = what.training,
                            .gradients = Gradients::of_parameters_and_inputs,
-                           .fusion = {true, AttentionForm::fused}}});
+                           .fusion = {true, AttentionForm::fused},
+                           .independent_tiles = independent_tiles}});
 }
 
 double error_of(const Array& got, const Array& expected) {
@@ -103,17 +104,20 @@ TEST_CASE("fused attention, its gradients, and the plain ops agree on random cas
     for (int number = 0; number < 200; ++number) {
         test::AttentionCase what = test::attention_case(number);
         CAPTURE(what.text);
-        CompiledModel model = compiled(what);
-        CHECK(model.programs[0].notes.empty());
         test::AttentionDims dims = test::attention_dims(number, 0);
-        ProgramRun program(model, dims);
-        auto outputs = program.run(number % 2 ? 4 : 16);
         Interpreter plain(add_gradients(select_mode(what.graph, what.training),
                                         {.from_loss = false, .of_inputs = true}),
                           {.training = what.training, .seed = 5, .step = 3});
         for (const auto& [dim, size] : dims) plain.bind(dim, size);
-        for (const auto& [name, array] : program.given()) plain.set(name, array);
-        for (const auto& [name, array] : outputs)
-            CHECK_MESSAGE(error_of(array, plain.output(name)) < 1e-9, name);
+        for (const bool independent_tiles : {false, true}) {
+            CAPTURE(independent_tiles);
+            CompiledModel model = compiled(what, independent_tiles);
+            CHECK(model.programs[0].notes.empty());
+            ProgramRun program(model, dims);
+            auto outputs = program.run(number % 2 ? 4 : 16);
+            for (const auto& [name, array] : program.given()) plain.set(name, array);
+            for (const auto& [name, array] : outputs)
+                CHECK_MESSAGE(error_of(array, plain.output(name)) < 1e-9, name);
+        }
     }
 }

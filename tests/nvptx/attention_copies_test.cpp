@@ -5,7 +5,6 @@
 
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/emit/nvptx/tile_matrix_plan.h"
-#include "codegen/kernel/split_accumulation.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
 #include "tests/nvptx/waits.h"
@@ -45,18 +44,12 @@ std::vector<AttentionVariant> variants() {
 }
 
 std::vector<Kernel> kernels_of(const AttentionVariant& variant) {
-    return {in_bfloat16_memory(attention_forward(variant)),
-            in_bfloat16_memory(attention_backward(variant))};
+    std::vector<Kernel> kernels = attention_kernels(variant);
+    for (Kernel& kernel : kernels) kernel = in_bfloat16_memory(std::move(kernel));
+    return kernels;
 }
 
-/// All plans of what a kernel is split into.
-std::string plans_of(const Kernel& kernel) {
-    std::vector<Kernel> parts = kernel::split_accumulation(kernel);
-    if (parts.empty()) parts.push_back(kernel);
-    std::string text;
-    for (const Kernel& part : parts) text += print(emit::nvptx::plan_tile_matrices(part)) + "\n";
-    return text;
-}
+std::string plan_of(const Kernel& kernel) { return print(emit::nvptx::plan_tile_matrices(kernel)); }
 
 }  // namespace
 
@@ -84,19 +77,19 @@ TEST_CASE("tiles of bfloat16 come a tile ahead where their rows are pieces of 16
     for (const AttentionVariant& variant : variants())
         for (const Kernel& kernel : kernels_of(variant)) {
             CAPTURE(kernel.name);
-            CHECK(plans_of(kernel).find("a tile ahead") != std::string::npos);
-            CHECK(plans_of(kernel).find("through registers") == std::string::npos);
+            CHECK(plan_of(kernel).find("a tile ahead") != std::string::npos);
+            CHECK(plan_of(kernel).find("through registers") == std::string::npos);
             const std::string text = emit_and_parse({kernel}).ptx.text;
             CHECK(text.find("cp.async.cg.shared.global") != std::string::npos);
             CHECK(text.find("ldmatrix") != std::string::npos);
         }
     AttentionVariant odd = of_width(64, false);
-    CHECK(plans_of(in_bfloat16(attention_forward(odd))).find("it is no bfloat16 in memory") !=
+    CHECK(plan_of(in_bfloat16(attention_forward(odd))).find("it is no bfloat16 in memory") !=
           std::string::npos);
     Kernel moved = in_bfloat16_memory(attention_forward(odd));
     for (kernel::Node& node : moved.nodes)
         if (auto load = std::get_if<kernel::Load>(&node.operation)) load->access.offset = Dim(1);
-    CHECK(plans_of(moved).find("its rows are no pieces of 16 bytes") != std::string::npos);
+    CHECK(plan_of(moved).find("its rows are no pieces of 16 bytes") != std::string::npos);
 }
 
 TEST_CASE("every wait of attention with asynchronous copies is needed") {

@@ -122,8 +122,8 @@ TEST_CASE("why attention is not for groups of warps is said") {
           "it has rows of 32 elements, not of 64 or 128");
     const Kernel in_float = in_bfloat16(attention_forward(group_variant("attention", 64, 64)));
     CHECK(emit::nvptx::why_not_attention_group(in_float) == "it has Q in memory as float32");
-    Kernel backward = in_bfloat16(attention_backward(group_variant("attention", 64, 64)));
-    CHECK(emit::nvptx::why_not_attention_group(backward).has_value());
+    for (const Kernel& one : attention_gradients(group_variant("attention", 64, 64)))
+        CHECK(emit::nvptx::why_not_attention_group(in_bfloat16(one)).has_value());
 }
 
 TEST_CASE("ptxas has nothing against attention by groups of warps") {

@@ -8,7 +8,6 @@
 
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/emit/parameters.h"
-#include "codegen/kernel/split_accumulation.h"
 #include "codegen/ptx/interpret.h"
 #include "tests/kernel/attention_programs.h"
 
@@ -84,7 +83,7 @@ Kernel forward(bool causal) {
 std::vector<Kernel> backward() {
     AttentionVariant variant;
     variant.causal = true, variant.given_delta = true;
-    return kernel::split_accumulation(attention_backward(variant));
+    return attention_gradients(variant);
 }
 
 void check_visited_once(const std::vector<Place>& all, std::int64_t batch, std::int64_t length) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "tests/kernel/attention_programs.h"
 
@@ -28,9 +30,18 @@ inline kernel::Kernel in_bfloat16_memory(kernel::Kernel kernel) {
 }
 
 /// The gradient's operands of products are read by them alone, as matrix instructions take them.
-inline kernel::Kernel backward_in_bfloat16(AttentionVariant variant) {
+inline std::vector<kernel::Kernel> gradients_in_bfloat16(AttentionVariant variant) {
     variant.given_delta = true;
-    return in_bfloat16(attention_backward(variant));
+    std::vector<kernel::Kernel> kernels = attention_gradients(variant);
+    for (kernel::Kernel& kernel : kernels) kernel = in_bfloat16(std::move(kernel));
+    return kernels;
+}
+
+/// Attention forward, and its gradients by side.
+inline std::vector<kernel::Kernel> attention_kernels(const AttentionVariant& variant) {
+    std::vector<kernel::Kernel> kernels = attention_gradients(variant);
+    kernels.insert(kernels.begin(), attention_forward(variant));
+    return kernels;
 }
 
 }  // namespace fovea::test

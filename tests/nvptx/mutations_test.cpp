@@ -116,7 +116,7 @@ TEST_CASE("mistakes in attention of float32 are noticed") {
     Subjects all;
     for (const char* name : {"causal_padded", "uniform", "dropout"}) {
         const AttentionVariant variant = variant_of(name);
-        for (const Kernel& kernel : {attention_forward(variant), attention_backward(variant)})
+        for (const Kernel& kernel : attention_kernels(variant))
             all.push_back(subject(kernel, "sm_80",
                                   {{127, 127, {126}}, {70, 101, {97}}, {40, 33, {0, 30}}}, 1e-5));
     }
@@ -126,9 +126,8 @@ TEST_CASE("mistakes in attention of float32 are noticed") {
 TEST_CASE("mistakes in attention by matrix instructions are noticed") {
     Subjects all;
     for (const AttentionVariant& variant : variants_of_matrices())
-        for (const Kernel& kernel :
-             {in_bfloat16(attention_forward(variant)), in_bfloat16(attention_backward(variant))})
-            all.push_back(subject(kernel, "sm_80",
+        for (const Kernel& kernel : attention_kernels(variant))
+            all.push_back(subject(in_bfloat16(kernel), "sm_80",
                                   {{127, 127, {127}}, {200, 170, {165}}, {40, 33, {0, 30}}}, 5e-2));
     check(all);
 }
@@ -136,9 +135,8 @@ TEST_CASE("mistakes in attention by matrix instructions are noticed") {
 TEST_CASE("mistakes in attention with asynchronous copies are noticed") {
     Subjects all;
     for (const AttentionVariant& variant : variants_of_matrices())
-        for (const Kernel& kernel : {in_bfloat16_memory(attention_forward(variant)),
-                                     in_bfloat16_memory(attention_backward(variant))})
-            all.push_back(subject(kernel, "sm_80",
+        for (const Kernel& kernel : attention_kernels(variant))
+            all.push_back(subject(in_bfloat16_memory(kernel), "sm_80",
                                   {{127, 127, {127}}, {200, 170, {165}}, {40, 33, {0, 30}}}, 5e-2));
     check(all);
 }
@@ -159,8 +157,10 @@ TEST_CASE("mistakes in gradients of attention by groups of warps are noticed") {
     variants.back().given_delta = true;
     Subjects all;
     for (const AttentionVariant& variant : variants)
-        all.push_back(subject(in_bfloat16_memory(attention_backward(variant)), "sm_90a",
-                              {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}}, 5e-2));
+        for (const Kernel& kernel : attention_gradients(variant))
+            all.push_back(subject(in_bfloat16_memory(kernel), "sm_90a",
+                                  {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}},
+                                  5e-2));
     // Where one of several masks holds, another's bound may be one off: nothing tells.
     check(all, kMutations * 85 / 100);
 }

@@ -27,12 +27,12 @@ DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
 std::vector<Kernel> all_variants() {
     std::vector<Kernel> kernels;
     for (const AttentionVariant& variant : attention_variants())
-        for (const Kernel& kernel : {attention_forward(variant), attention_backward(variant)}) {
+        for (const Kernel& kernel : attention_kernels(variant)) {
             kernels.push_back(kernel);
             kernels.push_back(in_bfloat16(kernel));
         }
     for (const AttentionVariant& variant : attention_variants())
-        kernels.push_back(backward_in_bfloat16(variant));
+        for (const Kernel& kernel : gradients_in_bfloat16(variant)) kernels.push_back(kernel);
     return kernels;
 }
 
@@ -41,7 +41,7 @@ double tolerance_of(const Kernel& kernel) {
     if (kernel.name.ends_with("_bfloat16"))
         return kernel.name.find("backward") == std::string::npos ? 1e-2 : 5e-2;
     // The gradient of a slope adds many products of either sign.
-    return kernel.name == "alibi_backward" ? 1e-4 : 1e-5;
+    return kernel.name == "alibi_backward_of_captures" ? 1e-4 : 1e-5;
 }
 
 constexpr std::int64_t kWidth = 64, kHeads = 2;

@@ -199,6 +199,7 @@ TEST_CASE("registers that warps give back and take") {
     CHECK(fault_of_groups("setmaxnreg.dec.sync.aligned.u32 32;", inc) == Kind::deadlock);
     CHECK(fault_of_groups("", inc) == Kind::deadlock);
     CHECK(fault_of_groups("setmaxnreg.dec.sync.aligned.u32 176;", "") == Kind::bounds);
+    CHECK(fault_of_groups("", "setmaxnreg.inc.sync.aligned.u32 160;") == Kind::bounds);
     CHECK(fault("setp.eq.u32 %p1, %t, 0; @%p1 setmaxnreg.dec.sync.aligned.u32 24;") ==
           Kind::divergent);
     CHECK_THROWS_AS(parse(kernel_text("setmaxnreg.dec.sync.aligned.u32 25;")), ParseError);

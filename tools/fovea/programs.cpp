@@ -91,6 +91,7 @@ ProgramRequest for_gpus(ProgramRequest request) {
     request.row_blocks = kGpuRowBlocks;
     request.attention_in_bf16 = true;
     request.weights = lower::Weights::as_they_are;
+    request.independent_tiles = true;
     return request;
 }
 

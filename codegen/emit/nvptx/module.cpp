@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kTriple = "nvptx64-nvidia-cuda";
 constexpr const char* kWaitSeconds = "fovea.wait_seconds";  // a flag of modules
-constexpr const char* kPtxFeature = "+ptx85";  // ModuleBuilder::kPtxVersion
+constexpr const char* kPtxFeature = "+ptx80";  // ModuleBuilder::kPtxVersion
 
 const llvm::Target& find_target() {
     static const bool initialised = [] {

@@ -20,8 +20,9 @@ struct Target {
 
 class ModuleBuilder {
   public:
-    /// Of the text: all architectures know it, and tensor maps need 8.0.
-    static constexpr const char* kPtxVersion = "8.5";
+    /// Of the text: the oldest that has wgmma and copies of tensors, which drivers from CUDA 12.0
+    /// (525) on take.
+    static constexpr const char* kPtxVersion = "8.0";
 
     ModuleBuilder(const std::string& name, const Target& target);
 

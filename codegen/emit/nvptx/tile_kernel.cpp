@@ -10,7 +10,6 @@
 #include "codegen/emit/nvptx/tile_elements.h"
 #include "codegen/emit/nvptx/tile_matrix_kernel.h"
 #include "codegen/emit/nvptx/tile_plan.h"
-#include "codegen/kernel/split_accumulation.h"
 
 namespace fovea::emit::nvptx {
 
@@ -82,18 +81,11 @@ class TileKernel {
     TileElements elements_;
 };
 
-/// What computes a kernel, one launch each: more blocks than one for each point.
-std::vector<Kernel> parts_of(const Kernel& kernel) {
-    std::vector<Kernel> parts = split_accumulation(kernel);
-    if (parts.empty()) parts.push_back(kernel);
-    return parts;
-}
-
 }  // namespace
 
 std::optional<std::string> why_not_tile_kernel(const Kernel& kernel) {
     try {
-        for (const Kernel& part : parts_of(kernel)) plan_tiles(part);
+        plan_tiles(kernel);
     } catch (const TileRefusal& refusal) {
         return "it has " + refusal.reason;
     }
@@ -126,8 +118,8 @@ std::optional<std::string> why_not_groups(const Kernel& kernel, const Target& ta
     return why_not_attention_group(kernel);
 }
 
-PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                     const Target& target, bool aligned) {
+PtxLaunch write_launch(llvm::Module& module, const Kernel& kernel, const std::string& entry,
+                       const Target& target, bool aligned) {
     const std::optional<std::string> no_groups = why_not_groups(kernel, target, aligned);
     if (!no_groups) {
         PtxLaunch launch = write_attention_group(module, plan_attention_group(kernel), entry);
@@ -167,13 +159,7 @@ PtxLaunch write_part(llvm::Module& module, const Kernel& kernel, const std::stri
 
 PtxKernel write_tile_kernel(llvm::Module& module, const Kernel& kernel, const std::string& entry,
                             const Target& target, bool aligned) {
-    PtxKernel result{kernel.name, {}, {}};
-    std::string name = entry;
-    for (const Kernel& part : parts_of(kernel)) {
-        result.launches.push_back(write_part(module, part, name, target, aligned));
-        name += "__more";  // no kernel's name, which have single underscores
-    }
-    return result;
+    return {kernel.name, {write_launch(module, kernel, entry, target, aligned)}, {}};
 }
 
 }  // namespace fovea::emit::nvptx

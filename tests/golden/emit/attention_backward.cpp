@@ -102,17 +102,6 @@ void decoder_attention_backward(
                                     load(p_tile + q * k_width + k) * (dp - delta_tile[q]) * 0.125F;
                             store(ds_scaled_tile + q * k_width + k, ds_scaled);
                         });
-                    // dv[k, e] += sum over q of p * go
-                    sum_tile<6, 4>(k_n, fixed<64>, q_n,
-                        [&](i64 k, i64 e) FOVEA_LAMBDA {
-                            return load(value_sum_tile + k * 64 + e);
-                        },
-                        products(
-                            [&](i64 k, i64 q) FOVEA_LAMBDA { return p_tile[q * k_width + k]; },
-                            [&](i64 e, i64 q) FOVEA_LAMBDA { return load(dO_tile + q * 64 + e); }),
-                        [&](i64 k, i64 e, floats dv) FOVEA_LAMBDA {
-                            store(value_sum_tile + k * 64 + e, dv);
-                        });
                     // dk[k, d] += sum over q of ds_scaled * query
                     sum_tile<6, 4>(k_n, fixed<64>, q_n,
                         [&](i64 k, i64 d) FOVEA_LAMBDA { return load(key_sum_tile + k * 64 + d); },
@@ -123,6 +112,17 @@ void decoder_attention_backward(
                             [&](i64 d, i64 q) FOVEA_LAMBDA { return load(Q_tile + q * 64 + d); }),
                         [&](i64 k, i64 d, floats dk) FOVEA_LAMBDA {
                             store(key_sum_tile + k * 64 + d, dk);
+                        });
+                    // dv[k, e] += sum over q of p * go
+                    sum_tile<6, 4>(k_n, fixed<64>, q_n,
+                        [&](i64 k, i64 e) FOVEA_LAMBDA {
+                            return load(value_sum_tile + k * 64 + e);
+                        },
+                        products(
+                            [&](i64 k, i64 q) FOVEA_LAMBDA { return p_tile[q * k_width + k]; },
+                            [&](i64 e, i64 q) FOVEA_LAMBDA { return load(dO_tile + q * 64 + e); }),
+                        [&](i64 k, i64 e, floats dv) FOVEA_LAMBDA {
+                            store(value_sum_tile + k * 64 + e, dv);
                         });
                     // dq[q, d] += sum over k of ds_scaled * key
                     sum_tile<6, 4>(q_n, fixed<64>, k_n,
