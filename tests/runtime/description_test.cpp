@@ -18,9 +18,10 @@ constexpr TensorRow kOutputs[] = {
 constexpr int kNeeds[] = {0, 1, -1, -1, 1, -1};
 constexpr BufferRow kBuffers[] = {{"b", DType::boolean, "[2*batch]", 1, 3, true}};
 constexpr const char* kKernels[] = {"first", "second"};
+constexpr CheckRow kComputed[] = {{0, true, "8*batch", "small.cpp:3: the lengths of attention"}};
 constexpr ProgramRow kPrograms[] = {
-    {"forward", kInputs, kOutputs, kNeeds, kBuffers, kKernels, check},
-    {"empty", {}, {}, {}, {}, {}, nullptr},
+    {"forward", kInputs, kOutputs, kNeeds, kBuffers, kKernels, kComputed, check},
+    {"empty", {}, {}, {}, {}, {}, {}, nullptr},
 };
 constexpr const char* kDims[] = {"batch"};
 constexpr SettingRow kSettings[] = {{"hidden", "8"}};
@@ -60,5 +61,8 @@ TEST_CASE("a program has what its row says") {
     CHECK(program.buffers[0].last == 3);
     CHECK(program.kernels == std::vector<std::string>{"first", "second"});
     CHECK((program.run == run));
+    REQUIRE(program.computed.size() == 1);
+    CHECK(program.computed[0].lengths);
+    CHECK(program.computed[0].limit.value(std::vector<std::int64_t>{2}) == 16);
     CHECK(program.check_inputs);
 }

@@ -4,22 +4,16 @@
 #include <doctest/doctest.h>
 
 #include "runtime/error.h"
+#include "tests/runtime/counted_tensor.h"
 #include "tests/runtime/small_model.h"
 #include "tests/runtime/temporary_folder.h"
 
 using namespace fovea::runtime;
+using fovea::test::counted;
+using fovea::test::counted_tensor;
 using fovea::test::small_model;
 
 namespace {
-
-const std::vector<float> kValues = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                    11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
-
-TensorView tensor(const char* name, std::vector<std::int64_t> shape) {
-    std::size_t count = 1;
-    for (std::int64_t size : shape) count *= static_cast<std::size_t>(size);
-    return f32_tensor(name, std::move(shape), std::span(kValues).first(count));
-}
 
 /// Loads these tensors into the small model; what it throws, or "loaded".
 std::string load(std::vector<TensorView> tensors) {
@@ -40,34 +34,34 @@ std::string load(std::vector<TensorView> tensors) {
 }  // namespace
 
 TEST_CASE("load_parameters: by name, by alias, and past tables of positions") {
-    const TensorView scale = tensor("scale", {3}), table = tensor("table", {5, 4});
-    const TensorView bias = tensor("bias", {8}), tied = tensor("tied.scale", {3});
+    const TensorView scale = counted_tensor("scale", {3}), table = counted_tensor("table", {5, 4});
+    const TensorView bias = counted_tensor("bias", {8}), tied = counted_tensor("tied.scale", {3});
     CHECK(load({scale, table, bias}) == "loaded");
     CHECK(load({tied, table, bias}) == "loaded");
     CHECK(load({tied, scale, table, bias}) == "loaded");
-    CHECK(load({scale, table, bias, tensor("encoder.pos_table", {2}), tensor("adam.m", {1})}) ==
-          "loaded");
+    CHECK(load({scale, table, bias, counted_tensor("encoder.pos_table", {2}),
+                counted_tensor("adam.m", {1})}) == "loaded");
     TensorView other = tied;
-    other.bytes = std::as_bytes(std::span(kValues).subspan(1, 3));
+    other.bytes = std::as_bytes(std::span(counted()).subspan(1, 3));
     CHECK(load({other, scale, table, bias}) ==
           "'scale' and 'tied.scale' in 'w' are one tensor in small, but differ there");
 }
 
 TEST_CASE("load_parameters: bfloat16 is widened") {
     const std::uint16_t halves[] = {0x3f80, 0x4000, 0x4040};  // 1, 2, 3
-    TensorView scale = tensor("scale", {3});
+    TensorView scale = counted_tensor("scale", {3});
     scale.dtype = "BF16";
     scale.bytes = std::as_bytes(std::span(halves));
-    CHECK(load({scale, tensor("table", {5, 4}), tensor("bias", {8})}) == "loaded");
+    CHECK(load({scale, counted_tensor("table", {5, 4}), counted_tensor("bias", {8})}) == "loaded");
 }
 
 TEST_CASE("load_parameters: missing, misshapen and mistyped") {
-    const TensorView scale = tensor("scale", {3}), table = tensor("table", {5, 4});
+    const TensorView scale = counted_tensor("scale", {3}), table = counted_tensor("table", {5, 4});
     CHECK(load({scale}) == "'w' lacks parameter 'table' of small and 1 more");
     CHECK(load({scale, table}) == "'w' lacks parameter 'bias' of small");
-    CHECK(load({scale, table, tensor("bias", {2, 4})}) ==
+    CHECK(load({scale, table, counted_tensor("bias", {2, 4})}) ==
           "parameter 'bias' in 'w' has shape [2, 4], expected [8]");
-    TensorView bias = tensor("bias", {8});
+    TensorView bias = counted_tensor("bias", {8});
     bias.dtype = "I32";
     CHECK(load({scale, table, bias}) == "parameter 'bias' in 'w' has dtype I32, expected F32");
 }

@@ -11,24 +11,19 @@
 #include "runtime/runner/bind_dims.h"
 #include "runtime/runner/describe.h"
 #include "runtime/runner/run_model.h"
+#include "tests/runtime/counted_tensor.h"
 #include "tests/runtime/small_model.h"
 #include "tests/runtime/temporary_folder.h"
 
 using namespace fovea::runtime;
+using fovea::test::counted;
+using fovea::test::counted_tensor;
 using fovea::test::small_model;
 using fovea::test::small_model_with_loss;
 
 namespace {
 
-const std::vector<float> kValues = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
-                                    13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
 const std::vector<std::int32_t> kIds = {0, 4, 7};
-
-TensorView tensor(const char* name, std::vector<std::int64_t> shape) {
-    std::size_t count = 1;
-    for (std::int64_t size : shape) count *= static_cast<std::size_t>(size);
-    return f32_tensor(name, std::move(shape), std::span(kValues).first(count));
-}
 
 TensorView ids(std::size_t count, std::size_t start = 0) {
     return {"ids",
@@ -41,8 +36,8 @@ TensorView ids(std::size_t count, std::size_t start = 0) {
 struct Case {
     fovea::test::TemporaryFolder folder;
     RunRequest request;
-    std::vector<TensorView> weights = {tensor("scale", {3}), tensor("table", {5, 4}),
-                                       tensor("bias", {8})};
+    std::vector<TensorView> weights = {
+        counted_tensor("scale", {3}), counted_tensor("table", {5, 4}), counted_tensor("bias", {8})};
 
     SafetensorsFile file(const char* name, std::vector<TensorView> tensors) {
         write_safetensors(folder.file(name), std::move(tensors));
@@ -88,7 +83,7 @@ int status_of(std::vector<std::string> arguments) {
 TEST_CASE("run: dims come from shapes, outputs are written by name") {
     Case test;
     const SafetensorsFile outputs =
-        test.run(small_model_with_loss(), {tensor("x", {2, 3}), ids(2)});
+        test.run(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)});
     CHECK(outputs.tensors().size() == 2);
     CHECK(outputs.find("y")->shape == std::vector<std::int64_t>{2, 3});
     CHECK(values_of(outputs, "y") == std::vector<float>{1, 4, 9, 4, 10, 18});
@@ -99,7 +94,7 @@ TEST_CASE("run: gradients from the loss") {
     Case test;
     test.request.gradients = true;
     test.request.train = true;  // without dropout there is one gradient program for both
-    const auto outputs = test.run(small_model_with_loss(), {tensor("x", {2, 3}), ids(2)});
+    const auto outputs = test.run(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)});
     CHECK(outputs.tensors().size() == 4);
     CHECK(values_of(outputs, "scale.grad") == std::vector<float>{5, 7, 9});
     CHECK(values_of(outputs, "x.grad") == std::vector<float>{1, 2, 3, 1, 2, 3});
@@ -108,57 +103,61 @@ TEST_CASE("run: gradients from the loss") {
 TEST_CASE("run: gradients from cotangents, of which one must be there") {
     Case test;
     test.request.gradients = true;
-    const TensorView x = tensor("x", {1, 3});
-    const auto outputs = test.run(small_model(), {x, ids(1), tensor("y.grad", {1, 3})});
+    const TensorView x = counted_tensor("x", {1, 3});
+    const auto outputs = test.run(small_model(), {x, ids(1), counted_tensor("y.grad", {1, 3})});
     CHECK(values_of(outputs, "scale.grad") == std::vector<float>{1, 4, 9});
     CHECK(test.complaint(small_model(), {x, ids(1)}) ==
           "gradients need a model with a loss, or the gradient of an output among the inputs: "
           "'inputs' has none of 'y.grad'");
-    CHECK(test.complaint(small_model(), {x, ids(1), tensor("y.grad", {1, 2})}) ==
+    CHECK(test.complaint(small_model(), {x, ids(1), counted_tensor("y.grad", {1, 2})}) ==
           "'in' is 3 in input 'x' in 'inputs', but 2 in input 'y.grad' in 'inputs'");
 }
 
 TEST_CASE("run: --only chooses outputs, and frees from inputs they do not need") {
     Case test;
     test.request.only = {"y"};
-    const auto outputs = test.run(small_model_with_loss(), {tensor("x", {2, 3})});
+    const auto outputs = test.run(small_model_with_loss(), {counted_tensor("x", {2, 3})});
     CHECK(outputs.tensors().size() == 1);
     CHECK(values_of(outputs, "y") == std::vector<float>{1, 4, 9, 4, 10, 18});
     test.request.only = {"loss"};
-    CHECK(test.complaint(small_model_with_loss(), {tensor("x", {2, 3})}) ==
+    CHECK(test.complaint(small_model_with_loss(), {counted_tensor("x", {2, 3})}) ==
           "'inputs' lacks the input 'ids'");
     test.request.only = {"los"};
-    CHECK(test.complaint(small_model_with_loss(), {tensor("x", {2, 3}), ids(2)}) ==
+    CHECK(test.complaint(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)}) ==
           "'los' is no output; did you mean 'loss'?");
     test.request.only = {"y"};
     test.request.gradients = true;
-    CHECK(test.run(small_model_with_loss(), {tensor("x", {2, 3}), ids(2)}).tensors().size() == 3);
+    CHECK(
+        test.run(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)}).tensors().size() ==
+        3);
     test.request.only = {"y", "x.grad"};
-    CHECK(test.run(small_model_with_loss(), {tensor("x", {2, 3}), ids(2)}).tensors().size() == 2);
+    CHECK(
+        test.run(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)}).tensors().size() ==
+        2);
 }
 
 TEST_CASE("run: inputs and weights that do not fit") {
     Case test;
     const Model& model = small_model();
     CHECK(test.complaint(model, {ids(2)}) == "'inputs' lacks the input 'x'");
-    CHECK(test.complaint(model, {tensor("x", {2, 4}), ids(2)}) ==
+    CHECK(test.complaint(model, {counted_tensor("x", {2, 4}), ids(2)}) ==
           "'in' is 4 in input 'x' in 'inputs', but 3 in parameter 'scale' in 'weights'");
-    CHECK(test.complaint(model, {tensor("x", {2, 3}), ids(1)}) ==
+    CHECK(test.complaint(model, {counted_tensor("x", {2, 3}), ids(1)}) ==
           "'batch' is 2 in input 'x' in 'inputs', but 1 in input 'ids' in 'inputs'");
-    CHECK(test.complaint(model, {tensor("x", {6}), ids(2)}) ==
+    CHECK(test.complaint(model, {counted_tensor("x", {6}), ids(2)}) ==
           "input 'x' in 'inputs' has shape [6], expected [batch, in]");
-    CHECK(test.complaint(model, {tensor("x", {1, 3}), ids(1, 2)}) ==
+    CHECK(test.complaint(model, {counted_tensor("x", {1, 3}), ids(1, 2)}) ==
           "ids[0] is 7, expected 0 to 4");
-    TensorView floats = tensor("ids", {2});
-    CHECK(test.complaint(model, {tensor("x", {2, 3}), floats}) ==
+    TensorView floats = counted_tensor("ids", {2});
+    CHECK(test.complaint(model, {counted_tensor("x", {2, 3}), floats}) ==
           "input 'ids' in 'inputs' has dtype F32, expected I32");
     test.weights.pop_back();
-    CHECK(test.complaint(model, {tensor("x", {2, 3}), ids(2)}) ==
+    CHECK(test.complaint(model, {counted_tensor("x", {2, 3}), ids(2)}) ==
           "'weights' lacks parameter 'bias' of small");
-    test.weights.push_back(tensor("bias", {7}));
-    CHECK(test.complaint(model, {tensor("x", {2, 3}), ids(2)}) ==
+    test.weights.push_back(counted_tensor("bias", {7}));
+    CHECK(test.complaint(model, {counted_tensor("x", {2, 3}), ids(2)}) ==
           "parameter 'bias' in 'weights' has shape [7], expected [8]");
-    const SafetensorsFile inputs = test.file("inputs", {tensor("x", {2, 3}), ids(2)});
+    const SafetensorsFile inputs = test.file("inputs", {counted_tensor("x", {2, 3}), ids(2)});
     CHECK_THROWS_WITH_AS(run_model(model, {}, inputs, nullptr, test.folder.file("outputs")),
                          "small has 3 parameters ('scale', …); give them with --weights FILE",
                          UserError);
@@ -225,7 +224,7 @@ TEST_CASE("bench: random inputs pass the program's check") {
 
 TEST_CASE("runner: exit statuses") {
     Case test;
-    (void)test.file("in", {tensor("x", {2, 3}), ids(2)});
+    (void)test.file("in", {counted_tensor("x", {2, 3}), ids(2)});
     (void)test.file("w", test.weights);
     const std::string in = test.folder.file("in"), w = test.folder.file("w");
     const std::string out = test.folder.file("out");

@@ -13,7 +13,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-struct Fixture {
+struct BatchesFixture {
     Corpus corpus = tokenize({{"Go.", "Va !"}, {"One two three.", "Un deux trois !"}, {" ", "x"}});
     Vocabulary source = Vocabulary::count(corpus.sources, 1);
     Vocabulary target = Vocabulary::count(corpus.targets, 1);
@@ -22,12 +22,12 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("pairs with an empty side are left out") {
-    CHECK(Fixture().corpus.size() == 2);
+    CHECK(BatchesFixture().corpus.size() == 2);
     CHECK(tokenize({{"", "a"}, {"a", "\u00a0"}}).size() == 0);
 }
 
 TEST_CASE("sentences end with <eos> and are padded") {
-    const Fixture f;
+    const BatchesFixture f;
     const Examples e = number_examples(f.corpus, f.source, f.target, 5);
     CHECK(e.count == 2);
     // Sources: ". go one three two" from 4; targets: "! deux trois un va" from 4.
@@ -39,7 +39,7 @@ TEST_CASE("sentences end with <eos> and are padded") {
 }
 
 TEST_CASE("long sentences are cut, and lose their <eos>") {
-    const Fixture f;
+    const BatchesFixture f;
     const Examples e = number_examples(f.corpus, f.source, f.target, 3);
     CHECK(e.sources == Ids{5, 4, 3, 6, 8, 7});
     CHECK(e.source_lengths == Ids{3, 3});
@@ -48,7 +48,7 @@ TEST_CASE("long sentences are cut, and lose their <eos>") {
 }
 
 TEST_CASE("the decoder reads <bos> and the labels without the last") {
-    const Fixture f;
+    const BatchesFixture f;
     const Examples e = number_examples(f.corpus, f.source, f.target, 5);
     Ids src(10), src_lens(2), tgt(10), labels(10), tgt_lens(2);
     const std::vector<std::uint32_t> chosen = {1, 0};
@@ -64,7 +64,7 @@ TEST_CASE("the decoder reads <bos> and the labels without the last") {
 }
 
 TEST_CASE("steps that are padding in the whole batch are left out") {
-    const Fixture f;
+    const BatchesFixture f;
     const Examples e = number_examples(f.corpus, f.source, f.target, 5);
     const std::vector<std::uint32_t> shorter = {0};
     CHECK(needed_steps(e, shorter).source == 3);
@@ -80,7 +80,7 @@ TEST_CASE("steps that are padding in the whole batch are left out") {
 }
 
 TEST_CASE("sources keep their padding where it is read") {
-    const Fixture f;
+    const BatchesFixture f;
     Examples e = number_examples(f.corpus, f.source, f.target, 5);
     e.whole_sources = true;
     const std::vector<std::uint32_t> shorter = {0};
@@ -166,7 +166,7 @@ TEST_CASE("every order of three is about as frequent as the others") {
 }
 
 TEST_CASE("the fingerprint tells data apart") {
-    const Fixture f;
+    const BatchesFixture f;
     const auto of = [&](std::size_t steps) {
         return number_examples(f.corpus, f.source, f.target, steps).fingerprint();
     };

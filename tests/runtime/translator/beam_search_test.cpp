@@ -16,14 +16,14 @@ namespace {
 constexpr std::int64_t kTargetWords = 6;
 
 /// A model with random parameters, large enough for opinions, and three sentences.
-struct Fixture {
+struct SearchFixture {
     const Model model = fake::make_model();
     const DimValues words = {{"src_vocab", 9}, {"tgt_vocab", kTargetWords}};
     Parameters parameters{model, words};
     std::vector<std::int32_t> sources = {4, 5, 3, 1, 6, 7, 8, 3, 5, 3, 1, 1};  // [3, 4]
     std::vector<std::int32_t> lengths = {3, 4, 2};
 
-    explicit Fixture(std::uint64_t seed) {
+    explicit SearchFixture(std::uint64_t seed) {
         parameters.initialize(seed);
         for (float& value : parameters.flat()) value *= 1.5F;
     }
@@ -60,7 +60,7 @@ double log_probability(const std::vector<float>& logits, std::int32_t token) {
 }
 
 /// The best of all translations of at most `steps` tokens, by trying them.
-Hypothesis best_of_all(Fixture& f, std::size_t sentence, std::size_t steps, double alpha) {
+Hypothesis best_of_all(SearchFixture& f, std::size_t sentence, std::size_t steps, double alpha) {
     Hypothesis best{{}, 0, -1e30};
     const auto offer = [&](const std::vector<std::int32_t>& tokens, double log,
                            std::size_t length) {
@@ -88,7 +88,7 @@ Hypothesis best_of_all(Fixture& f, std::size_t sentence, std::size_t steps, doub
 
 TEST_CASE("beam_search: a beam of one is greedy") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        Fixture f(seed);
+        SearchFixture f(seed);
         const auto found = f.search({.beam = 1, .steps = 6});
         for (std::size_t i = 0; i < 3; ++i) {
             std::vector<std::int32_t> tokens;
@@ -108,7 +108,7 @@ TEST_CASE("beam_search: a beam of one is greedy") {
 TEST_CASE("beam_search: a beam that prunes nothing finds the best of all") {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
         for (const double alpha : {0.0, 0.6, 2.0}) {
-            Fixture f(seed);
+            SearchFixture f(seed);
             const auto found = f.search({.beam = 300, .steps = 3, .alpha = alpha});
             for (std::size_t i = 0; i < 3; ++i) {
                 const Hypothesis best = best_of_all(f, i, 3, alpha);
@@ -122,7 +122,7 @@ TEST_CASE("beam_search: a beam that prunes nothing finds the best of all") {
 
 TEST_CASE("beam_search: a sentence does not depend on its neighbours, nor on padding") {
     for (const std::int64_t beam : {1, 4}) {
-        Fixture f(3);
+        SearchFixture f(3);
         const BeamSettings settings{.beam = beam, .best = beam, .steps = 7};
         const auto found = f.search(settings);
         for (std::size_t i = 0; i < 3; ++i) {
@@ -137,7 +137,7 @@ TEST_CASE("beam_search: a sentence does not depend on its neighbours, nor on pad
 }
 
 TEST_CASE("beam_search: the best come first, and all differ") {
-    Fixture f(2);
+    SearchFixture f(2);
     for (const auto& found : f.search({.beam = 8, .best = 8, .steps = 5})) {
         REQUIRE(found.size() == 8);
         for (std::size_t n = 1; n < found.size(); ++n) {
