@@ -21,6 +21,8 @@ class Draw {
         if (!std::regex_match(before, instruction)) return std::nullopt;
         if (before.find("ld.param") != before.npos || before.find("cvta") != before.npos)
             return std::nullopt;  // the host's part
+        static const std::regex copy(R"(^\tmov\.f32\s+%f\d+, %f\d+;$)");
+        if (std::regex_match(before, copy)) return std::nullopt;
         std::string after = before;
         switch (below(6)) {
             case 0: after = dropped(before); break;

@@ -17,7 +17,8 @@ struct Mutation {
 /// The operators, one of which is drawn for each mutation: an instruction is dropped; an operation
 /// becomes a related one (add and sub, max and min, < and <=, …); a predicate is negated; the last
 /// two operands change places, unless the operation takes them in any order; a number or an
-/// address is off by one or by four; a source register becomes another of its type.
+/// address is off by one or by four; a source register becomes another of its type. Copies of
+/// floats stay: nearly all are of the zero that sums start as, which many registers hold.
 std::optional<Mutation> draw_mutation(const std::vector<std::string>& lines,
                                       std::mt19937& generator);
 

@@ -18,11 +18,11 @@ std::string declaration(const std::string& name, const std::string& text) {
 }
 
 /// What a kernel costs the compiler, in the unit of its text's length, as measured: loops over
-/// tiles become several times as many instructions as other text of that length, and the call of a
-/// contraction all that is behind it.
+/// tiles become several times as many instructions as other text of that length, the more the
+/// longer they are, and the call of a contraction all that is behind it.
 std::size_t cost(const kernel::Kernel& kernel, const std::string& text) {
-    constexpr std::size_t kTiles = 3, kContraction = 2000;
-    if (loops_over_tiles(kernel)) return kTiles * text.size();
+    constexpr std::size_t kTiles = 3300, kContraction = 2000;
+    if (loops_over_tiles(kernel)) return text.size() * text.size() / kTiles;
     return text.size() + (mentions(text, "contract") ? kContraction : 0);
 }
 
