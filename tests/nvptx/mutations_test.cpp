@@ -1,7 +1,7 @@
 // Of random mistakes in the PTX of attention at least 9 in 10 are noticed (17 in 20 of gradients by
 // groups of warps), 100 of each way in which it is written: by the checks of the interpreter, or by
-// results that are others. None is left out as equivalent, though some are: of two masks one implies
-// the other.
+// results that are others. None is left out as equivalent, though some are: of two masks one
+// implies the other.
 #include <doctest/doctest.h>
 
 #include <algorithm>
