@@ -32,7 +32,7 @@ std::vector<std::byte> file_with(const std::string& header, std::size_t data = 0
     return bytes;
 }
 
-std::string complaint(std::vector<std::byte> bytes) {
+std::string complaint_of_bytes(std::vector<std::byte> bytes) {
     try {
         (void)parse_safetensors("f", std::move(bytes));
     } catch (const UserError& error) {
@@ -113,28 +113,33 @@ TEST_CASE("safetensors: a missing file is named") {
 }
 
 TEST_CASE("safetensors: corrupt beginnings") {
-    CHECK(complaint({}) == "it has 0 bytes, fewer than the 8 that hold the length of its header");
-    CHECK(complaint(raw("1234567")) ==
+    CHECK(complaint_of_bytes({}) ==
+          "it has 0 bytes, fewer than the 8 that hold the length of its header");
+    CHECK(complaint_of_bytes(raw("1234567")) ==
           "it has 7 bytes, fewer than the 8 that hold the length of its header");
-    CHECK(complaint(file_with("{}", 0, 3)) == "its header claims 3 bytes, but only 2 follow");
-    CHECK(complaint(file_with("{}", 0, 100'000'001)) ==
+    CHECK(complaint_of_bytes(file_with("{}", 0, 3)) ==
+          "its header claims 3 bytes, but only 2 follow");
+    CHECK(complaint_of_bytes(file_with("{}", 0, 100'000'001)) ==
           "its header claims 100000001 bytes, the limit is 100000000");
-    CHECK(complaint(file_with("{}", 0, 1ULL << 63)).starts_with("its header claims 92233720"));
-    CHECK(complaint(file_with("")) ==
+    CHECK(complaint_of_bytes(file_with("{}", 0, 1ULL << 63))
+              .starts_with("its header claims 92233720"));
+    CHECK(complaint_of_bytes(file_with("")) ==
           "its header is not JSON: line 1, column 1: expected a value, found the end of the text");
-    CHECK(complaint(file_with("{\"a\":}")).starts_with("its header is not JSON: line 1, column 6"));
-    CHECK(complaint(file_with("{}", 0, 1)).starts_with("its header is not JSON"));
-    CHECK(complaint(file_with("[]")) == "its header should be a JSON object, but is of kind array");
-    CHECK(complaint(file_with("{}")) == "accepted");
-    CHECK(complaint(file_with("{}  ")) == "accepted");
+    CHECK(complaint_of_bytes(file_with("{\"a\":}"))
+              .starts_with("its header is not JSON: line 1, column 6"));
+    CHECK(complaint_of_bytes(file_with("{}", 0, 1)).starts_with("its header is not JSON"));
+    CHECK(complaint_of_bytes(file_with("[]")) ==
+          "its header should be a JSON object, but is of kind array");
+    CHECK(complaint_of_bytes(file_with("{}")) == "accepted");
+    CHECK(complaint_of_bytes(file_with("{}  ")) == "accepted");
 }
 
 TEST_CASE("safetensors: headers of the wrong types") {
     const auto tensor = [](const std::string& text) {
-        return complaint(file_with("{\"x\":" + text + "}", 8));
+        return complaint_of_bytes(file_with("{\"x\":" + text + "}", 8));
     };
-    CHECK(complaint(file_with("{\"__metadata__\":1}")) == "__metadata__ is not an object");
-    CHECK(complaint(file_with("{\"__metadata__\":{\"k\":1}}")) ==
+    CHECK(complaint_of_bytes(file_with("{\"__metadata__\":1}")) == "__metadata__ is not an object");
+    CHECK(complaint_of_bytes(file_with("{\"__metadata__\":{\"k\":1}}")) ==
           "__metadata__ 'k' should be a string, but is of kind integer");
     CHECK(tensor("1") == "the entry of tensor 'x' is not an object");
     CHECK(tensor("{}") == "tensor 'x' has no 'dtype'");
@@ -156,7 +161,7 @@ TEST_CASE("safetensors: headers of the wrong types") {
 
 TEST_CASE("safetensors: offsets that do not fit") {
     const auto tensors = [](const std::string& text, std::size_t data) {
-        return complaint(file_with("{" + text + "}", data));
+        return complaint_of_bytes(file_with("{" + text + "}", data));
     };
     const auto x = [](const char* shape, const char* offsets) {
         return "\"x\":" + entry("F32", shape, offsets);
@@ -189,7 +194,7 @@ TEST_CASE("safetensors: every truncation of a valid file is refused") {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         auto part = bytes;
         part.resize(size);
-        CHECK(complaint(std::move(part)) != "accepted");
+        CHECK(complaint_of_bytes(std::move(part)) != "accepted");
     }
 }
 
@@ -201,8 +206,8 @@ TEST_CASE("safetensors: every dtype of the format is recognised") {
                                 "[0,4]", "[0,4]", "[0,8]", "[0,8]", "[0,8]"};
     const std::size_t sizes[] = {1, 1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 8, 8, 8};
     for (std::size_t i = 0; i < 15; ++i) {
-        CHECK(complaint(file_with("{\"x\":" + entry(names[i], "[1]", ends[i]) + "}", sizes[i])) ==
-              "accepted");
+        CHECK(complaint_of_bytes(file_with("{\"x\":" + entry(names[i], "[1]", ends[i]) + "}",
+                                           sizes[i])) == "accepted");
     }
 }
 
