@@ -22,6 +22,22 @@ Bound bound(const Compute& compute) {
     }
 }
 
+/// Whether i32 holds a bound for all sizes, of which the largest is that of i32.
+bool is_held(const Dim& bound) {
+    if (bound.constant() < INT32_MIN || bound.constant() > INT32_MAX) return false;
+    if (bound.is_static()) return true;
+    const DimTerm& term = std::begin(bound.terms())[0];
+    const bool is_one_size = !std::begin(bound.terms())[1].factor && !term.symbols[1];
+    if (!is_one_size || (term.factor != 1 && term.factor != -1)) return false;
+    return term.factor == 1 ? bound.constant() <= 0 : bound.constant() >= -1;
+}
+
+/// What arithmetic of i32 gives lies between the bounds only where it cannot run over.
+DimRange held(const DimRange& range) {
+    return range.low && range.high && is_held(*range.low) && is_held(*range.high) ? range
+                                                                                  : DimRange{};
+}
+
 bool is_static(const DimRange& range) {
     return range.low && range.high && range.low->is_static() && range.high->is_static();
 }
@@ -98,11 +114,11 @@ DimRange hull(const DimRange& a, const DimRange& b) {
 DimRange range_of(Elementwise function, const DimRange& a, const DimRange& b) {
     switch (function) {
         case Elementwise::identity: return a;
-        case Elementwise::neg: return negative(a);
+        case Elementwise::neg: return held(negative(a));
         case Elementwise::relu: return maximum_of(a, {Dim(0), Dim(0)});
-        case Elementwise::add: return {sum(a.low, b.low), sum(a.high, b.high)};
+        case Elementwise::add: return held({sum(a.low, b.low), sum(a.high, b.high)});
         case Elementwise::sub: return range_of(Elementwise::add, a, negative(b));
-        case Elementwise::mul: return times(a, b);
+        case Elementwise::mul: return held(times(a, b));
         case Elementwise::div: return quotient(a, b);
         case Elementwise::maximum: return maximum_of(a, b);
         case Elementwise::minimum: return negative(maximum_of(negative(a), negative(b)));
@@ -111,7 +127,7 @@ DimRange range_of(Elementwise function, const DimRange& a, const DimRange& b) {
 }
 
 DimRange range_of_sum(const DimRange& terms, const Dim& count) {
-    return times(terms, {Dim(0), count});
+    return held(times(terms, {Dim(0), count}));
 }
 
 }  // namespace fovea

@@ -2,11 +2,13 @@
 #include "tools/fovea/generated_model.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -78,33 +80,60 @@ fs::path cache_folder() {
     return error || access(folder.c_str(), W_OK) ? fs::path() : folder;
 }
 
-/// Compiles into `library`, through a file beside it, so that other processes see all of it or
-/// none.
-void compile_library(const plan::Model& model, const std::string& isa, const Home& home,
-                     Optimized optimized, const fs::path& library) {
-    TemporaryFolder folder;
-    write_generated(model, folder.path(), {isa});
-    fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
+/// Whether a file is a shared library from start to end: its table of sections stands last. One
+/// that was cut off would end the process when it is loaded.
+bool is_whole_library(const fs::path& file) {
+    Elf64_Ehdr header{};
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(file, error);
+    return !error && header.e_shoff > 0 &&
+           header.e_shoff + std::uint64_t(header.e_shnum) * header.e_shentsize <= size;
+}
+
+/// The model of a library; nothing where it cannot be loaded or holds another model.
+const runtime::Model* load(const fs::path& library, const std::string& name) {
+    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return nullptr;
+    // `const Model& <name>_model()`, as the Itanium C++ ABI spells it.
+    const std::string symbol = fmt::format("_Z{}{}_modelv", name.size() + 6, name);
+    auto model = reinterpret_cast<const runtime::Model& (*)()>(dlsym(handle, symbol.c_str()));
+    return model ? &model() : nullptr;
+}
+
+/// Copies a library into the cache, through a file beside it, so that other processes see all of it
+/// or none. Without a cache, or one that is gone by now, nothing is kept.
+void keep_library(const fs::path& made, const fs::path& library) {
+    if (library.empty()) return;
     fs::path part = library;
     part += fmt::format(".{}", getpid());
     const RemovedOnSignal removed(part);
+    std::error_code error;
+    fs::copy_file(made, part, fs::copy_options::overwrite_existing, error);
+    if (!error) fs::rename(part, library, error);
+    if (error) fs::remove(part, error);
+}
+
+/// Compiles a model, loads it, and keeps it as `library`, unless that is empty.
+const runtime::Model& compile_library(const plan::Model& model, const std::string& isa,
+                                      const Home& home, Optimized optimized,
+                                      const fs::path& library) {
+    TemporaryFolder folder;
+    write_generated(model, folder.path(), {isa});
+    fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
+    const fs::path linked = folder.path() / "model.so";
     std::vector<std::string> link = find_compiler();
-    link.insert(link.end(), {"-shared", "-fopenmp", "-o", part.string()});
+    link.insert(link.end(), {"-shared", "-fopenmp", "-o", linked.string()});
     for (std::string& object :
          compile_objects(model, folder.path(), {isa}, {"-fPIC"}, {}, optimized))
         link.push_back(std::move(object));
     compile_generated(link);
-    fs::rename(part, library);
-}
-
-const runtime::Model& load(const fs::path& library, const std::string& name) {
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw InternalError(fmt::format("cannot load generated code: {}", dlerror()));
-    // `const Model& <name>_model()`, as the Itanium C++ ABI spells it.
-    std::string symbol = fmt::format("_Z{}{}_modelv", name.size() + 6, name);
-    auto model = reinterpret_cast<const runtime::Model& (*)()>(dlsym(handle, symbol.c_str()));
-    if (!model) throw InternalError(fmt::format("generated code has no '{}'", symbol));
-    return model();
+    const runtime::Model* loaded = load(linked, generated_name(model));
+    if (!loaded) throw InternalError(fmt::format("cannot load generated code: {}", dlerror()));
+    keep_library(linked, library);
+    return *loaded;
 }
 
 }  // namespace
@@ -164,16 +193,12 @@ void copy_runtime(const fs::path& folder) {
 const runtime::Model& load_generated(const plan::Model& model, const std::string& isa, Keep keep,
                                      Optimized optimized) {
     const Home home = find_home();
-    const std::string name = generated_name(model);
     const fs::path cache = keep == Keep::in_cache ? cache_folder() : fs::path();
-    if (cache.empty()) {
-        TemporaryFolder folder;
-        compile_library(model, isa, home, optimized, folder.path() / "model.so");
-        return load(folder.path() / "model.so", name);
-    }
+    if (cache.empty()) return compile_library(model, isa, home, optimized, {});
     const fs::path library = cache / (hash_of(model, isa, home, optimized) + ".so");
-    if (!fs::exists(library)) compile_library(model, isa, home, optimized, library);
-    return load(library, name);
+    if (is_whole_library(library))
+        if (const runtime::Model* kept = load(library, generated_name(model))) return *kept;
+    return compile_library(model, isa, home, optimized, library);
 }
 
 }  // namespace fovea::tool

@@ -104,7 +104,14 @@ std::string description_text(const Model& model, const std::vector<std::string>&
 
 }  // namespace
 
-std::string model_identifier(const Model& model) { return identifier(model.name); }
+std::string model_identifier(const Model& model) {
+    // Types and namespaces of the runtime, beside which the model's own namespace stands.
+    static const std::set<std::string> taken = {
+        "floats", "ints",    "words", "bytes",     "halves", "floats8", "bf16",     "i32", "i64",
+        "fovea",  "runtime", "cpu",   "generated", "avx512", "avx2",    "baseline", "std"};
+    const std::string name = identifier(model.name);
+    return taken.contains(name) ? name + "_model" : name;
+}
 
 Model with_distinct_names(const Model& model) {
     Model result = model;
