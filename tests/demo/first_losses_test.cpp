@@ -112,11 +112,12 @@ TEST_CASE("the demo's first ten losses, the same bits with any number of threads
     check_shown_translations();
     if (fovea::test::updates_golden_files())
         return fovea::test::check_golden("demo/first_ten_losses.txt", text_of(losses));
-    // Without fused multiply-add the rounding differs, and Adam turns that into some percent.
+    // Another instruction set rounds otherwise, and Adam, which divides gradients of almost nothing
+    // by their size, turns that into up to a percent each epoch.
     std::istringstream expected(read(kSource / "tests/golden/demo/first_ten_losses.txt"));
-    for (double loss : losses) {
+    for (std::size_t epoch = 0; epoch < losses.size(); ++epoch) {
         double value = 0;
         REQUIRE(bool(expected >> value));
-        CHECK(std::abs(loss - value) < 5e-2 * value);
+        CHECK(std::abs(losses[epoch] - value) < 1e-2 * double(epoch + 1) * value);
     }
 }

@@ -103,6 +103,23 @@ TEST_CASE("dims may have names that generated code, the runtime or C++ have take
     }
 }
 
+TEST_CASE("models may have names of the runtime's types and namespaces") {
+    const fovea::tool::TemporaryFolder folder;
+    const std::string file = (folder.path() / "names.cpp").string();
+    std::ofstream text(file);
+    text << "#include <fovea.h>\n";
+    const std::vector<std::string> names{"halves", "floats", "runtime", "avx512"};
+    for (const std::string& name : names)
+        text << "constexpr void " << name
+             << "(fovea::Scope s) { s.output(\"y\", s.input(\"x\", {\"n\"}) * 2.0); }\n";
+    text.close();
+    for (const std::string& name : names) {
+        const auto result = run_fovea({"verify", file + ":" + name});
+        CAPTURE(result.output);
+        CHECK(result.output.find(" 0 missed") != std::string::npos);
+    }
+}
+
 TEST_CASE("a function that the file lacks") {
     UserModel user;
     auto result = run_fovea({"show", user.file + ":nope"});

@@ -1,6 +1,7 @@
 #include "tools/bundle/run_program.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/error.h"
 #include "runtime/instance.h"
@@ -126,19 +127,33 @@ runtime::OptimizerSettings optimizer_of(const Json& json) {
     return settings;
 }
 
+/// What a case begins with: its model, and parameters of its sizes.
+class Start {
+  public:
+    Start(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
+          const std::string& architecture)
+        : open(open_model(from, device, architecture)), dims(read_dims(from["dims"])) {
+        if (!open.model) return;
+        parameters.emplace(*open.model, dims);
+        read_parameters(from, *parameters);
+    }
+
+    OpenModel open;
+    runtime::DimValues dims;
+    std::optional<runtime::Parameters> parameters;  // none where the device runs no such code
+};
+
 }  // namespace
 
 Outcome run_program(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
                     const RunOptions& options, Progress progress) {
     progress("load the kernels");
-    const OpenModel open = open_model(from, device, options.architecture);
-    if (!open.model) return {.status = "skipped", .text = why_skipped(*device)};
-    const runtime::DimValues dims = read_dims(from["dims"]);
-    runtime::Parameters parameters(*open.model, dims);
-    runtime::Instance instance(*open.model, from.text("program"), parameters);
-    instance.bind(dims);
-    Comparison comparison(from, *open.model, instance, progress);
-    read_parameters(from, parameters);
+    Start start(from, device, options.architecture);
+    if (!start.parameters) return {.status = "skipped", .text = why_skipped(*device)};
+    runtime::Parameters& parameters = *start.parameters;
+    runtime::Instance instance(*start.open.model, from.text("program"), parameters);
+    instance.bind(start.dims);
+    Comparison comparison(from, *start.open.model, instance, progress);
     read_inputs(from, instance);
     runtime::Call call;
     call.seed = counter(from, "seed");
@@ -152,18 +167,16 @@ Outcome run_program(const CaseFile& from, std::shared_ptr<runtime::device::Devic
         instance.run(call.seed, call.step);
         comparison.compare_outputs(", run " + std::to_string(i + 1) + " at once,");
     }
-    return comparison.take(open.architecture);
+    return comparison.take(start.open.architecture);
 }
 
 Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
                      const RunOptions& options, Progress progress) {
     progress("load the kernels");
-    const OpenModel open = open_model(from, device, options.architecture);
-    if (!open.model) return {.status = "skipped", .text = why_skipped(*device)};
-    const runtime::DimValues dims = read_dims(from["dims"]);
-    runtime::Parameters parameters(*open.model, dims);
-    read_parameters(from, parameters);
-    Outcome outcome{.architecture = open.architecture};
+    Start start(from, device, options.architecture);
+    if (!start.parameters) return {.status = "skipped", .text = why_skipped(*device)};
+    runtime::Parameters& parameters = *start.parameters;
+    Outcome outcome{.architecture = start.open.architecture};
     const auto compare = [&](const std::string& what, std::span<const double> a,
                              std::span<const double> b, double bound) {
         const double error = relative_error(a, b, 1e-3) / bound;
@@ -176,8 +189,8 @@ Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Devi
     const Json &rule = from["rule"], &bounds = from["bounds"];
     {
         runtime::Optimizer optimizer(parameters.flat_size(), optimizer_of(from["optimizer"]));
-        runtime::TrainingStep step(*open.model, parameters, optimizer);
-        step.instance().bind(dims);
+        runtime::TrainingStep step(*start.open.model, parameters, optimizer);
+        step.instance().bind(start.dims);
         read_inputs(from, step.instance());
         for (std::size_t i = 0; i < from["losses"].array().size(); ++i) {
             progress("training step " + std::to_string(i + 1));
@@ -198,7 +211,7 @@ Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Devi
     }
     progress("fetch the parameters");
     for (std::size_t i = 0; i < parameters.count(); ++i) {
-        const std::string& name = open.model->parameters[i].name;
+        const std::string& name = start.open.model->parameters[i].name;
         const std::span<const float> now = parameters.values(i);
         const CaseTensor right = from.tensor("after " + name);
         compare("parameter " + name, read_values(now.data(), runtime::DType::f32, now.size()),

@@ -84,7 +84,6 @@ int bench_command(const std::vector<std::string>& arguments) {
     Progress::show("measuring what this machine can do");
     Bench bench(given.has("quick"), print_row);
     Progress::clear();
-    if (given.has("quick")) compile_quickly();  // but for the code that measures the machine
     fmt::print("{}", machine_line(bench.machine()));
     std::fflush(stdout);
     std::vector<BenchRow> rows;

@@ -21,8 +21,6 @@ namespace fovea::tool {
 
 namespace {
 
-bool is_quick = false;
-
 std::vector<std::string> words(const std::string& text) {
     std::istringstream stream(text);
     std::vector<std::string> parts;
@@ -103,8 +101,6 @@ Home find_home() {
     return {home, home / "build/libfovea_runtime.a", home / "build/precompiled/model_entry.h"};
 }
 
-void compile_quickly() { is_quick = true; }
-
 std::vector<std::string> generated_code_flags(const std::string& isa, Optimized optimized) {
     const char* const level = optimized == Optimized::as_shipped ? "-O2" : "-Og";
     std::vector<std::string> flags = {"-std=c++20",      level,      "-ffp-contract=fast",
@@ -115,7 +111,6 @@ std::vector<std::string> generated_code_flags(const std::string& isa, Optimized 
     if (isa == "avx512_bf16") flags.insert(flags.end(), {"-march=x86-64-v4", "-mavx512bf16"});
     if (isa == "avx512") flags.push_back("-march=x86-64-v4");
     if (isa == "avx2") flags.push_back("-march=x86-64-v3");
-    if (is_quick) flags.push_back("-Og");
     if (const char* more = std::getenv("FOVEA_CXXFLAGS"))
         for (const std::string& flag : words(more)) flags.push_back(flag);
     return flags;

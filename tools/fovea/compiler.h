@@ -27,10 +27,6 @@ enum class Optimized { as_shipped, little };
 std::vector<std::string> generated_code_flags(const std::string& isa,
                                               Optimized optimized = Optimized::as_shipped);
 
-/// From here on generated code is compiled in the least time, however slow it is itself
-/// (`bench --quick`).
-void compile_quickly();
-
 /// The messages in a compiler's output that say why a model is ill-formed; empty when the output is
 /// about something else.
 std::vector<std::string> because_messages(const std::string& compiler_output);

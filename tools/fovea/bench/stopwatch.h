@@ -6,6 +6,7 @@
 
 #include "tools/fovea/bench/bench_row.h"
 #include "tools/fovea/bench/machine.h"
+#include "tools/fovea/compiler.h"
 
 namespace fovea::tool {
 
@@ -39,10 +40,11 @@ class Bench {
     /// Is told of each row when it is measured.
     using OnRow = std::function<void(const BenchRow&)>;
 
-    /// With `quick`, few runs of each piece.
+    /// With `quick`, few runs of each piece, of programs that are hardly optimized.
     explicit Bench(bool quick, OnRow on_row = {});
 
     bool quick() const { return quick_; }
+    Optimized optimized() const { return quick_ ? Optimized::little : Optimized::as_shipped; }
     const Machine& machine() const { return machine_; }
     BenchRow measure(const Work& work, const std::function<double()>& sample);
 
