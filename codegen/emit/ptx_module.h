@@ -1,6 +1,7 @@
 // PTX text with all that a host needs to launch it: plain data, free of LLVM.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,13 @@ struct TensorMap {
     bool rounds_to_tf32 = false;  // float32 on its way
 };
 
+/// The launch is one of several, of which each takes some sizes: where `extent` is at least `least`
+/// and at most `most`.
+struct LaunchRange {
+    Dim extent{0};
+    std::int64_t least = 0, most = INT64_MAX;
+};
+
 /// One launch of an entry. Its parameters: a 64-bit address for each buffer of the kernel, in
 /// their order; a 64-bit value for each symbol of the kernel's dims, in the order of `symbols_of`
 /// (sorted by name); where the kernel draws random numbers, the 64-bit address of two 64-bit
@@ -44,6 +52,7 @@ struct PtxLaunch {
     int threads = 128;  // of a block, along x
     int shared_bytes = 0;  // dynamic shared memory
     std::vector<TensorMap> maps = {};
+    LaunchRange range = {};
     /// For the reader, where there are several ways to compute it: which one this is, and why it is
     /// not the next better one.
     std::string form = {};

@@ -32,6 +32,12 @@ struct TensorMap {
     bool rounds_to_tf32 = false;  // float32 on its way
 };
 
+/// Whether a launch is left out: it takes sizes from `least` to `most`, and others take the rest.
+struct LaunchRange {
+    Extent extent = 0;
+    std::int64_t least = 0, most = INT64_MAX;
+};
+
 /// One launch of an entry, of the product of its grid's blocks. Its arguments have 64 bits each:
 /// the addresses of the kernel's buffers, the sizes of its dims, and where it draws random numbers
 /// the address of two words, seed and step, and the sites of its draws. Behind them are tensor
@@ -42,6 +48,7 @@ struct Launch {
     int threads = 128;
     int shared_bytes = 0;  // dynamic shared memory
     std::vector<TensorMap> maps = {};
+    LaunchRange range = {};
 };
 
 struct KernelBuffer {

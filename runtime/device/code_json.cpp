@@ -60,6 +60,9 @@ class Writer {
                                        })},
                          {"threads", launch.threads},
                          {"shared_bytes", launch.shared_bytes}};
+        if (const LaunchRange every, &own = launch.range;
+            own.least != every.least || own.most != every.most)
+            result.emplace_back("range", Array{text(own.extent), own.least, own.most});
         if (!launch.maps.empty())
             result.emplace_back("maps", list(launch.maps, [this](const TensorMap& own) {
                                     return tensor_map(own);
@@ -185,6 +188,9 @@ class Reader {
         });
         result.threads = whole(member(json, "threads"));
         result.shared_bytes = whole(member(json, "shared_bytes"));
+        if (const Json* range = json.find("range"))
+            result.range = {extent(element(*range, 0)), element(*range, 1).integer(),
+                            element(*range, 2).integer()};
         if (const Json* maps = json.find("maps"))
             result.maps =
                 values_of<TensorMap>(*maps, [this](const Json& own) { return tensor_map(own); });

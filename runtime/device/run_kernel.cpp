@@ -13,6 +13,8 @@ constexpr std::int64_t kMostBlocks = 0x7fffffff;
 
 std::int64_t blocks_of(const Kernel& kernel, const Launch& launch,
                        std::span<const std::int64_t> dims) {
+    const std::int64_t size = launch.range.extent.value(dims);
+    if (size < launch.range.least || size > launch.range.most) return 0;
     std::int64_t blocks = 1;
     for (const GridFactor& factor : launch.grid) {
         const std::int64_t extent = factor.extent.value(dims);

@@ -131,7 +131,7 @@ std::vector<Kernel> large_products() {
 
 /// All schedules agree with the evaluator, in the same bits.
 void check(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes) {
-    const Emitted emitted = emit_and_parse(kernels, "sm_90a");
+    const Emitted emitted = emit_and_parse(kernels, "sm_90a", kAsForManyRows);
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
             CAPTURE(kernels[i].name);
@@ -190,7 +190,7 @@ TEST_CASE("a contraction of boxes without one of its barriers, waits or arrivals
          {product({.name = "rows", .columns = 512, .depth = depth, .transposed_w = true}),
           product({.name = "columns", .columns = 512, .depth = depth})}) {
         CAPTURE(kernel.name);
-        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
+        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a", kAsForManyRows), dims,
                                      [&] { return Arrays(kernel, dims, 7, 11); });
         CHECK(waits.all > 10);
         for (const std::string& line : waits.unneeded) CHECK(line == "");

@@ -149,7 +149,7 @@ Kernel product_of_pairs(const std::string& name, std::int64_t columns, std::int6
 void check_on(const std::string& architecture, const std::vector<Kernel>& kernels,
               const std::vector<DimValues>& sizes, double tolerance) {
     CAPTURE(architecture);
-    const Emitted emitted = emit_and_parse(kernels, architecture);
+    const Emitted emitted = emit_and_parse(kernels, architecture, kAsForManyRows);
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
             CAPTURE(kernels[i].name);
@@ -167,7 +167,7 @@ void check_on(const std::string& architecture, const std::vector<Kernel>& kernel
 void check_waits(const Kernel& kernel, const std::string& architecture) {
     CAPTURE(kernel.name);
     const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
-    const Waits waits = waits_of(emit_and_parse({kernel}, architecture), dims,
+    const Waits waits = waits_of(emit_and_parse({kernel}, architecture, kAsForManyRows), dims,
                                  [&] { return Arrays(kernel, dims, 7, 11); });
     CHECK(waits.all > 0);
     CHECK(waits.unneeded.empty());
@@ -302,7 +302,7 @@ TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it")
     std::vector<Kernel> kernels = {
         product({.name = "floats"}),
         product({.name = "halves", .x = DType::bf16, .w = DType::bf16, .halves = true})};
-    const Emitted emitted = emit_and_parse(kernels);
+    const Emitted emitted = emit_and_parse(kernels, "sm_90", kAsForManyRows);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         DimValues dims{{"m", 70}, {"n", 40}, {"k", 70}};
         Arrays all(kernels[i], dims, 7, 5);

@@ -90,7 +90,7 @@ void round_operands(const Kernel& kernel, Arrays& arrays) {
 void check(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes,
            const std::string& architecture) {
     CAPTURE(architecture);
-    const Emitted emitted = emit_and_parse(kernels, architecture);
+    const Emitted emitted = emit_and_parse(kernels, architecture, kAsForManyRows);
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
             CAPTURE(kernels[i].name);
@@ -180,7 +180,10 @@ TEST_CASE("how products of tf32 are cut, and why not by wgmma") {
 TEST_CASE("PTX says which form products of tf32 have") {
     const std::vector<Kernel> kernels = {group_products()[0], product({.name = "rows"})};
     const auto form = [&](const char* architecture, std::size_t kernel) {
-        return emit::emit_ptx(kernels, architecture).kernels[kernel].launches[0].form;
+        return emit::emit_ptx(kernels, architecture, kAsForManyRows)
+            .kernels[kernel]
+            .launches[0]
+            .form;
     };
     const std::string by_warps =
         "products of tf32 by warps (mma.sync), not by groups of them (wgmma): ";
@@ -194,7 +197,7 @@ TEST_CASE("a contraction of tf32 without one of its barriers or waits is noticed
     const DimValues dims{{"m", 72}, {"n", 50}, {"k", 57}};
     const auto check_waits = [&](const Kernel& kernel, const std::string& architecture) {
         CAPTURE(kernel.name);
-        const Waits waits = waits_of(emit_and_parse({kernel}, architecture), dims,
+        const Waits waits = waits_of(emit_and_parse({kernel}, architecture, kAsForManyRows), dims,
                                      [&] { return Arrays(kernel, dims, 7, 11); });
         CHECK(waits.all > 0);
         for (const std::string& line : waits.unneeded) CHECK(line == "");

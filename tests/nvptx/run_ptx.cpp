@@ -27,6 +27,8 @@ std::size_t bytes_of(const kernel::Buffer& buffer, const DimValues& dims) {
 }
 
 std::uint64_t blocks_of(const emit::PtxLaunch& launch, const DimValues& dims) {
+    const std::int64_t size = kernel::value_of(launch.range.extent, dims);
+    if (size < launch.range.least || size > launch.range.most) return 0;
     std::uint64_t blocks = 1;
     for (const emit::GridFactor& factor : launch.grid)
         blocks *=
@@ -55,8 +57,9 @@ std::array<std::byte, 128> tensor_map(const emit::TensorMap& from, const Kernel&
 
 }  // namespace
 
-Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& architecture) {
-    Emitted result{kernels, emit::emit_ptx(kernels, architecture), {}};
+Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& architecture,
+                       const emit::PtxOptions& options) {
+    Emitted result{kernels, emit::emit_ptx(kernels, architecture, options), {}};
     result.module = ptx::parse(result.ptx.text);
     return result;
 }

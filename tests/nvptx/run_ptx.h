@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/emit/ptx_module.h"
 #include "codegen/kernel/evaluate.h"
 #include "codegen/ptx/interpret.h"
@@ -20,7 +21,11 @@ struct Emitted {
     ptx::Module module;
 };
 Emitted emit_and_parse(const std::vector<kernel::Kernel>& kernels,
-                       const std::string& architecture = "sm_90");
+                       const std::string& architecture = "sm_90",
+                       const emit::PtxOptions& options = {});
+
+/// Products as for many rows, whatever their number: tests of large tiles take few.
+inline const emit::PtxOptions kAsForManyRows = {.blocks = 1};
 
 /// Runs all launches of a kernel on the arrays, with the seed and step of check_against_evaluator;
 /// throws ptx::Fault for what the interpreter finds wrong, more instructions of a warp included.

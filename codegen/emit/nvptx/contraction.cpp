@@ -21,11 +21,8 @@ std::string form_of(const Kernel& kernel, const ContractionPlan& plan) {
     return "products by threads, in float32, not by warps (mma.sync): they have no rows";
 }
 
-}  // namespace
-
-PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                            const ContractionSettings& settings) {
-    const ContractionPlan plan = plan_contraction(kernel, settings);
+PtxLaunch write_launch(llvm::Module& module, const Kernel& kernel, const std::string& entry,
+                       const ContractionPlan& plan) {
     const VectorShape vector = vector_shape(kernel, plan);
     const bool has_rows = plan.form != ContractionForm::vector;
     const int tile_columns = has_rows ? plan.tile_columns : vector.columns;
@@ -46,7 +43,27 @@ PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel, const st
     else if (has_rows) launch.shared_bytes = write_tiles(block);
     else write_vector(block);
     f.finish();
-    return {.name = kernel.name, .launches = {launch}, .steps = {}};
+    return launch;
+}
+
+}  // namespace
+
+PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel,
+                            const ContractionSettings& settings,
+                            const std::function<std::string(const std::string&)>& name_entry) {
+    PtxKernel result{.name = kernel.name, .launches = {}, .steps = {}};
+    const std::vector<ContractionPlan> plans = plan_contractions(kernel, settings);
+    for (const ContractionPlan& plan : plans) {
+        const bool is_last = &plan == &plans.back();
+        const std::string entry =
+            is_last ? kernel.name
+                    : name_entry(kernel.name + "_to_" + std::to_string(plan.taken.most));
+        result.launches.push_back(write_launch(module, kernel, entry, plan));
+        if (plans.size() > 1)
+            result.launches.back().range = {kernel.axes[std::size_t(plan.rows)].extent,
+                                            plan.taken.least, plan.taken.most};
+    }
+    return result;
 }
 
 }  // namespace fovea::emit::nvptx

@@ -1,6 +1,7 @@
 // Kernels with one product of two operands in memory, and an epilogue: entries of a module.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <llvm/IR/Module.h>
@@ -10,9 +11,11 @@
 
 namespace fovea::emit::nvptx {
 
-/// Adds the entry of a kernel that `why_not_contraction` finds nothing against. Sizes that are
-/// known only at run time do not change the order in which sums are taken.
+/// Adds the entries of a kernel that `why_not_contraction` finds nothing against, one for each of
+/// its plans, called as `name_entry` makes it of what is wanted. Sizes that are known only at run
+/// time do not change the order in which sums are taken.
 PtxKernel write_contraction(llvm::Module& module, const kernel::Kernel& kernel,
-                            const std::string& entry, const ContractionSettings& settings);
+                            const ContractionSettings& settings,
+                            const std::function<std::string(const std::string&)>& name_entry);
 
 }  // namespace fovea::emit::nvptx

@@ -65,6 +65,10 @@ ContractionBlock enter_block(Function& f, const ContractionPlan& plan, int tile_
         block.first_row = ir.CreateMul(row, f.number(tile_rows), "first_row");
         block.first_column =
             ir.CreateMul(ir.CreateUDiv(at, size), f.number(tile_columns), "first_column");
+        block.first_loaded_column = block.first_column;
+        if (const int loaded = plan.loaded_columns(); loaded > tile_columns)
+            block.first_loaded_column = ir.CreateSub(
+                block.first_column, ir.CreateURem(block.first_column, f.number(loaded)));
     } else if (plan.columns >= 0) {
         Value* column = take(tiles(plan.columns, tile_columns));
         block.first_column = ir.CreateMul(column, f.number(tile_columns), "first_column");

@@ -15,6 +15,7 @@ struct ContractionBlock {
     const ContractionPlan& plan;
     llvm::Value* first_row = nullptr;     // i64; null: the product has no rows
     llvm::Value* first_column = nullptr;  // i64; null: it has no columns
+    llvm::Value* first_loaded_column = nullptr;  // i64; of the plan's loaded_columns()
     llvm::Value* depth = nullptr;         // i64, how many products an element is the sum of
 };
 

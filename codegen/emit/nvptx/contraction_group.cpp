@@ -22,6 +22,8 @@ GroupProduct::GroupProduct(const ContractionBlock& block, const OperandTiles& a,
     : f_(block.f), ir_(block.f.ir()), plan_(block.plan), a_(a), b_(b) {
     Value* warp = ir_.CreateUDiv(f_.thread(), ir_.getInt32(32));
     first_row_ = ir_.CreateMul(ir_.CreateUDiv(warp, ir_.getInt32(4)), ir_.getInt32(kRows));
+    first_column_ = ir_.CreateTrunc(ir_.CreateSub(block.first_column, block.first_loaded_column),
+                                    ir_.getInt32Ty());
     warp_in_group_ = ir_.CreateURem(warp, ir_.getInt32(4));
     lane_ = ir_.CreateURem(f_.thread(), ir_.getInt32(32));
 }
@@ -45,7 +47,7 @@ int GroupProduct::step(const OperandTiles& tile) const {
 
 Values GroupProduct::start(Value* a, Value* b, Values sums) {
     Value* from_a = descriptor(a_, a, first_row_);
-    Value* from_b = descriptor(b_, b, ir_.getInt32(0));
+    Value* from_b = descriptor(b_, b, first_column_);
     sums = fence_products(f_, sums);
     for (int i = 0; i < plan_.tile_depth * plan_.element_bytes() / kDepth; ++i)
         sums = start_product(f_, ir_.CreateAdd(from_a, f_.number(i * step(a_))),

@@ -14,9 +14,8 @@ using namespace kernel;
 
 namespace {
 
-/// From how many columns and rows on a block computes 128 x 128 elements, and how many such blocks
-/// there must be, so that no multiprocessor is without one.
-constexpr std::int64_t kLarge = 512, kBlocks = 128;
+/// From how many columns and rows on a block computes 128 x 128 elements.
+constexpr std::int64_t kLarge = 512;
 /// From how many columns on a block computes 128 x 256, by wgmma of operands without registers.
 constexpr std::int64_t kVeryLarge = 2048;
 /// Runs of elements that are shorter are read by neighbouring threads across them.
@@ -25,6 +24,11 @@ constexpr std::int64_t kShortRun = 8;
 constexpr int kPairedDepth = 8;
 /// Bytes along the depth of a tile for mma.sync, and for wgmma.
 constexpr int kMatrixDepth = 64, kGroupDepth = 128;
+/// Up to so many rows, such as those of a decoding step, a block computes few columns: the tile for
+/// each form, and how many times as many stages it has, since little of it is in each.
+constexpr std::int64_t kFewRows = 64;
+constexpr int kNarrowRows = 32, kNarrowColumns = 16, kNarrowStages = 2;
+constexpr int kGroupRows = 64, kMiddle = 64;
 
 bool contains(const std::vector<AxisId>& axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -138,18 +142,21 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
 /// 32 for few positions, 64 for more.
 int tile_of(const Dim& extent) { return extent.is_static() && extent.value() <= 32 ? 32 : 64; }
 
-bool is_large(const Dim& rows, const Dim& columns, std::int64_t least, int tile_columns) {
+/// Whether there are so many blocks that no multiprocessor is without one.
+bool is_large(const Kernel& kernel, const ContractionPlan& plan, std::int64_t least,
+              int tile_columns) {
+    const Dim &rows = extent_of(kernel, plan.rows), &columns = extent_of(kernel, plan.columns);
     if (!columns.is_static() || columns.value() < least) return false;
     if (!rows.is_static()) return true;
     const std::int64_t blocks = (rows.value() / 128) * (columns.value() / tile_columns);
-    return rows.value() >= kLarge && blocks >= kBlocks;
+    return rows.value() >= kLarge && blocks >= plan.settings.blocks;
 }
 
 /// Both operands are copied in boxes, into four stages, or none is.
 void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
     if (!plan.settings.aligned) return;
     auto a = find_boxes(kernel, plan, plan.a, plan.tile_rows);
-    auto b = find_boxes(kernel, plan, plan.b, plan.tile_columns);
+    auto b = find_boxes(kernel, plan, plan.b, plan.loaded_columns());
     if (!a || !b) return;
     plan.a.boxes = std::move(a), plan.b.boxes = std::move(b);
     plan.stages = 4, plan.overlaps = true;
@@ -160,7 +167,7 @@ void choose_group(const Kernel& kernel, ContractionPlan& plan) {
     plan.form = ContractionForm::group;
     plan.tile_depth = kGroupDepth / plan.element_bytes(), plan.stages = 3;
     if (!plan.a.asynchronous || !plan.b.asynchronous) return;
-    if (is_large(extent_of(kernel, plan.rows), extent_of(kernel, plan.columns), kVeryLarge, 256))
+    if (is_large(kernel, plan, kVeryLarge, 256))
         plan.tile_columns = 256, plan.stages = 4, plan.overlaps = true;
     choose_boxes(kernel, plan);
 }
@@ -168,7 +175,7 @@ void choose_group(const Kernel& kernel, ContractionPlan& plan) {
 void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
     const Dim& rows = extent_of(kernel, plan.rows);
     const Dim& columns = extent_of(kernel, plan.columns);
-    const bool large = is_large(rows, columns, kLarge, 128);
+    const bool large = is_large(kernel, plan, kLarge, 128);
     plan.tile_rows = large ? 128 : tile_of(rows);
     plan.tile_columns = large ? 128 : tile_of(columns);
     if (plan.form == ContractionForm::scalar) {
@@ -301,6 +308,56 @@ ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings
     plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
     plan.b.across = paired_columns(plan, plan.b, plan.tile_columns);
     return plan;
+}
+
+namespace {
+
+/// With fewer rows than this, or as many, there are fewer blocks than the GPU has room for.
+std::int64_t rows_that_leave_room(const Kernel& kernel, const ContractionPlan& plan) {
+    const Dim& columns = extent_of(kernel, plan.columns);
+    const std::int64_t across =
+        columns.is_static() ? (columns.value() + plan.tile_columns - 1) / plan.tile_columns : 1;
+    if (across == 0) return 0;
+    return plan.tile_rows * ((plan.settings.blocks + across - 1) / across - 1);
+}
+
+/// The plan for a smaller tile. None where wgmma's operands cannot be copied to it in boxes.
+std::optional<ContractionPlan> with_tile(const Kernel& kernel, const ContractionPlan& large,
+                                         int tile_rows, int tile_columns) {
+    ContractionPlan plan = large;
+    plan.tile_rows = tile_rows, plan.tile_columns = tile_columns;
+    if (tile_columns == kNarrowColumns) plan.stages *= kNarrowStages;
+    if (plan.form == ContractionForm::scalar) plan.threads = tile_rows * tile_columns / 16;
+    else plan.threads = plan.form == ContractionForm::group || tile_rows == kMiddle ? 128 : 64;
+    plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
+    plan.b.across = paired_columns(plan, plan.b, plan.loaded_columns());
+    if (!plan.copies_boxes()) return plan;
+    plan.a.boxes = find_boxes(kernel, plan, plan.a, plan.tile_rows);
+    plan.b.boxes = find_boxes(kernel, plan, plan.b, plan.loaded_columns());
+    if (plan.a.boxes && plan.b.boxes) return plan;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ContractionPlan> plan_contractions(const Kernel& kernel,
+                                               const ContractionSettings& settings) {
+    ContractionPlan large = plan_contraction(kernel, settings);
+    if (large.form == ContractionForm::vector || !large.points.empty()) return {large};
+    const std::int64_t small = rows_that_leave_room(kernel, large);
+    if (extent_of(kernel, large.rows).is_static() || small == 0) return {large};
+    std::vector<ContractionPlan> plans;
+    const auto add = [&](std::optional<ContractionPlan> plan, std::int64_t most) {
+        if (!plan || most < large.taken.least) return;
+        plan->taken = {large.taken.least, most};
+        large.taken.least = most + 1;
+        plans.push_back(std::move(*plan));
+    };
+    const int rows = large.form == ContractionForm::group ? kGroupRows : kNarrowRows;
+    add(with_tile(kernel, large, rows, kNarrowColumns), std::min(kFewRows, small));
+    if (large.tile_rows > kMiddle) add(with_tile(kernel, large, kMiddle, kMiddle), small);
+    plans.push_back(large);
+    return plans;
 }
 
 std::string print(const Kernel& kernel, const ContractionPlan& plan) {

@@ -2,12 +2,14 @@
 // product that a block computes, and how the tiles of its operands come into shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "codegen/emit/nvptx/contraction_boxes.h"
+#include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::emit::nvptx {
@@ -38,6 +40,12 @@ struct OperandPlan {
 struct ContractionSettings {
     bool aligned = true;  // buffers start at multiples of 16 bytes
     bool wgmma = false;
+    std::int64_t blocks = kBlocksOfGpu;  // PtxOptions
+};
+
+/// Numbers of rows that are known only at run time.
+struct RowRange {
+    std::int64_t least = 0, most = INT64_MAX;
 };
 
 struct ContractionPlan {
@@ -53,11 +61,18 @@ struct ContractionPlan {
     int tile_rows = 64, tile_columns = 64, tile_depth = 16, threads = 256;
     int stages = 4;  // tiles of each operand in shared memory
     bool overlaps = false;  // of wgmma: a product is under way while the next one is prepared
+    RowRange taken = {};    // the plan is for so many rows
     /// Of an element of an operand in shared memory.
     int element_bytes() const { return factors == kernel::Factors::bf16 ? 2 : 4; }
     /// Of wgmma: four warps of their own, behind `threads`, are there for the copies of boxes.
     bool copies_boxes() const { return a.boxes.has_value(); }
     int all_threads() const { return threads + (copies_boxes() ? 128 : 0); }
+    /// Columns of `b` in shared memory: where they are neighbours there, wgmma reads them in rows
+    /// of 128 bytes.
+    int loaded_columns() const {
+        const bool in_rows = form == ContractionForm::group && !b.depth_inside;
+        return in_rows ? std::max(tile_columns, 128 / element_bytes()) : tile_columns;
+    }
 };
 
 /// Why a kernel with a contraction is not one that `plan_contraction` takes, as a sentence; none
@@ -68,8 +83,15 @@ std::optional<std::string> why_not_contraction(const kernel::Kernel& kernel);
 /// part of a sentence; none where it can be.
 std::optional<std::string> why_not_group(const kernel::Kernel& kernel, const ContractionPlan& plan);
 
-/// The plan of a kernel that `why_not_contraction` finds nothing against.
+/// The plan of a kernel that `why_not_contraction` finds nothing against, for many rows where their
+/// number is known only at run time.
 ContractionPlan plan_contraction(const kernel::Kernel& kernel, const ContractionSettings& settings);
+
+/// The same, and before it the plans for fewer rows, whose tiles are smaller, so that more blocks
+/// share the work: the last one takes all numbers of rows that those before it do not. All add in
+/// one order by the same instructions: the bits of a row do not depend on the others.
+std::vector<ContractionPlan> plan_contractions(const kernel::Kernel& kernel,
+                                               const ContractionSettings& settings);
 
 /// Whether groups of `width` neighbours along the axis, the first at a multiple of it, are whole,
 /// lie side by side, and start at multiples of it in memory.

@@ -102,7 +102,7 @@ class GroupProduct : public TileProduct {
     llvm::IRBuilder<>& ir_;
     const ContractionPlan& plan_;
     const OperandTiles &a_, &b_;
-    llvm::Value *first_row_, *warp_in_group_, *lane_;  // i32
+    llvm::Value *first_row_, *first_column_, *warp_in_group_, *lane_;  // i32, in the tiles
 };
 
 }  // namespace fovea::emit::nvptx

@@ -28,7 +28,7 @@ class Ring {
           ir_(block.f.ir()),
           plan_(block.plan),
           a_(block, plan_.a, plan_.tile_rows, block.first_row),
-          b_(block, plan_.b, plan_.tile_columns, block.first_column),
+          b_(block, plan_.b, plan_.loaded_columns(), block.first_loaded_column),
           product_(block, a_, b_),
           memory_(dynamic_shared(*block.f.llvm_function().getParent())),
           epilogue_(block, memory_),
@@ -97,7 +97,7 @@ class Ring {
             arrive_expecting(f_, full_.at(at), stage_bytes());
             Value* depth = ir_.CreateMul(tile, f_.number(plan_.tile_depth));
             copy(0, a_, plan_.a, block_.first_row, depth, at);
-            copy(1, b_, plan_.b, block_.first_column, depth, at);
+            copy(1, b_, plan_.b, block_.first_loaded_column, depth, at);
         });
     }
 

@@ -24,7 +24,7 @@ class Tiles {
           ir_(block.f.ir()),
           plan_(block.plan),
           a_(block, plan_.a, plan_.tile_rows, block.first_row),
-          b_(block, plan_.b, plan_.tile_columns, block.first_column),
+          b_(block, plan_.b, plan_.loaded_columns(), block.first_loaded_column),
           memory_(dynamic_shared(*block.f.llvm_function().getParent())),
           epilogue_(block, memory_) {
         if (plan_.form == ContractionForm::matrix)

@@ -61,7 +61,7 @@ std::string ascii(const std::string& text) {
 class Emission {
   public:
     Emission(const std::string& architecture, const PtxOptions& options)
-        : target_{architecture, options.wait_seconds} {}
+        : target_{architecture, options.wait_seconds, options.blocks} {}
 
     /// `aligned`: its buffers start at multiples of 16 bytes.
     PtxKernel add(Kernel kernel, bool aligned = true) {
@@ -168,8 +168,10 @@ class Emission {
             return nvptx::write_tile_kernel(module, kernel, kernel.name, target_, aligned);
         switch (find_form(kernel).kind) {
             case FormKind::contraction:
-                return nvptx::write_contraction(module, kernel, kernel.name,
-                                                {.aligned = aligned, .wgmma = target_.has_wgmma()});
+                return nvptx::write_contraction(
+                    module, kernel,
+                    {.aligned = aligned, .wgmma = target_.has_wgmma(), .blocks = target_.blocks},
+                    [this](const std::string& name) { return entry_of(name); });
             case FormKind::scatter: return nvptx::write_scatter(module, kernel);
             case FormKind::rows: break;
         }

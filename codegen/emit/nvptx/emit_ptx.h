@@ -18,10 +18,16 @@ std::optional<std::string> why_not_ptx();
 /// Why this kernel has no form in PTX, as a sentence without its end: "it has …"; none: it has one.
 std::optional<std::string> why_not_ptx(const kernel::Kernel& kernel);
 
+/// About the number of a GPU's multiprocessors.
+inline constexpr std::int64_t kBlocksOfGpu = 128;
+
 struct PtxOptions {
     /// A wait for a copy or for a group of warps that takes longer traps: a hang becomes an error
     /// of the kernel. 0: waits have no end, and cost less.
     int wait_seconds = 0;
+    /// How many blocks the work of a product is divided into, where it has so many: those of its
+    /// tiles are smaller for fewer rows. About the number of multiprocessors.
+    std::int64_t blocks = kBlocksOfGpu;
 };
 
 /// The PTX of all kernels for each of these architectures, older ones first: kernels are compiled

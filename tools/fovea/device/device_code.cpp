@@ -54,6 +54,7 @@ class Conversion {
             device::Launch converted{launch.entry, {}, launch.threads, launch.shared_bytes};
             for (const emit::GridFactor& factor : launch.grid)
                 converted.grid.push_back({extent(factor.extent), factor.tile});
+            converted.range = {extent(launch.range.extent), launch.range.least, launch.range.most};
             for (const emit::TensorMap& map : launch.maps)
                 converted.maps.push_back(tensor_map(map));
             result.launches.push_back(std::move(converted));
