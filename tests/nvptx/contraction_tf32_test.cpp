@@ -216,10 +216,5 @@ TEST_CASE("ptxas has nothing against contractions of tf32") {
          {in_all_layouts("symbolic", "m", "n", "k"), in_all_layouts("large", "m", 520, 40),
           in_all_layouts("odd", 37, 51, 45), group_products()})
         kernels.insert(kernels.end(), more.begin(), more.end());
-    for (const char* architecture : {"sm_80", "sm_90", "sm_90a"}) {
-        CAPTURE(architecture);
-        const auto complaints =
-            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
-        if (complaints) CHECK(*complaints == "");
-    }
+    check_ptxas(kernels, {"sm_80", "sm_90", "sm_90a"});
 }

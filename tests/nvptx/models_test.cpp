@@ -98,19 +98,8 @@ TEST_CASE("kernels of models in PTX agree with the evaluator") {
     }
 }
 
-// Each kernel for one architecture, so that neighbours in the list, which are alike, see them all.
 TEST_CASE("ptxas has nothing against the kernels of all models") {
-    const std::vector<Kernel> all =
-        different_kernels([](const ModelKernels& model) { return model.variant != "unfused"; });
-    const auto& architectures = emit::ptx_architectures();
-    for (std::size_t first = 0; first < architectures.size(); ++first) {
-        CAPTURE(architectures[first]);
-        std::vector<Kernel> kernels;
-        for (std::size_t i = first; i < all.size(); i += architectures.size())
-            kernels.push_back(all[i]);
-        const auto complaints = complaints_of_ptxas(
-            emit::emit_ptx(kernels, architectures[first]).text, architectures[first]);
-        if (!complaints) return;
-        CHECK(*complaints == "");
-    }
+    check_ptxas(
+        different_kernels([](const ModelKernels& model) { return model.variant != "unfused"; }),
+        emit::ptx_architectures());
 }

@@ -33,13 +33,12 @@ void run_ptx(const Emitted& emitted, std::size_t number, const kernel::DimValues
              Arrays& arrays, const ptx::Schedule& schedule = {},
              std::uint64_t max_instructions = 1'000'000'000);
 
-/// Runs a kernel on the first schedule, and on another for each `turn`, whose results must be the
-/// same bits, and compares them with the evaluator's.
+/// Runs a kernel on a schedule, another one at each `turn`, and compares its results with the
+/// evaluator's. At the first turn it runs on a second schedule, too, and has the same bits.
 void check_kernel(const Emitted& emitted, std::size_t number, const kernel::DimValues& dims,
                   const std::function<Arrays()>& arrays, std::size_t turn, double tolerance);
 
-/// Runs every kernel for all sizes against the evaluator, on two schedules each, whose results must
-/// be the same bits.
+/// Runs every kernel for all sizes, each a turn of `check_kernel`.
 void check_kernels(const std::vector<kernel::Kernel>& kernels,
                    const std::vector<kernel::DimValues>& sizes, double tolerance);
 
@@ -47,5 +46,10 @@ void check_kernels(const std::vector<kernel::Kernel>& kernels,
 /// value where there is no ptxas, of which a line tells.
 std::optional<std::string> complaints_of_ptxas(const std::string& text,
                                                const std::string& architecture);
+
+/// Checks that ptxas has nothing against kernels, each for one of the architectures: in turns, so
+/// that neighbours, which are alike, see them all, from a drawn one on.
+void check_ptxas(const std::vector<kernel::Kernel>& kernels,
+                 const std::vector<std::string>& architectures);
 
 }  // namespace fovea::test

@@ -119,11 +119,5 @@ TEST_CASE("products of bfloat16 are those of matrix instructions") {
 }
 
 TEST_CASE("ptxas has nothing against attention") {
-    const std::vector<Kernel> kernels = all_variants();
-    for (const std::string architecture : {"sm_80", "sm_90a"}) {
-        CAPTURE(architecture);
-        const auto complaints =
-            complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
-        if (complaints) CHECK(*complaints == "");
-    }
+    check_ptxas(all_variants(), {"sm_80", "sm_90a"});
 }
