@@ -64,14 +64,16 @@ class Catalog {
     void contractions() {
         struct Sizes {
             std::int64_t rows, k, columns;
+            bool as_many = true;  // their tiles are those of many rows
         };
-        std::vector<Sizes> all = {
-            {256, 128, 256}, {200, 136, 264}, {131, 67, 77}, {40, 4096, 48}, {300, 72, 2052}};
+        std::vector<Sizes> all = {{256, 128, 256},     {200, 136, 264},     {131, 67, 77},
+                                  {40, 4096, 48},      {300, 72, 2052},     {9, 136, 264, false},
+                                  {70, 67, 77, false}, {70, 72, 520, false}};
         if (quick_) all = {{200, 136, 72}};
         for (const Precision& precision : precisions({kBf16, kTf32, kF32}))
-            for (const auto& [rows, k, columns] : all)
+            for (const auto& [rows, k, columns, as_many] : all)
                 if (columns < 1024 || precision.dtype == bf16)
-                    add_products(precision, rows, k, columns);
+                    add_products(precision, rows, k, columns, as_many);
         if (quick_) return;
         for (const Precision& precision : {kTf32, kF32})
             add(of_model("contractions", "position_wise_ffn",
@@ -225,7 +227,7 @@ class Catalog {
 
     /// In the four layouts of the operands; those with their rows first have any number of them.
     void add_products(const Precision& precision, std::int64_t rows, std::int64_t k,
-                      std::int64_t columns) {
+                      std::int64_t columns, bool as_many) {
         struct Layout {
             const char* name;
             bool a_by_rows, b_by_rows;
@@ -254,7 +256,9 @@ class Catalog {
         const std::string name =
             fmt::format("{} product {}x{}x{}", precision.name, rows, k, columns);
         const CompiledModel model = compile_model("bundle", "", {}, std::move(requests));
-        writer_.begin_model(model, name);
+        emit::PtxOptions options{.wait_seconds = BundleWriter::kWaitSeconds};
+        if (as_many) options.blocks = 1;
+        writer_.begin_model(model, name, options);
         for (std::size_t i = 0; i < std::size(kLayouts); ++i)
             writer_.add({.stage = "contractions",
                          .name = fmt::format("{}, {}", name, kLayouts[i].name),
