@@ -44,7 +44,7 @@ void add_term(std::vector<Term>& terms, Term term) {
     if (place->factor == 0) terms.erase(place);
 }
 
-std::string text_of(const Term& term, std::span<const std::string> names) {
+std::string term_text(const Term& term, std::span<const std::string> names) {
     std::string text;
     if (term.dims.empty() || (term.factor != 1 && term.factor != -1)) {
         text = std::to_string(term.factor);
@@ -102,7 +102,7 @@ std::string Extent::text(std::span<const std::string> names) const {
     std::string text;
     for (const Term& term : terms_) {
         if (!text.empty() && term.factor > 0) text += '+';
-        text += text_of(term, names);
+        text += term_text(term, names);
     }
     return text;
 }

@@ -16,7 +16,7 @@
 namespace fovea::runtime {
 namespace {
 
-[[noreturn]] void fail(const std::string& what, const std::string& path, int error) {
+[[noreturn]] void fail_at(const std::string& what, const std::string& path, int error) {
     throw UserError("cannot " + what + " '" + path + "': " + std::strerror(error));
 }
 
@@ -51,11 +51,11 @@ int write_all(int descriptor, Bytes bytes) {
 
 void write_in_place(const std::string& path, std::span<const Bytes> parts) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.number() < 0) fail("write", path, errno);
+    if (file.number() < 0) fail_at("write", path, errno);
     for (const Bytes& part : parts) {
-        if (const int error = write_all(file.number(), part)) fail("write", path, error);
+        if (const int error = write_all(file.number(), part)) fail_at("write", path, error);
     }
-    if (const int error = file.close()) fail("write", path, error);
+    if (const int error = file.close()) fail_at("write", path, error);
 }
 
 std::string directory_of(const std::string& path) {
@@ -69,7 +69,7 @@ void sync_directory(const std::string& path) {
     Descriptor directory(::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (directory.number() < 0) return;  // readable directories are not required
     if (::fsync(directory.number()) != 0 && errno != EINVAL && errno != EROFS) {
-        fail("sync the directory of", path, errno);
+        fail_at("sync the directory of", path, errno);
     }
 }
 
@@ -89,30 +89,30 @@ std::string write_target(const std::string& path) {
         const std::size_t folder = next.starts_with('/') ? 0 : target.rfind('/') + 1;
         target = target.substr(0, folder) + next;
     }
-    fail("write", path, ELOOP);
+    fail_at("write", path, ELOOP);
 }
 
 void write_file_atomically(const std::string& path, std::span<const Bytes> parts) {
     const std::string target = write_target(path);
     struct stat status{};
     const bool exists = ::stat(target.c_str(), &status) == 0;
-    if (exists && S_ISDIR(status.st_mode)) fail("write", path, EISDIR);
+    if (exists && S_ISDIR(status.st_mode)) fail_at("write", path, EISDIR);
     if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, parts);
 
     const std::string temporary = target + kPartialSuffix;
     const mode_t mode = exists ? status.st_mode & 0777 : 0666;
     Descriptor file = create_locked_file(temporary, mode | S_IRUSR | S_IWUSR, true);
-    if (!file.is_open()) fail("write", path, errno);
+    if (!file.is_open()) fail_at("write", path, errno);
     TemporaryFile cleanup(temporary);
     // A replaced file keeps its permissions; where that is not allowed, the usual ones do.
     if (exists) (void)!::fchmod(file.number(), mode);
     for (const Bytes& part : parts) {
-        if (const int error = write_all(file.number(), part)) fail("write", path, error);
+        if (const int error = write_all(file.number(), part)) fail_at("write", path, error);
     }
-    if (::fsync(file.number()) != 0) fail("write", path, errno);
-    if (::rename(temporary.c_str(), target.c_str()) != 0) fail("write", path, errno);
+    if (::fsync(file.number()) != 0) fail_at("write", path, errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) fail_at("write", path, errno);
     cleanup.keep();
-    if (const int error = file.close()) fail("write", path, error);
+    if (const int error = file.close()) fail_at("write", path, error);
     sync_directory(target);
 }
 
@@ -124,22 +124,22 @@ void write_file_atomically(const std::string& path, std::string_view text) {
 std::vector<std::byte> read_file(const std::string& path) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     struct stat status{};
-    if (file.number() < 0 || ::fstat(file.number(), &status) != 0) fail("read", path, errno);
-    if (S_ISDIR(status.st_mode)) fail("read", path, EISDIR);
+    if (file.number() < 0 || ::fstat(file.number(), &status) != 0) fail_at("read", path, errno);
+    if (S_ISDIR(status.st_mode)) fail_at("read", path, EISDIR);
     // The size is a hint only: pipes have none, and a file may grow.
     constexpr std::size_t kLeast = std::size_t{1} << 16;
     std::vector<std::byte> bytes;
     try {
         bytes.resize(static_cast<std::size_t>(status.st_size) + 1);
     } catch (const std::exception&) {
-        fail("read", path, ENOMEM);
+        fail_at("read", path, ENOMEM);
     }
     std::size_t filled = 0;
     for (;;) {
         if (filled == bytes.size()) bytes.resize(bytes.size() * 2 + kLeast);
         const ssize_t got = ::read(file.number(), bytes.data() + filled, bytes.size() - filled);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) fail("read", path, errno);
+        if (got < 0) fail_at("read", path, errno);
         if (got == 0) break;
         filled += static_cast<std::size_t>(got);
     }

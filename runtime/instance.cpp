@@ -46,7 +46,7 @@ std::set<int> mentioned_dims(const Model& model, const Program& program) {
     return mentioned;
 }
 
-std::size_t bytes_of(DType dtype, std::span<const std::int64_t> shape) {
+std::size_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
     std::int64_t bytes = 0;
     if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)),
                                &bytes) ||
@@ -160,7 +160,8 @@ void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> spec
         const bool is_elsewhere = &arena == &outputs_ && (placed_.contains(spec.name) ||
                                                           written_over_.contains(spec.name));
         if (is_elsewhere) continue;
-        if (__builtin_add_overflow(bytes, aligned(bytes_of(spec.dtype, shape_of(spec))), &bytes)) {
+        if (__builtin_add_overflow(bytes, aligned(tensor_bytes(spec.dtype, shape_of(spec))),
+                                   &bytes)) {
             throw UserError("the inputs or outputs of " + model_->name + " have too many bytes");
         }
     }
@@ -183,7 +184,7 @@ void Instance::place_workspace(std::size_t start) {
         const BufferSpec& buffer = program_->buffers[i];
         if (buffer.prepared) continue;
         const auto shape = shape_values(buffer.shape, dims_);
-        lives.push_back({bytes_of(buffer.dtype, shape), buffer.first, buffer.last});
+        lives.push_back({tensor_bytes(buffer.dtype, shape), buffer.first, buffer.last});
         numbers.push_back(start + i);
     }
     const WorkspacePlan plan = plan_workspace(lives);
@@ -204,7 +205,8 @@ void Instance::place_prepared(std::size_t start) {
         shapes.push_back(shape_values(buffer.shape, dims_));
         numbers.push_back(start + i);
         offsets.push_back(bytes);
-        if (__builtin_add_overflow(bytes, aligned(bytes_of(buffer.dtype, shapes.back())), &bytes)) {
+        if (__builtin_add_overflow(bytes, aligned(tensor_bytes(buffer.dtype, shapes.back())),
+                                   &bytes)) {
             throw UserError("the prepared buffers of " + model_->name + " have too many bytes");
         }
     }

@@ -9,9 +9,9 @@
 namespace fovea::runtime {
 namespace {
 
-using Words = std::array<std::uint32_t, 4>;
+using RandomWords = std::array<std::uint32_t, 4>;
 
-Words words_of(std::uint64_t seed, std::uint32_t stream, std::uint64_t block) {
+RandomWords words_of(std::uint64_t seed, std::uint32_t stream, std::uint64_t block) {
     // Dropout's last counter word is a column / 4, which never has the highest bit.
     constexpr std::uint32_t kStreamTag = 0x80000000U;
     return philox({static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32),
@@ -71,7 +71,7 @@ struct NormalPair {
     double first = 0, second = 0;
 };
 
-NormalPair normal_pair(const Words& words) {
+NormalPair normal_pair(const RandomWords& words) {
     const double radius_draw =
         static_cast<double>((joined(words[0], words[1]) >> 11) + 1) * 0x1p-53;  // (0, 1]
     const double turn = static_cast<double>(joined(words[2], words[3]) >> 11) * 0x1p-53;
@@ -92,7 +92,7 @@ double RandomStream::normal(std::uint64_t index) const {
 }
 
 std::uint64_t RandomStream::below(std::uint64_t index, std::uint64_t limit) const {
-    const Words words = words_of(seed_, stream_, index / 2);
+    const RandomWords words = words_of(seed_, stream_, index / 2);
     const std::uint64_t draw =
         index % 2 == 0 ? joined(words[0], words[1]) : joined(words[2], words[3]);
     return static_cast<std::uint64_t>(static_cast<unsigned __int128>(draw) * limit >> 64);
@@ -103,7 +103,7 @@ void RandomStream::fill_uniform(std::span<float> values, double bound) const {
 #pragma omp parallel for schedule(static)
     for (std::int64_t block = 0; block < blocks; ++block) {
         const auto start = static_cast<std::size_t>(block) * 4;
-        const Words words = words_of(seed_, stream_, static_cast<std::uint64_t>(block));
+        const RandomWords words = words_of(seed_, stream_, static_cast<std::uint64_t>(block));
         for (std::size_t lane = 0; lane < 4 && start + lane < values.size(); ++lane) {
             const double centred = 2.0 * static_cast<double>(uniform_of(words[lane])) - 1.0;
             values[start + lane] = static_cast<float>(centred * bound);

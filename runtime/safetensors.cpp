@@ -20,9 +20,9 @@ constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the format's own limit
 
 /// Builds the views of one file and fails with its path.
-class Reader {
+class HeaderReader {
   public:
-    Reader(const std::string& path, Bytes file) : path_(path), file_(file) {}
+    HeaderReader(const std::string& path, Bytes file) : path_(path), file_(file) {}
 
     void read(Metadata& metadata, std::vector<TensorView>& tensors) {
         const Json header = parsed_header();
@@ -234,7 +234,7 @@ SafetensorsFile parse_safetensors(std::string path, std::vector<std::byte> bytes
     SafetensorsFile file;
     file.path_ = std::move(path);
     file.contents_ = std::move(bytes);
-    Reader(file.path_, file.contents_).read(file.metadata_, file.tensors_);
+    HeaderReader(file.path_, file.contents_).read(file.metadata_, file.tensors_);
     return file;
 }
 

@@ -45,14 +45,14 @@ struct Operand {
 };
 
 /// Attention as it was found; ids are of the source.
-struct Found {
+struct FoundAttention {
     int softmax = 0, product = 0, random = 0;  // 0: none
     Operand q, k, v;
     Order result{};  // attention's axes as the node has them
 };
 
 /// Behind products with the factors of dropout.
-int behind_dropout(const Graph& graph, int id, Found& found) {
+int behind_dropout(const Graph& graph, int id, FoundAttention& found) {
     const Node& node = graph[id];
     if (node.op != Op::elementwise || node.function != Elementwise::mul) return id;
     for (int i : {0, 1}) {
@@ -74,7 +74,7 @@ bool is_softmax(const Graph& graph, int id) {
 }
 
 /// Takes apart the weighted sum: which operand has the weights, and where its axes are.
-Reason find_values(const Graph& graph, int id, Found& found) {
+Reason find_values(const Graph& graph, int id, FoundAttention& found) {
     const Node& node = graph[id];
     if (node.op != Op::einsum) return "it is not an einsum";
     const EinsumAxes& axes = graph.einsums[std::size_t(node.attribute)];
@@ -100,7 +100,7 @@ Reason find_values(const Graph& graph, int id, Found& found) {
 }
 
 /// Takes apart the einsum of queries and keys that gives the scores [batch, (heads,) q, k].
-Reason find_vectors(const Graph& graph, int id, Found& found) {
+Reason find_vectors(const Graph& graph, int id, FoundAttention& found) {
     const EinsumAxes& axes = graph.einsums[std::size_t(graph[id].attribute)];
     Labels out = labels_of(axes.out);
     if (out.size() < 3 || out.size() > 4) return "its scores are not [batch, (heads,) q, k]";
@@ -133,7 +133,7 @@ bool is_by_head(const Shape& shape, int rank) {
 }
 
 /// Goes through the ops between the product and the softmax.
-Reason find_product(const Graph& graph, int id, int rank, Found& found) {
+Reason find_product(const Graph& graph, int id, int rank, FoundAttention& found) {
     const Node& node = graph[id];
     switch (node.op) {
         case Op::einsum:
@@ -155,7 +155,7 @@ Reason find_product(const Graph& graph, int id, int rank, Found& found) {
     }
 }
 
-Reason find_attention(const Graph& graph, int id, Found& found) {
+Reason find_attention(const Graph& graph, int id, FoundAttention& found) {
     if (auto why = find_values(graph, id, found)) return why;
     int scores = graph[found.softmax].inputs[0];
     if (auto why = find_product(graph, scores, graph[scores].shape.rank(), found)) return why;
@@ -166,7 +166,7 @@ Reason find_attention(const Graph& graph, int id, Found& found) {
 /// The score of a pair, from the ops on all pairs.
 class PairScore {
   public:
-    PairScore(Rewrite& rewrite, const Found& found, Pair pair)
+    PairScore(Rewrite& rewrite, const FoundAttention& found, Pair pair)
         : rewrite_(rewrite),
           graph_(rewrite.source()),
           found_(found),
@@ -223,7 +223,7 @@ class PairScore {
 
     Rewrite& rewrite_;
     const Graph& graph_;
-    const Found& found_;
+    const FoundAttention& found_;
     Pair pair_;
     int rank_;
 };
@@ -232,7 +232,7 @@ Tensor in_order(Rewrite& rewrite, const Operand& operand) {
     return permute(rewrite.mapped(operand.id), operand.order);
 }
 
-Tensor raised(Rewrite& rewrite, int id, const Found& found) {
+Tensor raised(Rewrite& rewrite, int id, const FoundAttention& found) {
     const Graph& graph = rewrite.source();
     const Node& softmax = graph[found.softmax];
     Mask mask;
@@ -264,13 +264,13 @@ Tensor raised(Rewrite& rewrite, int id, const Found& found) {
 }  // namespace
 
 std::optional<std::string> why_not_attention(const Graph& graph, int id) {
-    Found found;
+    FoundAttention found;
     return find_attention(graph, id, found);
 }
 
 Graph raise_attention(const Graph& graph) {
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
-        Found found;
+        FoundAttention found;
         if (find_attention(graph, id, found)) return {};
         return raised(rewrite, id, found);
     });

@@ -40,11 +40,11 @@ std::optional<int> reduced_axis(const Graph& graph, int id, Reduction reduction,
     return axis;
 }
 
-struct Found {
+struct FoundSoftmax {
     int x = 0, axis = 0;
 };
 
-std::optional<std::string> find_softmax(const Graph& graph, int id, Found& found) {
+std::optional<std::string> find_softmax(const Graph& graph, int id, FoundSoftmax& found) {
     const Node& quotient = graph[id];
     if (!is_function(quotient, Elementwise::div)) return "it is not a quotient";
     int numerator = quotient.inputs[0];
@@ -68,7 +68,7 @@ Tensor mask_of(Tensor scores) {
     return large ? Tensor{scores.graph, node.inputs[0]} : Tensor();
 }
 
-Tensor raised(Tensor x, int axis) {
+Tensor raised_softmax(Tensor x, int axis) {
     Tensor keep = axis == x.rank() - 1 ? mask_of(x) : Tensor();
     if (!keep) return softmax(x, axis);
     Tensor scores{x.graph, x.node().inputs[1]};
@@ -79,17 +79,18 @@ Tensor raised(Tensor x, int axis) {
 }  // namespace
 
 std::optional<std::string> why_not_softmax(const Graph& graph, int id) {
-    Found found;
+    FoundSoftmax found;
     return find_softmax(graph, id, found);
 }
 
 Graph raise_softmax(const Graph& graph) {
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = graph[id];
-        if (node.op == Op::softmax) return raised(rewrite.mapped(node.inputs[0]), node.axis);
-        Found found;
+        if (node.op == Op::softmax)
+            return raised_softmax(rewrite.mapped(node.inputs[0]), node.axis);
+        FoundSoftmax found;
         if (find_softmax(graph, id, found)) return {};
-        return raised(rewrite.mapped(found.x), found.axis);
+        return raised_softmax(rewrite.mapped(found.x), found.axis);
     });
 }
 

@@ -9,14 +9,14 @@ namespace fovea {
 
 namespace {
 
-int behind_broadcast(const Graph& graph, int id) {
+int behind_mask_broadcast(const Graph& graph, int id) {
     while (graph[id].op == Op::broadcast) id = graph[id].inputs[0];
     return id;
 }
 
 /// Whether a value is the position along axis `axis` of scores of rank `rank`.
 bool is_position(const Graph& graph, int id, int axis, int rank) {
-    const Node& node = graph[behind_broadcast(graph, id)];
+    const Node& node = graph[behind_mask_broadcast(graph, id)];
     return node.op == Op::iota && rank - node.shape.rank() + node.axis == axis;
 }
 
@@ -34,7 +34,7 @@ Tensor lengths(Tensor x, int rank) {
 
 Mask read(Tensor keep, const Shape& scores) {
     Graph& graph = *keep.graph;
-    int id = behind_broadcast(graph, keep.id), rank = scores.rank();
+    int id = behind_mask_broadcast(graph, keep.id), rank = scores.rank();
     const Node node = graph[id];
     if (node.op == Op::elementwise && node.function == Elementwise::logical_and)
         return read({&graph, node.inputs[0]}, scores) & read({&graph, node.inputs[1]}, scores);
@@ -44,7 +44,7 @@ Mask read(Tensor keep, const Shape& scores) {
         is_position(graph, node.inputs[1], rank - 2, rank))
         return causal;
     if (compares && node.function == Elementwise::lt)
-        if (Tensor lens = lengths({&graph, behind_broadcast(graph, node.inputs[1])}, rank))
+        if (Tensor lens = lengths({&graph, behind_mask_broadcast(graph, node.inputs[1])}, rank))
             return padding(lens);
     return allowed(keep);
 }

@@ -41,10 +41,10 @@ void for_each_id(Operation& operation, const Change& change) {
 }
 
 /// The new numbers of a block's nodes, a loop's after those of its block.
-void number(const Kernel& kernel, const std::vector<Id>& block, std::vector<Id>& numbers,
-            std::vector<Id>& order) {
+void number_block(const Kernel& kernel, const std::vector<Id>& block, std::vector<Id>& numbers,
+                  std::vector<Id>& order) {
     for (Id id : block) {
-        if (auto loop = as<Loop>(kernel, id)) number(kernel, loop->body, numbers, order);
+        if (auto loop = as<Loop>(kernel, id)) number_block(kernel, loop->body, numbers, order);
         numbers[std::size_t(id)] = Id(order.size());
         order.push_back(id);
     }
@@ -109,7 +109,7 @@ void replace_uses(Kernel& kernel, Id from, Id to) {
 
 void renumber(Kernel& kernel) {
     std::vector<Id> numbers(kernel.nodes.size(), -1), order;
-    number(kernel, kernel.body, numbers, order);
+    number_block(kernel, kernel.body, numbers, order);
     const auto change = [&](Id& id) {
         if (id >= 0) id = numbers[std::size_t(id)];
     };

@@ -12,7 +12,7 @@
 namespace fovea::kernel {
 namespace {
 
-using Position = std::vector<std::int64_t>;  // one entry per axis of the kernel
+using LoopPosition = std::vector<std::int64_t>;  // one entry per axis of the kernel
 
 class Evaluator {
   public:
@@ -225,7 +225,7 @@ class Evaluator {
     const DropoutFactor& dropout_;
     std::int64_t tile_;
     std::vector<std::vector<double>> tiles_;
-    Position position_;
+    LoopPosition position_;
     std::vector<std::int64_t> extents_;
     std::vector<Range> ranges_;  // by axis
 };

@@ -71,11 +71,11 @@ void splice(Kernel& kernel, Id parent) {
     block_of(kernel, parent) = spliced;
 }
 
-bool is_zero(const Kernel& kernel, Id id) {
+bool gives_zero(const Kernel& kernel, Id id) {
     if (auto constant = as<Constant>(kernel, id)) return constant->value == 0;
     const Map* map = as<Map>(kernel, id);
     return map && map->function == Elementwise::mul &&
-           (is_zero(kernel, map->operands[0]) || is_zero(kernel, map->operands[1]));
+           (gives_zero(kernel, map->operands[0]) || gives_zero(kernel, map->operands[1]));
 }
 
 /// 0 * x + y becomes y, and y takes the name of the sum.
@@ -85,7 +85,7 @@ void drop_zeros(Kernel& kernel) {
         if (!map || map->function != Elementwise::add) continue;
         for (int side : {0, 1}) {
             const Id kept = map->operands[std::size_t(side)];
-            if (!is_zero(kernel, map->operands[std::size_t(1 - side)]) ||
+            if (!gives_zero(kernel, map->operands[std::size_t(1 - side)]) ||
                 kernel.nodes[std::size_t(kept)].axes != kernel.nodes[std::size_t(id)].axes)
                 continue;
             const std::string& name = kernel.nodes[std::size_t(id)].name;
@@ -104,7 +104,7 @@ bool is_same_memory(const Access& a, const Access& b) {
 void drop_zeroed_memory(Kernel& kernel, std::vector<Id>& block) {
     const auto zeroes = [&](Id id) {
         const Store* store = as<Store>(kernel, id);
-        return store && !store->accumulate && is_zero(kernel, store->value);
+        return store && !store->accumulate && gives_zero(kernel, store->value);
     };
     const std::vector<Id> all = block;
     std::erase_if(block, [&](Id id) {

@@ -19,11 +19,11 @@ Tensor mean_of_features(Tensor x, int axis) {
 }
 
 /// What forward and backward have in common: the normalised x and one over its deviation.
-struct Normalised {
+struct NormalisedFeatures {
     Tensor x, deviation_inverse;
 };
 
-Normalised normalise(Tensor x, int axis, double eps) {
+NormalisedFeatures normalise_features(Tensor x, int axis, double eps) {
     Tensor centered = x - mean_of_features(x, axis);
     Tensor variance = mean_of_features(centered * centered, axis);
     Tensor inverse = rsqrt(variance + eps);
@@ -34,13 +34,13 @@ Tensor batch_norm_expand(const Expansion& e) {
     Tensor x = e.inputs[0];
     int axis = e.node().axis;
     Tensor weight = place_axes(e.inputs[1], x.rank(), {axis});
-    Tensor y = normalise(x, axis, e.node().value).x * weight;
+    Tensor y = normalise_features(x, axis, e.node().value).x * weight;
     return y + place_axes(e.inputs[2], x.rank(), {axis});
 }
 
 void batch_norm_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
     int axis = node.axis, rank = dy.rank();
-    Normalised n = normalise(sink.input(0), axis, node.value);
+    NormalisedFeatures n = normalise_features(sink.input(0), axis, node.value);
     if (sink.wants(0)) {
         Tensor dn = dy * place_axes(sink.input(1), rank, {axis});
         Tensor centered = dn - mean_of_features(dn, axis);

@@ -57,7 +57,7 @@ void take_phase(std::vector<Step>& steps, int phase, const std::vector<kernel::K
     steps = std::move(later);
 }
 
-void form_phases(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels) {
+void order_by_phase(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels) {
     std::vector<Step> ordered;
     ordered.reserve(steps.size());
     for (int phase = 0; !steps.empty(); ++phase) take_phase(steps, phase, kernels, ordered);
@@ -67,8 +67,8 @@ void form_phases(std::vector<Step>& steps, const std::vector<kernel::Kernel>& ke
 }  // namespace
 
 void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels) {
-    form_phases(program.prepare, kernels);
-    form_phases(program.steps, kernels);
+    order_by_phase(program.prepare, kernels);
+    order_by_phase(program.steps, kernels);
 }
 
 }  // namespace fovea::plan

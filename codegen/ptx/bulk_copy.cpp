@@ -187,12 +187,12 @@ void store_range(Warp& warp, const Op& op, Mask mask) {
     for_lanes(mask, [&](int lane) { start_store(warp, lane, {range(warp, op, lane)}); });
 }
 
-void commit(Warp& warp, const Op&, Mask mask) {
+void commit_stores(Warp& warp, const Op&, Mask mask) {
     for_lanes(mask, [&](int lane) { ++warp.store_groups[std::size_t(lane)]; });
 }
 
 /// `extra`: only until shared memory was read.
-void wait(Warp& warp, const Op& op, Mask mask) {
+void wait_for_stores(Warp& warp, const Op& op, Mask mask) {
     std::vector<BulkStore> kept;
     for (BulkStore& store : warp.stores) {
         const std::uint32_t groups = warp.store_groups[std::size_t(store.lane)];
@@ -253,10 +253,10 @@ void decode_range(Decoder& decoder, const Instruction& instruction, Modifiers& m
 
 void decode_bulk(Decoder& decoder, const Instruction& instruction, Modifiers& modifiers) {
     if (modifiers.take("commit_group")) {
-        decoder.emit(instruction, commit, {}, {});
+        decoder.emit(instruction, commit_stores, {}, {});
     } else if (modifiers.take("wait_group")) {
         decoder.require(instruction, 1);
-        Op& op = decoder.emit(instruction, wait, {}, {});
+        Op& op = decoder.emit(instruction, wait_for_stores, {}, {});
         op.immediate = decoder.integer(instruction.operands[0]);
         op.extra = modifiers.take("read");
     } else if (modifiers.take("prefetch")) {

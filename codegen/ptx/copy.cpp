@@ -22,7 +22,7 @@ void move_bytes(Warp& warp, Copy& copy) {
 }
 
 /// Sources: the two addresses, and how many bytes are read, the others being zero.
-void issue(Warp& warp, const Op& op, Mask mask) {
+void issue_copy(Warp& warp, const Op& op, Mask mask) {
     const auto bytes = std::uint32_t(op.immediate);
     for_lanes(mask, [&](int lane) {
         Copy copy{.lane = lane,
@@ -49,7 +49,7 @@ void issue(Warp& warp, const Op& op, Mask mask) {
     });
 }
 
-void commit(Warp& warp, const Op&, Mask mask) {
+void commit_copies(Warp& warp, const Op&, Mask mask) {
     for_lanes(mask, [&](int lane) { ++warp.copy_groups[std::size_t(lane)]; });
 }
 
@@ -88,7 +88,7 @@ void decode_copy(Decoder& decoder, const Instruction& instruction, Modifiers& mo
     const Slot read = count == 4 ? decoder.source(at[3], Type::u32)
                                  : decoder.constant(std::uint64_t(bytes), Type::u32);
     decoder
-        .emit(instruction, issue, {},
+        .emit(instruction, issue_copy, {},
               {decoder.whole_address(at[0]), decoder.whole_address(at[1]), read})
         .immediate = bytes;
 }
@@ -98,7 +98,7 @@ void decode_cp(Decoder& decoder, const Instruction& instruction, Modifiers& modi
     if (!modifiers.take("async")) decoder.fail("only cp.async is interpreted");
     if (modifiers.take("bulk")) return decode_bulk(decoder, instruction, modifiers);
     if (modifiers.take("commit_group")) {
-        decoder.emit(instruction, commit, {}, {});
+        decoder.emit(instruction, commit_copies, {}, {});
     } else if (modifiers.take("wait_all")) {
         decoder.emit(instruction, wait_all, {}, {});
     } else if (modifiers.take("wait_group")) {

@@ -25,7 +25,7 @@ float from_f16(std::uint16_t bits) {
 namespace {
 
 /// x in a format of `digits` significant bits, rounded.
-double rounded(double x, int digits, int smallest_exponent, Rounding rounding) {
+double rounded_to_digits(double x, int digits, int smallest_exponent, Rounding rounding) {
     if (x == 0 || !std::isfinite(x)) return x;
     const int exponent = std::max(std::ilogb(x), smallest_exponent) - (digits - 1);
     const double scaled = std::ldexp(x, -exponent);
@@ -44,7 +44,7 @@ std::uint16_t to_bf16(double x, Rounding rounding) {
         const auto bits = std::bit_cast<std::uint32_t>(single);
         return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     }
-    const double value = rounded(x, 8, -126, rounding);
+    const double value = rounded_to_digits(x, 8, -126, rounding);
     const double largest = std::ldexp(255.0, 120);
     if (std::fabs(value) > largest && std::isfinite(x) && rounding == Rounding::zero)
         return std::signbit(x) ? 0xff7f : 0x7f7f;
@@ -54,7 +54,7 @@ std::uint16_t to_bf16(double x, Rounding rounding) {
 std::uint16_t to_f16(double x, Rounding rounding) {
     if (std::isnan(x)) return 0x7fff;
     const std::uint16_t sign = std::signbit(x) ? 0x8000 : 0;
-    const double value = std::fabs(rounded(x, 11, -14, rounding));
+    const double value = std::fabs(rounded_to_digits(x, 11, -14, rounding));
     if (value > 65504) {
         const bool finite = std::isfinite(x) && rounding == Rounding::zero;
         return std::uint16_t(sign | (finite ? 0x7bff : 0x7c00));
@@ -73,40 +73,40 @@ std::uint32_t to_tf32(float x) {
 
 namespace {
 
-struct F16 {
+struct HalfF16 {
     static double read(std::uint16_t bits) { return from_f16(bits); }
     static std::uint16_t write(double x) { return to_f16(x); }
 };
-struct Bf16 {
+struct HalfBf16 {
     static double read(std::uint16_t bits) { return from_bf16(bits); }
     static std::uint16_t write(double x) { return to_bf16(x); }
 };
 
-struct Add {
+struct HalfAdd {
     double operator()(double a, double b) const { return a + b; }
 };
-struct Subtract {
+struct HalfSubtract {
     double operator()(double a, double b) const { return a - b; }
 };
-struct Multiply {
+struct HalfMultiply {
     double operator()(double a, double b) const { return a * b; }
 };
-struct MultiplyAdd {
+struct HalfMultiplyAdd {
     double operator()(double a, double b, double c) const { return a * b + c; }
 };
 struct MultiplyAddRelu {
     double operator()(double a, double b, double c) const { return std::fmax(a * b + c, 0); }
 };
-struct Negate {
+struct HalfNegate {
     double operator()(double a) const { return -a; }
 };
-struct Absolute {
+struct HalfAbsolute {
     double operator()(double a) const { return std::fabs(a); }
 };
-struct Exp2 {
+struct HalfExp2 {
     double operator()(double a) const { return std::exp2(a); }
 };
-struct HyperbolicTangent {
+struct HalfHyperbolicTangent {
     double operator()(double a) const { return std::tanh(a); }
 };
 
@@ -130,34 +130,34 @@ void apply(Warp& warp, const Op& op, Mask mask) {
     });
 }
 
-struct Row {
+struct HalfRow {
     std::size_t sources;
     Handler f16, bf16, f16x2, bf16x2;
 };
 
 template <class F, std::size_t kSources>
-Row row() {
+HalfRow row() {
     using One = std::uint16_t;
     using Two = std::uint32_t;
-    return {kSources, apply<One, F16, F, kSources>, apply<One, Bf16, F, kSources>,
-            apply<Two, F16, F, kSources>, apply<Two, Bf16, F, kSources>};
+    return {kSources, apply<One, HalfF16, F, kSources>, apply<One, HalfBf16, F, kSources>,
+            apply<Two, HalfF16, F, kSources>, apply<Two, HalfBf16, F, kSources>};
 }
 
-const std::map<std::string_view, Row>& rows() {
-    static const std::map<std::string_view, Row> table = {
-        {"add", row<Add, 2>()},
-        {"sub", row<Subtract, 2>()},
-        {"mul", row<Multiply, 2>()},
+const std::map<std::string_view, HalfRow>& half_rows() {
+    static const std::map<std::string_view, HalfRow> table = {
+        {"add", row<HalfAdd, 2>()},
+        {"sub", row<HalfSubtract, 2>()},
+        {"mul", row<HalfMultiply, 2>()},
         {"min", row<Smallest, 2>()},
         {"max", row<Largest, 2>()},
         {"min.NaN", row<Propagating<Smallest>, 2>()},
         {"max.NaN", row<Propagating<Largest>, 2>()},
-        {"fma", row<MultiplyAdd, 3>()},
+        {"fma", row<HalfMultiplyAdd, 3>()},
         {"fma.relu", row<MultiplyAddRelu, 3>()},
-        {"neg", row<Negate, 1>()},
-        {"abs", row<Absolute, 1>()},
-        {"ex2", row<Exp2, 1>()},
-        {"tanh", row<HyperbolicTangent, 1>()},
+        {"neg", row<HalfNegate, 1>()},
+        {"abs", row<HalfAbsolute, 1>()},
+        {"ex2", row<HalfExp2, 1>()},
+        {"tanh", row<HalfHyperbolicTangent, 1>()},
     };
     return table;
 }
@@ -170,9 +170,9 @@ void decode_half(Decoder& decoder, const Instruction& instruction, Modifiers& mo
     std::string name = instruction.opcode;
     for (const char* suffix : {"NaN", "relu"})
         if (modifiers.take(suffix)) name += std::string(".") + suffix;
-    const auto found = rows().find(name);
-    if (found == rows().end()) decoder.fail(instruction.spelling() + " is not interpreted");
-    const Row& chosen = found->second;
+    const auto found = half_rows().find(name);
+    if (found == half_rows().end()) decoder.fail(instruction.spelling() + " is not interpreted");
+    const HalfRow& chosen = found->second;
     const Handler run = type == Type::f16     ? chosen.f16
                         : type == Type::bf16  ? chosen.bf16
                         : type == Type::f16x2 ? chosen.f16x2

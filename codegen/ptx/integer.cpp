@@ -39,13 +39,13 @@ struct Wider<std::int64_t> {
     using type = __int128;
 };
 
-struct Add {
+struct IntegerAdd {
     template <class T>
     T operator()(T a, T b) const {
         return T(Wrapping<T>(a) + Wrapping<T>(b));
     }
 };
-struct Subtract {
+struct IntegerSubtract {
     template <class T>
     T operator()(T a, T b) const {
         return T(Wrapping<T>(a) - Wrapping<T>(b));
@@ -73,14 +73,14 @@ struct MultiplyAddLow {
 struct MultiplyAddHigh {
     template <class T>
     T operator()(T a, T b, T c) const {
-        return Add{}(MultiplyHigh{}(a, b), c);
+        return IntegerAdd{}(MultiplyHigh{}(a, b), c);
     }
 };
-struct Divide {
+struct IntegerDivide {
     template <class T>
     T operator()(T a, T b) const {
         if (b == 0) return T(-1);  // what the hardware gives
-        if (std::is_signed_v<T> && b == T(-1)) return Subtract{}(T(0), a);
+        if (std::is_signed_v<T> && b == T(-1)) return IntegerSubtract{}(T(0), a);
         return T(a / b);
     }
 };
@@ -92,34 +92,34 @@ struct Remainder {
         return T(a % b);
     }
 };
-struct Smallest {
+struct IntegerSmallest {
     template <class T>
     T operator()(T a, T b) const {
         return a < b ? a : b;
     }
 };
-struct Largest {
+struct IntegerLargest {
     template <class T>
     T operator()(T a, T b) const {
         return a > b ? a : b;
     }
 };
-struct Negate {
+struct IntegerNegate {
     template <class T>
     T operator()(T a) const {
-        return Subtract{}(T(0), a);
+        return IntegerSubtract{}(T(0), a);
     }
 };
-struct Absolute {
+struct IntegerAbsolute {
     template <class T>
     T operator()(T a) const {
-        return a < 0 ? Subtract{}(T(0), a) : a;
+        return a < 0 ? IntegerSubtract{}(T(0), a) : a;
     }
 };
 struct AbsoluteDifference {
     template <class T>
     T operator()(T a, T b, T c) const {
-        return Add{}(a < b ? Subtract{}(b, a) : Subtract{}(a, b), c);
+        return IntegerAdd{}(a < b ? IntegerSubtract{}(b, a) : IntegerSubtract{}(a, b), c);
     }
 };
 struct AddSaturated {
@@ -149,7 +149,8 @@ void multiply_wide(Warp& warp, const Op& op, Mask mask) {
     for (int lane = 0; lane < kLanes; ++lane) values[lane] = W(a[lane]) * W(b[lane]);
     if constexpr (kAdds) {
         const W* c = warp.lanes<W>(op.source(2));
-        for (int lane = 0; lane < kLanes; ++lane) values[lane] = Add{}(values[lane], c[lane]);
+        for (int lane = 0; lane < kLanes; ++lane)
+            values[lane] = IntegerAdd{}(values[lane], c[lane]);
     }
     store_lanes(warp.lanes<W>(op.result()), values, mask);
 }
@@ -258,18 +259,18 @@ void decode_difference(Decoder& decoder, const Instruction& instruction, Modifie
 }  // namespace
 
 void add_integer(OpcodeTable& table) {
-    table["add"] = decode_sum<Add, AddSaturated>;
-    table["sub"] = decode_sum<Subtract, SubtractSaturated>;
+    table["add"] = decode_sum<IntegerAdd, AddSaturated>;
+    table["sub"] = decode_sum<IntegerSubtract, SubtractSaturated>;
     table["mul"] = decode_multiply;
     table["mad"] = decode_multiply_add;
     table["mul24"] = decode_multiply24<false>;
     table["mad24"] = decode_multiply24<true>;
-    table["div"] = decode_binary<Divide>;
+    table["div"] = decode_binary<IntegerDivide>;
     table["rem"] = decode_binary<Remainder>;
-    table["min"] = decode_binary<Smallest>;
-    table["max"] = decode_binary<Largest>;
-    table["neg"] = decode_unary<Negate>;
-    table["abs"] = decode_unary<Absolute>;
+    table["min"] = decode_binary<IntegerSmallest>;
+    table["max"] = decode_binary<IntegerLargest>;
+    table["neg"] = decode_unary<IntegerNegate>;
+    table["abs"] = decode_unary<IntegerAbsolute>;
     table["sad"] = decode_difference;
 }
 

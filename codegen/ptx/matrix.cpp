@@ -109,14 +109,14 @@ void multiply(Warp& warp, const Op& op, Mask mask) {
         }
 }
 
-struct Form {
+struct MatrixForm {
     std::string_view shape;
     Type inputs;
     Handler run;
     int a, b, c;  // registers
 };
 
-constexpr Form kForms[] = {
+constexpr MatrixForm kForms[] = {
     {"m16n8k16", Type::bf16, multiply<Type::bf16, 16, false>, 4, 2, 4},
     {"m16n8k8", Type::bf16, multiply<Type::bf16, 8, false>, 2, 1, 4},
     {"m16n8k16", Type::f16, multiply<Type::f16, 16, false>, 4, 2, 4},
@@ -125,7 +125,7 @@ constexpr Form kForms[] = {
     {"m16n8k4", Type::tf32, multiply<Type::tf32, 4, false>, 2, 1, 4},
 };
 
-constexpr Form kHalfForms[] = {
+constexpr MatrixForm kHalfForms[] = {
     {"m16n8k16", Type::f16, multiply<Type::f16, 16, true>, 4, 2, 2},
     {"m16n8k8", Type::f16, multiply<Type::f16, 8, true>, 2, 1, 2},
 };
@@ -147,9 +147,9 @@ void decode_mma(Decoder& decoder, const Instruction& instruction, Modifiers& mod
     decoder.require(instruction, 4);
     const bool half = d == Type::f16;
     if (a != b || c != d || !(half || d == Type::f32)) decoder.fail("mma.sync of mixed types");
-    const Form* begin = half ? std::begin(kHalfForms) : std::begin(kForms);
-    const Form* end = half ? std::end(kHalfForms) : std::end(kForms);
-    const Form* form = std::find_if(begin, end, [&](const Form& known) {
+    const MatrixForm* begin = half ? std::begin(kHalfForms) : std::begin(kForms);
+    const MatrixForm* end = half ? std::end(kHalfForms) : std::end(kForms);
+    const MatrixForm* form = std::find_if(begin, end, [&](const MatrixForm& known) {
         return known.inputs == a && modifiers.take(known.shape);
     });
     if (form == end) decoder.fail(instruction.spelling() + " is not interpreted");

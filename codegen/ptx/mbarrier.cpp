@@ -99,7 +99,7 @@ void count_bytes(Warp& warp, const Op& op, Mask mask) {
 
 /// Sources: the object, and the parity of a phase, or the phase that an arrival gave.
 template <bool kParity>
-void wait(Warp& warp, const Op& op, Mask mask) {
+void wait_for_barrier(Warp& warp, const Op& op, Mask mask) {
     Mask& to = warp.mask(op.result());
     for_lanes(mask, [&](int lane) {
         MBarrier& barrier = mbarrier_at(warp, lane, shared_address(warp, op.source(0), lane));
@@ -142,7 +142,8 @@ void decode_wait(Decoder& decoder, const Instruction& instruction, Modifiers& mo
     const bool parity = modifiers.take("parity");
     if (at.size() != 4) decoder.require(instruction, 3);  // a limit of time may follow
     decoder
-        .emit(instruction, parity ? wait<true> : wait<false>, {decoder.result(at[0], Type::pred)},
+        .emit(instruction, parity ? wait_for_barrier<true> : wait_for_barrier<false>,
+              {decoder.result(at[0], Type::pred)},
               {decoder.whole_address(at[1]), decoder.source(at[2], parity ? Type::u32 : Type::b64)})
         .flow = Flow::may_wait;
 }

@@ -92,14 +92,14 @@ Handler store_of(Type type) {
 }
 
 /// Hints for caches, the scope of the ordering, and how many values there are.
-struct Form {
+struct AccessForm {
     Access access;
     Type type;
 };
 
-Form form_of(Decoder& decoder, Modifiers& modifiers, bool is_store, const Operand& address,
-             const Decoder::Address& at, std::size_t values) {
-    Form form{};
+AccessForm form_of(Decoder& decoder, Modifiers& modifiers, bool is_store, const Operand& address,
+                   const Decoder::Address& at, std::size_t values) {
+    AccessForm form{};
     const bool strong = modifiers.take("volatile") || modifiers.take("relaxed") ||
                         modifiers.take("acquire") || modifiers.take("release");
     modifiers.ignore({"weak", "mmio", "cta", "cluster", "gpu", "sys", "nc", "ca", "cg", "cs", "lu",
@@ -123,7 +123,7 @@ Form form_of(Decoder& decoder, Modifiers& modifiers, bool is_store, const Operan
     return form;
 }
 
-std::size_t count_of(const Operand& operand) {
+std::size_t values_of_operand(const Operand& operand) {
     return operand.kind == Operand::Kind::list ? operand.parts.size() : 1;
 }
 
@@ -131,7 +131,8 @@ void decode_load(Decoder& decoder, const Instruction& instruction, Modifiers& mo
     const auto& at = instruction.operands;
     if (at.size() < 2) decoder.require(instruction, 2);
     const Decoder::Address address = decoder.address(at[1]);
-    const Form form = form_of(decoder, modifiers, false, at[1], address, count_of(at[0]));
+    const AccessForm form =
+        form_of(decoder, modifiers, false, at[1], address, values_of_operand(at[0]));
     const std::vector<Slot> results = decoder.results(at[0], form.type, true);
     bool exact = true;
     for (const Slot& slot : results) exact &= slot.bytes() == bytes_of(form.type);
@@ -144,7 +145,8 @@ void decode_store(Decoder& decoder, const Instruction& instruction, Modifiers& m
     const auto& at = instruction.operands;
     if (at.size() < 2) decoder.require(instruction, 2);
     const Decoder::Address address = decoder.address(at[0]);
-    const Form form = form_of(decoder, modifiers, true, at[0], address, count_of(at[1]));
+    const AccessForm form =
+        form_of(decoder, modifiers, true, at[0], address, values_of_operand(at[1]));
     std::vector<Slot> sources = decoder.sources(at[1], form.type, true);
     sources.insert(sources.begin(), address.base);
     Op& op = decoder.emit(instruction, store_of(form.type), {}, sources);

@@ -95,7 +95,7 @@ void match(Warp& warp, const Op& op, Mask mask) {
     }
 }
 
-enum class Reduction : std::int64_t { add, min, max, conjunction, disjunction, exclusive };
+enum class WarpReduction : std::int64_t { add, min, max, conjunction, disjunction, exclusive };
 
 template <class T>
 void reduce(Warp& warp, const Op& op, Mask mask) {
@@ -104,13 +104,13 @@ void reduce(Warp& warp, const Op& op, Mask mask) {
     T total = values[first_lane(mask)];
     for_lanes(mask & (mask - 1), [&](int lane) {
         const T value = values[lane];
-        switch (Reduction(op.immediate)) {
-            case Reduction::add: total = T(std::uint32_t(total) + std::uint32_t(value)); break;
-            case Reduction::min: total = std::min(total, value); break;
-            case Reduction::max: total = std::max(total, value); break;
-            case Reduction::conjunction: total = T(total & value); break;
-            case Reduction::disjunction: total = T(total | value); break;
-            case Reduction::exclusive: total = T(total ^ value); break;
+        switch (WarpReduction(op.immediate)) {
+            case WarpReduction::add: total = T(std::uint32_t(total) + std::uint32_t(value)); break;
+            case WarpReduction::min: total = std::min(total, value); break;
+            case WarpReduction::max: total = std::max(total, value); break;
+            case WarpReduction::conjunction: total = T(total & value); break;
+            case WarpReduction::disjunction: total = T(total | value); break;
+            case WarpReduction::exclusive: total = T(total ^ value); break;
         }
     });
     for_lanes(mask, [&](int lane) { warp.lanes<T>(op.result())[lane] = total; });

@@ -20,9 +20,9 @@ Json numbers(const std::vector<int>& values) {
     return list(values, [](int value) { return Json(value); });
 }
 
-class Writer {
+class CodeWriter {
   public:
-    explicit Writer(const std::vector<std::string>& dims) : dims_(dims) {}
+    explicit CodeWriter(const std::vector<std::string>& dims) : dims_(dims) {}
 
     Json kernel(const Kernel& kernel) const {
         Object result = {
@@ -110,7 +110,7 @@ Json steps_json(const std::vector<Step>& steps) {
     });
 }
 
-const Json& member(const Json& object, std::string_view name) {
+const Json& member_of_code(const Json& object, std::string_view name) {
     const Json* found = object.find(name);
     if (!found) throw UserError("the tables of kernels have no '" + std::string(name) + "'");
     return *found;
@@ -139,29 +139,30 @@ DType dtype_of(const std::string& name) {
     throw UserError("the tables of kernels have a buffer of '" + name + "'");
 }
 
-class Reader {
+class CodeReader {
   public:
-    explicit Reader(const Json& tables)
-        : dims_(values_of<std::string>(member(tables, "dims"),
+    explicit CodeReader(const Json& tables)
+        : dims_(values_of<std::string>(member_of_code(tables, "dims"),
                                        [](const Json& name) { return name.string(); })) {}
 
     Kernel kernel(const Json& json) const {
         Kernel result;
-        result.name = member(json, "name").string();
-        result.buffers = values_of<KernelBuffer>(member(json, "buffers"), [](const Json& buffer) {
-            return KernelBuffer{dtype_of(element(buffer, 0).string()),
-                                element(buffer, 1).boolean()};
-        });
+        result.name = member_of_code(json, "name").string();
+        result.buffers =
+            values_of<KernelBuffer>(member_of_code(json, "buffers"), [](const Json& buffer) {
+                return KernelBuffer{dtype_of(element(buffer, 0).string()),
+                                    element(buffer, 1).boolean()};
+            });
         if (const Json* steps = json.find("scan")) {
             result.scan = std::make_shared<const Scan>(scan(*steps));
             return result;
         }
-        result.dims = whole_numbers(member(json, "dims"));
+        result.dims = whole_numbers(member_of_code(json, "dims"));
         for (int dim : result.dims)
             if (dim < 0 || static_cast<std::size_t>(dim) >= dims_.size())
                 throw UserError("the tables of kernels have no dim " + std::to_string(dim));
-        result.sites = whole(member(json, "sites"));
-        result.launches = values_of<Launch>(member(json, "launches"),
+        result.sites = whole(member_of_code(json, "sites"));
+        result.launches = values_of<Launch>(member_of_code(json, "launches"),
                                             [this](const Json& own) { return launch(own); });
         return result;
     }
@@ -182,12 +183,13 @@ class Reader {
     Extent extent(const Json& text) const { return parse_extent(text.string(), dims_); }
     Launch launch(const Json& json) const {
         Launch result;
-        result.entry = member(json, "entry").string();
-        result.grid = values_of<GridFactor>(member(json, "grid"), [this](const Json& factor) {
-            return GridFactor{extent(element(factor, 0)), element(factor, 1).integer()};
-        });
-        result.threads = whole(member(json, "threads"));
-        result.shared_bytes = whole(member(json, "shared_bytes"));
+        result.entry = member_of_code(json, "entry").string();
+        result.grid =
+            values_of<GridFactor>(member_of_code(json, "grid"), [this](const Json& factor) {
+                return GridFactor{extent(element(factor, 0)), element(factor, 1).integer()};
+            });
+        result.threads = whole(member_of_code(json, "threads"));
+        result.shared_bytes = whole(member_of_code(json, "shared_bytes"));
         if (const Json* range = json.find("range"))
             result.range = {extent(element(*range, 0)), element(*range, 1).integer(),
                             element(*range, 2).integer()};
@@ -197,40 +199,41 @@ class Reader {
         return result;
     }
     TensorMap tensor_map(const Json& json) const {
-        return {whole(member(json, "buffer")), extent(member(json, "offset")),
-                values_of<TensorMap::Axis>(member(json, "axes"),
+        return {whole(member_of_code(json, "buffer")), extent(member_of_code(json, "offset")),
+                values_of<TensorMap::Axis>(member_of_code(json, "axes"),
                                            [this](const Json& axis) {
                                                return TensorMap::Axis{extent(element(axis, 0)),
                                                                       extent(element(axis, 1)),
                                                                       whole(element(axis, 2))};
                                            }),
-                whole(member(json, "swizzle")), json.find("rounds_to_tf32") != nullptr};
+                whole(member_of_code(json, "swizzle")), json.find("rounds_to_tf32") != nullptr};
     }
     Place place(const Json& json) const {
         return {whole(element(json, 0)), extent(element(json, 1)), extent(element(json, 2))};
     }
     Scan scan(const Json& json) const {
         Scan result;
-        result.count = extent(member(json, "count"));
-        result.reverse = member(json, "reverse").boolean();
-        result.kernels = values_of<Kernel>(member(json, "kernels"),
+        result.count = extent(member_of_code(json, "count"));
+        result.reverse = member_of_code(json, "reverse").boolean();
+        result.kernels = values_of<Kernel>(member_of_code(json, "kernels"),
                                            [this](const Json& own) { return kernel(own); });
-        result.calls = values_of<ScanCall>(member(json, "calls"), [this](const Json& call) {
+        result.calls = values_of<ScanCall>(member_of_code(json, "calls"), [this](const Json& call) {
             return ScanCall{
                 whole(element(call, 0)),
                 values_of<Place>(element(call, 1), [this](const Json& own) { return place(own); })};
         });
-        result.starts = values_of<ScanStart>(member(json, "starts"), [this](const Json& start) {
-            return ScanStart{place(element(start, 0)), place(element(start, 1)),
-                             extent(element(start, 2))};
-        });
+        result.starts =
+            values_of<ScanStart>(member_of_code(json, "starts"), [this](const Json& start) {
+                return ScanStart{place(element(start, 0)), place(element(start, 1)),
+                                 extent(element(start, 2))};
+            });
         return result;
     }
 
     std::vector<std::string> dims_;
 };
 
-std::vector<Step> steps_of(const Json& json) {
+std::vector<Step> parse_steps(const Json& json) {
     return values_of<Step>(json, [](const Json& step) {
         return Step{whole(element(step, 0)), whole_numbers(element(step, 1)),
                     whole_numbers(element(step, 2))};
@@ -240,7 +243,7 @@ std::vector<Step> steps_of(const Json& json) {
 }  // namespace
 
 Json launch_tables(const Code& code) {
-    const Writer writer(code.dims);
+    const CodeWriter writer(code.dims);
     return Object{
         {"dims", list(code.dims, [](const std::string& name) { return Json(name); })},
         {"programs", list(code.programs,
@@ -263,23 +266,24 @@ Json launch_tables(const Code& code) {
 
 Code read_code(std::string_view tables, const std::map<std::string, std::string>& texts) {
     const Json json = parse_json(tables);
-    const Reader reader(json);
+    const CodeReader reader(json);
     Code code;
     code.dims = reader.dims();
-    for (const Json& program : member(json, "programs").array())
+    for (const Json& program : member_of_code(json, "programs").array())
         code.programs.push_back(
-            {member(program, "name").string(),
-             values_of<BufferSpec>(member(program, "buffers"),
+            {member_of_code(program, "name").string(),
+             values_of<BufferSpec>(member_of_code(program, "buffers"),
                                    [&](const Json& buffer) { return reader.buffer(buffer); }),
-             steps_of(member(program, "prepare")), steps_of(member(program, "steps"))});
-    for (const Json& module : member(json, "modules").array()) {
-        const std::string& architecture = member(module, "architecture").string();
+             parse_steps(member_of_code(program, "prepare")),
+             parse_steps(member_of_code(program, "steps"))});
+    for (const Json& module : member_of_code(json, "modules").array()) {
+        const std::string& architecture = member_of_code(module, "architecture").string();
         const auto text = texts.find(architecture);
         if (text == texts.end())
             throw UserError("the PTX of the kernels for " + architecture + " is missing");
         code.modules.push_back(
             {architecture, text->second,
-             values_of<Kernel>(member(module, "kernels"),
+             values_of<Kernel>(member_of_code(module, "kernels"),
                                [&](const Json& kernel) { return reader.kernel(kernel); })});
     }
     return code;

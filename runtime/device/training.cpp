@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto place(UpdateFactor factor) { return static_cast<std::size_t>(factor); }
 constexpr auto place(UpdateOutcome outcome) { return static_cast<std::size_t>(outcome); }
-using Factors = std::array<float, place(UpdateFactor::count)>;
+using FactorValues = std::array<float, place(UpdateFactor::count)>;
 using Outcome = std::array<float, place(UpdateOutcome::count)>;
 
 const Steps* find_steps(const Code& code, const std::string& name) {
@@ -35,7 +35,7 @@ class DeviceTraining : public TrainingExecutor {
           infinite_(device_),
           outcome_(device_),
           squares_(device_) {
-        factors_.reserve(sizeof(Factors));
+        factors_.reserve(sizeof(FactorValues));
         infinite_.reserve(sizeof(float));
         outcome_.reserve(sizeof(Outcome));
         for (std::size_t i = 0; i < program.outputs.size(); ++i)
@@ -160,7 +160,7 @@ class DeviceTraining : public TrainingExecutor {
     }
 
     void write_factors(const StepRule& rule) {
-        const Factors factors = update_factors(*optimizer_, rule);
+        const FactorValues factors = update_factors(*optimizer_, rule);
         device_.copy_in(factors_.address(), factors.data(), sizeof factors);
     }
 
@@ -176,7 +176,7 @@ class DeviceTraining : public TrainingExecutor {
                                   {second_.address(), flat},
                                   {sum_.address(), flat},
                                   loss,
-                                  {factors_.address(), sizeof(Factors)},
+                                  {factors_.address(), sizeof(FactorValues)},
                                   {infinite_.address(), sizeof(float)},
                                   {outcome_.address(), sizeof(Outcome)},
                                   {squares_.address(), flat / Placement::kChunk}};
@@ -204,9 +204,9 @@ class DeviceTraining : public TrainingExecutor {
 
 }  // namespace
 
-Factors update_factors(const Optimizer& optimizer, const StepRule& rule) {
+FactorValues update_factors(const Optimizer& optimizer, const StepRule& rule) {
     const OptimizerFactors from = optimizer.factors(rule.learning_rate, rule.gradient_scale);
-    Factors to = {};
+    FactorValues to = {};
     const auto set = [&](UpdateFactor factor, float value) { to[place(factor)] = value; };
     set(UpdateFactor::gradient_scale, from.gradient_scale);
     set(UpdateFactor::clip, static_cast<float>(rule.clip));

@@ -43,7 +43,7 @@ std::int32_t largest_accepted(Instance& instance, std::span<std::int32_t> values
     return good;
 }
 
-std::size_t count_of(const Instance& instance, const TensorSpec& spec) {
+std::size_t elements_of(const Instance& instance, const TensorSpec& spec) {
     return static_cast<std::size_t>(element_count(instance.shape_of(spec)));
 }
 
@@ -103,12 +103,12 @@ void fill_random(Instance& instance, std::uint64_t seed) {
     // Zeros first: ids and lengths of zero pass every check while one input is tried.
     for (const TensorSpec& spec : program.inputs) {
         auto* bytes = instance.input<std::byte>(spec.name);
-        std::fill_n(bytes, count_of(instance, spec) * size_of(spec.dtype), std::byte{0});
+        std::fill_n(bytes, elements_of(instance, spec) * size_of(spec.dtype), std::byte{0});
     }
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
         const TensorSpec& spec = program.inputs[i];
         const RandomStream stream(seed, static_cast<std::uint32_t>(i));
-        const std::size_t count = count_of(instance, spec);
+        const std::size_t count = elements_of(instance, spec);
         if (spec.dtype == DType::f32) {
             stream.fill_normal({instance.input<float>(spec.name), count});
         } else if (spec.dtype == DType::bf16) {

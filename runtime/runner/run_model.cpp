@@ -17,7 +17,7 @@ constexpr std::string_view kGradientSuffix = ".grad";
 
 bool is_gradient(std::string_view name) { return name.ends_with(kGradientSuffix); }
 
-const Program* find_program(const Model& model, const std::string& name) {
+const Program* program_named(const Model& model, const std::string& name) {
     for (const Program& program : model.programs) {
         if (program.name == name) return &program;
     }
@@ -92,9 +92,9 @@ void verify_present(const Program& program, const std::vector<bool>& needed,
 const Program& choose_program(const Model& model, const RunRequest& request) {
     const std::string name = request.gradients ? "gradient" : "forward";
     if (request.train) {
-        if (const Program* program = find_program(model, name + "_train")) return *program;
+        if (const Program* program = program_named(model, name + "_train")) return *program;
     }
-    if (const Program* program = find_program(model, name)) return *program;
+    if (const Program* program = program_named(model, name)) return *program;
     throw UserError("this program was built without '" + name + "' of " + model.name);
 }
 

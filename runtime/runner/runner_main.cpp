@@ -19,14 +19,14 @@
 namespace fovea::runtime {
 namespace {
 
-using Arguments = std::span<const char* const>;
+using RunnerArguments = std::span<const char* const>;
 
 void print(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
 }
 
-OptionSpec threads_option() {
+OptionSpec threads_of() {
     return {.name = "threads",
             .kind = OptionKind::positive_whole,
             .value_name = "N",
@@ -49,7 +49,7 @@ std::vector<std::string> split_at_commas(const std::string& text) {
     return parts;
 }
 
-int run_command(const std::string& program, const Model& model, Arguments arguments) {
+int run_programs(const std::string& program, const Model& model, RunnerArguments arguments) {
     Options options(program + " run", "Runs " + model.name + " on tensors from a file.");
     options
         .add({.name = "inputs",
@@ -84,7 +84,7 @@ int run_command(const std::string& program, const Model& model, Arguments argume
               .help = "write these outputs only",
               .repeated = true})
         .add(device::device_option())
-        .add(threads_option());
+        .add(threads_of());
     if (options.parse(arguments)) return print(options.help()), 0;
     use_threads(options);
 
@@ -104,7 +104,7 @@ int run_command(const std::string& program, const Model& model, Arguments argume
     return 0;
 }
 
-int bench_command(const std::string& program, const Model& model, Arguments arguments) {
+int run_bench(const std::string& program, const Model& model, RunnerArguments arguments) {
     Options options(program + " bench", "Times the programs of " + model.name + ".", "[NAME=N…]");
     options.add({.name = "json", .help = "print JSON"})
         .add({.name = "set-dim",
@@ -113,7 +113,7 @@ int bench_command(const std::string& program, const Model& model, Arguments argu
               .help = "the size of a dim",
               .repeated = true})
         .add(device::device_option())
-        .add(threads_option());
+        .add(threads_of());
     if (options.parse(arguments)) return print(options.help()), 0;
     use_threads(options);
 
@@ -128,7 +128,7 @@ int bench_command(const std::string& program, const Model& model, Arguments argu
     return 0;
 }
 
-int describe_command(const std::string& program, const Model& model, Arguments arguments) {
+int describe_command(const std::string& program, const Model& model, RunnerArguments arguments) {
     Options options(program + " describe",
                     "Shows the parameters, inputs and outputs of " + model.name + ".");
     options.add({.name = "json", .help = "print JSON"});
@@ -146,15 +146,15 @@ std::string usage(const std::string& program, const Model& model) {
            program + " COMMAND --help lists the options of a command.\n";
 }
 
-int dispatch(const std::string& program, const Model& model, Arguments arguments) {
+int dispatch(const std::string& program, const Model& model, RunnerArguments arguments) {
     if (arguments.empty()) {
         throw UserError("expected a command: run, bench or describe; " + program +
                         " --help explains them");
     }
     const std::string command = arguments[0];
-    const Arguments rest = arguments.subspan(1);
-    if (command == "run") return run_command(program, model, rest);
-    if (command == "bench") return bench_command(program, model, rest);
+    const RunnerArguments rest = arguments.subspan(1);
+    if (command == "run") return run_programs(program, model, rest);
+    if (command == "bench") return run_bench(program, model, rest);
     if (command == "describe") return describe_command(program, model, rest);
     if (command == "--help" || command == "-h" || command == "help") {
         return print(usage(program, model)), 0;
@@ -172,7 +172,7 @@ int runner_main(int argc, char** argv, const Model& model) {
     const std::string program = path.substr(path.rfind('/') + 1);
     return report_errors(program.c_str(), [&] {
         const auto count = static_cast<std::size_t>(argc > 1 ? argc - 1 : 0);
-        return dispatch(program, model, Arguments(argv + 1, count));
+        return dispatch(program, model, RunnerArguments(argv + 1, count));
     });
 }
 

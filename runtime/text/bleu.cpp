@@ -10,20 +10,20 @@ namespace fovea::runtime {
 
 namespace {
 
-using Words = std::vector<std::string>;
+using BleuWords = std::vector<std::string>;
 
-std::map<Words, int> count_ngrams(const Words& words, std::size_t n) {
-    std::map<Words, int> counts;
+std::map<BleuWords, int> count_ngrams(const BleuWords& words, std::size_t n) {
+    std::map<BleuWords, int> counts;
     for (std::size_t i = 0; i + n <= words.size(); ++i) {
         const auto begin = words.begin() + static_cast<std::ptrdiff_t>(i);
-        ++counts[Words(begin, begin + static_cast<std::ptrdiff_t>(n))];
+        ++counts[BleuWords(begin, begin + static_cast<std::ptrdiff_t>(n))];
     }
     return counts;
 }
 
 // The share of the prediction's n-grams that the reference has too.
-double precision(const Words& prediction, const Words& reference, std::size_t n) {
-    const std::map<Words, int> in_reference = count_ngrams(reference, n);
+double precision(const BleuWords& prediction, const BleuWords& reference, std::size_t n) {
+    const std::map<BleuWords, int> in_reference = count_ngrams(reference, n);
     int matches = 0;
     for (const auto& [ngram, count] : count_ngrams(prediction, n)) {
         const auto found = in_reference.find(ngram);
@@ -34,7 +34,7 @@ double precision(const Words& prediction, const Words& reference, std::size_t n)
 
 }  // namespace
 
-double bleu(const Words& prediction, const Words& reference, int k) {
+double bleu(const BleuWords& prediction, const BleuWords& reference, int k) {
     if (k < 1 || prediction.size() < static_cast<std::size_t>(k)) return 0;
     const double length_ratio =
         static_cast<double>(reference.size()) / static_cast<double>(prediction.size());

@@ -19,7 +19,7 @@ Json parse_file(const std::string& path) {
     }
 }
 
-const Json& member(const Json& object, const std::string& key, const std::string& path) {
+const Json& member_of_file(const Json& object, const std::string& key, const std::string& path) {
     const Json* value = object.find(key);
     if (value) return *value;
     throw UserError("'" + path + "' has no \"" + key +
@@ -35,7 +35,7 @@ TokenKind read_kind(const Json& value, const std::string& path) {
 
 Vocabulary read_pieces(const Json& file, const std::string& side, const std::string& path) {
     const std::string origin = "'" + path + "', " + side;
-    Vocabulary pieces = Vocabulary::from_list(member(file, side, path), origin);
+    Vocabulary pieces = Vocabulary::from_list(member_of_file(file, side, path), origin);
     if (pieces.size() == Vocabulary().size())
         throw UserError(origin + ": no piece stands behind <unk> <pad> <bos> <eos>");
     const BytePairs verified(pieces, origin);
@@ -48,8 +48,8 @@ PieceFile read_piece_file(const std::string& path) {
     const Json file = parse_file(path);
     if (!file.is_object())
         throw UserError("'" + path + "' holds no JSON object, but a file of pieces is one");
-    return {read_kind(member(file, "tokens", path), path), read_pieces(file, "source", path),
-            read_pieces(file, "target", path)};
+    return {read_kind(member_of_file(file, "tokens", path), path),
+            read_pieces(file, "source", path), read_pieces(file, "target", path)};
 }
 
 }  // namespace fovea::runtime

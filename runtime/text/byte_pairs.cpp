@@ -12,7 +12,7 @@ namespace fovea::runtime {
 namespace {
 
 constexpr std::string_view kSpace = "\u2581";
-constexpr std::size_t kReserved = kEnd + 1, kBytes = 256;
+constexpr std::size_t kReservedIds = kEnd + 1, kBytes = 256;
 
 std::string byte_piece(unsigned char byte) {
     constexpr char kDigits[] = "0123456789ABCDEF";
@@ -69,15 +69,15 @@ struct BytePairs::Symbol {
 
 BytePairs::BytePairs(const Vocabulary& vocabulary, const std::string& origin) {
     std::vector<std::string> pieces;
-    for (std::size_t id = kReserved; id < vocabulary.size(); ++id)
+    for (std::size_t id = kReservedIds; id < vocabulary.size(); ++id)
         pieces.push_back(vocabulary.word(static_cast<std::int32_t>(id)));
     has_bytes_ = !pieces.empty() && pieces.front() == byte_piece(0);
     if (has_bytes_) {
         for (std::size_t byte = 0; byte < kBytes; ++byte) {
             const std::string expected = byte_piece(static_cast<unsigned char>(byte));
             if (byte < pieces.size() && pieces[byte] == expected) continue;
-            throw UserError(origin + ": piece " + std::to_string(kReserved + byte) + " should be " +
-                            expected + ": where bytes are pieces, all 256 are");
+            throw UserError(origin + ": piece " + std::to_string(kReservedIds + byte) +
+                            " should be " + expected + ": where bytes are pieces, all 256 are");
         }
     }
     for (std::size_t rank = has_bytes_ ? kBytes : 0; rank < pieces.size(); ++rank)
@@ -88,7 +88,7 @@ BytePairs::BytePairs(const Vocabulary& vocabulary, const std::string& origin) {
 void BytePairs::verify(const std::vector<std::string>& pieces, const std::string& origin) const {
     for (std::size_t rank = has_bytes_ ? kBytes : 0; rank < pieces.size(); ++rank) {
         const std::string& piece = pieces[rank];
-        const std::string start = origin + ": piece " + std::to_string(kReserved + rank);
+        const std::string start = origin + ": piece " + std::to_string(kReservedIds + rank);
         if (piece.empty()) throw UserError(start + " is empty");
         if (piece.find_first_of(" \t\n\v\f\r") != std::string::npos)
             throw UserError(start + ", '" + piece + "', holds white space; a space is written ▁");

@@ -101,7 +101,7 @@ void fill_words(std::span<std::int32_t> ids, std::int64_t vocabulary, std::uint3
     }
 }
 
-void fill_inputs(Instance& instance, const BenchSizes& sizes) {
+void fill_with_tokens(Instance& instance, const BenchSizes& sizes) {
     const auto count = static_cast<std::size_t>(sizes.batch * sizes.steps);
     fill_words({instance.input<std::int32_t>("src"), count}, sizes.src_vocab, 1);
     fill_words({instance.input<std::int32_t>("tgt"), count}, sizes.tgt_vocab, 2);
@@ -123,7 +123,7 @@ Timing time_training(const Model& model, Parameters& parameters, const BenchSize
     Optimizer optimizer(parameters.flat_size());
     TrainingStep step(model, parameters, optimizer);
     step.instance().bind(dims_of(sizes));
-    fill_inputs(step.instance(), sizes);
+    fill_with_tokens(step.instance(), sizes);
     return time_runs("training_step", repeats, sizes.batch * sizes.steps,
                      [&] { step.run(1, optimizer.step(), {.learning_rate = 0.0001, .clip = 1}); });
 }
@@ -132,7 +132,7 @@ Timing time_forward(const Model& model, Parameters& parameters, const BenchSizes
                     std::int64_t repeats) {
     Instance instance(model, "evaluate", parameters);
     instance.bind(dims_of(sizes));
-    fill_inputs(instance, sizes);
+    fill_with_tokens(instance, sizes);
     return time_runs("forward", repeats, sizes.batch * sizes.steps, [&] { instance.run(); });
 }
 

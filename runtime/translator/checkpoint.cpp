@@ -22,7 +22,7 @@ std::string tensor_name(const OptimizerState& state, const TensorSpec& parameter
 }
 
 // By the options' names, so that a difference can be told in them.
-Json settings_json(const TrainingSettings& settings) {
+Json training_settings_json(const TrainingSettings& settings) {
     const LearningRate& rate = settings.learning_rate;
     const OptimizerSettings& optimizer = settings.optimizer;
     return Json::Object{{"steps", settings.steps},
@@ -89,9 +89,9 @@ std::string text_of(const Json& value) {
     return text;
 }
 
-void verify_settings(const SafetensorsFile& file, const TrainingSettings& settings) {
+void verify_training_settings(const SafetensorsFile& file, const TrainingSettings& settings) {
     const Json stored = parse_key(file, "training");
-    const Json mine = settings_json(settings);
+    const Json mine = training_settings_json(settings);
     for (const auto& [name, value] : mine.object()) {
         const Json* other = stored.find(name);
         if (!other || other->is_number() != value.is_number())
@@ -175,7 +175,7 @@ void save_checkpoint(const std::string& path, Training& training) {
         }
     }
     Metadata metadata = header_metadata(parameters.model(), header_of(training));
-    metadata["training"] = settings_json(training.settings).text();
+    metadata["training"] = training_settings_json(training.settings).text();
     metadata["data"] = data_json(training.data.examples).text();
     metadata["position"] = position_json(training.position).text();
     write_safetensors(path, std::move(tensors), metadata);
@@ -188,7 +188,7 @@ void load_checkpoint(const std::string& path, Training& training) {
         throw UserError("'" + path + "' was trained on " + name_of(header.tokens) +
                         ", but this run is on " + name_of(training.data.tokens) +
                         "; --resume needs the same --bpe");
-    verify_settings(file, training.settings);
+    verify_training_settings(file, training.settings);
     verify_vocabulary(file, header.source, training.data.source, "source");
     verify_vocabulary(file, header.target, training.data.target, "target");
     verify_data(file, training.data.examples);

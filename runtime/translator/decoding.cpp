@@ -26,7 +26,7 @@ bool mentions(const TensorSpec& spec, const std::vector<std::string>& dims, std:
     return false;
 }
 
-std::size_t bytes_of(const Instance& instance, const TensorSpec& spec) {
+std::size_t spec_bytes(const Instance& instance, const TensorSpec& spec) {
     const auto count = static_cast<std::size_t>(element_count(instance.shape_of(spec)));
     return count * size_of(spec.dtype);
 }
@@ -95,7 +95,7 @@ void Decoding::start_rows(std::int64_t sentences, std::int64_t rows_each) {
     const auto rows = static_cast<std::size_t>(sentences * rows_each);
     for (Kept& kept : kept_) {
         kept.address = decode_.input<std::byte>(kept.name);
-        kept.bytes = bytes_of(decode_, *find_spec(decode_.program().inputs, kept.name));
+        kept.bytes = spec_bytes(decode_, *find_spec(decode_.program().inputs, kept.name));
         if (kept.is_encoded)
             copy_to_rows(encode_.output<std::byte>(kept.name), kept.address,
                          static_cast<std::size_t>(sentences), static_cast<std::size_t>(rows_each),

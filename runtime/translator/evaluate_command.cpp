@@ -67,7 +67,7 @@ void warn_of_long_pairs(const Corpus& corpus, std::size_t steps) {
         cut, corpus.size(), steps, steps);
 }
 
-void print_table(const Json& report) {
+void print_report(const Json& report) {
     for (const auto& [name, value] : report.object()) {
         if (value.is_integer()) {
             std::printf("%-10s  %lld\n", name.c_str(), static_cast<long long>(value.integer()));
@@ -116,7 +116,7 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     if (options.flag("json")) {
         std::printf("%s\n", report.text().c_str());
     } else {
-        print_table(report);
+        print_report(report);
     }
     return 0;
 }

@@ -15,7 +15,7 @@ namespace fovea::runtime {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& path, int error) {
+[[noreturn]] void fail_to_write(const std::string& path, int error) {
     throw UserError("cannot write '" + path + "': " + std::strerror(error));
 }
 
@@ -33,16 +33,16 @@ void verify_writable(const std::string& path) {
     const std::string target = write_target(path);
     struct stat status{};
     if (::stat(target.c_str(), &status) == 0) {
-        if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
+        if (S_ISDIR(status.st_mode)) fail_to_write(path, EISDIR);
         if (!S_ISREG(status.st_mode)) {  // a device or a pipe is written in place
-            if (::access(path.c_str(), W_OK) != 0) fail(path, errno);
+            if (::access(path.c_str(), W_OK) != 0) fail_to_write(path, errno);
             return;
         }
     }
     const std::string probe = target + kPartialSuffix;
     const Descriptor file = create_locked_file(probe, S_IRUSR | S_IWUSR, false);
     if (file.is_open()) ::unlink(probe.c_str());
-    else if (errno != EWOULDBLOCK) fail(path, errno);  // else somebody writes it
+    else if (errno != EWOULDBLOCK) fail_to_write(path, errno);  // else somebody writes it
 }
 
 OutputLock::OutputLock(const std::string& path) {
@@ -52,7 +52,7 @@ OutputLock::OutputLock(const std::string& path) {
     lock_path_ = target + ".lock";
     file_ = create_locked_file(lock_path_, S_IRUSR | S_IWUSR, false);
     if (file_.is_open()) return;
-    if (errno != EWOULDBLOCK) fail(lock_path_, errno);
+    if (errno != EWOULDBLOCK) fail_to_write(lock_path_, errno);
     throw UserError("another training writes '" + path +
                     "'; wait until it has ended, or choose other --weights and --checkpoint");
 }

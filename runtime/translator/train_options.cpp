@@ -32,7 +32,7 @@ void refuse_unless(bool fits, const Options& options, const std::string& name,
         throw UserError("option '--" + name + "' is for " + what + " alone");
 }
 
-double width_of(const Model& model) {
+double model_width(const Model& model) {
     for (const char* name : {"d_model", "hidden"})
         for (const Setting& setting : model.settings)
             if (setting.name == name)
@@ -58,7 +58,7 @@ LearningRate learning_rate(const Options& options, const Model& model) {
     }
     if (rate.schedule == Schedule::paper) {
         if (rate.warmup == 0) throw UserError("--schedule paper needs --warmup, 4000 in the paper");
-        rate.width = width_of(model);
+        rate.width = model_width(model);
     }
     return rate;
 }

@@ -60,12 +60,12 @@ void warn_if_long(const Words& tokens, TokenKind kind, std::int64_t steps,
                  static_cast<long long>(steps));
 }
 
-void print(const std::string& line) {
+void print_translation(const std::string& line) {
     if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size())
         throw UserError("cannot write to standard output");
 }
 
-std::string text_of(double score) {
+std::string score_text(double score) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6f", score);
     return text;
@@ -117,8 +117,9 @@ class Printing {
     void print_line(const Translation& translation) const {
         std::string line;
         if (format_.numbers) line += std::to_string(done_) + "\t";
-        if (format_.scores) line += text_of(translation.score) + "\t";
-        print(line + printable(translator_.target_tokenizer().text(translation.words)) + "\n");
+        if (format_.scores) line += score_text(translation.score) + "\t";
+        print_translation(line + printable(translator_.target_tokenizer().text(translation.words)) +
+                          "\n");
     }
 
     SentenceTranslator& translator_;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kSource = FOVEA_SOURCE_DIR, kBinary = FOVEA_BINARY_DIR;
+const fs::path kRoot = FOVEA_SOURCE_DIR, kBinary = FOVEA_BINARY_DIR;
 const fs::path kFolder = kBinary / "demo_test";
 
 void run(const std::string& command) {
@@ -33,9 +33,9 @@ std::string read(const fs::path& path) {
 }
 
 /// Trains ten epochs (ten steps each) of the demo with some threads; gives the epochs' losses.
-std::vector<double> train(int threads, const std::string& name) {
+std::vector<double> train_losses(int threads, const std::string& name) {
     fs::remove(kFolder / (name + ".jsonl"));
-    run("./translator train --data '" + (kSource / "models/transformer/corpus.tsv").string() +
+    run("./translator train --data '" + (kRoot / "models/transformer/corpus.tsv").string() +
         "' --weights " + name + " --log " + name + ".jsonl --epochs 10 --threads " +
         std::to_string(threads) + " > /dev/null 2>&1");
     std::vector<double> losses;
@@ -52,8 +52,8 @@ std::string text_of(const std::vector<double>& losses) {
 }
 
 /// What `translate` prints for the first sentences of the corpus.
-std::vector<std::string> translate(const std::string& options) {
-    run("cut -f1 '" + (kSource / "models/transformer/corpus.tsv").string() +
+std::vector<std::string> translated_lines(const std::string& options) {
+    run("cut -f1 '" + (kRoot / "models/transformer/corpus.tsv").string() +
         "' | head -60 | ./translator translate --weights two " + options + " > lines");
     std::vector<std::string> lines;
     std::istringstream text(read(kFolder / "lines"));
@@ -62,10 +62,10 @@ std::vector<std::string> translate(const std::string& options) {
 }
 
 void check_translations() {
-    const std::vector<std::string> greedy = translate("--scores"),
-                                   wide = translate("--beam 4 --scores");
-    CHECK(greedy == translate("--scores --batch 1"));
-    CHECK(wide == translate("--beam 4 --scores --batch 7"));
+    const std::vector<std::string> greedy = translated_lines("--scores"),
+                                   wide = translated_lines("--beam 4 --scores");
+    CHECK(greedy == translated_lines("--scores --batch 1"));
+    CHECK(wide == translated_lines("--beam 4 --scores --batch 7"));
     double greedy_sum = 0, wide_sum = 0;
     for (const std::string& line : greedy) greedy_sum += std::stod(line);
     for (const std::string& line : wide) wide_sum += std::stod(line);
@@ -84,9 +84,9 @@ void check_translations() {
 
 /// The translations that the root page shows, of the demo's training.
 void check_shown_translations() {
-    run("./translator train --data '" + (kSource / "models/transformer/corpus.tsv").string() +
+    run("./translator train --data '" + (kRoot / "models/transformer/corpus.tsv").string() +
         "' --weights shown --epochs 100 > /dev/null 2>&1");
-    const std::string page = read(kSource / "README.md");
+    const std::string page = read(kRoot / "README.md");
     for (const std::string sentence : {"I am tired.", "She reads a book.", "She is my sister."}) {
         run("printf '%-28s ' '" + sentence + "' > lines; ./translator translate --weights shown '" +
             sentence + "' >> lines");
@@ -102,10 +102,10 @@ TEST_CASE("the demo's first ten losses, the same bits with any number of threads
     run("'" + (kBinary / "fovea").string() +
         "' build transformer -o translator --isa native --set hidden=64 --set ffn=128 "
         "--set heads=4 --set layers=2 --set dropout=0.1");
-    const std::vector<double> losses = train(2, "two");
+    const std::vector<double> losses = train_losses(2, "two");
     REQUIRE(losses.size() == 10);
     for (int threads : {1, 3}) {
-        CHECK(train(threads, "other") == losses);
+        CHECK(train_losses(threads, "other") == losses);
         CHECK(read(kFolder / "other") == read(kFolder / "two"));
     }
     check_translations();
@@ -114,7 +114,7 @@ TEST_CASE("the demo's first ten losses, the same bits with any number of threads
         return fovea::test::check_golden("demo/first_ten_losses.txt", text_of(losses));
     // Another instruction set rounds otherwise, and Adam, which divides gradients of almost nothing
     // by their size, turns that into up to a percent each epoch.
-    std::istringstream expected(read(kSource / "tests/golden/demo/first_ten_losses.txt"));
+    std::istringstream expected(read(kRoot / "tests/golden/demo/first_ten_losses.txt"));
     for (std::size_t epoch = 0; epoch < losses.size(); ++epoch) {
         double value = 0;
         REQUIRE(bool(expected >> value));

@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "codegen/emit/nvptx/emit_ptx.h"
 #include "runtime/json.h"
+#include "tests/device/has_ptx.h"
 #include "tests/tools/run_fovea.h"
 
 using namespace fovea;
@@ -18,12 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::string kDriver = "LD_LIBRARY_PATH=" FOVEA_BINARY_DIR "/fake_cuda";
-
-bool has_ptx() {
-    const auto reason = emit::why_not_ptx();
-    if (reason) MESSAGE("skipped: " << *reason);
-    return !reason;
-}
 
 /// The bundle of the suite `quick`, written once.
 const fs::path& quick_bundle() {
@@ -106,7 +100,7 @@ class Edited {
 }  // namespace
 
 TEST_CASE("a hang, a crash, a sticky error and an out-of-memory lose one case of a bundle each") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const fs::path results = folder.path() / "results.jsonl";
     const std::size_t cases = index_lines().size();
@@ -150,7 +144,7 @@ TEST_CASE("a hang, a crash, a sticky error and an out-of-memory lose one case of
 }
 
 TEST_CASE("a bundle goes on where it stopped, and ends in time") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const fs::path results = folder.path() / "results.jsonl";
     Checked checked = check(results, {kDriver}, {"--seconds", "3"});
@@ -167,7 +161,7 @@ TEST_CASE("a bundle goes on where it stopped, and ends in time") {
 }
 
 TEST_CASE("a bundle runs on the interpreter, for every architecture, and finds wrong values") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const std::string fovea = "FOVEA=" FOVEA_BINARY_DIR "/fovea";
     for (const char* architecture : {"sm_80", "sm_90", "sm_90a"}) {
@@ -195,7 +189,7 @@ TEST_CASE("a bundle runs on the interpreter, for every architecture, and finds w
 }
 
 TEST_CASE("without a GPU a bundle says so, and with a full one it does not") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const Checked none = check(folder.path() / "none", {kDriver, "FAKE_CUDA_GPUS=0"});
     CHECK(none.status == 2);
@@ -217,7 +211,7 @@ TEST_CASE("without a GPU a bundle says so, and with a full one it does not") {
 }
 
 TEST_CASE("a runner that does not start is made from the sources in the bundle") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const fs::path runner = quick_bundle() / "runner", made = quick_bundle() / "runner.made";
     const fs::path good = folder.path() / "good", compiler = folder.path() / "compiler";

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <map>
 
-#include "codegen/emit/nvptx/emit_ptx.h"
 #include "runtime/json.h"
 #include "runtime/safetensors.h"
+#include "tests/device/has_ptx.h"
 #include "tests/tools/run_fovea.h"
 
 using namespace fovea;
@@ -22,12 +22,6 @@ const std::string kCase = FOVEA_SOURCE_DIR "/tests/parity/position_wise_ffn-0/";
 const std::vector<std::string> kModel = {
     "position_wise_ffn", "--set", "input=7", "--set", "ffn=11", "--set", "output=9"};
 const std::string kFakeDriver = "LD_LIBRARY_PATH=" FOVEA_BINARY_DIR "/fake_cuda";
-
-bool has_ptx() {
-    const auto reason = emit::why_not_ptx();
-    if (reason) MESSAGE("skipped: " << *reason);
-    return !reason;
-}
 
 std::vector<std::string> run_arguments(const std::string& outputs) {
     return {"--inputs",    kCase + "inputs.safetensors",
@@ -74,7 +68,7 @@ tool::ProcessResult run_program(std::vector<std::string> command, const std::str
 }  // namespace
 
 TEST_CASE("the command and built programs give on PTX what they give on this machine's cores") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
     // Where no dtype is set, weights and activations are float32 on the cores, bfloat16 in PTX.
@@ -133,7 +127,7 @@ TEST_CASE("a built program refuses a device that it does not know") {
 }
 
 TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     REQUIRE(test::run_fovea({"generate", "add_norm", "--target", "ptx", "--training", "-o",
                              folder.path().string()})
@@ -153,7 +147,7 @@ TEST_CASE("generate writes PTX for each architecture, and how to launch it") {
 }
 
 TEST_CASE("the form that attention has in PTX is shown, and why a faster form was not chosen") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const auto form = [](const std::string& architecture, const std::string& heads,
                          const std::string& dtype) {
         const std::string output =
@@ -176,7 +170,7 @@ TEST_CASE("the form that attention has in PTX is shown, and why a faster form wa
 }
 
 TEST_CASE("kernels are measured by the clock of a GPU, also in turns with others") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const tool::TemporaryFolder folder;
     const std::string report = (folder.path() / "bench.json").string();
     const auto measured =

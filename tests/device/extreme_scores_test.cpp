@@ -79,7 +79,7 @@ Values values_of(double size, bool equal) {
     return values;
 }
 
-void write(runtime::Instance& instance, const Values& values) {
+void write_inputs(runtime::Instance& instance, const Values& values) {
     for (const runtime::TensorSpec& spec : instance.program().inputs) {
         const std::vector<double>& from = values.at(spec.name).values;
         void* to = instance.input<void>(spec.name);
@@ -108,7 +108,7 @@ void check_case(runtime::Instance& instance, const Graph& gradient, const Values
     Interpreter reference(gradient);
     for (const auto& [name, value] : values)
         if (reference.has(name)) reference.set(name, value);
-    write(instance, values);
+    write_inputs(instance, values);
     instance.run();
     for (const auto& [name, expected] : reference.outputs()) {
         CAPTURE(name);
@@ -124,7 +124,7 @@ void check_case(runtime::Instance& instance, const Graph& gradient, const Values
     }
 }
 
-void check_on(const tool::Target& target, DType dtype, double tolerance) {
+void check_scores_on(const tool::Target& target, DType dtype, double tolerance) {
     CAPTURE(target.name);
     CAPTURE(target.architecture);
     CAPTURE(name_of(dtype));
@@ -159,12 +159,12 @@ void check_on(const tool::Target& target, DType dtype, double tolerance) {
 
 }  // namespace
 
-TEST_CASE("attention of extreme scores on the CPU") { check_on({"cpu", ""}, f32, 2e-5); }
+TEST_CASE("attention of extreme scores on the CPU") { check_scores_on({"cpu", ""}, f32, 2e-5); }
 
 TEST_CASE("attention of extreme scores on PTX") {
     if (emit::why_not_ptx()) return;
-    check_on({"ptx-interpreter", "sm_80"}, f32, 2e-5);
-    check_on({"ptx-interpreter", "sm_90a"}, f32, 2e-5);
-    check_on({"ptx-interpreter", "sm_80"}, DType::bf16, 4e-2);
-    check_on({"ptx-interpreter", "sm_90a"}, DType::bf16, 4e-2);
+    check_scores_on({"ptx-interpreter", "sm_80"}, f32, 2e-5);
+    check_scores_on({"ptx-interpreter", "sm_90a"}, f32, 2e-5);
+    check_scores_on({"ptx-interpreter", "sm_80"}, DType::bf16, 4e-2);
+    check_scores_on({"ptx-interpreter", "sm_90a"}, DType::bf16, 4e-2);
 }

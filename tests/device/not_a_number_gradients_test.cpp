@@ -94,7 +94,7 @@ const Selection kSelections[] = {
      [](const Operands& x, Numbers& da, Numbers&) { largest_gradient(x, -1, da); }},
 };
 
-Graph model_of(const Selection& selection) {
+Graph selection_model(const Selection& selection) {
     Graph graph;
     Scope s{&graph};
     const Tensor a = s.input("a", {kLines, "width"}), b = s.input("b", {kLines, "width"});
@@ -130,7 +130,7 @@ void check_same_numbers(const Numbers& expected, auto&& actual, const char* name
 void check_in_reference(const Selection& selection, const Operands& x, const Numbers& da,
                         const Numbers& db) {
     Interpreter reference(
-        add_gradients(model_of(selection), {.from_loss = false, .of_inputs = true}));
+        add_gradients(selection_model(selection), {.from_loss = false, .of_inputs = true}));
     const std::vector<std::int64_t> shape{kLines, x.width};
     reference.set("a", {shape, x.a});
     reference.set("b", {shape, x.b});
@@ -139,8 +139,8 @@ void check_in_reference(const Selection& selection, const Operands& x, const Num
     check_same_numbers(db, reference.output("b.grad").values, "b.grad");
 }
 
-void check_on(const runtime::Model& model, const Selection& selection, const Operands& x,
-              const Numbers& da, const Numbers& db) {
+void check_gradients_on(const runtime::Model& model, const Selection& selection, const Operands& x,
+                        const Numbers& da, const Numbers& db) {
     runtime::Parameters parameters(model, {});
     runtime::Instance instance(model, selection.name, parameters);
     instance.bind({{"width", x.width}});
@@ -172,7 +172,7 @@ plan::Model plan_of_selections() {
     std::vector<ProgramRequest> requests;
     for (const Selection& selection : kSelections)
         requests.push_back({.name = selection.name,
-                            .graph = model_of(selection),
+                            .graph = selection_model(selection),
                             .training = false,
                             .gradients = Gradients::of_parameters_and_inputs});
     return compile_model("selections", "", {}, std::move(requests)).plan;
@@ -192,8 +192,9 @@ TEST_CASE("gradients at NaN and at ties are PyTorch's on every instruction set")
         CAPTURE(isa);
         const runtime::Model& model =
             tool::load_generated(plan, isa, tool::Keep::nowhere, tool::Optimized::as_shipped);
-        for_each_selection([&](const Selection& selection, const Operands& x, const Numbers& da,
-                               const Numbers& db) { check_on(model, selection, x, da, db); });
+        for_each_selection(
+            [&](const Selection& selection, const Operands& x, const Numbers& da,
+                const Numbers& db) { check_gradients_on(model, selection, x, da, db); });
     }
 }
 
@@ -201,6 +202,8 @@ TEST_CASE("gradients at NaN and at ties are PyTorch's on PTX") {
     if (emit::why_not_ptx()) return;
     const plan::Model plan = plan_of_selections();
     const auto model = tool::model_on({"ptx-interpreter", "sm_80"}, plan, f32);
-    for_each_selection([&](const Selection& selection, const Operands& x, const Numbers& da,
-                           const Numbers& db) { check_on(*model, selection, x, da, db); });
+    for_each_selection(
+        [&](const Selection& selection, const Operands& x, const Numbers& da, const Numbers& db) {
+            check_gradients_on(*model, selection, x, da, db);
+        });
 }

@@ -12,7 +12,7 @@ namespace {
 using namespace runtime;
 using namespace runtime::device;
 
-const Extent kBatch = Extent::dim(0), kIn = Extent::dim(1);
+const Extent kBatchDim = Extent::dim(0), kInDim = Extent::dim(1);
 
 /// An entry over pointers %d0, %d1, … and numbers behind them; %r0 is the element that a thread
 /// has, %d8 its address' offset.
@@ -94,10 +94,10 @@ Kernel kernel(const std::string& name, std::vector<bool> written, std::vector<in
 
 Kernel sums() {
     Scan scan;
-    scan.count = kBatch;
-    scan.kernels = {kernel("add", {false, false, true}, {1}, {kIn, 32})};
-    scan.calls = {{0, {{0, 0, kIn}, {1, 0, kIn}, {0, kIn, kIn}}}};
-    scan.starts = {{{2, 0, 0}, {0, 0, 0}, kIn}};
+    scan.count = kBatchDim;
+    scan.kernels = {kernel("add", {false, false, true}, {1}, {kInDim, 32})};
+    scan.calls = {{0, {{0, 0, kInDim}, {1, 0, kInDim}, {0, kInDim, kInDim}}}};
+    scan.starts = {{{2, 0, 0}, {0, 0, 0}, kInDim}};
     Kernel result{.name = "sums"};
     result.buffers = {{DType::f32, true}, {}, {}};
     result.scan = std::make_shared<const Scan>(scan);
@@ -109,16 +109,16 @@ Kernel sums() {
 runtime::Model scaled_model() {
     Program program;
     program.name = "forward";
-    program.inputs = {{.name = "x", .shape = {kBatch, kIn}}};
-    program.outputs = {{.name = "y", .shape = {kBatch, kIn}},
-                       {.name = "sums", .shape = {kBatch + 1, kIn}},
-                       {.name = "scale.grad", .shape = {kIn}},
+    program.inputs = {{.name = "x", .shape = {kBatchDim, kInDim}}};
+    program.outputs = {{.name = "y", .shape = {kBatchDim, kInDim}},
+                       {.name = "sums", .shape = {kBatchDim + 1, kInDim}},
+                       {.name = "scale.grad", .shape = {kInDim}},
                        {.name = "key", .dtype = DType::i32, .shape = {3}}};
     program.kernels = {"y", "sums", "gradient", "key"};
     Model model;
     model.name = "scaled";
     model.dims = {"batch", "in"};
-    model.parameters = {{.name = "scale", .shape = {kIn}, .initial = Initial::ones}};
+    model.parameters = {{.name = "scale", .shape = {kInDim}, .initial = Initial::ones}};
     model.programs = {program};
     return model;
 }
@@ -133,14 +133,14 @@ std::shared_ptr<Code> scaled_code(bool too_far) {
         code->modules.push_back(
             {architecture,
              ptx(architecture, too_far),
-             {kernel("multiply", {false, false, true}, {1}, {kIn, 32}),
-              kernel("scale_rows", {false, false, true}, {0, 1}, {kBatch * kIn, 64}), sums(),
+             {kernel("multiply", {false, false, true}, {1}, {kInDim, 32}),
+              kernel("scale_rows", {false, false, true}, {0, 1}, {kBatchDim * kInDim, 64}), sums(),
               std::move(key)}});
     }
     // Tensors: 0 scale | 1 x | 2 y, 3 sums, 4 scale.grad, 5 key | 6 squares, 7 product.
     code->programs = {{"forward",
-                       {{.name = "squares", .shape = {kIn}, .prepared = true},
-                        {.name = "product", .shape = {kBatch, kIn}, .first = 0, .last = 1}},
+                       {{.name = "squares", .shape = {kInDim}, .prepared = true},
+                        {.name = "product", .shape = {kBatchDim, kInDim}, .first = 0, .last = 1}},
                        {{0, {0, 0, 6}}},
                        {{1, {1, 6, 2}}, {2, {3, 1, 0}}, {0, {2, 0, 4}}, {3, {5}, {7}}}}};
     return code;

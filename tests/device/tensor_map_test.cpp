@@ -19,7 +19,7 @@ using runtime::Extent;
 
 namespace {
 
-const std::string kFake = FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1";
+const std::string kFakeLibrary = FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1";
 
 /// y[64]: a box of 8 rows of 8 floats as it lies in shared memory, or -1 where x has one row.
 constexpr const char* kText = R"(.version 8.5
@@ -108,7 +108,7 @@ float expected(std::size_t at, std::int64_t rows, std::int64_t quads) {
     return float((row + 1) * quads * 4 + column + 1);
 }
 
-void check(Device& device, const Code& code) {
+void check_boxes(Device& device, const Code& code) {
     device.load(code.modules[0].text);
     for (const auto& [rows, quads] : {std::array{20, 5}, {5, 3}, {2, 2}}) {
         CAPTURE(rows);
@@ -120,15 +120,15 @@ void check(Device& device, const Code& code) {
 
 template <class Function>
 Function* function_of(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(dlopen(kFake.c_str(), RTLD_NOW), name));
+    return reinterpret_cast<Function*>(dlsym(dlopen(kFakeLibrary.c_str(), RTLD_NOW), name));
 }
 
 }  // namespace
 
 TEST_CASE("a kernel copies boxes of tensors of any size") {
     tool::InterpreterDevice interpreter;
-    check(interpreter, boxes());
-    check(*open_cuda(kFake), boxes());
+    check_boxes(interpreter, boxes());
+    check_boxes(*open_cuda(kFakeLibrary), boxes());
 }
 
 TEST_CASE("tensor maps come back from JSON as they were") {
@@ -139,7 +139,7 @@ TEST_CASE("tensor maps come back from JSON as they were") {
     const Code read = read_code(tables, {{"sm_90", kText}});
     CHECK(launch_tables(read).text() == tables);
     tool::InterpreterDevice interpreter;
-    check(interpreter, read);
+    check_boxes(interpreter, read);
 }
 
 TEST_CASE("a tensor map that rounds to tf32 does so on either device") {
@@ -148,7 +148,7 @@ TEST_CASE("a tensor map that rounds to tf32 does so on either device") {
     const std::string tables = launch_tables(code).text();
     CHECK(tables.find(R"("swizzle":32,"rounds_to_tf32":true})") != std::string::npos);
     CHECK(launch_tables(read_code(tables, {{"sm_90", kText}})).text() == tables);
-    const auto device = open_cuda(kFake);
+    const auto device = open_cuda(kFakeLibrary);
     device->load(kText);
     run(*device, code, 20, 5);
     CHECK(
@@ -156,7 +156,7 @@ TEST_CASE("a tensor map that rounds to tf32 does so on either device") {
 }
 
 TEST_CASE("the driver is given the sizes of the call, and none of an empty tensor") {
-    const auto device = open_cuda(kFake);
+    const auto device = open_cuda(kFakeLibrary);
     device->load(kText);
     auto* count = function_of<int(const char*)>("fake_cuda_count");
     auto* last = function_of<const char*()>("fake_cuda_last_map");

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <span>
 
-#include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/lower/optimizer_kernels.h"
 #include "models/registry.h"
 #include "runtime/device/cuda_device.h"
@@ -15,6 +14,7 @@
 #include "runtime/device/training.h"
 #include "runtime/runner/bench_model.h"
 #include "runtime/training_step.h"
+#include "tests/device/has_ptx.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/interpreter_device.h"
 #include "tools/fovea/generated_model.h"
@@ -28,8 +28,8 @@ using runtime::OptimizerSettings;
 namespace {
 
 /// The training step of a small model, for both.
-struct Models {
-    explicit Models(const std::string& name) {
+struct TrainedModels {
+    explicit TrainedModels(const std::string& name) {
         const tool::LoadedModel loaded =
             tool::load_model(name, models::find_model(name)->small_settings);
         const CompiledModel compiled = tool::compile(
@@ -48,8 +48,8 @@ struct Models {
     std::shared_ptr<const runtime::device::Code> code;
 };
 
-const Models& transformer() {
-    static const Models models("transformer");
+const TrainedModels& transformer() {
+    static const TrainedModels models("transformer");
     return models;
 }
 
@@ -99,17 +99,11 @@ void check_same_state(Training& device, Training& host) {
         CHECK(largest_difference(first[i].flat, second[i].flat) < 2e-4);
 }
 
-bool has_ptx() {
-    const auto reason = emit::why_not_ptx();
-    if (reason) MESSAGE("skipped: " << *reason);
-    return !reason;
-}
-
 }  // namespace
 
 TEST_CASE("ten training steps of the small transformer follow those of this machine's cores") {
-    if (!has_ptx()) return;
-    const Models models("transformer");
+    if (!test::has_ptx()) return;
+    const TrainedModels models("transformer");
     // With a small epsilon Adam moves parameters that have no gradient by the rounding of zero.
     const OptimizerSettings cases[] = {
         {.epsilon = 1e-4},
@@ -143,8 +137,8 @@ TEST_CASE("ten training steps of the small transformer follow those of this mach
 }
 
 TEST_CASE("gradients of several batches move the parameters once, on a GPU too") {
-    if (!has_ptx()) return;
-    const Models& models = transformer();
+    if (!test::has_ptx()) return;
+    const TrainedModels& models = transformer();
     const runtime::Model model =
         models.on(runtime::device::open_cuda(FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1"));
     const OptimizerSettings settings{.epsilon = 1e-4};
@@ -172,7 +166,7 @@ TEST_CASE("gradients of several batches move the parameters once, on a GPU too")
 }
 
 TEST_CASE("a training on a GPU starts with its parameters and no zeros from the host") {
-    if (!has_ptx()) return;
+    if (!test::has_ptx()) return;
     const std::string fake = FOVEA_BINARY_DIR "/fake_cuda/libcuda.so.1";
     const runtime::Model model = transformer().on(runtime::device::open_cuda(fake));
     void* const library = dlopen(fake.c_str(), RTLD_NOW);
@@ -187,8 +181,8 @@ TEST_CASE("a training on a GPU starts with its parameters and no zeros from the 
 }
 
 TEST_CASE("a step whose loss is not finite changes nothing on a device") {
-    if (!has_ptx()) return;
-    const Models& models = transformer();
+    if (!test::has_ptx()) return;
+    const TrainedModels& models = transformer();
     const runtime::Model model = models.on(std::make_shared<tool::InterpreterDevice>());
     Training device(model, {});
     device.run(0, {.learning_rate = 0.005});

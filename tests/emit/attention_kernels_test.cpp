@@ -17,7 +17,7 @@ namespace {
 constexpr std::pair<int, int> kLengths[] = {{0, 5},   {5, 0},    {1, 1},  {10, 10},
                                             {33, 65}, {10, 140}, {70, 10}};
 
-DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
+DimValues attention_sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
     return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
 }
 
@@ -35,7 +35,7 @@ void check(const runtime::Model& model, int number, const Kernel& kernel, const 
 }
 
 /// Every variant on the first instruction set; on the others those that differ there.
-void check_all(const std::string& name, Kernel (*build)(const AttentionVariant&)) {
+void check_variants(const std::string& name, Kernel (*build)(const AttentionVariant&)) {
     const std::vector<std::string> isas = isas_here();
     for (const std::string& isa : isas) {
         CAPTURE(isa);
@@ -48,8 +48,9 @@ void check_all(const std::string& name, Kernel (*build)(const AttentionVariant&)
                                                        isa == isas.front() ? "-O1" : "-Og");
         for (std::size_t i = 0; i < kernels.size(); ++i)
             for (const auto& [queries, keys] : kLengths)
-                check(model, int(i), kernels[i], sizes(keys == 10 ? 2 : 1, queries, keys));
-        if (isa == isas.front()) check(model, 2, kernels[2], sizes(1, 70, 140));
+                check(model, int(i), kernels[i],
+                      attention_sizes(keys == 10 ? 2 : 1, queries, keys));
+        if (isa == isas.front()) check(model, 2, kernels[2], attention_sizes(1, 70, 140));
     }
 }
 
@@ -69,7 +70,8 @@ std::vector<float> first_rows(const std::vector<float>& tensor, std::int64_t len
 /// O of the first 10 queries, when there are `queries` and, behind the 21 valid keys, others.
 std::vector<float> padded_output(const runtime::Model& model, int number, const Kernel& kernel,
                                  std::int64_t queries, std::int64_t keys) {
-    const DimValues longest = sizes(1, 200, 200), dims = sizes(1, queries, keys);
+    const DimValues longest = attention_sizes(1, 200, 200),
+                    dims = attention_sizes(1, queries, keys);
     const Arrays all(kernel, longest, 7, 5);
     Arrays some(kernel, dims, 7, 5);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -100,9 +102,9 @@ TEST_CASE("attention's bits do not depend on how far its sequences are padded") 
 }
 
 TEST_CASE("attention agrees with the evaluator") {
-    check_all("attention_forward", attention_forward);
+    check_variants("attention_forward", attention_forward);
 }
 
 TEST_CASE("the gradient of attention agrees with the evaluator") {
-    check_all("attention_backward", attention_backward);
+    check_variants("attention_backward", attention_backward);
 }

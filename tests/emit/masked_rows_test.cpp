@@ -15,16 +15,18 @@ using E = Elementwise;
 
 namespace {
 
-const Dim m = "m", n = "n", b = "b";
+const Dim kRows = "m", kKeys = "n", kBatch = "b";
 
 /// Masked weights and the gradient of their scores, at once: causal, with a length for each row;
 /// `zero`: a row that sees nothing is 0.
 Kernel masked_softmax(const std::string& name, const Dim& keys, bool zero) {
     Builder it(name);
-    const AxisId batch = it.axis("batch", b), row = it.axis("row", m), key = it.axis("key", keys);
-    const int x = it.input("x", {b, m, keys}), dy = it.input("dy", {b, m, keys});
-    const int lens = it.input("lens", {b, m}, i32);
-    const int y = it.output("y", {b, m, keys}), dx = it.output("dx", {b, m, keys});
+    const AxisId batch = it.axis("batch", kBatch), row = it.axis("row", kRows),
+                 key = it.axis("key", keys);
+    const int x = it.input("x", {kBatch, kRows, keys}), dy = it.input("dy", {kBatch, kRows, keys});
+    const int lens = it.input("lens", {kBatch, kRows}, i32);
+    const int y = it.output("y", {kBatch, kRows, keys}),
+              dx = it.output("dx", {kBatch, kRows, keys});
     it.each({batch, row}, [&] {
         const Id length = it.load(it.at(lens, {batch, row})), position = it.index(key);
         const Id kept =
@@ -42,7 +44,7 @@ Kernel masked_softmax(const std::string& name, const Dim& keys, bool zero) {
 }
 
 std::vector<Kernel> kernels() {
-    return {masked_softmax("uniform", n, false), masked_softmax("zero", n, true),
+    return {masked_softmax("uniform", kKeys, false), masked_softmax("zero", kKeys, true),
             masked_softmax("of_32", 32, false), masked_softmax("of_21", 21, true)};
 }
 

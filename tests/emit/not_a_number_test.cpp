@@ -60,7 +60,7 @@ Kernel softmax() {
 }
 
 /// Of the first 20 positions; the others have weight 0.
-Kernel masked_softmax() {
+Kernel masked_softmax_rows() {
     Builder it("masked_softmax");
     const AxisId i = it.axis("i", "m"), j = it.axis("j", "n");
     const int x = it.input("x", {"m", "n"}), y = it.output("y", {"m", "n"});
@@ -112,7 +112,8 @@ void check_same_nans(const runtime::Model& model, int number, const Kernel& kern
 
 int maximum_in(const Kernel& kernel) {
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
-        if (auto reduce = as<Reduce>(kernel, id); reduce && reduce->reduction == Reduction::max)
+        if (auto reduce = as<Reduce>(kernel, id);
+            reduce && reduce->reduction == kernel::Reduction::max)
             return id;
     return -1;
 }
@@ -120,7 +121,7 @@ int maximum_in(const Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("NaN stays NaN in relu, maximum, minimum and reductions") {
-    const std::vector<Kernel> kernels{pairs(), largest(), softmax(), masked_softmax(),
+    const std::vector<Kernel> kernels{pairs(), largest(), softmax(), masked_softmax_rows(),
                                       cross_entropy(false)};
     for (const std::string& isa : isas_here()) {
         CAPTURE(isa);
@@ -145,7 +146,7 @@ TEST_CASE("a maximum leaves NaN out only where a sum of exponentials shows it") 
     const Kernel plain = largest(), shifted = softmax();
     CHECK(!is_maximum_of_softmax(plain, maximum_in(plain)));
     CHECK(is_maximum_of_softmax(shifted, maximum_in(shifted)));
-    const Kernel masked = masked_softmax(), loss = cross_entropy(false);
+    const Kernel masked = masked_softmax_rows(), loss = cross_entropy(false);
     CHECK(is_maximum_of_softmax(masked, maximum_in(masked)));
     CHECK(is_maximum_of_softmax(loss, maximum_in(loss)));
     const Kernel counted = cross_entropy(true);

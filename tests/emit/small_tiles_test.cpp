@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kManyQueries = 40;
 
-DimValues sizes(std::int64_t queries, std::int64_t keys) {
+DimValues tile_sizes(std::int64_t queries, std::int64_t keys) {
     return {{"b", 2}, {"m", queries}, {"n", keys}, {"k", 0}};
 }
 
@@ -45,7 +45,7 @@ void check_same_bits(const runtime::Model& model, int number, const Kernel& kern
     CAPTURE(kernel.name);
     CAPTURE(queries);
     CAPTURE(keys);
-    const DimValues few = sizes(queries, keys), many = sizes(kManyQueries, keys);
+    const DimValues few = tile_sizes(queries, keys), many = tile_sizes(kManyQueries, keys);
     Arrays small(kernel, few, int(keys) + 1, 3), large(kernel, many, int(keys) + 1, 5);
     for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
         const Buffer& buffer = kernel.buffers[i];

@@ -15,7 +15,7 @@ namespace {
 
 using namespace fovea;
 
-bool has(const emit::File& file, const std::string& text) {
+bool file_has(const emit::File& file, const std::string& text) {
     return file.text.find(text) != std::string::npos;
 }
 
@@ -32,9 +32,10 @@ TEST_CASE("each kernel is defined in one source and declared where programs call
         for (const kernel::Kernel& kernel : model.kernels) {
             CAPTURE(kernel.name);
             int defined = 0;
-            for (const emit::File& part : parts) defined += has(part, emit::cpp_kernel(kernel));
+            for (const emit::File& part : parts)
+                defined += file_has(part, emit::cpp_kernel(kernel));
             CHECK(defined == 1);
-            CHECK(has(parts[0], "void " + kernel.name + "("));
+            CHECK(file_has(parts[0], "void " + kernel.name + "("));
         }
     }
 }

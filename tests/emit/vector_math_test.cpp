@@ -16,7 +16,7 @@ using fovea::test::ulps;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 /// The worst error of `apply(from, to)`, which handles 16 numbers, over an interval.
 template <class Apply>
@@ -43,12 +43,12 @@ TEST_CASE("exp") {
     CHECK(worst_ulps(apply, exact, -1, 1) < 2);
     CHECK(worst_ulps(apply, exact, -300, -86) < 2);
     CHECK(worst_ulps(apply, exact, 88.6, 300) < 2);
-    const float from[16] = {1e30F, -1e30F, kInfinity, -kInfinity, std::nanf(""), 0, -0.F, 1e-40F};
+    const float from[16] = {1e30F, -1e30F, kInfinite, -kInfinite, std::nanf(""), 0, -0.F, 1e-40F};
     float to[16];
     apply(from, to);
-    CHECK(to[0] == kInfinity);
+    CHECK(to[0] == kInfinite);
     CHECK(to[1] == 0);
-    CHECK(to[2] == kInfinity);
+    CHECK(to[2] == kInfinite);
     CHECK(to[3] == 0);
     CHECK(std::isnan(to[4]));
     CHECK(to[5] == 1);
@@ -60,12 +60,12 @@ TEST_CASE("log") {
     CHECK(worst_ulps(apply, exact, 1e-44, 1e-37) < 2);
     CHECK(worst_ulps(apply, exact, 0.5, 2) < 2);
     CHECK(worst_ulps(apply, exact, 1, 1e6) < 2);
-    const float from[16] = {0, -1, kInfinity, std::nanf(""), 1};
+    const float from[16] = {0, -1, kInfinite, std::nanf(""), 1};
     float to[16];
     apply(from, to);
-    CHECK(to[0] == -kInfinity);
+    CHECK(to[0] == -kInfinite);
     CHECK(std::isnan(to[1]));
-    CHECK(to[2] == kInfinity);
+    CHECK(to[2] == kInfinite);
     CHECK(std::isnan(to[3]));
     CHECK(to[4] == 0);
 }

@@ -34,8 +34,8 @@ Graph attention_graph(Score which, Dim length, double dropout = 0) {
     return graph;
 }
 
-CompiledProgram compiled(const Graph& graph, bool gradient,
-                         AttentionForm form = AttentionForm::faster) {
+CompiledProgram compiled_as(const Graph& graph, bool gradient,
+                            AttentionForm form = AttentionForm::faster) {
     const Gradients gradients = gradient ? Gradients::of_parameters_and_inputs : Gradients::none;
     return compile_model("m", "m.cpp", {},
                          {{.name = "p",
@@ -47,7 +47,7 @@ CompiledProgram compiled(const Graph& graph, bool gradient,
 }
 
 AttentionWork work_of(Score which, Dim length = 16) {
-    return compiled(attention_graph(which, length), true).attentions.at(0).work;
+    return compiled_as(attention_graph(which, length), true).attentions.at(0).work;
 }
 
 bool is_fused(const CompiledProgram& program) {
@@ -121,23 +121,23 @@ TEST_CASE("estimates grow with every size, and by more in plain ops where pairs 
 
 TEST_CASE("a program takes the faster form where its sizes are static, and says so") {
     const Graph small = attention_graph(Score::soft_cap, {"len", 16}, 0.1);
-    const CompiledProgram plain = compiled(small, true);
+    const CompiledProgram plain = compiled_as(small, true);
     CHECK(!is_fused(plain));
     REQUIRE(plain.notes.size() == 1);
     const std::string& note = plain.notes[0];
     CHECK(note.find("attention is not one kernel: at 4 x 4 x 16 x 16 (batch, heads, queries, "
                     "keys) the plain ops are estimated at ") != std::string::npos);
-    CHECK(is_fused(compiled(small, true, AttentionForm::fused)));
-    CHECK(!is_fused(compiled(small, true, AttentionForm::plain)));
+    CHECK(is_fused(compiled_as(small, true, AttentionForm::fused)));
+    CHECK(!is_fused(compiled_as(small, true, AttentionForm::plain)));
     const CompiledProgram large =
-        compiled(attention_graph(Score::soft_cap, {"len", 512}, 0.1), true);
+        compiled_as(attention_graph(Score::soft_cap, {"len", 512}, 0.1), true);
     CHECK(is_fused(large));
     CHECK(large.notes.empty());
     CHECK(large.attentions.at(0).reason.find("512 x 512") != std::string::npos);
 }
 
 TEST_CASE("attention whose sizes the running program knows is one kernel") {
-    const CompiledProgram program = compiled(attention_graph(Score::soft_cap, "len"), true);
+    const CompiledProgram program = compiled_as(attention_graph(Score::soft_cap, "len"), true);
     CHECK(is_fused(program));
     CHECK(!program.attentions.at(0).is_static());
     CHECK(program.attentions.at(0).reason ==

@@ -52,7 +52,7 @@ Arrays arrays() {
 
 /// Why the attention of a model with this score is not one kernel.
 template <class Score>
-std::string reason(Score&& score, DType dtype = f32) {
+std::string reason_of_score(Score&& score, DType dtype = f32) {
     Graph graph;
     Tensor q = make(graph, {.op = Op::input, .dtype = dtype, .shape = {2, 4, 5}, .name = "q"});
     output("y", attention(q, q, q, [&](Pair p) { return score(graph, p); }));
@@ -96,12 +96,12 @@ TEST_CASE("dropout is drawn again in the backward pass") {
 
 TEST_CASE("what is not one kernel, and why") {
     auto plain = [](Graph&, Pair p) { return dot(p.q, p.k); };
-    CHECK(reason(plain, DType::bf16) == "its values are not float32");
-    CHECK(reason([](Graph&, Pair p) { return amax(p.q * p.k, 0); }) ==
+    CHECK(reason_of_score(plain, DType::bf16) == "its values are not float32");
+    CHECK(reason_of_score([](Graph&, Pair p) { return amax(p.q * p.k, 0); }) ==
           "its score uses reduce of a maximum");
-    CHECK(reason([](Graph&, Pair p) { return sum(concat(p.q, p.k, 0), 0); }) ==
+    CHECK(reason_of_score([](Graph&, Pair p) { return sum(concat(p.q, p.k, 0), 0); }) ==
           "its score uses concat");
-    CHECK(reason([](Graph& graph, Pair p) {
+    CHECK(reason_of_score([](Graph& graph, Pair p) {
               Tensor table = input(graph, "table", {9});
               return dot(p.q, p.k) + gather(table, p.i - p.j + 4);
           }) == "its score uses gather by something other than an index of the pair");

@@ -12,7 +12,7 @@ namespace {
 
 /// q [2, 3, 1, 5] and k [2, 1, 4, 5], and what f makes of them, raised; values must stay.
 template <class F>
-Graph raised(F&& f, Graph (*pass)(const Graph&), bool must_agree = true) {
+Graph raised_by(F&& f, Graph (*pass)(const Graph&), bool must_agree = true) {
     Graph graph;
     Tensor q = input(graph, "q", {2, 3, 1, 5}), k = input(graph, "k", {2, 1, 4, 5});
     output("y", f(q, k));
@@ -24,7 +24,8 @@ Graph raised(F&& f, Graph (*pass)(const Graph&), bool must_agree = true) {
     return result;
 }
 
-std::string reason(const Graph& graph, std::optional<std::string> (*why_not)(const Graph&, int)) {
+std::string reason_of_pass(const Graph& graph,
+                           std::optional<std::string> (*why_not)(const Graph&, int)) {
     for (int id = int(graph.nodes.size()) - 1; id > 0; --id)
         if (graph[id].op != Op::output && graph[id].op != Op::rearrange)
             return why_not(graph, id).value_or("");
@@ -35,7 +36,7 @@ std::string reason(const Graph& graph, std::optional<std::string> (*why_not)(con
 
 TEST_CASE("sums of products become einsum") {
     auto check = [](auto&& f) {
-        Graph graph = raised(f, raise_contraction);
+        Graph graph = raised_by(f, raise_contraction);
         CHECK(count(graph, Op::einsum) == 1);
         CHECK(count(graph, Op::reduce) == 0);
     };
@@ -69,7 +70,7 @@ TEST_CASE("what is no contraction stays, with a reason") {
 
 TEST_CASE("softmax, spelled out in several ways") {
     auto check = [](auto&& f) {
-        Graph graph = raised(f, raise_softmax);
+        Graph graph = raised_by(f, raise_softmax);
         CHECK(count(graph, Op::softmax) == 1);
         CHECK(count(graph, Op::reduce) == 0);
     };
@@ -89,7 +90,7 @@ TEST_CASE("softmax, spelled out in several ways") {
 
 TEST_CASE("softmax of masked scores becomes masked softmax") {
     auto check = [](auto&& f) {
-        Graph graph = raised(f, raise_softmax);
+        Graph graph = raised_by(f, raise_softmax);
         CHECK(count(graph, Op::masked_softmax) == 1);
         CHECK(count(graph, Op::softmax) == 0);
     };
@@ -102,13 +103,13 @@ TEST_CASE("softmax of masked scores becomes masked softmax") {
     auto first = [](Tensor q, Tensor k) {
         return softmax(where(iota(*q.graph, {1, 1, 4, 1}, 2) < 3, q + k, -1e6), 2);
     };
-    CHECK(count(raised(first, raise_softmax), Op::masked_softmax) == 0);  // not the last axis
+    CHECK(count(raised_by(first, raise_softmax), Op::masked_softmax) == 0);  // not the last axis
 }
 
 TEST_CASE("what is no softmax stays, with a reason") {
     Graph graph;
     Tensor x = input(graph, "x", {3, 5}), e = exp(x);
-    CHECK(reason(graph, why_not_softmax) == "it is not a quotient");
+    CHECK(reason_of_pass(graph, why_not_softmax) == "it is not a quotient");
     CHECK(why_not_softmax(graph, (x / sum(x, 1, true)).id) == "its numerator is not an exp");
     std::string why = "its denominator is not the sum of the numerator over one axis";
     CHECK(why_not_softmax(graph, (e / reduce(Reduction::sum, e, 3)).id) == why);

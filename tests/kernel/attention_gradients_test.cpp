@@ -15,9 +15,9 @@ using kernel::Kernel;
 
 namespace {
 
-const DimValues kSizes{{"b", 2}, {"m", 7}, {"n", 9}};
+const DimValues kGradientSizes{{"b", 2}, {"m", 7}, {"n", 9}};
 
-double dropout(int, double probability, std::int64_t row, std::int64_t column) {
+double gradient_dropout(int, double probability, std::int64_t row, std::int64_t column) {
     return (row * 31 + column * 17) % 5 == 0 ? 0 : 1 / (1 - probability);
 }
 
@@ -27,7 +27,7 @@ std::vector<std::vector<double>> inputs_of(const Kernel& kernel) {
     std::vector<std::vector<double>> buffers;
     for (const kernel::Buffer& buffer : kernel.buffers) {
         std::int64_t size = 1;
-        for (const Dim& dim : buffer.shape) size *= kernel::value_of(dim, kSizes);
+        for (const Dim& dim : buffer.shape) size *= kernel::value_of(dim, kGradientSizes);
         buffers.emplace_back(std::size_t(size), -99);
         for (double& value : buffers.back())
             if (!buffer.written)
@@ -56,11 +56,11 @@ TEST_CASE("gradients of attention by side are those of one kernel") {
         CHECK(sides.size() == (variant.alibi || variant.additive ? 3 : 2));
         for (std::int64_t tile : {3, 16}) {
             std::vector<std::vector<double>> expected = inputs_of(whole);
-            kernel::evaluate(whole, kSizes, expected, dropout, tile);
+            kernel::evaluate(whole, kGradientSizes, expected, gradient_dropout, tile);
             std::size_t compared = 0;
             for (const Kernel& side : sides) {
                 std::vector<std::vector<double>> own = inputs_of(side);
-                kernel::evaluate(side, kSizes, own, dropout, tile);
+                kernel::evaluate(side, kGradientSizes, own, gradient_dropout, tile);
                 for (std::size_t i = 0; i < own.size(); ++i) {
                     if (!side.buffers[i].written) continue;
                     ++compared;

@@ -14,27 +14,27 @@ using namespace fovea::test;
 
 namespace {
 
-const DimValues kSizes{{"batch", 3}, {"rows", 5}, {"keys", 4}, {"vocab", 6}};
+const DimValues kAxisSizes{{"batch", 3}, {"rows", 5}, {"keys", 4}, {"vocab", 6}};
 
-std::vector<std::vector<double>> run(const Kernel& kernel) {
+std::vector<std::vector<double>> run_collapsed(const Kernel& kernel) {
     std::vector<std::vector<double>> buffers;
     for (const Buffer& buffer : kernel.buffers) {
         std::int64_t size = 1;
-        for (const Dim& dim : buffer.shape) size *= value_of(dim, kSizes);
+        for (const Dim& dim : buffer.shape) size *= value_of(dim, kAxisSizes);
         buffers.emplace_back();
         for (std::int64_t i = 0; i < size; ++i)
             buffers.back().push_back(buffer.written ? 0 : double((i * 7 + 3) % 11) - 5);
     }
-    evaluate(kernel, kSizes, buffers);
+    evaluate(kernel, kAxisSizes, buffers);
     return buffers;
 }
 
 /// Collapses, checks that nothing else changed, and returns the number of pairs.
 int collapsed(Kernel& kernel) {
-    const auto before = run(kernel);
+    const auto before = run_collapsed(kernel);
     const int pairs = collapse_axes(kernel);
     CHECK_NOTHROW(verify_kernel(kernel));
-    CHECK(run(kernel) == before);
+    CHECK(run_collapsed(kernel) == before);
     return pairs;
 }
 

@@ -16,8 +16,8 @@ using E = Elementwise;
 
 namespace {
 
-constexpr int kQueries = 3, kKeys = 4, kWidth = 5;
-const DimValues kSizes{{"m", kQueries}, {"n", kKeys}};
+constexpr int kSplitQueries = 3, kSplitKeys = 4, kWidth = 5;
+const DimValues kScoreSizes{{"m", kSplitQueries}, {"n", kSplitKeys}};
 
 /// y[q, k] = sum over d of f(value(q[q, d], k[k, d], b[d])).
 template <class Value>
@@ -51,19 +51,20 @@ bool has(const Kernel& kernel, const std::string& text) {
     return print(kernel).find(text) != std::string::npos;
 }
 
-std::vector<double> run(const Kernel& kernel, double scale) {
-    std::vector<std::vector<double>> buffers{{}, {}, {}, std::vector<double>(kQueries * kKeys)};
-    for (int i = 0; i < kQueries * kWidth; ++i) buffers[0].push_back(scale * std::sin(i + 1));
-    for (int i = 0; i < kKeys * kWidth; ++i)  // about the opposite
-        buffers[1].push_back(std::cos(3 * i) - scale * std::sin(i % (kQueries * kWidth) + 1));
+std::vector<double> run_split(const Kernel& kernel, double scale) {
+    std::vector<std::vector<double>> buffers{
+        {}, {}, {}, std::vector<double>(kSplitQueries * kSplitKeys)};
+    for (int i = 0; i < kSplitQueries * kWidth; ++i) buffers[0].push_back(scale * std::sin(i + 1));
+    for (int i = 0; i < kSplitKeys * kWidth; ++i)  // about the opposite
+        buffers[1].push_back(std::cos(3 * i) - scale * std::sin(i % (kSplitQueries * kWidth) + 1));
     for (int i = 0; i < kWidth; ++i) buffers[2].push_back(0.1 * i);
-    evaluate(kernel, kSizes, buffers, {}, 2);
+    evaluate(kernel, kScoreSizes, buffers, {}, 2);
     return buffers[3];
 }
 
 void check_same(const Kernel& kernel, const Kernel& other) {
     for (const double scale : {0.0, 1.0, 300.0}) {
-        const std::vector<double> own = run(kernel, scale), others = run(other, scale);
+        const std::vector<double> own = run_split(kernel, scale), others = run_split(other, scale);
         for (std::size_t i = 0; i < own.size(); ++i) CHECK(std::abs(own[i] - others[i]) <= 1e-11);
     }
 }

@@ -24,12 +24,12 @@ Id tiles_loop(const Kernel& kernel) {
 
 Loop& loop_of(Kernel& kernel) { return *as<Loop>(kernel, tiles_loop(kernel)); }
 
-struct Breakage {
+struct TileBreakage {
     const char* says;
     std::function<void(Kernel&)> damage;
 };
 
-const Breakage kBreakages[] = {
+const TileBreakage kTileBreakages[] = {
     {"has bounds or carried values and is no loop over tiles",
      [](Kernel& k) { loop_of(k).kind = LoopKind::par; }},
     {"has a bound that is not i32",
@@ -58,7 +58,7 @@ const Breakage kBreakages[] = {
 }  // namespace
 
 TEST_CASE("every broken loop over tiles is refused") {
-    for (const Breakage& breakage : kBreakages) {
+    for (const TileBreakage& breakage : kTileBreakages) {
         CAPTURE(breakage.says);
         Kernel kernel = attention_forward(attention_variants()[2]);
         breakage.damage(kernel);

@@ -16,7 +16,7 @@ using kernel::Kernel;
 
 namespace {
 
-DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
+DimValues copied_sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
     return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
 }
 
@@ -28,7 +28,7 @@ AttentionVariant of_width(int width, bool causal) {
 }
 
 /// Those of which every product can be one of matrices, of all widths that tiles have.
-std::vector<AttentionVariant> variants() {
+std::vector<AttentionVariant> copied_variants() {
     std::vector<AttentionVariant> all;
     for (AttentionVariant variant : attention_variants()) {
         if (variant.width.value() % 16 != 0 || variant.value_width.value() % 16 != 0 ||
@@ -43,13 +43,15 @@ std::vector<AttentionVariant> variants() {
     return all;
 }
 
-std::vector<Kernel> kernels_of(const AttentionVariant& variant) {
+std::vector<Kernel> kernels_of_variant(const AttentionVariant& variant) {
     std::vector<Kernel> kernels = attention_kernels(variant);
     for (Kernel& kernel : kernels) kernel = in_bfloat16_memory(std::move(kernel));
     return kernels;
 }
 
-std::string plan_of(const Kernel& kernel) { return print(emit::nvptx::plan_tile_matrices(kernel)); }
+std::string plan_text(const Kernel& kernel) {
+    return print(emit::nvptx::plan_tile_matrices(kernel));
+}
 
 }  // namespace
 
@@ -57,14 +59,14 @@ TEST_CASE("attention of bfloat16 in memory agrees with the evaluator") {
     constexpr std::pair<int, int> kLengths[] = {{0, 5},    {5, 0},    {1, 1},   {33, 65},
                                                 {10, 200}, {200, 10}, {70, 140}};
     std::vector<Kernel> kernels;
-    for (const AttentionVariant& variant : variants())
-        for (Kernel& kernel : kernels_of(variant)) kernels.push_back(std::move(kernel));
+    for (const AttentionVariant& variant : copied_variants())
+        for (Kernel& kernel : kernels_of_variant(variant)) kernels.push_back(std::move(kernel));
     const Emitted emitted = emit_and_parse(kernels);
     for (std::size_t number = 0; number < kernels.size(); ++number)
         for (std::size_t i = 0; i < std::size(kLengths); ++i) {
             const Kernel& kernel = kernels[number];
             const auto [queries, keys] = kLengths[i];
-            const DimValues dims = sizes(keys == 10 ? 2 : 1, queries, keys);
+            const DimValues dims = copied_sizes(keys == 10 ? 2 : 1, queries, keys);
             const int limit = keys + 1;
             const bool backward = kernel.name.find("backward") != std::string::npos;
             check_kernel(
@@ -74,22 +76,22 @@ TEST_CASE("attention of bfloat16 in memory agrees with the evaluator") {
 }
 
 TEST_CASE("tiles of bfloat16 come a tile ahead where their rows are pieces of 16 bytes") {
-    for (const AttentionVariant& variant : variants())
-        for (const Kernel& kernel : kernels_of(variant)) {
+    for (const AttentionVariant& variant : copied_variants())
+        for (const Kernel& kernel : kernels_of_variant(variant)) {
             CAPTURE(kernel.name);
-            CHECK(plan_of(kernel).find("a tile ahead") != std::string::npos);
-            CHECK(plan_of(kernel).find("through registers") == std::string::npos);
+            CHECK(plan_text(kernel).find("a tile ahead") != std::string::npos);
+            CHECK(plan_text(kernel).find("through registers") == std::string::npos);
             const std::string text = emit_and_parse({kernel}).ptx.text;
             CHECK(text.find("cp.async.cg.shared.global") != std::string::npos);
             CHECK(text.find("ldmatrix") != std::string::npos);
         }
     AttentionVariant odd = of_width(64, false);
-    CHECK(plan_of(in_bfloat16(attention_forward(odd))).find("it is no bfloat16 in memory") !=
+    CHECK(plan_text(in_bfloat16(attention_forward(odd))).find("it is no bfloat16 in memory") !=
           std::string::npos);
     Kernel moved = in_bfloat16_memory(attention_forward(odd));
     for (kernel::Node& node : moved.nodes)
         if (auto load = std::get_if<kernel::Load>(&node.operation)) load->access.offset = Dim(1);
-    CHECK(plan_of(moved).find("its rows are no pieces of 16 bytes") != std::string::npos);
+    CHECK(plan_text(moved).find("its rows are no pieces of 16 bytes") != std::string::npos);
 }
 
 TEST_CASE("every wait of attention with asynchronous copies is needed") {
@@ -101,13 +103,15 @@ TEST_CASE("every wait of attention with asynchronous copies is needed") {
         CHECK(waits.unneeded.empty());
         for (const std::string& line : waits.unneeded) MESSAGE(line);
     };
-    for (const Kernel& kernel : kernels_of(of_width(64, false))) check(kernel, sizes(1, 140, 140));
-    for (const Kernel& kernel : kernels_of(of_width(32, true))) check(kernel, sizes(1, 200, 200));
+    for (const Kernel& kernel : kernels_of_variant(of_width(64, false)))
+        check(kernel, copied_sizes(1, 140, 140));
+    for (const Kernel& kernel : kernels_of_variant(of_width(32, true)))
+        check(kernel, copied_sizes(1, 200, 200));
 }
 
 TEST_CASE("ptxas has nothing against attention with asynchronous copies") {
     std::vector<Kernel> kernels;
-    for (const AttentionVariant& variant : variants())
-        for (Kernel& kernel : kernels_of(variant)) kernels.push_back(std::move(kernel));
+    for (const AttentionVariant& variant : copied_variants())
+        for (Kernel& kernel : kernels_of_variant(variant)) kernels.push_back(std::move(kernel));
     check_ptxas(kernels, {"sm_80", "sm_90", "sm_90a"});
 }

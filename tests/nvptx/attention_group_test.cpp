@@ -35,7 +35,7 @@ std::vector<AttentionVariant> variants() {
     return all;
 }
 
-Arrays arrays_for(const Kernel& kernel, const DimValues& dims) {
+Arrays attention_arrays(const Kernel& kernel, const DimValues& dims) {
     return Arrays(kernel, dims, int(dims.at("n")) + 1, 11);
 }
 
@@ -46,8 +46,8 @@ std::vector<Kernel> all_kernels() {
 }
 
 /// The same with a length of all sequences; values behind it are no numbers.
-Arrays arrays_for(const Kernel& kernel, const DimValues& dims, std::int32_t length) {
-    Arrays arrays = arrays_for(kernel, dims);
+Arrays attention_arrays(const Kernel& kernel, const DimValues& dims, std::int32_t length) {
+    Arrays arrays = attention_arrays(kernel, dims);
     for (std::size_t i = 0; i < arrays.exact[3].size(); ++i)
         arrays.exact[3][i] = arrays.integers[3][i] = length;
     const auto keys = std::size_t(dims.at("n"));
@@ -68,8 +68,9 @@ TEST_CASE("attention by groups of warps agrees with the evaluator") {
             const DimValues dims =
                 group_sizes(i == 3 ? 2 : 1, kLengths[i].first, kLengths[i].second);
             check_kernel(
-                emitted, number, dims, [&] { return arrays_for(emitted.kernels[number], dims); },
-                number + i, kTolerance);
+                emitted, number, dims,
+                [&] { return attention_arrays(emitted.kernels[number], dims); }, number + i,
+                kTolerance);
         }
     }
 }
@@ -81,8 +82,8 @@ TEST_CASE("attention by groups of warps reads nothing of the padding") {
     const Kernel& kernel = emitted.kernels[0];
     const auto output = [&](std::int64_t keys, std::uint16_t padding) {
         const DimValues dims = group_sizes(1, 20, keys);
-        Arrays arrays = arrays_for(kernel, dims),
-               longest = arrays_for(kernel, group_sizes(1, 20, 300));
+        Arrays arrays = attention_arrays(kernel, dims),
+               longest = attention_arrays(kernel, group_sizes(1, 20, 300));
         arrays.halves[0] = longest.halves[0];
         for (std::size_t i = 1; i < 3; ++i)
             for (std::size_t head = 0; head < 2; ++head)
@@ -106,7 +107,7 @@ TEST_CASE("each wait, arrival and fence of attention by groups of warps is neede
         // Six tiles of keys: copies have fallen far behind at the last, which is not whole.
         const DimValues dims = group_sizes(1, causal ? 800 : 70, 800);
         const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
-                                     [&] { return arrays_for(kernel, dims, 750); });
+                                     [&] { return attention_arrays(kernel, dims, 750); });
         CHECK(waits.all > 30);
         for (const std::string& line : waits.unneeded) MESSAGE(line);
         CHECK(waits.unneeded.empty());

@@ -74,7 +74,7 @@ std::vector<Place> places(const Kernel& kernel, std::int64_t batch, std::int64_t
 }
 
 /// Causal attention, of which each query's keys are 256 bytes.
-Kernel forward(bool causal) {
+Kernel causal_forward(bool causal) {
     AttentionVariant variant;
     variant.causal = causal;
     return attention_forward(variant);
@@ -101,7 +101,7 @@ void check_visited_once(const std::vector<Place>& all, std::int64_t batch, std::
 TEST_CASE("blocks of causal attention start in the order of falling work") {
     const std::vector<Kernel> gradients = backward();
     for (const auto& [kernel, rises] :
-         {std::pair(forward(true), true), std::pair(gradients[0], false),
+         {std::pair(causal_forward(true), true), std::pair(gradients[0], false),
           std::pair(gradients[1], true)}) {
         const std::vector<Place> all = places(kernel, 3, 1000);
         CHECK(all.size() == 3 * 2 * 8);
@@ -114,7 +114,7 @@ TEST_CASE("blocks of causal attention start in the order of falling work") {
 
 TEST_CASE("keys and values of the points whose blocks run together fit in the cache") {
     // Of 512 bytes for each of 10,000 positions three points have room in 16 MiB.
-    const std::vector<Place> all = places(forward(true), 4, 10'000);
+    const std::vector<Place> all = places(causal_forward(true), 4, 10'000);
     check_visited_once(all, 4, 10'000);
     const std::size_t tiles = 79, points = 3;
     for (std::size_t i = 1; i < all.size(); ++i) {
@@ -130,7 +130,7 @@ TEST_CASE("keys and values of the points whose blocks run together fit in the ca
 }
 
 TEST_CASE("blocks of one point follow each other where all have as much work") {
-    const std::vector<Place> all = places(forward(false), 2, 500);
+    const std::vector<Place> all = places(causal_forward(false), 2, 500);
     check_visited_once(all, 2, 500);
     for (std::size_t i = 0; i < all.size(); ++i)
         CHECK(all[i] == Place{int(i) / 8, int(i) / 4 % 2, int(i) % 4 * kTile});

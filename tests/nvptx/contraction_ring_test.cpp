@@ -22,7 +22,7 @@ emit::nvptx::ContractionPlan plan_of(const Kernel& kernel) {
     return emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true});
 }
 
-struct Product {
+struct RingProduct {
     const char* name;
     Dim rows = "m", columns = 72, depth = 136;
     bool transposed_x = false, transposed_w = false;
@@ -30,7 +30,7 @@ struct Product {
 };
 
 /// y = relu(x w)
-Kernel product(const Product& p) {
+Kernel ring_product(const RingProduct& p) {
     Builder it(p.name);
     const AxisId i = it.axis("i", p.rows), j = it.axis("j", p.columns), d = it.axis("d", p.depth);
     const int x = p.transposed_x ? it.input("x", {p.depth, p.rows}, kHalf)
@@ -112,25 +112,26 @@ Kernel from_the_second_row() {
 }
 
 std::vector<Kernel> small_products() {
-    return {product({.name = "given", .transposed_w = true}),
-            product({.name = "plain", .depth = 320, .y = kHalf}),
-            product({.name = "short", .depth = 8, .transposed_w = true}),
-            product({.name = "gradient", .rows = 88, .depth = "k", .transposed_x = true}),
+    return {ring_product({.name = "given", .transposed_w = true}),
+            ring_product({.name = "plain", .depth = 320, .y = kHalf}),
+            ring_product({.name = "short", .depth = 8, .transposed_w = true}),
+            ring_product({.name = "gradient", .rows = 88, .depth = "k", .transposed_x = true}),
             heads(),
             over_two_axes(),
             over_heads(),
             from_the_second_row()};
 }
 
-std::vector<Kernel> large_products() {
-    return {product({.name = "large", .columns = 520, .depth = 328}),
-            product({.name = "large_t", .columns = 512, .depth = 72, .transposed_w = true}),
-            product({.name = "very_large", .columns = 2056, .depth = 328}),
-            product({.name = "very_large_t", .columns = 2048, .depth = 72, .transposed_w = true})};
+std::vector<Kernel> large_ring_products() {
+    return {
+        ring_product({.name = "large", .columns = 520, .depth = 328}),
+        ring_product({.name = "large_t", .columns = 512, .depth = 72, .transposed_w = true}),
+        ring_product({.name = "very_large", .columns = 2056, .depth = 328}),
+        ring_product({.name = "very_large_t", .columns = 2048, .depth = 72, .transposed_w = true})};
 }
 
 /// All schedules agree with the evaluator, in the same bits.
-void check(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes) {
+void check_ring(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes) {
     const Emitted emitted = emit_and_parse(kernels, "sm_90a", kAsForManyRows);
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
@@ -152,26 +153,26 @@ void check(const std::vector<Kernel>& kernels, const std::vector<DimValues>& siz
 }  // namespace
 
 TEST_CASE("contractions of boxes agree with the evaluator") {
-    for (const auto& kernels : {small_products(), large_products()})
+    for (const auto& kernels : {small_products(), large_ring_products()})
         for (const Kernel& kernel : kernels) {
             CAPTURE(kernel.name);
             CHECK(plan_of(kernel).copies_boxes());
         }
-    check(small_products(), {{{"m", 0}, {"k", 0}, {"b", 2}},
-                             {{"m", 1}, {"k", 1}, {"b", 1}},
-                             {{"m", 70}, {"k", 0}, {"b", 0}},
-                             {{"m", 70}, {"k", 331}, {"b", 2}}});
-    check(large_products(), {{{"m", 130}, {"k", 0}}});
+    check_ring(small_products(), {{{"m", 0}, {"k", 0}, {"b", 2}},
+                                  {{"m", 1}, {"k", 1}, {"b", 1}},
+                                  {{"m", 70}, {"k", 0}, {"b", 0}},
+                                  {{"m", 70}, {"k", 331}, {"b", 2}}});
+    check_ring(large_ring_products(), {{{"m", 130}, {"k", 0}}});
 }
 
 TEST_CASE("operands that are no tensors of the GPU's copies pass as they did") {
     const auto is_copied = [](const Kernel& kernel) { return plan_of(kernel).copies_boxes(); };
-    CHECK(!is_copied(product({.name = "odd_rows", .depth = 68, .transposed_w = true})));
-    CHECK(!is_copied(product({.name = "symbolic_rows", .depth = "k", .transposed_w = true})));
-    CHECK(is_copied(product({.name = "multiple_of_8", .depth = Dim("k") * Dim(8)})));
-    Kernel floats = product({.name = "floats"});
+    CHECK(!is_copied(ring_product({.name = "odd_rows", .depth = 68, .transposed_w = true})));
+    CHECK(!is_copied(ring_product({.name = "symbolic_rows", .depth = "k", .transposed_w = true})));
+    CHECK(is_copied(ring_product({.name = "multiple_of_8", .depth = Dim("k") * Dim(8)})));
+    Kernel floats = ring_product({.name = "floats"});
     floats.buffers[0].dtype = DType::f32;
-    for (Node& node : floats.nodes)
+    for (kernel::Node& node : floats.nodes)
         if (auto load = std::get_if<Load>(&node.operation); load && load->access.buffer == 0)
             node.dtype = DType::f32;
     CHECK(!is_copied(floats));
@@ -187,8 +188,8 @@ TEST_CASE("a contraction of boxes without one of its barriers, waits or arrivals
     const DimValues dims{{"m", 72}, {"k", 57}};
     const Dim depth = Dim("k") * Dim(8);
     for (const Kernel& kernel :
-         {product({.name = "rows", .columns = 512, .depth = depth, .transposed_w = true}),
-          product({.name = "columns", .columns = 512, .depth = depth})}) {
+         {ring_product({.name = "rows", .columns = 512, .depth = depth, .transposed_w = true}),
+          ring_product({.name = "columns", .columns = 512, .depth = depth})}) {
         CAPTURE(kernel.name);
         const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a", kAsForManyRows), dims,
                                      [&] { return Arrays(kernel, dims, 7, 11); });
@@ -203,9 +204,9 @@ TEST_CASE("mistakes in contractions of boxes are noticed") {
     const Dim depth = Dim("k") * Dim(8);
     std::vector<MutationSubject> subjects;
     for (const Kernel& kernel :
-         {product({.name = "rows", .columns = 72, .depth = depth, .transposed_w = true}),
-          product({.name = "columns", .columns = 512, .depth = depth}), heads(), over_two_axes(),
-          over_heads()}) {
+         {ring_product({.name = "rows", .columns = 72, .depth = depth, .transposed_w = true}),
+          ring_product({.name = "columns", .columns = 512, .depth = depth}), heads(),
+          over_two_axes(), over_heads()}) {
         std::vector<MutationRun> runs;
         for (const DimValues& dims :
              {DimValues{{"m", 72}, {"k", 43}, {"b", 2}}, DimValues{{"m", 131}, {"k", 5}, {"b", 3}}})
@@ -221,7 +222,7 @@ TEST_CASE("mistakes in contractions of boxes are noticed") {
 
 TEST_CASE("ptxas has nothing against contractions of boxes") {
     std::vector<Kernel> kernels = small_products();
-    for (const Kernel& kernel : large_products()) kernels.push_back(kernel);
+    for (const Kernel& kernel : large_ring_products()) kernels.push_back(kernel);
     const auto complaints = complaints_of_ptxas(emit::emit_ptx(kernels, "sm_90a").text, "sm_90a");
     if (complaints) CHECK(*complaints == "");
 }

@@ -14,7 +14,7 @@ using namespace fovea::test;
 
 namespace {
 
-struct Product {
+struct RowsProduct {
     const char* name;
     Dim rows = "m", columns = 512, depth = 72;
     Factors factors = Factors::f32;
@@ -23,7 +23,7 @@ struct Product {
 };
 
 /// y = relu(x w)
-Kernel product(const Product& p) {
+Kernel rows_product(const RowsProduct& p) {
     Builder it(p.name);
     const AxisId i = it.axis("i", p.rows), j = it.axis("j", p.columns), d = it.axis("d", p.depth);
     // Drawn first: it does not depend on the number of rows.
@@ -43,23 +43,23 @@ constexpr int kGuard = 16;  // of Arrays
 
 std::vector<Kernel> products() {
     const auto bf16 = Factors::bf16, tf32 = Factors::tf32;
-    return {product({.name = "scalar"}),
-            product({.name = "scalar_t", .columns = 514, .depth = 33, .transposed_w = true}),
-            product({.name = "halves", .factors = bf16, .dtype = DType::bf16}),
-            product({.name = "halves_t",
-                     .columns = 520,
-                     .depth = 200,
-                     .factors = bf16,
-                     .dtype = DType::bf16,
-                     .transposed_w = true}),
-            product({.name = "rounded", .factors = bf16}),
-            product({.name = "odd", .columns = 517, .depth = 35, .factors = tf32}),
-            product({.name = "tf32", .factors = tf32}),
-            product({.name = "tf32_t", .factors = tf32, .transposed_w = true}),
-            product({.name = "narrow", .columns = 72, .factors = tf32, .transposed_w = true})};
+    return {rows_product({.name = "scalar"}),
+            rows_product({.name = "scalar_t", .columns = 514, .depth = 33, .transposed_w = true}),
+            rows_product({.name = "halves", .factors = bf16, .dtype = DType::bf16}),
+            rows_product({.name = "halves_t",
+                          .columns = 520,
+                          .depth = 200,
+                          .factors = bf16,
+                          .dtype = DType::bf16,
+                          .transposed_w = true}),
+            rows_product({.name = "rounded", .factors = bf16}),
+            rows_product({.name = "odd", .columns = 517, .depth = 35, .factors = tf32}),
+            rows_product({.name = "tf32", .factors = tf32}),
+            rows_product({.name = "tf32_t", .factors = tf32, .transposed_w = true}),
+            rows_product({.name = "narrow", .columns = 72, .factors = tf32, .transposed_w = true})};
 }
 
-std::int64_t blocks_of(const emit::PtxLaunch& launch, const DimValues& dims) {
+std::int64_t launched_blocks(const emit::PtxLaunch& launch, const DimValues& dims) {
     std::int64_t blocks = 1;
     for (const emit::GridFactor& factor : launch.grid)
         blocks *= (value_of(factor.extent, dims) + factor.tile - 1) / factor.tile;
@@ -97,7 +97,7 @@ TEST_CASE("few rows are shared by many blocks") {
             CAPTURE(kernel.name);
             for (const auto& [rows, least] : {std::pair(1, 32), {32, 32}, {300, 40}}) {
                 CAPTURE(rows);
-                CHECK(blocks_of(*launches_for(kernel, rows)[0], {{"m", rows}}) >= least);
+                CHECK(launched_blocks(*launches_for(kernel, rows)[0], {{"m", rows}}) >= least);
             }
         }
 }
@@ -130,8 +130,8 @@ TEST_CASE("the bits of a row do not depend on how many there are") {
 }
 
 TEST_CASE("products beside each other, or of a known number of rows, have one launch") {
-    Kernel kernel = product({.name = "static", .rows = 40});
+    Kernel kernel = rows_product({.name = "static", .rows = 40});
     CHECK(emit::nvptx::plan_contractions(kernel, {}).size() == 1);
-    kernel = product({.name = "wide", .columns = 1 << 15});
+    kernel = rows_product({.name = "wide", .columns = 1 << 15});
     CHECK(emit::nvptx::plan_contractions(kernel, {.aligned = true, .wgmma = true}).size() == 1);
 }

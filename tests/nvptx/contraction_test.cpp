@@ -16,7 +16,7 @@ using namespace fovea::test;
 
 namespace {
 
-std::vector<DimValues> sizes() {
+std::vector<DimValues> product_sizes() {
     std::vector<DimValues> result;
     for (std::int64_t m : {0, 1, 33, 70})
         for (std::int64_t n : {0, 1, 17, 100})
@@ -164,7 +164,7 @@ void check_on(const std::string& architecture, const std::vector<Kernel>& kernel
 }
 
 /// Deletes each barrier, fence and wait in turn.
-void check_waits(const Kernel& kernel, const std::string& architecture) {
+void check_product_waits(const Kernel& kernel, const std::string& architecture) {
     CAPTURE(kernel.name);
     const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
     const Waits waits = waits_of(emit_and_parse({kernel}, architecture, kAsForManyRows), dims,
@@ -176,15 +176,15 @@ void check_waits(const Kernel& kernel, const std::string& architecture) {
 }  // namespace
 
 TEST_CASE("contractions in PTX agree with the evaluator") {
-    check_kernels(with_products(sample_contractions()), sizes(), 2e-6);
+    check_kernels(with_products(sample_contractions()), product_sizes(), 2e-6);
     check_kernels({weighted_rows("rows", false), weighted_rows("rows_t", true), accumulated(),
                    product({.name = "widened", .x = DType::bf16})},
-                  sizes(), 2e-6);
+                  product_sizes(), 2e-6);
 }
 
 TEST_CASE("contractions of bfloat16 in PTX agree with the evaluator") {
-    check_kernels(with_products(sample_bfloat16_contractions()), sizes(), 3e-6);
-    check_kernels(sample_rounded_contractions(), sizes(), 1. / 64);
+    check_kernels(with_products(sample_bfloat16_contractions()), product_sizes(), 3e-6);
+    check_kernels(sample_rounded_contractions(), product_sizes(), 1. / 64);
 }
 
 TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
@@ -211,7 +211,7 @@ TEST_CASE("contractions in PTX exchange the pairs of prepared weights") {
     const std::vector<DimValues> sizes{{{"m", 0}, {"k", 0}}, {{"m", 33}, {"k", 0}}};
     for (const char* architecture : {"sm_80", "sm_90a"}) {
         check_on(architecture, kernels, sizes, 3e-6);
-        check_waits(kernels[1], architecture);
+        check_product_waits(kernels[1], architecture);
         const auto complaints =
             complaints_of_ptxas(emit::emit_ptx(kernels, architecture).text, architecture);
         if (complaints) CHECK(*complaints == "");
@@ -219,14 +219,14 @@ TEST_CASE("contractions in PTX exchange the pairs of prepared weights") {
 }
 
 TEST_CASE("contractions by wgmma agree with the evaluator") {
-    check_on("sm_90a", sample_rounded_contractions(), sizes(), 1. / 64);
+    check_on("sm_90a", sample_rounded_contractions(), product_sizes(), 1. / 64);
     std::vector<Kernel> kernels = with_products(sample_bfloat16_contractions());
-    check_on("sm_90a", kernels, sizes(), 3e-6);
+    check_on("sm_90a", kernels, product_sizes(), 3e-6);
     kernels = group_products();
     for (const Kernel& kernel : kernels)
         CHECK(emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}).form ==
               emit::nvptx::ContractionForm::group);
-    check_on("sm_90a", kernels, sizes(), 1. / 64);
+    check_on("sm_90a", kernels, product_sizes(), 1. / 64);
     kernels = very_large_products();
     for (const Kernel& kernel : kernels)
         CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}))
@@ -327,20 +327,20 @@ TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it")
 
 TEST_CASE("a contraction without one of its barriers or waits is noticed") {
     const auto halves = DType::bf16;
-    check_waits(product({.name = "floats"}), "sm_80");
-    check_waits(product({.name = "groups", .columns = 64}), "sm_80");
+    check_product_waits(product({.name = "floats"}), "sm_80");
+    check_product_waits(product({.name = "groups", .columns = 64}), "sm_80");
     Product pairs{.name = "halves", .columns = 64, .depth = 256, .x = halves, .w = halves};
     pairs.halves = true;
-    check_waits(product(pairs), "sm_80");
+    check_product_waits(product(pairs), "sm_80");
     pairs.x = DType::f32;
-    check_waits(product(pairs), "sm_80");
-    check_waits(product({.name = "through_registers", .halves = true}), "sm_80");
-    check_waits(weighted_rows("rows", false), "sm_80");
+    check_product_waits(product(pairs), "sm_80");
+    check_product_waits(product({.name = "through_registers", .halves = true}), "sm_80");
+    check_product_waits(weighted_rows("rows", false), "sm_80");
     pairs.columns = 512;
-    check_waits(product(pairs), "sm_90a");
+    check_product_waits(product(pairs), "sm_90a");
     pairs.x = halves, pairs.depth = 260, pairs.transposed_w = true;
-    check_waits(product(pairs), "sm_90a");
-    check_waits(very_large_products()[0], "sm_90a");
+    check_product_waits(product(pairs), "sm_90a");
+    check_product_waits(very_large_products()[0], "sm_90a");
 }
 
 TEST_CASE("ptxas has nothing against contractions") {

@@ -15,7 +15,7 @@ using E = Elementwise;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 struct Range {
     E function;
@@ -51,7 +51,7 @@ const Range kRanges[] = {{E::exp, -110, 89, 2},
 
 constexpr float kSpecial[] = {0.F,        -0.F, 1.F,   -1.F,      2.F,        -2.F,  3.F,
                               -3.F,       0.5F, -0.5F, 1.5F,      -1.5F,      1e30F, -1e30F,
-                              0.9999999F, 4e9F, -4e9F, kInfinity, -kInfinity, NAN};
+                              0.9999999F, 4e9F, -4e9F, kInfinite, -kInfinite, NAN};
 
 /// z = function(x, y) of vectors.
 kernel::Kernel vector_kernel(E function) {

@@ -24,7 +24,7 @@ struct Scaled {
     AxisId i;
     Id value, reduced, product, store;
 };
-Scaled scaled(Reduction reduction) {
+Scaled scaled(kernel::Reduction reduction) {
     Builder it("scaled");
     const AxisId i = it.axis("i", "m");
     const int x = it.input("x", {"m"}), y = it.output("y", {"m"});
@@ -62,11 +62,12 @@ Value* thread_of(Function& f) { return f.ir().CreateZExt(f.thread(), f.ir().getI
 TEST_CASE("block_reduce reduces over all threads of blocks of any size") {
     for (int threads : {32, 64, 256, 1024}) {
         CAPTURE(threads);
-        const Scaled sum = scaled(Reduction::sum), largest = scaled(Reduction::max);
+        const Scaled sum = scaled(kernel::Reduction::sum), largest = scaled(kernel::Reduction::max);
         for (const Scaled* one : {&sum, &largest}) {
             const auto y = run(*one, threads, std::size_t(threads), [&](Function& f) {
                 f.set_position(one->i, thread_of(f));
-                const Reduction reduction = as<Reduce>(one->kernel, one->reduced)->reduction;
+                const kernel::Reduction reduction =
+                    as<Reduce>(one->kernel, one->reduced)->reduction;
                 f.define(one->reduced, f.block_reduce(reduction, f.value(one->value)));
                 f.store(as<Store>(one->kernel, one->store)->access, f.value(one->product));
             });
@@ -78,12 +79,13 @@ TEST_CASE("block_reduce reduces over all threads of blocks of any size") {
 }
 
 TEST_CASE("group_reduce keeps groups apart") {
-    const Scaled one = scaled(Reduction::sum);
+    const Scaled one = scaled(kernel::Reduction::sum);
     for (int lanes : {1, 2, 8, 32}) {
         CAPTURE(lanes);
         const auto y = run(one, 64, 64, [&](Function& f) {
             f.set_position(one.i, thread_of(f));
-            f.define(one.reduced, f.group_reduce(Reduction::sum, f.value(one.value), lanes));
+            f.define(one.reduced,
+                     f.group_reduce(kernel::Reduction::sum, f.value(one.value), lanes));
             f.store(as<Store>(one.kernel, one.store)->access, f.value(one.reduced));
         });
         for (int i = 0; i < 64; ++i)
@@ -93,7 +95,7 @@ TEST_CASE("group_reduce keeps groups apart") {
 }
 
 TEST_CASE("a value that is defined anew changes what is made from it, and ends with its block") {
-    const Scaled one = scaled(Reduction::sum);
+    const Scaled one = scaled(kernel::Reduction::sum);
     const Access access = as<Store>(one.kernel, one.store)->access;
     const auto y = run(one, 32, 3, [&](Function& f) {
         f.when(f.ir().CreateICmpEQ(f.thread(), f.ir().getInt32(0)), [&] {
@@ -121,7 +123,7 @@ TEST_CASE("a value that is defined anew changes what is made from it, and ends w
 }
 
 TEST_CASE("loops carry values, and may have no turns") {
-    const Scaled one = scaled(Reduction::sum);
+    const Scaled one = scaled(kernel::Reduction::sum);
     const auto y = run(one, 32, 5, [&](Function& f) {
         const auto sum_below = [&](std::int64_t end) {
             return f.loop_carrying(
@@ -143,7 +145,7 @@ TEST_CASE("loops carry values, and may have no turns") {
 }
 
 TEST_CASE("two entries of one name are refused") {
-    const Scaled one = scaled(Reduction::sum);
+    const Scaled one = scaled(kernel::Reduction::sum);
     ModuleBuilder builder("test", {"sm_80"});
     Function first(builder.module(), one.kernel, "scaled", 32);
     first.finish();

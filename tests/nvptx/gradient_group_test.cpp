@@ -19,9 +19,9 @@ using kernel::Kernel;
 namespace {
 
 /// Of the weights and their gradients, which products take in 8 bits.
-constexpr double kTolerance = 5e-2;
+constexpr double kGradientTolerance = 5e-2;
 
-constexpr std::uint16_t kNotANumber = 0x7fc0, kInfinity = 0x7f80;
+constexpr std::uint16_t kNotANumberBits = 0x7fc0, kInfinityBits = 0x7f80;
 // Buffers of gradients with lengths.
 constexpr std::size_t kKeys = 1, kValues = 2, kLengths = 6, kQueryGradient = 7;
 
@@ -31,7 +31,7 @@ std::vector<Kernel> gradients(const AttentionVariant& variant) {
     return kernels;
 }
 
-std::vector<Kernel> all_kernels() {
+std::vector<Kernel> all_gradients() {
     std::vector<Kernel> kernels;
     for (const AttentionVariant& variant : group_variants())
         for (const Kernel& kernel : gradients(variant)) kernels.push_back(kernel);
@@ -55,7 +55,7 @@ Arrays padded_arrays(const Kernel& kernel, const DimValues& dims, std::int32_t l
 TEST_CASE("gradients of attention by groups of warps agree with the evaluator") {
     constexpr std::pair<int, int> kSizes[] = {{0, 5},    {5, 0},     {1, 1},
                                               {33, 140}, {256, 130}, {300, 300}};
-    const Emitted emitted = emit_and_parse(all_kernels(), "sm_90a");
+    const Emitted emitted = emit_and_parse(all_gradients(), "sm_90a");
     const std::vector<ptx::Schedule> schedules = ptx::schedules();
     for (std::size_t number = 0; number < emitted.kernels.size(); ++number) {
         for (const emit::PtxLaunch& launch : emitted.ptx.kernels[number].launches)
@@ -66,7 +66,7 @@ TEST_CASE("gradients of attention by groups of warps agree with the evaluator") 
             check_kernel(
                 emitted, number, dims,
                 [&] { return Arrays(kernel, dims, kSizes[i].second + 1, 11); }, number + i,
-                kTolerance);
+                kGradientTolerance);
         }
     }
 }
@@ -78,7 +78,7 @@ TEST_CASE("gradients by groups of warps read nothing of the padding of keys") {
     const DimValues dims = group_sizes(1, 70, 300);
     Arrays right = padded_arrays(emitted.kernels[0], dims, 150, 0);
     run_ptx(emitted, 0, dims, right);
-    for (const std::uint16_t padding : {kNotANumber, kInfinity}) {
+    for (const std::uint16_t padding : {kNotANumberBits, kInfinityBits}) {
         Arrays arrays = padded_arrays(emitted.kernels[0], dims, 150, padding);
         run_ptx(emitted, 0, dims, arrays);
         CHECK(arrays.halves[kQueryGradient] == right.halves[kQueryGradient]);
@@ -94,8 +94,9 @@ TEST_CASE("waits and fences of gradients by groups of warps are needed") {
     // Five tiles of queries and six of keys: copies have fallen far behind at the last.
     const DimValues dims = group_sizes(1, 260, 800);
     for (const Kernel& kernel : gradients(variant)) {
-        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims,
-                                     [&] { return padded_arrays(kernel, dims, 750, kNotANumber); });
+        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a"), dims, [&] {
+            return padded_arrays(kernel, dims, 750, kNotANumberBits);
+        });
         CHECK(waits.all > 25);
         const auto unneeded = [&](const char* line) {
             return std::count(waits.unneeded.begin(), waits.unneeded.end(), std::string(line));
@@ -121,6 +122,6 @@ TEST_CASE("why gradients of attention are not for groups of warps is said") {
 
 TEST_CASE("ptxas has nothing against gradients by groups of warps") {
     const auto complaints =
-        complaints_of_ptxas(emit_and_parse(all_kernels(), "sm_90a").ptx.text, "sm_90a");
+        complaints_of_ptxas(emit_and_parse(all_gradients(), "sm_90a").ptx.text, "sm_90a");
     if (complaints) CHECK(*complaints == "");
 }

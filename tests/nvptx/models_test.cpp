@@ -36,7 +36,7 @@ std::vector<Kernel> different_kernels(const Wanted& is_wanted) {
 }
 
 /// Operands of products that are rounded to bfloat16 first are so for the target alone.
-double tolerance_of(const Kernel& kernel) {
+double model_tolerance(const Kernel& kernel) {
     for (const kernel::Node& node : kernel.nodes)
         if (auto contract = std::get_if<kernel::Contract>(&node.operation))
             if (contract->factors == kernel::Factors::bf16) return 1. / 64;
@@ -93,7 +93,7 @@ TEST_CASE("kernels of models in PTX agree with the evaluator") {
             const DimValues dims = sizes_of(kernels[i], more);
             Arrays arrays(kernels[i], dims, 2, 3);
             run_ptx(emitted, i, dims, arrays);
-            check_against_evaluator(kernels[i], dims, arrays, tolerance_of(kernels[i]));
+            check_against_evaluator(kernels[i], dims, arrays, model_tolerance(kernels[i]));
         }
     }
 }

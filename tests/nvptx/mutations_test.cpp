@@ -101,7 +101,7 @@ std::vector<AttentionVariant> variants_of_matrices() {
     return all;
 }
 
-void check(const Subjects& subjects, int least = kMutations * 9 / 10) {
+void check_mutations(const Subjects& subjects, int least = kMutations * 9 / 10) {
     const MutationCount found = try_mutations(subjects, kMutations, kSeed);
     std::string unnoticed;
     for (const std::string& one : found.unnoticed) unnoticed += one + "\n";
@@ -120,7 +120,7 @@ TEST_CASE("mistakes in attention of float32 are noticed") {
             all.push_back(subject(kernel, "sm_80",
                                   {{127, 127, {126}}, {70, 101, {97}}, {40, 33, {0, 30}}}, 1e-5));
     }
-    check(all);
+    check_mutations(all);
 }
 
 TEST_CASE("mistakes in attention by matrix instructions are noticed") {
@@ -129,7 +129,7 @@ TEST_CASE("mistakes in attention by matrix instructions are noticed") {
         for (const Kernel& kernel : attention_kernels(variant))
             all.push_back(subject(in_bfloat16(kernel), "sm_80",
                                   {{127, 127, {127}}, {200, 170, {165}}, {40, 33, {0, 30}}}, 5e-2));
-    check(all);
+    check_mutations(all);
 }
 
 TEST_CASE("mistakes in attention with asynchronous copies are noticed") {
@@ -138,7 +138,7 @@ TEST_CASE("mistakes in attention with asynchronous copies are noticed") {
         for (const Kernel& kernel : attention_kernels(variant))
             all.push_back(subject(in_bfloat16_memory(kernel), "sm_80",
                                   {{127, 127, {127}}, {200, 170, {165}}, {40, 33, {0, 30}}}, 5e-2));
-    check(all);
+    check_mutations(all);
 }
 
 TEST_CASE("mistakes in attention by groups of warps are noticed") {
@@ -148,7 +148,7 @@ TEST_CASE("mistakes in attention by groups of warps are noticed") {
     for (const AttentionVariant& variant : variants)
         all.push_back(subject(in_bfloat16_memory(attention_forward(variant)), "sm_90a",
                               {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}}, 5e-2));
-    check(all);
+    check_mutations(all);
 }
 
 TEST_CASE("mistakes in gradients of attention by groups of warps are noticed") {
@@ -162,5 +162,5 @@ TEST_CASE("mistakes in gradients of attention by groups of warps are noticed") {
                                   {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}},
                                   5e-2));
     // Where one of several masks holds, another's bound may be one off: nothing tells.
-    check(all, kMutations * 85 / 100);
+    check_mutations(all, kMutations * 85 / 100);
 }

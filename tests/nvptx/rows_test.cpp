@@ -16,7 +16,7 @@ using kernel::Kernel;
 
 namespace {
 
-std::vector<DimValues> sizes() {
+std::vector<DimValues> row_sizes() {
     std::vector<DimValues> result;
     for (std::int64_t m : {0, 1, 7, 33})
         for (std::int64_t n : {0, 1, 16, 33, 100})
@@ -27,11 +27,11 @@ std::vector<DimValues> sizes() {
 }  // namespace
 
 TEST_CASE("row kernels in PTX agree with the evaluator") {
-    check_kernels(sample_row_kernels(), sizes(), 5e-6);
+    check_kernels(sample_row_kernels(), row_sizes(), 5e-6);
 }
 
 TEST_CASE("column kernels in PTX agree with the evaluator") {
-    check_kernels(sample_column_kernels(), sizes(), 5e-6);
+    check_kernels(sample_column_kernels(), row_sizes(), 5e-6);
 }
 
 TEST_CASE("ptxas has nothing against row and column kernels") {

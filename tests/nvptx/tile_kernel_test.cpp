@@ -17,8 +17,8 @@ using kernel::Kernel;
 
 namespace {
 
-constexpr std::pair<int, int> kLengths[] = {{0, 5},   {5, 0},    {1, 1},  {10, 10},
-                                            {33, 65}, {10, 140}, {70, 10}};
+constexpr std::pair<int, int> kTileLengths[] = {{0, 5},   {5, 0},    {1, 1},  {10, 10},
+                                                {33, 65}, {10, 140}, {70, 10}};
 
 DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
     return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
@@ -77,9 +77,9 @@ std::vector<float> padded_output(const Emitted& emitted, std::size_t number, std
 TEST_CASE("attention in PTX agrees with the evaluator") {
     const Emitted emitted = emit_and_parse(all_variants());
     for (std::size_t number = 0; number < emitted.kernels.size(); ++number)
-        for (std::size_t i = 0; i < std::size(kLengths); ++i) {
+        for (std::size_t i = 0; i < std::size(kTileLengths); ++i) {
             const Kernel& kernel = emitted.kernels[number];
-            const auto [queries, keys] = kLengths[i];
+            const auto [queries, keys] = kTileLengths[i];
             const DimValues dims = sizes(keys == 10 ? 2 : 1, queries, keys);
             const int limit = keys + 1;
             check_kernel(

@@ -74,7 +74,7 @@ struct Built {
 };
 
 template <class F>
-void check(F&& score, const Score& known) {
+void check_score(F&& score, const Score& known) {
     for (bool is_causal : {false, true}) {
         Built b;
         Mask mask = padding(b.lens);
@@ -95,20 +95,20 @@ int largest_rank(const Graph& graph) {
 }  // namespace
 
 TEST_CASE("the dot product") {
-    check([](Built&, Pair p) { return dot_product(p); },
-          [](const PairAt& p) { return product(p) / std::sqrt(double(kWidth)); });
+    check_score([](Built&, Pair p) { return dot_product(p); },
+                [](const PairAt& p) { return product(p) / std::sqrt(double(kWidth)); });
 }
 
 TEST_CASE("scores with constants, soft caps and distances") {
-    check([](Built&, Pair p) { return tanh(dot(p.q, p.k) / 2.0) * 2.0; },
-          [](const PairAt& p) { return std::tanh(product(p) / 2) * 2; });
-    check([](Built&, Pair p) { return dot(p.q, p.k) - cast(p.i - p.j, f32) * 0.25; },
-          [](const PairAt& p) { return product(p) - 0.25 * (double(p.i) - double(p.j)); });
+    check_score([](Built&, Pair p) { return tanh(dot(p.q, p.k) / 2.0) * 2.0; },
+                [](const PairAt& p) { return std::tanh(product(p) / 2) * 2; });
+    check_score([](Built&, Pair p) { return dot(p.q, p.k) - cast(p.i - p.j, f32) * 0.25; },
+                [](const PairAt& p) { return product(p) - 0.25 * (double(p.i) - double(p.j)); });
 }
 
 TEST_CASE("scores that read other values of the model") {
     Array slopes = Built().arrays["slopes"], weight = Built().arrays["w"];
-    check(
+    check_score(
         [](Built& b, Pair p) { return dot(p.q, p.k) + gather(b.slopes, p.head) * cast(p.j, f32); },
         [&](const PairAt& p) { return product(p) + slopes.values[p.head] * double(p.j); });
     auto bilinear = [&](const PairAt& p) {
@@ -118,26 +118,27 @@ TEST_CASE("scores that read other values of the model") {
                 total += p.q[i] * weight.values[o * kWidth + i] * p.k[o];
         return total;
     };
-    check([](Built& b, Pair p) { return dot(linear_product(p.q, b.weight, {}), p.k); }, bilinear);
+    check_score([](Built& b, Pair p) { return dot(linear_product(p.q, b.weight, {}), p.k); },
+                bilinear);
     auto row = [](Tensor w) { return squeeze(slice(w, 0, 0, 1), 0); };
-    check([&](Built& b, Pair p) { return dot(row(b.weight), tanh(p.q + p.k)); },
-          [&](const PairAt& p) {
-              double total = 0;
-              for (std::size_t d = 0; d < kWidth; ++d)
-                  total += weight.values[d] * std::tanh(p.q[d] + p.k[d]);
-              return total;
-          });
-    check([&](Built& b, Pair p) { return sum(p.q * row(b.weight) * p.k * 0.5, -1); },
-          [&](const PairAt& p) {
-              double total = 0;
-              for (std::size_t d = 0; d < kWidth; ++d)
-                  total += p.q[d] * weight.values[d] * p.k[d] * 0.5;
-              return total;
-          });
+    check_score([&](Built& b, Pair p) { return dot(row(b.weight), tanh(p.q + p.k)); },
+                [&](const PairAt& p) {
+                    double total = 0;
+                    for (std::size_t d = 0; d < kWidth; ++d)
+                        total += weight.values[d] * std::tanh(p.q[d] + p.k[d]);
+                    return total;
+                });
+    check_score([&](Built& b, Pair p) { return sum(p.q * row(b.weight) * p.k * 0.5, -1); },
+                [&](const PairAt& p) {
+                    double total = 0;
+                    for (std::size_t d = 0; d < kWidth; ++d)
+                        total += p.q[d] * weight.values[d] * p.k[d] * 0.5;
+                    return total;
+                });
 }
 
 TEST_CASE("scores that slice, concat, rearrange and take maxima") {
-    check(
+    check_score(
         [](Built&, Pair p) {
             Tensor both = concat(slice(p.q, 0, 1, 2), p.k, 0);
             return amax(rearrange(unsqueeze(both, 0), "1 d -> d"), 0);
@@ -147,16 +148,16 @@ TEST_CASE("scores that slice, concat, rearrange and take maxima") {
             for (std::size_t d = 0; d < kWidth; ++d) most = std::max(most, p.k[d]);
             return most;
         });
-    check([](Built&, Pair p) { return einsum("d, d -> ", p.q, p.k); }, product);
-    check([](Built&, Pair p) { return sum(softmax(p.q) * p.k, 0); },
-          [](const PairAt& p) {
-              double total = 0, weighted = 0;
-              for (std::size_t d = 0; d < kWidth; ++d) {
-                  total += std::exp(p.q[d]);
-                  weighted += std::exp(p.q[d]) * p.k[d];
-              }
-              return weighted / total;
-          });
+    check_score([](Built&, Pair p) { return einsum("d, d -> ", p.q, p.k); }, product);
+    check_score([](Built&, Pair p) { return sum(softmax(p.q) * p.k, 0); },
+                [](const PairAt& p) {
+                    double total = 0, weighted = 0;
+                    for (std::size_t d = 0; d < kWidth; ++d) {
+                        total += std::exp(p.q[d]);
+                        weighted += std::exp(p.q[d]) * p.k[d];
+                    }
+                    return weighted / total;
+                });
 }
 
 TEST_CASE("the product of all pairs' vectors is not formed") {

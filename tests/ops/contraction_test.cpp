@@ -9,7 +9,7 @@ using namespace fovea::test;
 
 namespace {
 
-void check(Pattern pattern, const Extents& a, const Extents& b) {
+void check_pattern(Pattern pattern, const Extents& a, const Extents& b) {
     Graph graph;
     INFO("einsum '", pattern.text, "'");
     output("y", einsum(pattern, input(graph, "a", a), input(graph, "b", b)));
@@ -26,16 +26,16 @@ TEST_CASE("a matrix product has the values known") {
 }
 
 TEST_CASE("gradients of einsum in every form") {
-    check("i k, k j -> i j", {3, 5}, {5, 2});
-    check("b q d, b k d -> b q k", {2, 3, 5}, {2, 4, 5});
-    check("b t i, o i -> b t o", {2, 1, 3}, {5, 3});
-    check("i, j -> i j", {3}, {4});
-    check("i, i -> ", {7}, {7});
-    check("i j, i j -> j i", {2, 3}, {2, 3});
-    check("i j, k -> i k", {2, 3}, {4});  // j is summed in one operand alone
-    check("i k, k j -> i j", {3, 0}, {0, 2});
-    check("i k, k j -> i j", {0, 3}, {3, 2});
-    check("a b c, b d -> d a", {2, 3, 4}, {3, 5});
+    check_pattern("i k, k j -> i j", {3, 5}, {5, 2});
+    check_pattern("b q d, b k d -> b q k", {2, 3, 5}, {2, 4, 5});
+    check_pattern("b t i, o i -> b t o", {2, 1, 3}, {5, 3});
+    check_pattern("i, j -> i j", {3}, {4});
+    check_pattern("i, i -> ", {7}, {7});
+    check_pattern("i j, i j -> j i", {2, 3}, {2, 3});
+    check_pattern("i j, k -> i k", {2, 3}, {4});  // j is summed in one operand alone
+    check_pattern("i k, k j -> i j", {3, 0}, {0, 2});
+    check_pattern("i k, k j -> i j", {0, 3}, {3, 2});
+    check_pattern("a b c, b d -> d a", {2, 3, 4}, {3, 5});
 }
 
 TEST_CASE("a sum of a broadcast product is an einsum where it has two sides") {

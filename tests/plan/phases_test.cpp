@@ -9,7 +9,7 @@ using namespace fovea;
 
 namespace {
 
-kernel::Kernel copy_kernel() {
+kernel::Kernel copy_of_x() {
     kernel::Builder b("copy");
     kernel::AxisId i = b.axis("i", "n");
     int x = b.input("x", {"n"}), y = b.output("y", {"n"});
@@ -24,7 +24,7 @@ std::vector<Copies> phases_of(const Copies& copies) {
     plan::Program program;
     for (const std::vector<int>& copy : copies)
         program.steps.push_back({.kernel = 0, .name = "copy", .arguments = copy});
-    plan::form_phases(program, {copy_kernel()});
+    plan::form_phases(program, {copy_of_x()});
     std::vector<Copies> phases;
     for (const plan::Step& step : program.steps) {
         phases.resize(std::size_t(step.phase) + 1);

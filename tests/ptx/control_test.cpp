@@ -4,14 +4,14 @@
 namespace fovea::ptx::test {
 namespace {
 
-std::vector<std::uint32_t> numbers() {
+std::vector<std::uint32_t> lane_numbers() {
     std::vector<std::uint32_t> x(32);
     for (std::uint32_t i = 0; i < 32; ++i) x[i] = i;
     return x;
 }
 
 /// Each lane stores %r1 at its place.
-const std::string kStore = R"(
+const std::string kStoreLanes = R"(
     mul.wide.u32 %d0, %t, 4;
     add.s64 %d1, %y, %d0;
     st.global.u32 [%d1], %r1;
@@ -33,8 +33,8 @@ MEET:
     // All lanes are together again: the vote sees all of them.
     vote.sync.ballot.b32 %r3, %p1, 0xffffffff;
     add.u32 %r1, %r1, %r3;
-)" + kStore,
-                             numbers());
+)" + kStoreLanes,
+                             lane_numbers());
     for (std::uint32_t i = 0; i < 32; ++i) CHECK(y[i] == (i % 2 ? 100 + i : 100 - i) + 0x55555555u);
 }
 
@@ -55,8 +55,8 @@ INNER:
     bra.uni OUTER;
 DONE:
     bar.warp.sync 0xffffffff;
-)" + kStore,
-                             numbers());
+)" + kStoreLanes,
+                             lane_numbers());
     for (std::uint32_t i = 0; i < 32; ++i) {
         std::uint32_t expected = 0;
         for (std::uint32_t j = 0; j < i; ++j) expected += std::max(j, 1u);
@@ -76,8 +76,8 @@ B:  mov.u32 %r1, 20;
 C:  mov.u32 %r1, 30;
 MEET:
     bar.warp.sync 0xffffffff;
-)" + kStore,
-                             numbers());
+)" + kStoreLanes,
+                             lane_numbers());
     for (std::uint32_t i = 0; i < 32; ++i) CHECK(y[i] == 10 * (i % 3 + 1));
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("functions take parameters, return where their caller is, and may retu
     ld.param.b32 %r1, [back];
     }
     bar.warp.sync 0xffffffff;
-)" + kStore;
+)" + kStoreLanes;
     std::vector<std::uint32_t> x(32), y(32);
     Memory memory;
     const auto from = memory.add(std::span(x)), to = memory.add(std::span(y));
@@ -120,16 +120,16 @@ TEST_CASE("labels and registers in braces hide those outside") {
     mov.u32 %r1, 1;
     { .reg .b32 %r1; mov.u32 %r1, 50; bra OUT; OUT: }
     { .reg .pred q; setp.lt.u32 q, %t, 4; @q bra OUT; add.u32 %r1, %r1, 1; OUT: }
-)" + kStore,
-                             numbers());
+)" + kStoreLanes,
+                             lane_numbers());
     for (std::uint32_t i = 0; i < 32; ++i) CHECK(y[i] == (i < 4 ? 1 : 2));
 }
 
 TEST_CASE("lanes that exit do not come back") {
     std::vector<std::uint32_t> expected(32);
     for (std::uint32_t i = 8; i < 32; ++i) expected[i] = 5;
-    CHECK(run_lanes("mov.u32 %r1, 5; setp.lt.u32 %p1, %t, 8; @%p1 exit;" + kStore, numbers()) ==
-          expected);
+    CHECK(run_lanes("mov.u32 %r1, 5; setp.lt.u32 %p1, %t, 8; @%p1 exit;" + kStoreLanes,
+                    lane_numbers()) == expected);
 }
 
 TEST_CASE("what is no PTX is refused with its line") {

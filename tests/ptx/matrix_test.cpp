@@ -11,12 +11,14 @@ namespace {
 using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 
-float number(std::size_t i) { return float(std::sin(double(i) * 2.1) * (1 + double(i % 3))); }
+float element_number(std::size_t i) {
+    return float(std::sin(double(i) * 2.1) * (1 + double(i % 3)));
+}
 
 /// Runs the body with x read and y written, after kernel_text.
 template <class T, class U>
-void run(const std::string& body, const std::vector<T>& x, std::vector<U>& y, u32 threads = 32,
-         const std::string& declarations = "") {
+void run_matrix(const std::string& body, const std::vector<T>& x, std::vector<U>& y,
+                u32 threads = 32, const std::string& declarations = "") {
     const Module module = parse(kernel_text(body, declarations));
     for (const Schedule& schedule : schedules()) {
         Memory memory;
@@ -82,7 +84,7 @@ void check_mma(const MmaForm& form, const std::vector<T>& x, Read read) {
     st.global.v2.f32 [%d1+256], {%f3, %f4};
 )";
     std::vector<float> y(16 * 8);
-    run("mov.f32 %f5, 0f3F800000;\n" + load_fragments(form) + multiply + store, x, y);
+    run_matrix("mov.f32 %f5, 0f3F800000;\n" + load_fragments(form) + multiply + store, x, y);
     for (int row = 0; row < 16; ++row)
         for (int column = 0; column < 8; ++column) {
             double sum = 1;
@@ -99,9 +101,9 @@ TEST_CASE("mma.sync of every shape and type") {
     std::vector<u16> bf16, f16;
     std::vector<u32> tf32;
     for (std::size_t i = 0; i < 24 * 16; ++i) {
-        bf16.push_back(to_bf16(number(i)));
-        f16.push_back(to_f16(number(i)));
-        tf32.push_back(to_tf32(number(i)));
+        bf16.push_back(to_bf16(element_number(i)));
+        f16.push_back(to_f16(element_number(i)));
+        tf32.push_back(to_tf32(element_number(i)));
     }
     check_mma({"m16n8k16", "bf16", 16, 2}, bf16, from_bf16);
     check_mma({"m16n8k8", "bf16", 8, 2}, bf16, from_bf16);
@@ -140,11 +142,11 @@ TEST_CASE("ldmatrix and stmatrix, plain and transposed") {
     st.global.v4.b32 [%d2], {%r1, %r2, %r3, %r4};
 )";
     };
-    run(move("", ""), x, y);
+    run_matrix(move("", ""), x, y);
     CHECK(y == x);
-    run(move(".trans", ".trans"), x, y);
+    run_matrix(move(".trans", ".trans"), x, y);
     CHECK(y == x);
-    run(move(".trans", ""), x, y);
+    run_matrix(move(".trans", ""), x, y);
     for (std::size_t i = 0; i < x.size(); ++i)
         CHECK(y[i] == x[i / 64 * 64 + i % 8 * 8 + i / 8 % 8]);
 }
@@ -152,7 +154,7 @@ TEST_CASE("ldmatrix and stmatrix, plain and transposed") {
 TEST_CASE("wgmma with A in registers and B along the columns") {
     // A [64, 16] in registers, B [16, 64] in shared memory as it lies in x: rows of 128 bytes.
     std::vector<u16> x(64 * 16 + 16 * 64);
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = to_bf16(number(i));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = to_bf16(element_number(i));
     std::string body = R"(
     mov.u32 %r20, memory;
     shl.b32 %r21, %t, 4;
@@ -201,7 +203,7 @@ TEST_CASE("wgmma with A in registers and B along the columns") {
         stores;
     const std::string declaration = ".extern .shared .align 1024 .b8 memory[];";
     std::vector<float> y(64 * 64);
-    run(body + "wgmma.fence.sync.aligned;\n" + product + end, x, y, 128, declaration);
+    run_matrix(body + "wgmma.fence.sync.aligned;\n" + product + end, x, y, 128, declaration);
     for (std::size_t i = 0; i < 64; ++i)
         for (std::size_t j = 0; j < 64; ++j) {
             double sum = 0;
@@ -265,16 +267,18 @@ TRY:
 END:
     bar.warp.sync -1;
 )";
-    run(load + "fence.proxy.async.shared::cta;\nbar.sync 0;\n" + store, x, y, 32, declaration);
+    run_matrix(load + "fence.proxy.async.shared::cta;\nbar.sync 0;\n" + store, x, y, 32,
+               declaration);
     for (std::size_t i = 0; i < y.size(); ++i) CHECK(y[i] == i + (i % 8 == 0 ? 1000 : 0));
-    CHECK_THROWS_AS(run(load + "bar.sync 0;\n" + store, x, y, 32, declaration), Fault);
+    CHECK_THROWS_AS(run_matrix(load + "bar.sync 0;\n" + store, x, y, 32, declaration), Fault);
     std::string unpublished = load;
     unpublished.replace(unpublished.find("fence.mbarrier_init"), 36, "");
-    CHECK_THROWS_WITH_AS(run(unpublished, x, y, 32, declaration),
+    CHECK_THROWS_WITH_AS(run_matrix(unpublished, x, y, 32, declaration),
                          doctest::Contains("no fence.mbarrier_init shows copies this mbarrier"),
                          Fault);
-    CHECK_THROWS_AS(run(load + "fence.proxy.async.shared::cta;\n" + store, x, y, 32, declaration),
-                    Fault);
+    CHECK_THROWS_AS(
+        run_matrix(load + "fence.proxy.async.shared::cta;\n" + store, x, y, 32, declaration),
+        Fault);
 }
 
 TEST_CASE("tiles of tensors are cut at the tensor's edges") {

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace fovea::test;
 
-const fs::path kRoot = FOVEA_SOURCE_DIR;
+const fs::path kSources = FOVEA_SOURCE_DIR;
 
 /// With a slash, and no path of the sources.
 const std::set<std::string> kNoPaths = {"q·k / √width"};
@@ -49,8 +49,8 @@ bool is_there(const fs::path& path) {
 }
 
 void check_path(const Span& span, const std::string& path) {
-    const fs::path folder = (kRoot / span.page).parent_path();
-    const bool found = is_there(kRoot / path) || is_there(folder / path);
+    const fs::path folder = (kSources / span.page).parent_path();
+    const bool found = is_there(kSources / path) || is_there(folder / path);
     CHECK_MESSAGE(found, span.place() << ": there is no " << path);
 }
 
@@ -151,7 +151,7 @@ std::string all_help() {
         for (std::sregex_iterator at(own.begin(), own.end(), subcommand), end; at != end; ++at)
             text += help_of(program, (*at)[1]);
     }
-    for (const auto& file : fs::recursive_directory_iterator(kRoot / "tools")) {
+    for (const auto& file : fs::recursive_directory_iterator(kSources / "tools")) {
         const std::string extension = file.path().extension().string();
         if (extension == ".sh") text += read_file(file.path());
         if (extension == ".py") text += options_of(read_file(file.path()));
@@ -164,7 +164,7 @@ std::set<std::string> functions_of(const std::string& header) {
     static const std::regex function("(?:inline )?constexpr [A-Za-z<>, :]+ ([a-z_]+)\\(.*");
     std::set<std::string> names;
     bool inside = false;
-    for (const std::string& line : lines_of(read_file(kRoot / header))) {
+    for (const std::string& line : lines_of(read_file(kSources / header))) {
         if (line == "namespace detail {") inside = true;
         if (line == "}  // namespace detail") inside = false;
         std::smatch match;
@@ -210,9 +210,9 @@ TEST_CASE("subcommands and options that the pages name exist") {
 }
 
 TEST_CASE("the page of the language has every function of it") {
-    const std::string page = read_file(kRoot / "dsl/README.md");
+    const std::string page = read_file(kSources / "dsl/README.md");
     int found = 0;
-    for (const std::string& line : lines_of(read_file(kRoot / "dsl/fovea.h"))) {
+    for (const std::string& line : lines_of(read_file(kSources / "dsl/fovea.h"))) {
         if (!line.starts_with("#include \"")) continue;
         for (const std::string& name : functions_of(line.substr(10, line.size() - 11))) {
             if (kInternal.count(name) || name.starts_with("operator")) continue;

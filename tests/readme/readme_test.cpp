@@ -52,7 +52,9 @@ std::string without_indent(const std::string& text) {
     return result;
 }
 
-std::string words_of(const std::string& sentence) { return fovea::runtime::preprocess(sentence); }
+std::string preprocessed(const std::string& sentence) {
+    return fovea::runtime::preprocess(sentence);
+}
 
 }  // namespace
 
@@ -115,7 +117,7 @@ TEST_CASE("the README's sentences are the demo's; the first is in the corpus") {
     std::string translation;
     for (const std::string& line : lines_of(corpus))
         if (line.starts_with(sentences[0] + "\t"))
-            translation = words_of(line.substr(sentences[0].size() + 1));
+            translation = preprocessed(line.substr(sentences[0].size() + 1));
     CHECK(translations[0] == translation);
     for (std::size_t i = sentences.size() - 2; i < sentences.size(); ++i)
         CHECK_MESSAGE(corpus.find("\n" + sentences[i] + "\t") == corpus.npos,

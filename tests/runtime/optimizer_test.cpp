@@ -21,8 +21,9 @@ std::vector<float> normal_values(std::size_t size, std::uint32_t stream) {
     return values;
 }
 
-void update(Optimizer& optimizer, std::vector<float>& values, const std::vector<float>& gradients,
-            double rate, double scale = 1, int parts = 1) {
+void update_once(Optimizer& optimizer, std::vector<float>& values,
+                 const std::vector<float>& gradients, double rate, double scale = 1,
+                 int parts = 1) {
     for (int part = 0; part < parts; ++part)
         optimizer.update_part(values, gradients, rate, scale, {part, parts});
     optimizer.advance();
@@ -33,7 +34,7 @@ std::vector<float> trained(int parts) {
     std::vector<float> values = normal_values(10007, 0);
     Optimizer optimizer(values.size());
     for (std::uint32_t step = 1; step <= 3; ++step)
-        update(optimizer, values, normal_values(values.size(), step), 0.01, 0.5, parts);
+        update_once(optimizer, values, normal_values(values.size(), step), 0.01, 0.5, parts);
     return values;
 }
 
@@ -61,7 +62,7 @@ struct Expected {
     }
 };
 
-std::string name_of(const OptimizerSettings& settings) {
+std::string kind_name(const OptimizerSettings& settings) {
     const char* const kinds[] = {"adam", "adamw", "sgd"};
     return std::string(kinds[int(settings.kind)]) + ", decay " +
            std::to_string(settings.weight_decay) + ", momentum " +
@@ -80,7 +81,7 @@ TEST_CASE("optimizer: follows PyTorch's formulas") {
         {.kind = OptimizerKind::sgd, .momentum = 0.9, .weight_decay = 0.1}};
     const std::size_t size = 4099;
     for (const OptimizerSettings& settings : cases) {
-        const std::string name = name_of(settings);
+        const std::string name = kind_name(settings);
         CAPTURE(name);
         std::vector<float> values = normal_values(size, 0);
         std::vector<Expected> expected;
@@ -88,7 +89,7 @@ TEST_CASE("optimizer: follows PyTorch's formulas") {
         Optimizer optimizer(size, settings);
         for (std::uint32_t step = 1; step <= 5; ++step) {
             const std::vector<float> gradients = normal_values(size, step);
-            update(optimizer, values, gradients, kRate, kScale);
+            update_once(optimizer, values, gradients, kRate, kScale);
             CHECK(optimizer.step() == step);
             for (std::size_t i = 0; i < size; ++i)
                 expected[i].update(static_cast<double>(gradients[i]), int(step));
@@ -104,7 +105,7 @@ TEST_CASE("optimizer: a zero gradient from a zero state changes nothing, gaps st
     std::vector<float> values(20, 0.0F);
     const std::vector<float> gradients(20, 0.0F);
     Optimizer optimizer(20);
-    update(optimizer, values, gradients, 0.1);
+    update_once(optimizer, values, gradients, 0.1);
     CHECK(values == gradients);
 }
 
@@ -115,13 +116,13 @@ TEST_CASE("optimizer: state and step can be restored") {
         std::vector<float> resumed = straight;
         const std::vector<float> gradients = normal_values(37, 1);
         Optimizer first(37, settings), restored(37, settings);
-        update(first, straight, gradients, 0.01);
+        update_once(first, straight, gradients, 0.01);
         resumed = straight;
         for (std::size_t i = 0; i < first.state().size(); ++i)
             std::memcpy(restored.state()[i].flat.data(), first.state()[i].flat.data(), 37 * 4);
         restored.set_step(first.step());
-        update(first, straight, gradients, 0.01);
-        update(restored, resumed, gradients, 0.01);
+        update_once(first, straight, gradients, 0.01);
+        update_once(restored, resumed, gradients, 0.01);
         CHECK(straight == resumed);
     }
 }

@@ -9,7 +9,7 @@ using namespace fovea::runtime;
 
 namespace {
 
-Options train_options(std::string positional = {}) {
+Options parsed_options(std::string positional = {}) {
     Options options("translator train", "Trains.", std::move(positional));
     options
         .add({.name = "data",
@@ -60,7 +60,7 @@ bool parse(Options& options, std::initializer_list<const char*> arguments) {
 }
 
 std::string complaint(std::initializer_list<const char*> arguments, std::string positional = {}) {
-    Options options = train_options(std::move(positional));
+    Options options = parsed_options(std::move(positional));
     try {
         (void)parse(options, arguments);
     } catch (const UserError& error) {
@@ -72,7 +72,7 @@ std::string complaint(std::initializer_list<const char*> arguments, std::string 
 }  // namespace
 
 TEST_CASE("options: both spellings, defaults, flags, repeated and short ones") {
-    Options options = train_options("[FILE…]");
+    Options options = parsed_options("[FILE…]");
     CHECK_FALSE(parse(options, {"--data", "f.tsv", "--epochs=3", "--set", "a=1", "--set=b=2",
                                 "--shift", "-2.5", "-o", "x", "one", "--resume", "--", "--two"}));
     CHECK(options.text("data") == "f.tsv");
@@ -135,7 +135,7 @@ TEST_CASE("options: mistakes are sentences") {
 }
 
 TEST_CASE("options: --help wins over what is missing") {
-    Options options = train_options();
+    Options options = parsed_options();
     CHECK(parse(options, {"--help"}));
     const std::string help = options.help();
     CHECK(help.starts_with("usage: translator train --data F [OPTIONS]\nTrains.\n"));

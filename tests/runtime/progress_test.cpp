@@ -16,7 +16,7 @@ namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-std::string content(std::FILE* file) {
+std::string content_of_stream(std::FILE* file) {
     std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
     std::rewind(file);
     text.resize(std::fread(text.data(), 1, text.size(), file));
@@ -32,7 +32,7 @@ TEST_CASE("progress: in a pipe a line for each tenth, without escapes") {
         for (int i = 0; i <= 20; ++i) progress.update(i, "loss 2");
         progress.finish("done");
     }
-    const std::string text = content(file.get());
+    const std::string text = content_of_stream(file.get());
     CHECK(text.starts_with("epoch 1/2: 2/20  loss 2\nepoch 1/2: 4/20  loss 2\n"));
     CHECK(text.ends_with("epoch 1/2: 20/20  loss 2\nepoch 1/2: done\n"));
     CHECK(text.find('\x1b') == std::string::npos);
@@ -47,7 +47,7 @@ TEST_CASE("progress: the bar is cleared at the end") {
         progress.update(6);  // too soon after the last to be drawn
         progress.update(10);
     }
-    const std::string text = content(file.get());
+    const std::string text = content_of_stream(file.get());
     CHECK(text.find("load [###############...............] 5/10") != std::string::npos);
     CHECK(text.find(" 6/10") == std::string::npos);
     CHECK(text.find("[##############################] 10/10") != std::string::npos);

@@ -61,7 +61,7 @@ struct Case {
     }
 };
 
-std::vector<float> values_of(const SafetensorsFile& file, const char* name) {
+std::vector<float> tensor_values(const SafetensorsFile& file, const char* name) {
     const TensorView* view = file.find(name);
     REQUIRE(view);
     std::vector<float> values(view->bytes.size() / sizeof(float));
@@ -86,8 +86,8 @@ TEST_CASE("run: dims come from shapes, outputs are written by name") {
         test.run(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)});
     CHECK(outputs.tensors().size() == 2);
     CHECK(outputs.find("y")->shape == std::vector<std::int64_t>{2, 3});
-    CHECK(values_of(outputs, "y") == std::vector<float>{1, 4, 9, 4, 10, 18});
-    CHECK(values_of(outputs, "loss") == std::vector<float>{14, 32});
+    CHECK(tensor_values(outputs, "y") == std::vector<float>{1, 4, 9, 4, 10, 18});
+    CHECK(tensor_values(outputs, "loss") == std::vector<float>{14, 32});
 }
 
 TEST_CASE("run: gradients from the loss") {
@@ -96,8 +96,8 @@ TEST_CASE("run: gradients from the loss") {
     test.request.train = true;  // without dropout there is one gradient program for both
     const auto outputs = test.run(small_model_with_loss(), {counted_tensor("x", {2, 3}), ids(2)});
     CHECK(outputs.tensors().size() == 4);
-    CHECK(values_of(outputs, "scale.grad") == std::vector<float>{5, 7, 9});
-    CHECK(values_of(outputs, "x.grad") == std::vector<float>{1, 2, 3, 1, 2, 3});
+    CHECK(tensor_values(outputs, "scale.grad") == std::vector<float>{5, 7, 9});
+    CHECK(tensor_values(outputs, "x.grad") == std::vector<float>{1, 2, 3, 1, 2, 3});
 }
 
 TEST_CASE("run: gradients from cotangents, of which one must be there") {
@@ -105,7 +105,7 @@ TEST_CASE("run: gradients from cotangents, of which one must be there") {
     test.request.gradients = true;
     const TensorView x = counted_tensor("x", {1, 3});
     const auto outputs = test.run(small_model(), {x, ids(1), counted_tensor("y.grad", {1, 3})});
-    CHECK(values_of(outputs, "scale.grad") == std::vector<float>{1, 4, 9});
+    CHECK(tensor_values(outputs, "scale.grad") == std::vector<float>{1, 4, 9});
     CHECK(test.complaint(small_model(), {x, ids(1)}) ==
           "gradients need a model with a loss, or the gradient of an output among the inputs: "
           "'inputs' has none of 'y.grad'");
@@ -118,7 +118,7 @@ TEST_CASE("run: --only chooses outputs, and frees from inputs they do not need")
     test.request.only = {"y"};
     const auto outputs = test.run(small_model_with_loss(), {counted_tensor("x", {2, 3})});
     CHECK(outputs.tensors().size() == 1);
-    CHECK(values_of(outputs, "y") == std::vector<float>{1, 4, 9, 4, 10, 18});
+    CHECK(tensor_values(outputs, "y") == std::vector<float>{1, 4, 9, 4, 10, 18});
     test.request.only = {"loss"};
     CHECK(test.complaint(small_model_with_loss(), {counted_tensor("x", {2, 3})}) ==
           "'inputs' lacks the input 'ids'");

@@ -9,12 +9,12 @@ using namespace fovea::runtime;
 
 namespace {
 
-const std::vector<std::string> kDims = {"batch", "src_len"};
+const std::vector<std::string> kDimNames = {"batch", "src_len"};
 
-std::string text_of(const char* shape) {
+std::string text_of_shape(const char* shape) {
     std::string text;
-    for (const Extent& extent : parse_shape(shape, kDims))
-        text += (text.empty() ? "" : ", ") + extent.text(kDims);
+    for (const Extent& extent : parse_shape(shape, kDimNames))
+        text += (text.empty() ? "" : ", ") + extent.text(kDimNames);
     return text;
 }
 
@@ -22,22 +22,22 @@ std::string text_of(const char* shape) {
 
 TEST_CASE("shapes of tables are read as they are printed") {
     for (const char* shape : {"batch", "batch, src_len, 64", "64*batch*src_len", "batch+1", "0"})
-        CHECK(text_of((std::string("[") + shape + "]").c_str()) == shape);
-    CHECK(parse_shape("[]", kDims).empty());
+        CHECK(text_of_shape((std::string("[") + shape + "]").c_str()) == shape);
+    CHECK(parse_shape("[]", kDimNames).empty());
     const std::int64_t sizes[] = {3, 5};
-    CHECK(parse_shape("[2*batch*src_len-7]", kDims)[0].value(sizes) == 23);
-    CHECK(parse_shape("[-batch+src_len]", kDims)[0].value(sizes) == 2);
+    CHECK(parse_shape("[2*batch*src_len-7]", kDimNames)[0].value(sizes) == 23);
+    CHECK(parse_shape("[-batch+src_len]", kDimNames)[0].value(sizes) == 2);
 }
 
 TEST_CASE("a shape that is none is a bug") {
-    CHECK_THROWS_AS(parse_shape("batch", kDims), InternalError);
-    CHECK_THROWS_AS(parse_shape("[length]", kDims), InternalError);
-    CHECK_THROWS_AS(parse_shape("[2x]", kDims), InternalError);
+    CHECK_THROWS_AS(parse_shape("batch", kDimNames), InternalError);
+    CHECK_THROWS_AS(parse_shape("[length]", kDimNames), InternalError);
+    CHECK_THROWS_AS(parse_shape("[2x]", kDimNames), InternalError);
 }
 
 TEST_CASE("a parameter's row keeps how it starts") {
     const ParameterRow rows[] = {{"w", DType::f32, "[8]", Initial::linear_bias, 16}};
-    const std::vector<TensorSpec> specs = tensor_specs(rows, kDims);
+    const std::vector<TensorSpec> specs = tensor_specs(rows, kDimNames);
     REQUIRE(specs.size() == 1);
     CHECK(specs[0].initial == Initial::linear_bias);
     CHECK(specs[0].fan_in == 16);

@@ -30,7 +30,7 @@ std::vector<int> processors_of_threads(int threads) {
     return counts;
 }
 
-int count_of(const std::vector<int>& values, int value) {
+int times_found(const std::vector<int>& values, int value) {
     return int(std::count(values.begin(), values.end(), value));
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("threads: another number of them runs on all cores, whatever they were
     const int before = thread_count(), all = int(cores().allowed.size());
     set_threads(processor_count());
     set_threads(processor_count() + 1);
-    CHECK(count_of(processors_of_threads(processor_count() + 1), all) == processor_count() + 1);
+    CHECK(times_found(processors_of_threads(processor_count() + 1), all) == processor_count() + 1);
     set_threads(before);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("threads: binding ends where the cores are shared") {
     const int all = int(cores().allowed.size());
     set_threads(count);
     const bool binds = count > 1 && cores().whole_machine() && !std::getenv("OMP_PROC_BIND");
-    CHECK(count_of(processors_of_threads(count), binds ? 1 : all) == count);
+    CHECK(times_found(processors_of_threads(count), binds ? 1 : all) == count);
     note_shared_cores();
     CHECK(cores_are_shared());
     Team team;
@@ -63,7 +63,7 @@ TEST_CASE("threads: binding ends where the cores are shared") {
             team.wait();
         }
     }
-    if (count > 1) CHECK(count_of(processors_of_threads(count), all) == count);
+    if (count > 1) CHECK(times_found(processors_of_threads(count), all) == count);
     set_threads(before);
 }
 

@@ -12,7 +12,7 @@ using namespace fovea::runtime;
 
 namespace {
 
-void fill(Instance& instance, std::int64_t length) {
+void fill_inputs_of(Instance& instance, std::int64_t length) {
     for (const TensorSpec& spec : instance.program().inputs) {
         std::int64_t count = 1;
         for (std::int64_t extent : instance.shape_of(spec)) count *= extent;
@@ -36,7 +36,7 @@ TEST_CASE("the programs of a generated model read and write inside their memory"
             CAPTURE(length);
             Instance instance(model, program.name, parameters);
             instance.bind({{"batch", batch}, {"len", length}});
-            fill(instance, length);
+            fill_inputs_of(instance, length);
             instance.run(5, 1);
             const float* output = instance.output<float>("output");
             for (int i = 0; i < batch * length * 64; ++i) REQUIRE(std::isfinite(output[i]));

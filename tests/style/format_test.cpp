@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = FOVEA_SOURCE_DIR;
+const fs::path kSources = FOVEA_SOURCE_DIR;
 
 /// The status of a shell command, and the first of what it prints.
 struct Outcome {
@@ -38,9 +38,10 @@ bool is_formatted(const std::string& name) {
 std::vector<std::string> sources() {
     std::vector<std::string> names;
     for (const char* folder : {"codegen", "dsl", "models", "runtime", "tests", "tools"}) {
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+        for (const fs::directory_entry& entry :
+             fs::recursive_directory_iterator(kSources / folder)) {
             const fs::path extension = entry.path().extension();
-            const std::string name = entry.path().lexically_relative(kRoot).string();
+            const std::string name = entry.path().lexically_relative(kSources).string();
             if ((extension == ".cpp" || extension == ".h") && is_formatted(name))
                 names.push_back(name);
         }
@@ -67,7 +68,7 @@ TEST_CASE("every file is as clang-format 19 writes it") {
     std::ofstream file(list);
     for (const std::string& name : names) file << name << '\n';
     file.close();
-    const Outcome outcome = outcome_of("cd '" + kRoot.string() + "' && xargs clang-format-19 " +
+    const Outcome outcome = outcome_of("cd '" + kSources.string() + "' && xargs clang-format-19 " +
                                        "--dry-run -Werror < '" + list.string() + "'");
     fs::remove(list);
     CHECK_MESSAGE(outcome.status == 0, outcome.text);

@@ -19,7 +19,7 @@ namespace {
 
 const std::string kScores = FOVEA_SOURCE_DIR "/models/lessons/scores.cpp";
 
-void check_row(const Json& row) {
+void check_form(const Json& row) {
     CAPTURE(row.dump());
     CHECK(row["max_error"]["values"] < 1e-5);
     CHECK(row["max_error"]["gradients"] < 1e-5);
@@ -73,7 +73,7 @@ TEST_CASE("a user's scores are compared over a sweep, with dropout") {
     CHECK(rows[0]["dims"] == Json{{"batch", 2}, {"len", 5}});
     CHECK(rows[1]["dims"]["len"] == 17);
     for (const Json& row : rows) {
-        check_row(row);
+        check_form(row);
         CHECK((row["chosen"] == "on" || row["chosen"] == "off"));
     }
     CHECK(rows[0]["crossover"] == rows[1]["crossover"]);
@@ -90,7 +90,7 @@ TEST_CASE("a built-in model is compared at one size") {
                                "--set", "heads=3", "--size", "batch=3,src_len=7", "--svg", svg},
                               folder);
     REQUIRE(rows.size() == 1);
-    check_row(rows[0]);
+    check_form(rows[0]);
     CHECK(rows[0]["dims"] == Json{{"batch", 3}, {"src_len", 7}, {"src_vocab", 200}});
     CHECK(rows[0]["crossover"].is_null());
     CHECK(fovea::test::read_text(svg).find("fusion off") != std::string::npos);

@@ -16,7 +16,7 @@ namespace runtime = fovea::runtime;
 
 namespace {
 
-const std::string kModel = FOVEA_SOURCE_DIR "/models/lessons/block.cpp:block";
+const std::string kBlockModel = FOVEA_SOURCE_DIR "/models/lessons/block.cpp:block";
 
 /// Files for runs of the block: sequences of 9 steps, of 9 and 4 that count.
 struct Case {
@@ -100,8 +100,9 @@ std::string names_here(const std::vector<std::string>& isas) {
 
 TEST_CASE("each instruction set of a program gives values and gradients of the reference") {
     Case files;
-    REQUIRE(run_fovea({"build", kModel, "-o", files.program}, {"-u", "FOVEA_CXXFLAGS"}).status ==
-            0);
+    REQUIRE(
+        run_fovea({"build", kBlockModel, "-o", files.program}, {"-u", "FOVEA_CXXFLAGS"}).status ==
+        0);
     files.write_files();
     for (bool train : {false, true}) {
         CAPTURE(train);
@@ -110,7 +111,7 @@ TEST_CASE("each instruction set of a program gives values and gradients of the r
         if (train) run.insert(run.end(), {"--train", "--seed", "3", "--step", "5"});
         const std::string exact = files.path("exact");
         std::vector<std::string> reference = run;
-        reference.insert(reference.begin() + 1, kModel);
+        reference.insert(reference.begin() + 1, kBlockModel);
         reference.insert(reference.end(), {"--target", "reference", "--outputs", exact});
         REQUIRE(run_fovea(reference).status == 0);
         for (std::string_view name : runtime::isa_names()) {
@@ -138,7 +139,8 @@ TEST_CASE("each instruction set of a program gives values and gradients of the r
 
 TEST_CASE("--isa restricts what a program has") {
     Case files;
-    REQUIRE(run_fovea({"build", kModel, "--isa", "baseline", "-o", files.program}).status == 0);
+    REQUIRE(run_fovea({"build", kBlockModel, "--isa", "baseline", "-o", files.program}).status ==
+            0);
     const std::string described = run_process({files.program, "describe"}).output;
     CHECK(described.find("\ninstruction set baseline\n") != std::string::npos);
     const ProcessResult other = run_process({"env", "FOVEA_ISA=avx2", files.program, "describe"});
@@ -151,11 +153,12 @@ TEST_CASE("--isa restricts what a program has") {
 TEST_CASE("generated files name the instruction sets of --isa") {
     Case files;
     const std::string folder = files.path("generated");
-    REQUIRE(run_fovea({"generate", kModel, "--isa", "baseline,avx2", "-o", folder}).status == 0);
+    REQUIRE(run_fovea({"generate", kBlockModel, "--isa", "baseline,avx2", "-o", folder}).status ==
+            0);
     const std::string text = fovea::test::read_text(folder + "/CMakeLists.txt");
     CHECK(text.find("foreach(isa avx2 baseline)") != std::string::npos);
     const ProcessResult wrong =
-        run_fovea({"generate", kModel, "--isa", "avx2,sse9", "-o", folder + "2"});
+        run_fovea({"generate", kBlockModel, "--isa", "avx2,sse9", "-o", folder + "2"});
     CHECK(wrong.status == 2);
     CHECK(wrong.output ==
           "fovea: --isa takes avx512_bf16, avx512, avx2, baseline or native, not 'sse9'\n");
@@ -164,7 +167,7 @@ TEST_CASE("generated files name the instruction sets of --isa") {
 
 TEST_CASE("fovea run takes FOVEA_ISA") {
     Case files;
-    const ProcessResult wrong = run_fovea({"verify", kModel}, {"FOVEA_ISA=sse9"});
+    const ProcessResult wrong = run_fovea({"verify", kBlockModel}, {"FOVEA_ISA=sse9"});
     CHECK(wrong.status == 2);
     CHECK(wrong.output ==
           "fovea: FOVEA_ISA is 'sse9', which this program does not have; on this machine it runs " +

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModel = R"(#include "fovea.h"
+constexpr const char* kWideModel = R"(#include "fovea.h"
 #include "width.h"
 using namespace fovea;
 constexpr void twice(Scope s) { s.output("y", 2 * s.input("x", {"rows", kWidth})); }
@@ -24,7 +24,7 @@ constexpr void wrong(Scope s) {
 /// Writes the model and the file that it includes.
 void write_model(const fs::path& file, const std::string& more = "") {
     fs::create_directories(file.parent_path());
-    std::ofstream(file) << kModel << more;
+    std::ofstream(file) << kWideModel << more;
     std::ofstream(file.parent_path() / "width.h") << "constexpr int kWidth = 12;\n";
 }
 

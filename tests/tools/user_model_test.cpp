@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModel = R"(#include <fovea.h>
+constexpr const char* kUserModel = R"(#include <fovea.h>
 using namespace fovea;
 
 struct MixerSettings {
@@ -51,7 +51,7 @@ struct UserModel {
     fovea::tool::TemporaryFolder folder;
     std::string file = (folder.path() / "my.cpp").string();
 
-    UserModel() { std::ofstream(file) << kModel; }
+    UserModel() { std::ofstream(file) << kUserModel; }
 };
 
 }  // namespace

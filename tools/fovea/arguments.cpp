@@ -13,13 +13,13 @@ namespace fovea::tool {
 
 namespace {
 
-std::vector<std::string> names_of(const po::options_description& options) {
+std::vector<std::string> option_names(const po::options_description& options) {
     std::vector<std::string> names;
     for (const auto& option : options.options()) names.push_back("--" + option->long_name());
     return names;
 }
 
-void print_help(const Usage& usage, const po::options_description& options) {
+void print_usage(const Usage& usage, const po::options_description& options) {
     std::cout << "usage: fovea " << usage.command << (usage.positional.empty() ? "" : " ")
               << usage.positional << " [OPTIONS]\n"
               << usage.summary << "\n\n"
@@ -59,7 +59,7 @@ Arguments::Arguments(const Usage& usage, const po::options_description& options,
     } catch (const po::unknown_option& error) {
         const std::string& name = error.get_option_name();
         throw UserError(fmt::format("unknown option '{}' of fovea {}{}", name, usage.command,
-                                    did_you_mean(name, names_of(shown))));
+                                    did_you_mean(name, option_names(shown))));
     } catch (const po::too_many_positional_options_error&) {
         throw UserError(
             usage.positional.empty()
@@ -69,7 +69,7 @@ Arguments::Arguments(const Usage& usage, const po::options_description& options,
         throw UserError(fmt::format("fovea {}: {}", usage.command, error.what()));
     }
     help_ = has("help");
-    if (help_) print_help(usage, shown);
+    if (help_) print_usage(usage, shown);
 }
 
 const std::string& Arguments::text(const std::string& name) const {

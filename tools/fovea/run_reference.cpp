@@ -60,7 +60,7 @@ struct Result {
 };
 
 template <class T>
-std::vector<std::byte> bytes_of(const std::vector<double>& values) {
+std::vector<std::byte> bytes_of_values(const std::vector<double>& values) {
     std::vector<T> converted;
     for (double value : values) converted.push_back(T(value));
     auto bytes = std::as_bytes(std::span(converted));
@@ -70,9 +70,9 @@ std::vector<std::byte> bytes_of(const std::vector<double>& values) {
 Result result_of(const Node& output, const Array& array) {
     Result result;
     bool boolean = output.dtype == DType::boolean, integer = output.dtype == DType::i32;
-    result.bytes = boolean   ? bytes_of<std::uint8_t>(array.values)
-                   : integer ? bytes_of<std::int32_t>(array.values)
-                             : bytes_of<float>(array.values);
+    result.bytes = boolean   ? bytes_of_values<std::uint8_t>(array.values)
+                   : integer ? bytes_of_values<std::int32_t>(array.values)
+                             : bytes_of_values<float>(array.values);
     result.view = {std::string(output.name),
                    boolean   ? "BOOL"
                    : integer ? "I32"

@@ -12,12 +12,12 @@
 namespace fovea::emit {
 namespace {
 
-enum class Form { call, prefix, infix, pass };
+enum class Notation { call, prefix, infix, pass };
 
 /// One row per elementwise function: `vector` and `scalar` are the operator or the function's name.
 struct Spelling {
     Elementwise function;
-    Form form;
+    Notation form;
     Binding binding;
     const char* vector;
     const char* scalar;
@@ -25,40 +25,42 @@ struct Spelling {
 };
 
 constexpr Spelling kSpellings[] = {
-    {Elementwise::identity, Form::pass, Binding::primary, "", "", false},
-    {Elementwise::neg, Form::prefix, Binding::unary, "-", "-", false},
-    {Elementwise::exp, Form::call, Binding::primary, "exp", "exp", true},
-    {Elementwise::log, Form::call, Binding::primary, "log", "log", true},
-    {Elementwise::exp2, Form::call, Binding::primary, "exp2", "exp2", true},
-    {Elementwise::log2, Form::call, Binding::primary, "log2", "log2", true},
-    {Elementwise::sqrt, Form::call, Binding::primary, "sqrt", "sqrt", true},
-    {Elementwise::rsqrt, Form::call, Binding::primary, "rsqrt", "rsqrt", true},
-    {Elementwise::tanh, Form::call, Binding::primary, "tanh", "tanh", true},
-    {Elementwise::sigmoid, Form::call, Binding::primary, "sigmoid", "sigmoid", true},
-    {Elementwise::relu, Form::call, Binding::primary, "relu", "relu", false},
-    {Elementwise::erf, Form::call, Binding::primary, "erf", "erf", true},
-    {Elementwise::sin, Form::call, Binding::primary, "sin", "sin", true},
-    {Elementwise::cos, Form::call, Binding::primary, "cos", "cos", true},
-    {Elementwise::exp_exponent, Form::call, Binding::primary, "exp_exponent", "exp_exponent", true},
-    {Elementwise::exp_significand, Form::call, Binding::primary, "exp_significand",
-     "exp_significand", true},
-    {Elementwise::logical_not, Form::prefix, Binding::unary, "~", "!", false},
-    {Elementwise::add, Form::infix, Binding::sum, "+", "+", false},
-    {Elementwise::sub, Form::infix, Binding::sum, "-", "-", false},
-    {Elementwise::mul, Form::infix, Binding::product, "*", "*", false},
-    {Elementwise::div, Form::infix, Binding::product, "/", "/", true},
-    {Elementwise::maximum, Form::call, Binding::primary, "maximum", "maximum", false},
-    {Elementwise::minimum, Form::call, Binding::primary, "minimum", "minimum", false},
-    {Elementwise::pow, Form::call, Binding::primary, "pow", "pow", true},
-    {Elementwise::tanh_of_exp, Form::call, Binding::primary, "tanh_of_exp", "tanh_of_exp", true},
-    {Elementwise::sigmoid_of_exp, Form::call, Binding::primary, "sigmoid_of_exp", "sigmoid_of_exp",
+    {Elementwise::identity, Notation::pass, Binding::primary, "", "", false},
+    {Elementwise::neg, Notation::prefix, Binding::unary, "-", "-", false},
+    {Elementwise::exp, Notation::call, Binding::primary, "exp", "exp", true},
+    {Elementwise::log, Notation::call, Binding::primary, "log", "log", true},
+    {Elementwise::exp2, Notation::call, Binding::primary, "exp2", "exp2", true},
+    {Elementwise::log2, Notation::call, Binding::primary, "log2", "log2", true},
+    {Elementwise::sqrt, Notation::call, Binding::primary, "sqrt", "sqrt", true},
+    {Elementwise::rsqrt, Notation::call, Binding::primary, "rsqrt", "rsqrt", true},
+    {Elementwise::tanh, Notation::call, Binding::primary, "tanh", "tanh", true},
+    {Elementwise::sigmoid, Notation::call, Binding::primary, "sigmoid", "sigmoid", true},
+    {Elementwise::relu, Notation::call, Binding::primary, "relu", "relu", false},
+    {Elementwise::erf, Notation::call, Binding::primary, "erf", "erf", true},
+    {Elementwise::sin, Notation::call, Binding::primary, "sin", "sin", true},
+    {Elementwise::cos, Notation::call, Binding::primary, "cos", "cos", true},
+    {Elementwise::exp_exponent, Notation::call, Binding::primary, "exp_exponent", "exp_exponent",
      true},
-    {Elementwise::lt, Form::infix, Binding::comparison, "<", "<", false},
-    {Elementwise::le, Form::infix, Binding::comparison, "<=", "<=", false},
-    {Elementwise::eq, Form::infix, Binding::comparison, "==", "==", false},
-    {Elementwise::logical_and, Form::infix, Binding::logic, "&", "&&", false},
-    {Elementwise::logical_or, Form::infix, Binding::logic, "|", "||", false},
-    {Elementwise::where, Form::call, Binding::primary, "select", "select", false},
+    {Elementwise::exp_significand, Notation::call, Binding::primary, "exp_significand",
+     "exp_significand", true},
+    {Elementwise::logical_not, Notation::prefix, Binding::unary, "~", "!", false},
+    {Elementwise::add, Notation::infix, Binding::sum, "+", "+", false},
+    {Elementwise::sub, Notation::infix, Binding::sum, "-", "-", false},
+    {Elementwise::mul, Notation::infix, Binding::product, "*", "*", false},
+    {Elementwise::div, Notation::infix, Binding::product, "/", "/", true},
+    {Elementwise::maximum, Notation::call, Binding::primary, "maximum", "maximum", false},
+    {Elementwise::minimum, Notation::call, Binding::primary, "minimum", "minimum", false},
+    {Elementwise::pow, Notation::call, Binding::primary, "pow", "pow", true},
+    {Elementwise::tanh_of_exp, Notation::call, Binding::primary, "tanh_of_exp", "tanh_of_exp",
+     true},
+    {Elementwise::sigmoid_of_exp, Notation::call, Binding::primary, "sigmoid_of_exp",
+     "sigmoid_of_exp", true},
+    {Elementwise::lt, Notation::infix, Binding::comparison, "<", "<", false},
+    {Elementwise::le, Notation::infix, Binding::comparison, "<=", "<=", false},
+    {Elementwise::eq, Notation::infix, Binding::comparison, "==", "==", false},
+    {Elementwise::logical_and, Notation::infix, Binding::logic, "&", "&&", false},
+    {Elementwise::logical_or, Notation::infix, Binding::logic, "|", "||", false},
+    {Elementwise::where, Notation::call, Binding::primary, "select", "select", false},
 };
 
 const Spelling& spelling_of(Elementwise function) {
@@ -127,10 +129,10 @@ Expression spell_integer(double value) {
 Expression spell(Elementwise function, const std::vector<Expression>& operands, bool vectors) {
     const Spelling& spelling = spelling_of(function);
     const std::string name = vectors ? spelling.vector : spelling.scalar;
-    if (spelling.form == Form::pass) return operands[0];
-    if (spelling.form == Form::prefix)
+    if (spelling.form == Notation::pass) return operands[0];
+    if (spelling.form == Notation::prefix)
         return {name + operands[0].in(tighter(Binding::unary)), Binding::unary};
-    if (spelling.form == Form::infix) {
+    if (spelling.form == Notation::infix) {
         // Comparisons and logic never stand bare inside each other.
         const bool strict = int(spelling.binding) <= int(Binding::comparison);
         const Binding left = strict ? Binding::sum : spelling.binding;
@@ -145,8 +147,8 @@ Expression spell(Elementwise function, const std::vector<Expression>& operands, 
 bool is_expensive(Elementwise function) { return spelling_of(function).expensive; }
 
 bool is_operator(Elementwise function) {
-    const Form form = spelling_of(function).form;
-    return form == Form::infix || form == Form::prefix;
+    const Notation form = spelling_of(function).form;
+    return form == Notation::infix || form == Notation::prefix;
 }
 
 }  // namespace fovea::emit

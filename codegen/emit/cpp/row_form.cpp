@@ -11,7 +11,7 @@ using namespace kernel;
 
 namespace {
 
-constexpr std::int64_t kLanes = 16;
+constexpr std::int64_t kRowLanes = 16;
 
 /// Takes the stores of sums over rows out of the nodes: passes add to them.
 void find_row_sums(const Kernel& kernel, const Form& form, Signature& signature, RowForm& result) {
@@ -84,7 +84,7 @@ RowForm find_row_form(const Kernel& kernel, const Form& form, Signature& signatu
 
 bool is_whole(const Kernel& kernel, AxisId lane) {
     const Dim& extent = kernel.axes[std::size_t(lane)].extent;
-    return extent.is_static() && extent.value() % kLanes == 0;
+    return extent.is_static() && extent.value() % kRowLanes == 0;
 }
 
 }  // namespace fovea::emit

@@ -16,9 +16,9 @@ using llvm::Value;
 
 namespace {
 
-class Writer : public GroupTiles {
+class GroupForwardWriter : public GroupTiles {
   public:
-    Writer(const AttentionGroupPlan& plan, Function& function)
+    GroupForwardWriter(const AttentionGroupPlan& plan, Function& function)
         : GroupTiles(plan, function), score_(plan.scores[0]), sum_(plan.sums[0]) {}
 
   private:
@@ -196,7 +196,7 @@ class Writer : public GroupTiles {
 }  // namespace
 
 void write_attention_forward(const AttentionGroupPlan& plan, Function& function) {
-    Writer(plan, function).run();
+    GroupForwardWriter(plan, function).run();
 }
 
 }  // namespace fovea::emit::nvptx

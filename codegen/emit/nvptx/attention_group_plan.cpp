@@ -16,17 +16,17 @@ namespace {
 using Plan = AttentionGroupPlan;
 
 /// Of shared memory, with some left for barrier objects and bounds.
-constexpr int kMostSharedBytes = 224 * 1024;
+constexpr int kGroupSharedBytes = 224 * 1024;
 /// Registers of a thread that tiles may take; addresses and the rest need the others of 240.
-constexpr int kTileRegisters = 216;
+constexpr int kGroupTileRegisters = 216;
 /// And with what is read ahead, while nothing is computed.
 constexpr int kReadAheadRegisters = 224;
 
-[[noreturn]] void refuse(std::string reason) { throw TileRefusal{std::move(reason)}; }
+[[noreturn]] void refuse_group(std::string reason) { throw TileRefusal{std::move(reason)}; }
 
-class Planner {
+class GroupPlanner {
   public:
-    Planner(Plan& plan, const TileMatrixPlan& matrices)
+    GroupPlanner(Plan& plan, const TileMatrixPlan& matrices)
         : plan_(plan), kernel_(plan.kernel), matrices_(matrices), users_(users_of(plan.kernel)) {}
 
     void run() {
@@ -44,7 +44,8 @@ class Planner {
         for (Plan::Operand& operand : plan_.moving) operand.rows = plan_.tile_columns;
         for (std::vector<Plan::Operand>* operands : {&plan_.fixed, &plan_.moving})
             for (Plan::Operand& operand : *operands) add_map(operand);
-        if (plan_.shared_bytes() > kMostSharedBytes) refuse("tiles too wide for shared memory");
+        if (plan_.shared_bytes() > kGroupSharedBytes)
+            refuse_group("tiles too wide for shared memory");
     }
 
   private:
@@ -57,12 +58,12 @@ class Planner {
 
     void find_loop() {
         for (Id id : plan_.task) {
-            if (as<Contract>(kernel_, id)) refuse("a product outside of a loop over tiles");
+            if (as<Contract>(kernel_, id)) refuse_group("a product outside of a loop over tiles");
             if (!as<Loop>(kernel_, id)) continue;
-            if (plan_.loop >= 0) refuse("several loops over tiles");
+            if (plan_.loop >= 0) refuse_group("several loops over tiles");
             plan_.loop = id;
         }
-        if (plan_.loop < 0) refuse("no loop over tiles");
+        if (plan_.loop < 0) refuse_group("no loop over tiles");
     }
 
     /// Whether a bound is the same for all rows of a block, or, where tiles of keys have as many
@@ -116,10 +117,10 @@ class Planner {
         const int tiles = int(plan_.scores.size()) + tiles_beside_scores();
         for (int columns = 128; columns >= 32; columns /= 2) {
             const int weights = columns / 4;  // of one sum, in bfloat16
-            if (registers_of_sums() + tiles * columns / 2 + weights <= kTileRegisters)
+            if (registers_of_sums() + tiles * columns / 2 + weights <= kGroupTileRegisters)
                 return columns;
         }
-        refuse("tiles too wide for registers");
+        refuse_group("tiles too wide for registers");
     }
     int registers_of_sums() const {
         int registers = 0;
@@ -147,9 +148,9 @@ class Planner {
 
     void find_products() {
         for (Id id : loop().body) {
-            if (as<Store>(kernel_, id)) refuse("a store inside of its loop");
+            if (as<Store>(kernel_, id)) refuse_group("a store inside of its loop");
             if (as<Reduce>(kernel_, id) && axes(id) != std::vector{plan_.rows})
-                refuse("a reduction inside of its loop over another axis than the keys");
+                refuse_group("a reduction inside of its loop over another axis than the keys");
             const Contract* contract = as<Contract>(kernel_, id);
             if (!contract) continue;
             const Id rows = has_rows(contract->a) ? contract->a : contract->b;
@@ -158,13 +159,14 @@ class Planner {
             const TileMatrixPlan::Operand& operand = matrices_.operands.at(columns);
             const bool sums_tile = contract->axes[0] == loop().axis;
             if (operand.home != plan_.loop || operand.row != loop().axis || sums_tile == loads)
-                refuse("products that are not of queries and keys, then of weights and values");
+                refuse_group(
+                    "products that are not of queries and keys, then of weights and values");
             const std::size_t moving = number_of(plan_.moving, columns);
             if (loads) plan_.scores.push_back({id, number_of(plan_.fixed, rows), moving});
             else plan_.sums.push_back({id, rows, moving});
         }
         if (plan_.scores.empty() || plan_.sums.empty())
-            refuse("other products than of queries and keys, and of weights and values");
+            refuse_group("other products than of queries and keys, and of weights and values");
     }
 
     /// The number of an operand, which is added where there is none.
@@ -182,12 +184,12 @@ class Planner {
         const std::vector<Id>& users = users_[std::size_t(sum.product)];
         const Map* add = users.size() == 1 ? as<Map>(kernel_, users[0]) : nullptr;
         if (!add || add->function != Elementwise::add || axes(users[0]) != axes(sum.product))
-            refuse("a product of weights and values that is not summed over the tiles");
+            refuse_group("a product of weights and values that is not summed over the tiles");
         const std::vector<Carry>& carries = loop().carries;
         const auto carry = std::find_if(carries.begin(), carries.end(),
                                         [&](const Carry& one) { return one.next == users[0]; });
         if (carry == carries.end() || users_[std::size_t(users[0])] != std::vector<Id>{plan_.loop})
-            refuse("a sum of weighted values that is read inside of its loop");
+            refuse_group("a sum of weighted values that is read inside of its loop");
         sum.carry = std::size_t(carry - carries.begin());
     }
 
@@ -225,36 +227,37 @@ class Planner {
     /// What is made of the sum must not be needed until the next tile's scores are weights.
     void check_rescaled_sum() const {
         if (plan_.sums.size() > 1 || plan_.scores.size() > 1)
-            refuse("several products of a kind, and more in its loop than sums of them");
+            refuse_group("several products of a kind, and more in its loop than sums of them");
         const Plan::Sum& sum = plan_.sums[0];
         const std::set<Id> made = made_of(loop().carries[sum.carry].argument);
         std::set<Id> needed{sum.weights, plan_.scores[0].product};
         for (const Carry& carry : loop().carries)
             if (carry.next != added(sum)) needed.insert(carry.next);
         if (std::any_of(needed.begin(), needed.end(), [&](Id id) { return made.contains(id); }))
-            refuse("weights that depend on the sum of the tiles before");
+            refuse_group("weights that depend on the sum of the tiles before");
     }
 
     void add_map(Plan::Operand& operand) {
         const Access& access = as<Load>(kernel_, operand.load)->access;
         const Buffer& buffer = kernel_.buffers[std::size_t(access.buffer)];
-        if (buffer.dtype != DType::bf16) refuse(buffer.name + " in memory as float32");
+        if (buffer.dtype != DType::bf16) refuse_group(buffer.name + " in memory as float32");
         const TileMatrixPlan::Operand& tile = matrices_.operands.at(operand.load);
         operand.columns = matrices_.length(tile.column);
         if (operand.columns != 64 && operand.columns != 128)
-            refuse("rows of " + std::to_string(operand.columns) + " elements, not of 64 or 128");
+            refuse_group("rows of " + std::to_string(operand.columns) +
+                         " elements, not of 64 or 128");
         operand.map = {access.buffer, access.offset, {}, 128};
         add_axis(operand, access, tile.column, Plan::kBoxColumns);
         add_axis(operand, access, tile.row, operand.rows);
         for (AxisId point : plan_.points) add_axis(operand, access, point, 1);
         if (auto reason = why_not_tensor_map(kernel_, operand.map))
-            refuse(buffer.name + " in memory in a way that no copy takes: " + *reason);
+            refuse_group(buffer.name + " in memory in a way that no copy takes: " + *reason);
     }
 
     void add_axis(Plan::Operand& operand, const Access& access, AxisId axis, int box) {
         for (const Stride& stride : access.strides) {
             if (stride.axis != axis) continue;
-            if (stride.panel) refuse("an operand in panels");
+            if (stride.panel) refuse_group("an operand in panels");
             operand.axes.push_back(axis);
             operand.map.axes.push_back(
                 {kernel_.axes[std::size_t(axis)].extent, stride.stride, box});
@@ -283,7 +286,7 @@ AttentionGroupPlan plan_attention_group(const Kernel& kernel) {
     plan.points = matrices.points;
     plan.rows = matrices.rows;
     plan.task = matrices.task;
-    Planner(plan, matrices).run();
+    GroupPlanner(plan, matrices).run();
     return plan;
 }
 

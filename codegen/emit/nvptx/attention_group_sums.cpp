@@ -17,9 +17,10 @@ using llvm::Value;
 
 namespace {
 
-class Writer : public GroupTiles {
+class GroupSumsWriter : public GroupTiles {
   public:
-    Writer(const AttentionGroupPlan& plan, Function& function) : GroupTiles(plan, function) {}
+    GroupSumsWriter(const AttentionGroupPlan& plan, Function& function)
+        : GroupTiles(plan, function) {}
 
   private:
     /// And how many tiles not all rows see whole.
@@ -159,7 +160,7 @@ class Writer : public GroupTiles {
 }  // namespace
 
 void write_attention_sums(const AttentionGroupPlan& plan, Function& function) {
-    Writer(plan, function).run();
+    GroupSumsWriter(plan, function).run();
 }
 
 }  // namespace fovea::emit::nvptx

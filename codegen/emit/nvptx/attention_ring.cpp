@@ -17,7 +17,7 @@ constexpr int kRowBytes = AttentionGroupPlan::kBoxColumns * 2;
 constexpr int kClearing = 1;  // barrier of the groups that compute
 constexpr int kFixed = 0, kFirstFull = 1;  // barrier objects
 
-int bytes_of(const std::vector<AttentionGroupPlan::Operand>& operands) {
+int bytes_of_operands(const std::vector<AttentionGroupPlan::Operand>& operands) {
     int bytes = 0;
     for (const AttentionGroupPlan::Operand& operand : operands) bytes += operand.bytes();
     return bytes;
@@ -65,7 +65,7 @@ Value* AttentionRing::fixed_memory(std::size_t number) {
 }
 
 Value* AttentionRing::memory(std::size_t number, Value* tile) {
-    int before = bytes_of(plan_.fixed);
+    int before = bytes_of_operands(plan_.fixed);
     for (std::size_t i = 0; i < number; ++i) before += kStages * plan_.moving[i].bytes();
     Value* bytes = f_.ir().CreateMul(stage(tile), integer(plan_.moving[number].bytes()));
     return at_byte(f_, memory_, f_.ir().CreateAdd(bytes, integer(before)));
@@ -99,7 +99,7 @@ void AttentionRing::bring_party(int party, Value* tile, Value* row) {
 
 void AttentionRing::bring_all(Value* first, Value* tiles,
                               const std::function<Value*(Value*)>& start) {
-    arrive_expecting(f_, barriers_.at(kFixed), bytes_of(plan_.fixed));
+    arrive_expecting(f_, barriers_.at(kFixed), bytes_of_operands(plan_.fixed));
     for (std::size_t i = 0; i < plan_.fixed.size(); ++i)
         bring(int(i), plan_.fixed[i], first, fixed_memory(i), barriers_.at(kFixed));
     f_.loop(integer(0), tiles, integer(1), [&](Value* tile) {

@@ -13,12 +13,6 @@ namespace fovea::emit::nvptx {
 using kernel::Reduction;
 using llvm::Value;
 
-namespace {
-
-constexpr int kWarp = 32;
-
-}  // namespace
-
 void Function::barrier() { ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_barrier0, {}, {}); }
 
 Value* Function::from_lane(Value* value, int mask) {

@@ -21,8 +21,8 @@ std::string form_of(const Kernel& kernel, const ContractionPlan& plan) {
     return "products by threads, in float32, not by warps (mma.sync): they have no rows";
 }
 
-PtxLaunch write_launch(llvm::Module& module, const Kernel& kernel, const std::string& entry,
-                       const ContractionPlan& plan) {
+PtxLaunch write_contraction_launch(llvm::Module& module, const Kernel& kernel,
+                                   const std::string& entry, const ContractionPlan& plan) {
     const VectorShape vector = vector_shape(kernel, plan);
     const bool has_rows = plan.form != ContractionForm::vector;
     const int tile_columns = has_rows ? plan.tile_columns : vector.columns;
@@ -58,7 +58,7 @@ PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel,
         const std::string entry =
             is_last ? kernel.name
                     : name_entry(kernel.name + "_to_" + std::to_string(plan.taken.most));
-        result.launches.push_back(write_launch(module, kernel, entry, plan));
+        result.launches.push_back(write_contraction_launch(module, kernel, entry, plan));
         if (plans.size() > 1)
             result.launches.back().range = {kernel.axes[std::size_t(plan.rows)].extent,
                                             plan.taken.least, plan.taken.most};

@@ -11,7 +11,7 @@ using namespace kernel;
 
 namespace {
 
-constexpr int kSwizzle = 128;  // bytes
+constexpr int kBoxSwizzle = 128;  // bytes
 
 class Boxes {
   public:
@@ -27,11 +27,11 @@ class Boxes {
         const DType dtype = kernel_.buffers[std::size_t(access_.buffer)].dtype;
         const bool is_tf32 = plan_.factors == Factors::tf32;
         if (dtype != (is_tf32 ? DType::f32 : DType::bf16)) return std::nullopt;
-        const int row = kSwizzle / plan_.element_bytes();
+        const int row = kBoxSwizzle / plan_.element_bytes();
         if (access_.row >= 0 || !has_plain_strides()) return std::nullopt;
         boxes_.map.buffer = access_.buffer;
         boxes_.map.offset = access_.offset;
-        boxes_.map.swizzle = kSwizzle;
+        boxes_.map.swizzle = kBoxSwizzle;
         boxes_.map.rounds_to_tf32 = is_tf32;
         if (operand_.depth_inside) {
             add_depth(row);

@@ -16,7 +16,6 @@ namespace {
 constexpr int kPiece = 16, kColumns = 8;  // rows and columns of a piece
 constexpr int kDepthBytes = 32;           // along its depth
 constexpr int kEight = 8;                 // rows of a matrix that ldmatrix reads
-constexpr int kWarp = 32;
 
 /// Warps along the rows of a block's tile.
 constexpr int kWarpsAlongRows = 2;

@@ -15,7 +15,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kWarp = 32;
 /// Registers of a thread of the group that copies, and of the two that multiply, where these have
 /// more sums than leave room for all else in an equal share, 168: of 65536 in all.
 constexpr int kCopying = 40, kMultiplying = 232, kManySums = 128;

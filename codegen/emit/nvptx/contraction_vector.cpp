@@ -10,8 +10,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kWarp = 32;
-
 Value* product_of_operands(const ContractionBlock& block, Value* at, Value* sum) {
     Function& f = block.f;
     set_depth(block, at);

@@ -22,6 +22,9 @@
 
 namespace fovea::emit::nvptx {
 
+/// Threads that run in step.
+inline constexpr int kWarp = 32;
+
 using Values = std::vector<llvm::Value*>;
 
 class Function {

@@ -13,8 +13,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kComputing = AttentionGroupPlan::kGroups * 128;  // threads
-constexpr int kRowBytes = AttentionGroupPlan::kBoxColumns * 2;
+constexpr int kComputingThreads = AttentionGroupPlan::kGroups * 128;  // threads
+constexpr int kBoxRowBytes = AttentionGroupPlan::kBoxColumns * 2;
 // Of the 168 registers that each thread starts with.
 constexpr int kRegistersLeft = 24, kRegisters = 240;
 
@@ -30,7 +30,7 @@ void GroupTiles::run() {
     find_rows();
     find_tiles();
     if (!has_waited_) wait_for_block();
-    Value* computes = ir_.CreateICmpULT(f_.thread(), integer(kComputing));
+    Value* computes = ir_.CreateICmpULT(f_.thread(), integer(kComputingThreads));
     const auto compute = [&] {
         take_registers(f_, kRegisters);
         find_rows();
@@ -39,7 +39,7 @@ void GroupTiles::run() {
     };
     const auto bring = [&] {
         give_registers(f_, kRegistersLeft);
-        Value* first = ir_.CreateICmpEQ(f_.thread(), integer(kComputing));
+        Value* first = ir_.CreateICmpEQ(f_.thread(), integer(kComputingThreads));
         f_.when(ir_.CreateAnd(first, ir_.CreateICmpSGT(tiles_, integer(0))), [&] {
             ring_.bring_all(first_row_, tiles_, [&](Value* tile) { return start_of_tile(tile); });
         });
@@ -156,7 +156,7 @@ GroupTiles::Registers GroupTiles::fence(const Registers& registers) {
 Values GroupTiles::start_score(const Plan::Score& score, Value* moving_at, const Part& part) {
     const Plan::Operand &fixed = plan_.fixed[score.fixed], &moving = plan_.moving[score.moving];
     Value* group = ir_.CreateLShr(f_.thread(), 7);
-    const int group_bytes = Plan::kGroupRows * kRowBytes;
+    const int group_bytes = Plan::kGroupRows * kBoxRowBytes;
     Value* rows =
         describe_operand(f_, ir_.CreateGEP(ir_.getInt8Ty(), ring_.fixed_memory(score.fixed),
                                            ir_.CreateMul(group, integer(group_bytes))));
@@ -165,7 +165,7 @@ Values GroupTiles::start_score(const Plan::Score& score, Value* moving_at, const
     for (int depth = 0; depth < moving.columns; depth += kDepth) {
         const int box = depth / Plan::kBoxColumns, in_box = depth % Plan::kBoxColumns * 2;
         Value* a = plus(rows, box * fixed.box_bytes() + in_box);
-        Value* b = plus(columns, box * moving.box_bytes() + part.first * kRowBytes + in_box);
+        Value* b = plus(columns, box * moving.box_bytes() + part.first * kBoxRowBytes + in_box);
         sums = depth == 0 ? start_first_product(f_, a, b, part.columns)
                           : start_product(f_, a, b, false, false, sums);
     }
@@ -178,7 +178,7 @@ Values GroupTiles::add_rows(std::size_t moving, Value* rows_at, const Registers&
     Value* rows = describe_operand(f_, rows_at, plan_.moving[moving].box_bytes());
     Values sums = registers.sums;
     for (std::size_t i = 0; i < registers.weights.size(); ++i) {
-        Value* b = plus(rows, (first + int(i) * kDepth) * kRowBytes);
+        Value* b = plus(rows, (first + int(i) * kDepth) * kBoxRowBytes);
         sums = start_product_of_registers(f_, registers.weights[i], b, sums);
     }
     commit_products(f_);

@@ -23,12 +23,12 @@ llvm::CallInst* call(Function& f, llvm::Type* result, const std::string& text,
 }
 
 /// `=f,=f,…`, and `,0,1,…`: so many outputs, and inputs tied to them.
-std::string outputs(std::size_t count) {
+std::string field_outputs(std::size_t count) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) text += i ? ",=f" : "=f";
     return text;
 }
-std::string ties(std::size_t count) {
+std::string field_ties(std::size_t count) {
     std::string text;
     for (std::size_t i = 0; i < count; ++i) text += "," + std::to_string(i);
     return text;
@@ -42,7 +42,8 @@ Values update(Function& f, const std::string& text, const std::string& more_cons
     auto* result = llvm::StructType::get(f.ir().getContext(), types);
     Value* all = call(
         f, result, text,
-        outputs(floats.size()) + more_constraints + ties(floats.size()) + ",~{memory}", operands);
+        field_outputs(floats.size()) + more_constraints + field_ties(floats.size()) + ",~{memory}",
+        operands);
     Values updated;
     for (unsigned i = 0; i < floats.size(); ++i)
         updated.push_back(f.ir().CreateExtractValue(all, i));

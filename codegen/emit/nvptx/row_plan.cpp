@@ -5,6 +5,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/form.h"
+#include "codegen/emit/nvptx/function.h"
 #include "codegen/emit/nvptx/skeletons.h"
 
 namespace fovea::emit::nvptx {
@@ -13,7 +14,7 @@ using namespace kernel;
 
 namespace {
 
-constexpr int kWarp = 32, kBlock = 256;
+constexpr int kBlock = 256;
 constexpr int kLongColumn = 32;  // positions along a column that several threads share
 constexpr int kLongRow = 128;    // threads for a row whose length is not static
 constexpr int kKept = 16;        // elements of a row that one thread keeps
@@ -25,9 +26,9 @@ int power_of_two_from(std::int64_t least) {
     return result;
 }
 
-class Planner {
+class RowPlanner {
   public:
-    explicit Planner(const Kernel& kernel) : kernel_(kernel), form_(find_form(kernel)) {}
+    explicit RowPlanner(const Kernel& kernel) : kernel_(kernel), form_(find_form(kernel)) {}
 
     RowPlan run() {
         find_sums();
@@ -227,8 +228,10 @@ std::vector<AxisId> RowPlan::inner() const {
     return result;
 }
 
-RowPlan plan_rows(const Kernel& kernel) { return Planner(kernel).run(); }
+RowPlan plan_rows(const Kernel& kernel) { return RowPlanner(kernel).run(); }
 
-std::optional<std::string> why_not_rows(const Kernel& kernel) { return Planner(kernel).why_not(); }
+std::optional<std::string> why_not_rows(const Kernel& kernel) {
+    return RowPlanner(kernel).why_not();
+}
 
 }  // namespace fovea::emit::nvptx

@@ -15,8 +15,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kWarp = 32;
-
 class Rows {
   public:
     Rows(llvm::Module& module, const Kernel& kernel)

@@ -18,7 +18,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kWarp = 32, kThreads = 128;
+constexpr int kThreads = 128;
 constexpr int kLooks = 4;  // ids that a thread looks at before the found rows are added
 constexpr int kWords = kLooks * kThreads / kWarp;
 

@@ -28,9 +28,9 @@ struct Since {
     bool operator==(const Since&) const = default;
 };
 
-class Barriers {
+class BarrierPlacement {
   public:
-    explicit Barriers(TilePlan& plan) : plan_(plan) {}
+    explicit BarrierPlacement(TilePlan& plan) : plan_(plan) {}
 
     /// What has happened after the block, when `since` has before.
     Since run(Id block, Since since) {
@@ -149,6 +149,6 @@ std::vector<TileRead> reads_of(const TilePlan& plan, Id value) {
     return reads.sorted();
 }
 
-void place_barriers(TilePlan& plan) { Barriers(plan).run(-1, {}); }
+void place_barriers(TilePlan& plan) { BarrierPlacement(plan).run(-1, {}); }
 
 }  // namespace fovea::emit::nvptx

@@ -19,8 +19,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kWarp = 32, kRowThreads = 16, kPiece = 4;
-constexpr unsigned kShared = 3;
+constexpr int kRowThreads = 16, kElementsPiece = 4;
+constexpr unsigned kTileSpace = 3;
 
 int pieces(int length, int size) { return (length + size - 1) / size; }
 
@@ -37,7 +37,7 @@ TileElements::TileElements(const TilePlan& plan, Function& function) : plan_(pla
         module, type, false,
         dynamic ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage, initial,
         f_.llvm_function().getName() + "_tiles", nullptr, llvm::GlobalValue::NotThreadLocal,
-        kShared);
+        kTileSpace);
     memory->setAlignment(llvm::Align(16));
     for (const auto& [id, axes] : plan.arrays) {
         arrays_[id] =
@@ -140,8 +140,8 @@ void TileElements::write_matrix(const TileStep& step) {
     const int rows = plan_.length(step.axes[0]), columns = plan_.length(step.axes[1]);
     const int column_threads = std::min(kRowThreads, int(std::bit_ceil(unsigned(columns))));
     const int row_threads = plan_.threads / column_threads;
-    const int row_piece = std::min(kPiece, pieces(rows, row_threads));
-    const int column_piece = std::min(kPiece, pieces(columns, column_threads));
+    const int row_piece = std::min(kElementsPiece, pieces(rows, row_threads));
+    const int column_piece = std::min(kElementsPiece, pieces(columns, column_threads));
     Value* row = ir.CreateUDiv(f_.thread(), integer(column_threads));
     Value* column = ir.CreateAnd(f_.thread(), integer(column_threads - 1));
     f_.loop(integer(0), integer(rows), integer(row_threads * row_piece), [&](Value* first_row) {

@@ -13,7 +13,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kPiece = 8;  // elements that a thread copies at once, 16 bytes of bfloat16
+constexpr int kCopiedPiece = 8;  // elements that a thread copies at once, 16 bytes of bfloat16
 
 }  // namespace
 
@@ -53,11 +53,11 @@ void TileMatrices::copy(Id load, Value* first, Value* end) {
 }
 
 void TileMatrices::over_pieces(const TileMatrixPlan::Operand& operand, const Body& body) {
-    const int pieces = plan_.length(operand.column) / kPiece;
+    const int pieces = plan_.length(operand.column) / kCopiedPiece;
     const int all = plan_.length(operand.row) * pieces;
     const auto at = [&](Value* number) {
         body(ir_.CreateUDiv(number, integer(pieces)),
-             ir_.CreateNSWMul(ir_.CreateURem(number, integer(pieces)), integer(kPiece)));
+             ir_.CreateNSWMul(ir_.CreateURem(number, integer(pieces)), integer(kCopiedPiece)));
     };
     if (!operand.is_asynchronous() || all % f_.threads() != 0) {
         f_.loop(f_.thread(), integer(all), integer(f_.threads()), at);
@@ -77,7 +77,7 @@ void TileMatrices::copy_through_registers(Id load, Value* first, Value* end) {
         f_.set_position(operand.row, ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, at, last));
         Values words;
         Value* low = nullptr;
-        for (int i = 0; i < kPiece; ++i) {
+        for (int i = 0; i < kCopiedPiece; ++i) {
             Value* position = ir_.CreateNSWAdd(column, integer(i));
             f_.set_position(operand.column, ir_.CreateZExt(position, wide));
             Value* value = f_.load(access);
@@ -103,7 +103,7 @@ void TileMatrices::start_copy(Id load, Value* first, Value* end) {
         f_.set_position(operand.column, ir_.CreateZExt(column, wide));
         ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s, {},
                             {address(operand, stage, row, column), f_.address(access),
-                             ir_.CreateSelect(exists, integer(2 * kPiece), integer(0))});
+                             ir_.CreateSelect(exists, integer(2 * kCopiedPiece), integer(0))});
     });
 }
 

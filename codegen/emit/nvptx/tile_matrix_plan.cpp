@@ -15,16 +15,16 @@ using namespace kernel;
 namespace {
 
 /// Of shared memory, with some left for what else a block keeps there: two blocks fit a processor.
-constexpr int kSharedBytes = 80 * 1024;
+constexpr int kMatrixSharedBytes = 80 * 1024;
 /// Registers of a thread that tiles may take, and that they may with operands; addresses and the
 /// rest need the others.
 constexpr int kTileRegisters = 150, kAllRegisters = 160;
 
-[[noreturn]] void refuse(std::string reason) { throw TileRefusal{std::move(reason)}; }
+[[noreturn]] void refuse_matrices(std::string reason) { throw TileRefusal{std::move(reason)}; }
 
-class Planner {
+class MatrixPlanner {
   public:
-    explicit Planner(TileMatrixPlan& plan)
+    explicit MatrixPlanner(TileMatrixPlan& plan)
         : plan_(plan),
           kernel_(plan.kernel),
           users_(users_of(plan.kernel)),
@@ -33,19 +33,19 @@ class Planner {
     void run() {
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id)
             if (auto contract = as<Contract>(kernel_, id)) add(id, *contract);
-        if (plan_.operands.empty()) refuse("no product of matrices");
+        if (plan_.operands.empty()) refuse_matrices("no product of matrices");
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) check(id);
         // Where more than two products are at work, longer tiles would not fit the registers.
         const int most = products_ > 2 ? 32 : 64;
         for (int columns = most; columns >= 16; columns /= 2) {
             plan_.tile_columns = columns;
             place_operands();
-            if (plan_.shared_bytes > kSharedBytes) continue;
+            if (plan_.shared_bytes > kMatrixSharedBytes) continue;
             if (tile_registers() > kTileRegisters && columns > 16) continue;
             keep_in_registers();
             return;
         }
-        refuse("tiles too wide for shared memory");
+        refuse_matrices("tiles too wide for shared memory");
     }
 
   private:
@@ -55,24 +55,25 @@ class Planner {
     }
 
     void add(Id id, const Contract& contract) {
-        if (contract.factors != Factors::bf16) refuse("a product of floats");
+        if (contract.factors != Factors::bf16) refuse_matrices("a product of floats");
         ++products_;
         if (contract.axes.size() != 1 || axes(id).size() != 2 || !has(id, plan_.rows))
-            refuse("a product that is no tile of rows and columns");
+            refuse_matrices("a product that is no tile of rows and columns");
         for (Id operand : {contract.a, contract.b}) {
-            if (axes(operand).size() != 2) refuse("a product of tiles of other than two axes");
+            if (axes(operand).size() != 2)
+                refuse_matrices("a product of tiles of other than two axes");
             const bool is_rows = has(operand, plan_.rows);
             if (as<Load>(kernel_, operand)) add_operand(operand);
-            else if (!is_rows) refuse("columns of a product that are computed");
+            else if (!is_rows) refuse_matrices("columns of a product that are computed");
         }
         if (has(contract.a, plan_.rows) == has(contract.b, plan_.rows))
-            refuse("a product of two tiles with the rows");
+            refuse_matrices("a product of two tiles with the rows");
     }
 
     /// The axis with a loop, or that of the rows, is the operand's row.
     void add_operand(Id id) {
         const Access& access = as<Load>(kernel_, id)->access;
-        if (access.row >= 0) refuse("gathered rows of a product");
+        if (access.row >= 0) refuse_matrices("gathered rows of a product");
         TileMatrixPlan::Operand operand;
         for (AxisId axis : axes(id)) {
             const bool moves = axis == plan_.rows || loop_of(id, axis) >= 0;
@@ -80,10 +81,10 @@ class Planner {
             if (axis != plan_.rows && moves) operand.home = loop_of(id, axis);
         }
         if (operand.row < 0 || operand.column < 0)
-            refuse("a product of tiles along other axes than a loop's and one without");
+            refuse_matrices("a product of tiles along other axes than a loop's and one without");
         for (Id user : users_[std::size_t(id)])
             if (!as<Contract>(kernel_, user))
-                refuse("an operand of a product that is read elsewhere");
+                refuse_matrices("an operand of a product that is read elsewhere");
         if (kernel_.buffers[std::size_t(access.buffer)].dtype != DType::bf16)
             operand.why_not_asynchronous = "it is no bfloat16 in memory";
         else if (!lies_in_groups(kernel_, access, operand.column, 8))
@@ -104,34 +105,34 @@ class Planner {
         const std::vector<AxisId>& own = axes(id);
         if (own.size() > 2 ||
             (own.size() == 2 && !plan_.operands.contains(id) && !has(id, plan_.rows)))
-            refuse("a tile of other axes than the rows and one of columns");
+            refuse_matrices("a tile of other axes than the rows and one of columns");
         if (auto loop = as<Loop>(kernel_, id); loop && loop->kind == LoopKind::tiles) {
             if (positions_[std::size_t(id)].loops.size() > plan_.points.size() + 1)
-                refuse("loops over tiles inside each other");
+                refuse_matrices("loops over tiles inside each other");
             for (Id bound : {loop->lower, loop->upper})
                 if (bound >= 0 && !axes(bound).empty() && axes(bound) != std::vector{plan_.rows})
-                    refuse("a bound of a loop along another axis than the rows");
+                    refuse_matrices("a bound of a loop along another axis than the rows");
         }
         if (auto reduce = as<Reduce>(kernel_, id))
             if (reduce->blocks >= 0 || reduce->axes.size() != 1 || reduce->axes[0] == plan_.rows)
-                refuse("a sum over the rows");
+                refuse_matrices("a sum over the rows");
         if (auto store = as<Store>(kernel_, id)) {
-            if (store->access.row >= 0) refuse("a store to gathered rows");
-            if (!has(store->value, plan_.rows)) refuse("a store of a value without rows");
+            if (store->access.row >= 0) refuse_matrices("a store to gathered rows");
+            if (!has(store->value, plan_.rows)) refuse_matrices("a store of a value without rows");
             for (const Stride& stride : store->access.strides)
                 if (!has(store->value, stride.axis) &&
                     std::find(plan_.points.begin(), plan_.points.end(), stride.axis) ==
                         plan_.points.end())
-                    refuse("a store along another axis than its value's");
+                    refuse_matrices("a store along another axis than its value's");
         }
         if (auto load = as<Load>(kernel_, id))
             if (kernel_.buffers[std::size_t(load->access.buffer)].written)
-                refuse("a buffer that it reads and writes");
+                refuse_matrices("a buffer that it reads and writes");
         for (AxisId axis : own) {
             const Dim& extent = kernel_.axes[std::size_t(axis)].extent;
             if (axis == plan_.rows || is_looped(axis)) continue;
             if (!extent.is_static() || extent.value() % 16 != 0 || extent.value() > 128)
-                refuse("columns that are no multiple of 16, or more than 128");
+                refuse_matrices("columns that are no multiple of 16, or more than 128");
         }
     }
 
@@ -223,8 +224,8 @@ TileMatrixPlan plan_tile_matrices(const Kernel& kernel) {
     drop_unused(plan.kernel);
     renumber(plan.kernel);
     plan.task = take_task(plan.kernel, plan.kernel.body, plan.points, plan.rows);
-    if (plan.rows < 0) refuse("no axis of independent tiles");
-    Planner(plan).run();
+    if (plan.rows < 0) refuse_matrices("no axis of independent tiles");
+    MatrixPlanner(plan).run();
     return plan;
 }
 

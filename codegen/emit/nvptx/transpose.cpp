@@ -14,8 +14,8 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kSide = 32, kThreads = 256;
-constexpr int kRowsAtOnce = kThreads / kSide;
+constexpr int kSide = 32, kTransposeThreads = 256;
+constexpr int kRowsAtOnce = kTransposeThreads / kSide;
 
 struct Transpose {
     const Load* load;
@@ -65,7 +65,7 @@ class Squares {
     Squares(llvm::Module& module, const Kernel& kernel, const Transpose& transpose)
         : kernel_(kernel),
           copy_(transpose),
-          f_(module, kernel, kernel.name, kThreads),
+          f_(module, kernel, kernel.name, kTransposeThreads),
           ir_(f_.ir()) {}
 
     PtxKernel run() {
@@ -98,7 +98,7 @@ class Squares {
     Id value() const { return copy_.store->value; }
 
     PtxLaunch launch() const {
-        PtxLaunch result{kernel_.name, grid_of(kernel_, copy_.points, 1), kThreads, 0};
+        PtxLaunch result{kernel_.name, grid_of(kernel_, copy_.points, 1), kTransposeThreads, 0};
         for (AxisId axis : {copy_.from, copy_.to})
             result.grid.push_back({kernel_.axes[std::size_t(axis)].extent, kSide});
         return result;

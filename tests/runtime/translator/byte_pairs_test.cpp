@@ -11,20 +11,20 @@ using fovea::runtime::parse_json;
 
 namespace {
 
-const std::string kReserved = R"("<unk>","<pad>","<bos>","<eos>")";
+const std::string kReservedText = R"("<unk>","<pad>","<bos>","<eos>")";
 
 /// Pieces of the pairs below: words that merge, and characters.
 std::string pieces(const std::string& tokens = "byte_pairs") {
-    return R"({"tokens":")" + tokens + R"(","source":[)" + kReserved +
+    return R"({"tokens":")" + tokens + R"(","source":[)" + kReservedText +
            R"(,"▁g","▁go","▁r","un","▁h","▁","g","o",".","h","i","r","u","n","!"],"target":[)" +
-           kReserved +
+           kReservedText +
            R"(,"▁v","▁va","al","ut","▁s","▁","v","a","s","l","u","t","!","c","o","r"]})";
 }
 
-struct Fixture {
+struct BytePairsFixture {
     TemporaryFolder folder;
     fovea::runtime::Model model = make_model();
-    Fixture() {
+    BytePairsFixture() {
         write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\n");
         write_text("pieces.json", pieces());
     }
@@ -51,7 +51,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("what is translated is a text again, and weights hold all that this takes") {
-    Fixture f;
+    BytePairsFixture f;
     f.train_by_heart();
     std::filesystem::remove("pieces.json");
     CHECK(f.translate({"Go.", "Hi.", "run !"}).out == "va !\nsalut !\ncours !\n");
@@ -68,7 +68,7 @@ TEST_CASE("what is translated is a text again, and weights hold all that this ta
 }
 
 TEST_CASE("long sentences are counted in pieces") {
-    Fixture f;
+    BytePairsFixture f;
     f.train_by_heart();
     const Result result = run_translator(
         f.model, {"translate", "--weights", "w", "--steps", "3", "xyz", "Run run !"});
@@ -78,7 +78,7 @@ TEST_CASE("long sentences are counted in pieces") {
 }
 
 TEST_CASE("a training of pieces goes on with the same pieces alone") {
-    Fixture f;
+    BytePairsFixture f;
     REQUIRE(f.train({"--epochs", "4"}).status == 0);
     const std::string whole = read_text("w");
     REQUIRE(f.train({"--epochs", "2"}).status == 0);
@@ -95,7 +95,7 @@ TEST_CASE("a training of pieces goes on with the same pieces alone") {
 }
 
 TEST_CASE("options and files that do not fit") {
-    Fixture f;
+    BytePairsFixture f;
     f.refused(f.train({"--min-freq", "1"}),
               "option '--min-freq' is for trainings without --bpe alone");
     f.refused(run_translator(f.model, {"train", "--data", "pairs.tsv", "--weights", "w", "--bpe",
@@ -114,7 +114,7 @@ TEST_CASE("options and files that do not fit") {
 }
 
 TEST_CASE("weights whose tokens are no pieces are refused") {
-    Fixture f;
+    BytePairsFixture f;
     f.train_by_heart();
     const auto weights = fovea::runtime::read_safetensors("w");
     auto metadata = weights.metadata();
@@ -129,7 +129,8 @@ TEST_CASE("weights whose tokens are no pieces are refused") {
               "cased_byte_pairs");
     metadata["tokens"] = "byte_pairs";
     metadata["src_vocab"] =
-        "[" + kReserved + R"(,"▁go","▁g","▁r","un","▁h","▁","g","o",".","h","i","r","u","n","!"])";
+        "[" + kReservedText +
+        R"(,"▁go","▁g","▁r","un","▁h","▁","g","o",".","h","i","r","u","n","!"])";
     write();
     f.refused(translated(),
               "'w2', source: piece 4, '▁go', is not made of two pieces before it; the pieces "
@@ -137,13 +138,13 @@ TEST_CASE("weights whose tokens are no pieces are refused") {
 }
 
 TEST_CASE("shared embeddings take one list of pieces") {
-    Fixture f;
+    BytePairsFixture f;
     f.model.settings.push_back({"share_embeddings", "true"});
     f.refused(f.train(),
               "this transformer was generated with share_embeddings=true, but the vocabulary of "
               "'pieces.json' is not one for both languages; train with --bpe and pieces of both "
               "(tools/learn_bpe.py --joint), or generate it without that setting");
-    const std::string list = "[" + kReserved + R"(,"▁","g","o",".","v","a","!"])";
+    const std::string list = "[" + kReservedText + R"(,"▁","g","o",".","v","a","!"])";
     write_text("pieces.json",
                R"({"tokens":"byte_pairs","source":)" + list + R"(,"target":)" + list + "}");
     CHECK(f.train({"--epochs", "1"}).status == 0);

@@ -12,10 +12,10 @@ using namespace fovea::runtime;
 
 namespace {
 
-struct Fixture {
+struct DivergenceFixture {
     TemporaryFolder folder;
     Model model = make_model();
-    Fixture() {
+    DivergenceFixture() {
         write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\nI see.\tJe vois .\n");
     }
     Result train(const std::vector<std::string>& more) {
@@ -48,7 +48,7 @@ void overwrite(const std::string& path, const std::vector<std::string>& names, f
 }  // namespace
 
 TEST_CASE("divergence: weights that the last step made infinite are not written") {
-    Fixture f;
+    DivergenceFixture f;
     REQUIRE(f.train({"--epochs=1"}).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
     const std::vector<std::string> diverging = {"--epochs=1", "--optimizer=sgd", "--lr=1e38",
@@ -63,7 +63,7 @@ TEST_CASE("divergence: weights that the last step made infinite are not written"
 }
 
 TEST_CASE("divergence: a loss on held out pairs that is none is never the best") {
-    Fixture f;
+    DivergenceFixture f;
     const Result first = f.train({"--epochs=1", "--lr=1e30", "--validation=0.3"});
     CHECK(first.status == 2);
     CHECK(first.err.find("translator: the loss on the held out pairs is not finite after epoch 1; "
@@ -82,7 +82,7 @@ TEST_CASE("divergence: a loss on held out pairs that is none is never the best")
 }
 
 TEST_CASE("divergence: weights and checkpoints that are not finite are refused") {
-    Fixture f;
+    DivergenceFixture f;
     REQUIRE(f.train({"--epochs=2"}).status == 0);
     const std::vector<std::string> names = {"decoder.dense.bias", "optimizer.v.decoder.dense.bias"};
     const std::string reason =
@@ -100,7 +100,7 @@ TEST_CASE("divergence: weights and checkpoints that are not finite are refused")
 }
 
 TEST_CASE("divergence: finite weights whose scores are none translate nothing") {
-    Fixture f;
+    DivergenceFixture f;
     REQUIRE(f.train({"--epochs=2"}).status == 0);
     overwrite("w", {"decoder.dense.weight", "decoder.embedding.weight"}, 3e38F);
     f.refuses({"translate", "--weights", "w", "Go."},

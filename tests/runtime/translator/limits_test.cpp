@@ -8,10 +8,10 @@ using namespace fake;
 
 namespace {
 
-struct Fixture {
+struct LimitsFixture {
     TemporaryFolder folder;
     fovea::runtime::Model model = make_model();
-    Fixture() { write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\n"); }
+    LimitsFixture() { write_text("pairs.tsv", "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\n"); }
     Result run(std::vector<std::string> arguments, const std::vector<std::string>& more) {
         arguments.insert(arguments.end(), more.begin(), more.end());
         return run_translator(model, std::move(arguments));
@@ -35,7 +35,7 @@ std::vector<std::string> number_options(const std::string& help) {
 }  // namespace
 
 TEST_CASE("limits: a number that is too large for its option is told the range") {
-    Fixture f;
+    LimitsFixture f;
     for (const std::string command : {"train", "translate", "evaluate", "bench"}) {
         const auto names = number_options(run_translator(f.model, {command, "--help"}).out);
         REQUIRE(names.size() >= 5);
@@ -57,7 +57,7 @@ TEST_CASE("limits: a number that is too large for its option is told the range")
 }
 
 TEST_CASE("limits: products of numbers do not run over") {
-    Fixture f;
+    LimitsFixture f;
     for (const std::vector<std::string>& refused :
          std::vector<std::vector<std::string>>{{"--batch=4294967296", "--accumulate=4294967296"},
                                                {"--batch=4611686018427387904", "--group-lengths=4"},
@@ -80,14 +80,14 @@ TEST_CASE("limits: products of numbers do not run over") {
 }
 
 TEST_CASE("limits: sizes that no memory holds are the user's mistake") {
-    Fixture f;
+    LimitsFixture f;
     const Result result = run_translator(f.model, {"bench", "--batch=1048576", "--steps=1048576"});
     CHECK(result.status == 2);
     CHECK(result.err.find("internal error") == std::string::npos);
 }
 
 TEST_CASE("limits: a long line is read as far as it counts") {
-    Fixture f;
+    LimitsFixture f;
     REQUIRE(f.run(kTrain, {}).status == 0);
     std::string line;
     for (int i = 0; i < 5000; ++i) line += "go ";

@@ -25,15 +25,15 @@ using fovea::runtime::parse_json;
 namespace {
 
 /// Trains 3 steps an epoch, or 2 with pairs held out, in this process alone.
-struct Fixture {
+struct FilesFixture {
     TemporaryFolder folder;
     fovea::runtime::Model model = make_model();
-    Fixture() {
+    FilesFixture() {
         write_text("pairs.tsv",
                    "Go.\tVa !\nHi.\tSalut !\nRun!\tCours !\nWow!\tÇa alors !\nI see.\tJe vois .\n"
                    "I try.\tJ'essaye .\nI won.\tJe gagne .\n");
     }
-    ~Fixture() { before_step = nullptr; }
+    ~FilesFixture() { before_step = nullptr; }
     Result train(const std::vector<std::string>& more) {
         std::vector<std::string> arguments = {"train",       "--data",     "pairs.tsv", "--weights",
                                               "w",           "--min-freq", "1",         "--batch=3",
@@ -52,7 +52,7 @@ struct Fixture {
 };
 
 /// Of each line of the log: epoch, loss, and the loss on held out pairs (0: none).
-std::vector<std::vector<double>> log_lines() {
+std::vector<std::vector<double>> numbers_of_log() {
     std::vector<std::vector<double>> lines;
     std::ifstream file("log");
     for (std::string text; std::getline(file, text);) {
@@ -70,16 +70,16 @@ void wait_for_checkpoint() { std::this_thread::sleep_for(std::chrono::millisecon
 }  // namespace
 
 TEST_CASE("train: the held out pairs measure the weights of their epoch") {
-    Fixture f;
+    FilesFixture f;
     const std::vector<std::string> options = {"--validation=0.3", "--epochs=6"};
     REQUIRE(f.train(options).status == 0);
-    const auto whole = log_lines();
+    const auto whole = numbers_of_log();
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
     CHECK(whole[5][2] != whole[0][2]);
     // An instance that starts anew prepares from the weights as they are.
     REQUIRE(f.train({"--validation=0.3", "--epochs=3"}).status == 0);
     REQUIRE(f.train({"--validation=0.3", "--epochs=6", "--resume"}).status == 0);
-    CHECK(log_lines() == whole);
+    CHECK(numbers_of_log() == whole);
     CHECK(read_text("w") == weights);
     CHECK(read_text("w.checkpoint") == checkpoint);
 }
@@ -87,7 +87,7 @@ TEST_CASE("train: the held out pairs measure the weights of their epoch") {
 TEST_CASE("train: after a kill and --resume the log has each epoch once") {
     for (const std::string validation : {"0", "0.3"}) {
         CAPTURE(validation);
-        Fixture f;
+        FilesFixture f;
         const std::vector<std::string> options = {"--epochs=6", "--validation=" + validation};
         const auto resumed = [&] {
             std::vector<std::string> all = options;
@@ -95,7 +95,7 @@ TEST_CASE("train: after a kill and --resume the log has each epoch once") {
             return all;
         };
         REQUIRE(f.train(options).status == 0);
-        const auto whole = log_lines();
+        const auto whole = numbers_of_log();
         REQUIRE(whole.size() == 6);
         const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
         for (const char* path : {"w", "w.checkpoint", "log"}) std::filesystem::remove(path);
@@ -113,7 +113,7 @@ TEST_CASE("train: after a kill and --resume the log has each epoch once") {
         before_step = nullptr;
         const Result last = f.train(resumed());
         CHECK(last.status == 0);
-        CHECK(log_lines() == whole);
+        CHECK(numbers_of_log() == whole);
         CHECK(read_text("w") == weights);
         CHECK(read_text("w.checkpoint") == checkpoint);
         CHECK(file_names() == std::vector<std::string>{"log", "pairs.tsv", "w", "w.checkpoint"});
@@ -130,7 +130,7 @@ TEST_CASE("train: what stays of a log") {
 }
 
 TEST_CASE("train: --resume without a checkpoint starts from the beginning, and says so") {
-    Fixture f;
+    FilesFixture f;
     const Result result = f.train({"--epochs=2", "--resume"});
     CHECK(result.status == 0);
     CHECK(result.err.starts_with(
@@ -141,7 +141,7 @@ TEST_CASE("train: --resume without a checkpoint starts from the beginning, and s
 }
 
 TEST_CASE("train: files that can't be written for a while are written later") {
-    Fixture f;
+    FilesFixture f;
     const std::vector<std::string> options = {"--epochs=6", "--validation=0.3"};
     REQUIRE(f.train(options).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
@@ -162,7 +162,7 @@ TEST_CASE("train: files that can't be written for a while are written later") {
 }
 
 TEST_CASE("train: a checkpoint that can't be written to the end fails, with the weights written") {
-    Fixture f;
+    FilesFixture f;
     before_step = [](std::uint64_t step) {
         if (step == 0) std::filesystem::create_directory("w.checkpoint");
     };
@@ -170,11 +170,11 @@ TEST_CASE("train: a checkpoint that can't be written to the end fails, with the 
     CHECK(result.status == 2);
     CHECK(result.err.ends_with("translator: cannot write 'w.checkpoint': Is a directory\n"));
     CHECK(std::filesystem::is_regular_file("w"));
-    CHECK(log_lines().size() == 2);
+    CHECK(numbers_of_log().size() == 2);
 }
 
 TEST_CASE("train: over a file size limit it ends with a sentence") {
-    Fixture f;
+    FilesFixture f;
     const pid_t child = fork();
     if (child == 0) {
         std::signal(SIGXFSZ, SIG_DFL);
@@ -192,7 +192,7 @@ TEST_CASE("train: over a file size limit it ends with a sentence") {
 }
 
 TEST_CASE("train: two trainings never write one file") {
-    Fixture f;
+    FilesFixture f;
     REQUIRE(f.train({"--epochs=1"}).status == 0);
     const std::string weights = read_text("w"), log = read_text("log");
     const auto refused = [&](const std::string& sentence) {
@@ -229,7 +229,7 @@ TEST_CASE("train: two trainings never write one file") {
 }
 
 TEST_CASE("train: links to files that are not there yet are followed") {
-    Fixture f;
+    FilesFixture f;
     std::filesystem::create_directory("far");
     for (const std::string name : {"w", "w.checkpoint", "log"})
         std::filesystem::create_symlink("far/" + name, name);
@@ -246,7 +246,7 @@ TEST_CASE("train: links to files that are not there yet are followed") {
 }
 
 TEST_CASE("train: SIGHUP that nohup ignores stays ignored") {
-    Fixture f;
+    FilesFixture f;
     std::signal(SIGHUP, SIG_IGN);
     before_step = [](std::uint64_t) { std::raise(SIGHUP); };
     CHECK(f.train({"--epochs=2"}).status == 0);
@@ -255,7 +255,7 @@ TEST_CASE("train: SIGHUP that nohup ignores stays ignored") {
 }
 
 TEST_CASE("train: seeds are told apart to their last digit") {
-    Fixture f;
+    FilesFixture f;
     REQUIRE(f.train({"--epochs=1", "--seed=9007199254740993"}).status == 0);
     const Result other = f.train({"--epochs=2", "--seed=9007199254740992", "--resume"});
     CHECK(other.status == 2);
@@ -267,7 +267,7 @@ TEST_CASE("train: seeds are told apart to their last digit") {
 }
 
 TEST_CASE("train: an option without its value is refused") {
-    Fixture f;
+    FilesFixture f;
     for (const std::string option : {"log", "bpe", "weights", "data", "checkpoint", "device"}) {
         const Result result = run_translator(f.model, {"train", "--" + option + "="});
         CHECK(result.status == 2);

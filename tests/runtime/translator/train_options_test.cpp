@@ -16,7 +16,7 @@ using namespace fovea::runtime;
 
 namespace {
 
-const char* const kPairs =
+const char* const kShortPairs =
     "Go.\tVa !\n"
     "Hi.\tSalut !\n"
     "Run!\tCours !\n"
@@ -25,10 +25,10 @@ const char* const kPairs =
     "I try.\tJ'essaye .\n"
     "I won.\tJe gagne .\n";
 
-struct Fixture {
+struct OptionsFixture {
     TemporaryFolder folder;
     Model model = make_model();
-    Fixture() { write_text("pairs.tsv", kPairs); }
+    OptionsFixture() { write_text("pairs.tsv", kShortPairs); }
     Result train(const std::vector<std::string>& more) {
         std::vector<std::string> arguments = {"train", "--data",  "pairs.tsv", "--weights",
                                               "w",     "--batch", "2",         "--min-freq",
@@ -44,14 +44,14 @@ struct Fixture {
     }
 };
 
-std::vector<Json> log_lines() {
+std::vector<Json> lines_of_log() {
     std::vector<Json> lines;
     std::ifstream file("log");
     for (std::string line; std::getline(file, line);) lines.push_back(parse_json(line));
     return lines;
 }
 
-double number(const Json& line, const char* name) { return line.find(name)->number(); }
+double number_of(const Json& line, const char* name) { return line.find(name)->number(); }
 
 /// The parameters after one step of two equal batches: at once with `rule`, or accumulated halves.
 std::vector<float> stepped(bool accumulates) {
@@ -94,7 +94,7 @@ TEST_CASE("train: gradients that are accumulated move the parameters as their su
 }
 
 TEST_CASE("train: steps of several batches are fewer, and can be resumed") {
-    Fixture f;
+    OptionsFixture f;
     const std::vector<std::string> options = {
         "--accumulate",  "2", "--optimizer", "sgd", "--momentum", "0.9", "--schedule", "cosine",
         "--total-steps", "8", "--warmup",    "3",   "--lr",       "0.5"};
@@ -104,12 +104,12 @@ TEST_CASE("train: steps of several batches are fewer, and can be resumed") {
     };
     REQUIRE(with({"--epochs", "4"}).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
-    const auto lines = log_lines();
+    const auto lines = lines_of_log();
     REQUIRE(lines.size() == 4);
     CHECK(lines[0].find("step")->integer() == 2);  // 7 pairs, 4 a step
-    CHECK(number(lines[0], "learning_rate") == doctest::Approx(0.5 * 2 / 3));
-    CHECK(number(lines[3], "learning_rate") == doctest::Approx(0));
-    CHECK(number(lines[3], "loss") < number(lines[0], "loss"));
+    CHECK(number_of(lines[0], "learning_rate") == doctest::Approx(0.5 * 2 / 3));
+    CHECK(number_of(lines[3], "learning_rate") == doctest::Approx(0));
+    CHECK(number_of(lines[3], "loss") < number_of(lines[0], "loss"));
     CHECK(read_safetensors("w.checkpoint").find("optimizer.momentum.decoder.dense.bias"));
     REQUIRE(with({"--epochs", "2"}).status == 0);
     REQUIRE(with({"--epochs", "4", "--resume"}).status == 0);
@@ -122,20 +122,21 @@ TEST_CASE("train: steps of several batches are fewer, and can be resumed") {
 }
 
 TEST_CASE("train: the weights of the best epoch on held out pairs are kept, and patience ends it") {
-    Fixture f;
+    OptionsFixture f;
     const std::vector<std::string> options = {"--validation", "0.3", "--patience", "2",
                                               "--epochs",     "200", "--lr",       "0.2"};
     const Result result = f.train(options);
     REQUIRE(result.status == 0);
-    const auto lines = log_lines();
+    const auto lines = lines_of_log();
     REQUIRE(lines.size() < 200);
     std::size_t best = 0;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        CHECK(number(lines[i], "validation_perplexity") ==
-              doctest::Approx(std::exp(number(lines[i], "validation_loss"))));
-        CHECK(number(lines[i], "validation_accuracy") >= 0);
-        CHECK(number(lines[i], "validation_accuracy") <= 1);
-        if (number(lines[i], "validation_loss") < number(lines[best], "validation_loss")) best = i;
+        CHECK(number_of(lines[i], "validation_perplexity") ==
+              doctest::Approx(std::exp(number_of(lines[i], "validation_loss"))));
+        CHECK(number_of(lines[i], "validation_accuracy") >= 0);
+        CHECK(number_of(lines[i], "validation_accuracy") <= 1);
+        if (number_of(lines[i], "validation_loss") < number_of(lines[best], "validation_loss"))
+            best = i;
     }
     CHECK(best + 3 == lines.size());
     const auto step = parse_json(read_safetensors("w").metadata_at("step"));
@@ -151,7 +152,7 @@ TEST_CASE("train: the weights of the best epoch on held out pairs are kept, and 
 }
 
 TEST_CASE("train: options that do not go together are refused before anything is written") {
-    Fixture f;
+    OptionsFixture f;
     f.refuses({"--optimizer", "adagrad"},
               "option '--optimizer' expects one of adam, adamw, sgd, not 'adagrad'");
     f.refuses({"--optimizer", "adma"},

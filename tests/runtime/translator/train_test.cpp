@@ -34,10 +34,10 @@ std::vector<std::string> train_arguments(std::vector<std::string> more = {}) {
 }
 
 /// A folder with the pairs in it.
-struct Fixture {
+struct TrainFixture {
     TemporaryFolder folder;
     fovea::runtime::Model model = make_model();
-    Fixture() { write_text("pairs.tsv", kPairs); }
+    TrainFixture() { write_text("pairs.tsv", kPairs); }
     Result train(std::vector<std::string> more = {}) {
         return run_translator(model, train_arguments(std::move(more)));
     }
@@ -53,7 +53,7 @@ std::vector<Json> log_lines(const std::string& path) {
 }  // namespace
 
 TEST_CASE("a training writes weights, a checkpoint, a log and a summary") {
-    Fixture f;
+    TrainFixture f;
     const Result result = f.train({"--epochs", "40", "--log", "log.jsonl", "--threads", "1"});
     CHECK(result.status == 0);
     CHECK(result.out.starts_with("loss "));
@@ -75,7 +75,7 @@ TEST_CASE("a training writes weights, a checkpoint, a log and a summary") {
 }
 
 TEST_CASE("weights hold the parameters alone, and say what they are for") {
-    Fixture f;
+    TrainFixture f;
     REQUIRE(f.train({"--epochs", "2"}).status == 0);
     const auto weights = read_safetensors("w");
     std::vector<std::string> names;
@@ -100,7 +100,7 @@ TEST_CASE("weights hold the parameters alone, and say what they are for") {
 }
 
 TEST_CASE("the same run gives the same bytes, whatever the paths and threads") {
-    Fixture f;
+    TrainFixture f;
     REQUIRE(f.train({"--epochs", "3", "--threads", "1"}).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
     std::filesystem::create_directory("other");
@@ -118,7 +118,7 @@ TEST_CASE("the same run gives the same bytes, whatever the paths and threads") {
 }
 
 TEST_CASE("a training that goes on ends where an uninterrupted one does") {
-    Fixture f;
+    TrainFixture f;
     REQUIRE(f.train({"--epochs", "5", "--log", "log"}).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
     const auto whole = log_lines("log");
@@ -141,7 +141,7 @@ TEST_CASE("a training that goes on ends where an uninterrupted one does") {
 }
 
 TEST_CASE("a signal ends a training after its step, and it goes on to the same bits") {
-    Fixture f;
+    TrainFixture f;
     REQUIRE(f.train({"--epochs", "4", "--log", "log"}).status == 0);
     const std::string weights = read_text("w"), checkpoint = read_text("w.checkpoint");
     const auto whole = log_lines("log");
@@ -172,7 +172,7 @@ TEST_CASE("a signal ends a training after its step, and it goes on to the same b
 }
 
 TEST_CASE("a signal in the last step comes too late to stop a training") {
-    Fixture f;
+    TrainFixture f;
     before_step = [&](std::uint64_t now) {
         if (now == 5) std::raise(SIGTERM);
     };
@@ -183,7 +183,7 @@ TEST_CASE("a signal in the last step comes too late to stop a training") {
 }
 
 TEST_CASE("a checkpoint of something else is refused in one sentence") {
-    Fixture f;
+    TrainFixture f;
     REQUIRE(f.train({"--epochs", "3"}).status == 0);
     const std::string weights = read_text("w");
     const auto refused = [&](std::vector<std::string> more, const std::string& sentence) {
@@ -218,7 +218,7 @@ TEST_CASE("a checkpoint of something else is refused in one sentence") {
 }
 
 TEST_CASE("weights are no checkpoint") {
-    Fixture f;
+    TrainFixture f;
     REQUIRE(f.train({"--epochs", "1"}).status == 0);
     const Result result = f.train({"--resume", "--weights=v", "--checkpoint", "w"});
     CHECK(result.status == 2);  // --weights is given twice
@@ -230,7 +230,7 @@ TEST_CASE("weights are no checkpoint") {
 }
 
 TEST_CASE("the user's mistakes write nothing") {
-    Fixture f;
+    TrainFixture f;
     const auto mistaken = [&](std::vector<std::string> arguments, const std::string& sentence) {
         const auto before = file_names();
         const Result result = run_translator(f.model, std::move(arguments));
@@ -263,7 +263,7 @@ TEST_CASE("the user's mistakes write nothing") {
 }
 
 TEST_CASE("a training that diverges says so and leaves the last checkpoint") {
-    Fixture f;
+    TrainFixture f;
     const Result result = f.train({"--epochs", "3", "--lr=1e30"});
     CHECK(result.status == 2);
     const Result diverged = run_translator(f.model, {"train", "--data", "pairs.tsv", "--weights",
@@ -275,7 +275,7 @@ TEST_CASE("a training that diverges says so and leaves the last checkpoint") {
 }
 
 TEST_CASE("vocabularies must have the sizes that a model fixes") {
-    Fixture f;
+    TrainFixture f;
     f.model = make_model(20);
     const Result result = f.train();
     CHECK(result.status == 2);

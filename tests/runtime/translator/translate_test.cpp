@@ -16,11 +16,11 @@ using fovea::runtime::parse_json;
 namespace {
 
 /// A folder with weights that know four pairs by heart.
-struct Fixture {
+struct TranslateFixture {
     TemporaryFolder folder;
     fovea::runtime::Model model = make_model();
 
-    Fixture() {
+    TranslateFixture() {
         write_text("pairs.tsv",
                    "Go.\tVa vite !\nHi.\tSalut à toi !\nRun!\tCours !\nI see it.\tJe le vois .\n");
         const Result trained =
@@ -39,7 +39,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("sentences are translated in order, one line each") {
-    Fixture f;
+    TranslateFixture f;
     const Result result = f.translate({"Go.", "RUN!", "i  see\u00a0it ."});
     CHECK(result.status == 0);
     CHECK(result.out == "va vite !\ncours !\nje le vois .\n");
@@ -47,7 +47,7 @@ TEST_CASE("sentences are translated in order, one line each") {
 }
 
 TEST_CASE("lines of standard input, blank ones too") {
-    Fixture f;
+    TranslateFixture f;
     CHECK(f.translate({}, "Go.\n\n  \nHi.\r\nRun!").out ==
           "va vite !\n\n\nsalut à toi !\ncours !\n");
     CHECK(f.translate({}, "").out.empty());
@@ -55,14 +55,14 @@ TEST_CASE("lines of standard input, blank ones too") {
 }
 
 TEST_CASE("a translation does not depend on what was translated before") {
-    Fixture f;
+    TranslateFixture f;
     CHECK(f.translate({}, "I see it .\nzzz Hi.\n\nGo.\nI see it .\n").out ==
           f.translate({"I see it ."}).out + f.translate({"zzz Hi."}).out + "\n" +
               f.translate({"Go."}).out + f.translate({"I see it ."}).out);
 }
 
 TEST_CASE("--steps ends a translation, and a long sentence is translated whole") {
-    Fixture f;
+    TranslateFixture f;
     CHECK(f.translate({"--steps", "2", "Hi."}).out == "salut à\n");
     const Result result = f.translate({"--steps", "3", "Go.", "I see it."});
     CHECK(result.status == 0);
@@ -73,7 +73,7 @@ TEST_CASE("--steps ends a translation, and a long sentence is translated whole")
 }
 
 TEST_CASE("translations are as long as the weights were trained for") {
-    Fixture f;
+    TranslateFixture f;
     std::string line;
     for (int i = 0; i < 14; ++i) line += "mot" + std::to_string(i) + " ";
     write_text("long.tsv", "Go.\tVa vite !\nCount.\t" + line + "\n");
@@ -106,7 +106,7 @@ void replace_metadata(const std::string& key, const std::string& from, const std
 }
 
 TEST_CASE("words of a weights file neither break a line nor command a terminal") {
-    Fixture f;
+    TranslateFixture f;
     replace_metadata("tgt_vocab", "\"salut\"", "\"sa\\nlu\\u001b[31mt\"");
     CHECK(f.translate({"Hi."}).out == "sa\\x0alu\\x1b[31mt à toi !\n");
     replace_metadata("model", "transformer", "\x1b[2Jevil");
@@ -117,7 +117,7 @@ TEST_CASE("words of a weights file neither break a line nor command a terminal")
 }
 
 TEST_CASE("weights that tell impossible steps are refused") {
-    Fixture f;
+    TranslateFixture f;
     replace_metadata("steps", "10", "18446744073709551615");
     CHECK(f.translate({"Hi."}).err ==
           "translator: 'w': steps in its __metadata__ is 18446744073709551615, more than the most, "
@@ -125,7 +125,7 @@ TEST_CASE("weights that tell impossible steps are refused") {
 }
 
 TEST_CASE("several translations of a sentence, with scores, whatever the batch") {
-    Fixture f;
+    TranslateFixture f;
     const Result best = f.translate({"--beam", "3", "--n-best", "2", "--steps", "4"}, "Go.\nHi.\n");
     CHECK(best.status == 0);
     std::vector<std::string> fields;  // number, score, words, …
@@ -158,7 +158,7 @@ TEST_CASE("several translations of a sentence, with scores, whatever the batch")
 }
 
 TEST_CASE("an empty argument is a mistake, found before anything is translated") {
-    Fixture f;
+    TranslateFixture f;
     const Result result = f.translate({"Go.", ""});
     CHECK(result.status == 2);
     CHECK(result.out.empty());
@@ -169,7 +169,7 @@ TEST_CASE("an empty argument is a mistake, found before anything is translated")
 }
 
 TEST_CASE("text that is not UTF-8 is a mistake at its line") {
-    Fixture f;
+    TranslateFixture f;
     const Result result = f.translate({}, "Go.\ncaf\xE9\n");
     CHECK(result.status == 2);
     CHECK(result.out == "va vite !\n");
@@ -177,7 +177,7 @@ TEST_CASE("text that is not UTF-8 is a mistake at its line") {
 }
 
 TEST_CASE("weights that don't fit are refused in one sentence") {
-    Fixture f;
+    TranslateFixture f;
     const auto refused = [&](const std::string& sentence) {
         const Result result = f.translate({"Go."});
         CHECK(result.status == 2);
@@ -211,7 +211,7 @@ TEST_CASE("weights that don't fit are refused in one sentence") {
 }
 
 TEST_CASE("a checkpoint translates too, and other tensors are a warning") {
-    Fixture f;
+    TranslateFixture f;
     const Result result =
         run_translator(f.model, {"translate", "--weights", "w.checkpoint", "Go."});
     CHECK(result.out == "va vite !\n");
@@ -229,7 +229,7 @@ TEST_CASE("a checkpoint translates too, and other tensors are a warning") {
 }
 
 TEST_CASE("evaluation agrees with the training's data") {
-    Fixture f;
+    TranslateFixture f;
     const Result result =
         run_translator(f.model, {"evaluate", "--weights", "w", "--data", "pairs.tsv", "--json"});
     REQUIRE(result.status == 0);
@@ -253,7 +253,7 @@ TEST_CASE("evaluation agrees with the training's data") {
 }
 
 TEST_CASE("evaluation counts what it cuts, and words it does not know") {
-    Fixture f;
+    TranslateFixture f;
     write_text("other.tsv", "Go.\tVa vite !\nHi there now.\tUn deux trois\n \tx\n");
     const Result result = run_translator(
         f.model, {"evaluate", "--weights", "w", "--data", "other.tsv", "--json", "--steps", "4"});
@@ -270,7 +270,7 @@ TEST_CASE("evaluation counts what it cuts, and words it does not know") {
 }
 
 TEST_CASE("bench times three programs") {
-    Fixture f;
+    TranslateFixture f;
     const Result result =
         run_translator(f.model, {"bench", "--json", "--batch", "4", "--steps", "5", "--vocab", "30",
                                  "--repeats", "5", "--threads", "1"});
@@ -289,7 +289,7 @@ TEST_CASE("bench times three programs") {
 }
 
 TEST_CASE("help and subcommands") {
-    Fixture f;
+    TranslateFixture f;
     CHECK(run_translator(f.model, {"--help"}).out.find("translate  ") != std::string::npos);
     for (const char* name : {"train", "translate", "evaluate", "bench"}) {
         const Result help = run_translator(f.model, {name, "--help"});

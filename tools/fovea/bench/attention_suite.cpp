@@ -35,7 +35,7 @@ constexpr AttentionCase kQuickCases[] = {{kFull, "length 24", 24},
                                          {kPadded, "padded", 24},
                                          {kAdditive, "additive", 24}};
 
-Graph attention_graph(const Form& form) {
+Graph bench_attention_graph(const Form& form) {
     Graph graph;
     Scope s{&graph};
     const bool additive = form.score == Score::additive;  // has one head
@@ -104,7 +104,7 @@ std::vector<BenchRow> bench_attention(Bench& bench) {
     if (bench.quick()) cases.assign(std::begin(kQuickCases), std::end(kQuickCases));
     for (bool backward : {false, true})
         for (const AttentionCase& given : cases) {
-            suite.add_program(given.form.program, attention_graph(given.form), true);
+            suite.add_program(given.form.program, bench_attention_graph(given.form), true);
             suite.add_case(case_of(given, backward, bench.quick() ? 2 : 8));
         }
     return suite.run(bench);

@@ -14,7 +14,7 @@ double now_in_milliseconds() {
     return std::chrono::duration<double, std::milli>(now).count();
 }
 
-bool is_gradient(const CompiledProgram& program, const plan::Tensor& tensor) {
+bool writes_gradient(const CompiledProgram& program, const plan::Tensor& tensor) {
     return program.optimized[tensor.node].backward || tensor.name.ends_with(".grad");
 }
 
@@ -33,7 +33,7 @@ std::vector<bool> backward_steps(const plan::Model& model, const CompiledProgram
             wanted = wanted || read_forward[std::size_t(number)];
             if (tensor.node < 0) continue;
             known = true;
-            backward[i] = backward[i] || is_gradient(program, tensor);
+            backward[i] = backward[i] || writes_gradient(program, tensor);
         }
         // A rearranged copy is no value of the graph: it belongs to those who read it.
         if (!known) backward[i] = !wanted;

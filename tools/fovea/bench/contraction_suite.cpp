@@ -36,7 +36,7 @@ constexpr Product kProducts[] = {{512, 512, 512},
 constexpr Product kQuickProducts[] = {
     {24, 16, 40}, {24, 16, 40, true}, {1, 16, 40}, {24, 16, 40, false, bf16}};
 
-Graph product_graph(const Product& product) {
+Graph bench_product_graph(const Product& product) {
     Graph graph;
     Scope s{&graph};
     Tensor a = s.input("a", {"rows", product.k}, product.dtype);
@@ -50,7 +50,7 @@ Graph product_graph(const Product& product) {
     return graph;
 }
 
-KernelCase case_of(const Product& product) {
+KernelCase product_case(const Product& product) {
     const auto m = double(product.m), k = double(product.k), n = double(product.n);
     KernelCase result{.program = product.program()};
     result.work.name = product.name();
@@ -69,8 +69,8 @@ std::vector<BenchRow> bench_contraction(Bench& bench) {
     std::vector<Product> products(std::begin(kProducts), std::end(kProducts));
     if (bench.quick()) products.assign(std::begin(kQuickProducts), std::end(kQuickProducts));
     for (const Product& product : products) {
-        suite.add_program(product.program(), product_graph(product), false);
-        suite.add_case(case_of(product));
+        suite.add_program(product.program(), bench_product_graph(product), false);
+        suite.add_case(product_case(product));
     }
     return suite.run(bench);
 }

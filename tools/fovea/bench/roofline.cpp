@@ -11,7 +11,7 @@ namespace fovea::tool {
 
 namespace {
 
-constexpr double kWidth = 1280, kHeight = 860, kLabelSize = 11;
+constexpr double kPictureWidth = 1280, kHeight = 860, kLabelSize = 11;
 constexpr Box kPlot{70, 70, 1250, 790};
 
 /// Okabe and Ito's colours, which colour-blind readers tell apart.
@@ -220,7 +220,7 @@ void draw_legend(Svg& svg, const Machine& machine, const std::vector<BenchRow>& 
 }  // namespace
 
 std::string roofline(const Machine& machine, const std::vector<BenchRow>& rows) {
-    Svg svg(kWidth, kHeight);
+    Svg svg(kPictureWidth, kHeight);
     const Axes axes = axes_for(machine, rows);
     draw_grid(svg, axes);
     std::vector<Label> labels = labels_of(axes, rows);

@@ -59,7 +59,7 @@ double elements_of_x(const SampleDims& dims) {
     return count;
 }
 
-KernelCase case_of(const RowKernel& kernel, bool backward, bool quick) {
+KernelCase row_case(const RowKernel& kernel, bool backward, bool quick) {
     KernelCase result{.program = kernel.name};
     Work& work = result.work;
     work.name = kernel.name;
@@ -80,7 +80,7 @@ std::vector<BenchRow> bench_rowwise(Bench& bench) {
             Graph graph;
             kernel.build(Scope{&graph});
             suite.add_program(kernel.name, graph, true);
-            suite.add_case(case_of(kernel, backward, bench.quick()));
+            suite.add_case(row_case(kernel, backward, bench.quick()));
         }
     return suite.run(bench);
 }

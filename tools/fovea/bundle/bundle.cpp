@@ -64,8 +64,8 @@ int run_on_interpreter(const std::vector<std::string>& arguments) {
                                [] { return std::make_shared<InterpreterDevice>(); });
 }
 
-const std::vector<std::string> kSuites = {"all",       "quick",  "layouts",  "rows", "contractions",
-                                          "attention", "models", "training", "bench"};
+const std::vector<std::string> kBundleSuites = {
+    "all", "quick", "layouts", "rows", "contractions", "attention", "models", "training", "bench"};
 
 }  // namespace
 
@@ -74,7 +74,8 @@ int bundle_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     auto add = options.add_options();
     add("output,o", po::value<std::string>()->value_name("FOLDER"), "where it goes");
-    add("suite", po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kSuites, "|"))),
+    add("suite",
+        po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kBundleSuites, "|"))),
         "all by default");
     Arguments given(
         {"bundle", "-o FOLDER",
@@ -87,7 +88,7 @@ int bundle_command(const std::vector<std::string>& arguments) {
     if (given.help()) return 0;
     if (!given.has("output")) throw UserError("bundle needs -o FOLDER, a folder to write");
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    const std::string suite = given.choice("suite", kSuites);
+    const std::string suite = given.choice("suite", kBundleSuites);
     const fs::path folder = given.text("output");
     const Home home = find_home();
     BundleWriter writer(folder);

@@ -13,7 +13,7 @@ std::uint16_t bfloat16_bits(double value) {
 }
 
 template <class T, class Convert>
-std::vector<T> converted(const Array& array, const Convert& convert) {
+std::vector<T> converted_values(const Array& array, const Convert& convert) {
     std::vector<T> values;
     values.reserve(array.values.size());
     for (double value : array.values) values.push_back(convert(value));
@@ -38,18 +38,18 @@ void CaseTensors::add(const std::string& name, DType dtype, const Array& array) 
     switch (dtype) {
         case DType::f32:
             return add_values(name, dtype, array.shape,
-                              converted<float>(array, [](double v) { return float(v); }));
+                              converted_values<float>(array, [](double v) { return float(v); }));
         case DType::i32:
             return add_values(
                 name, dtype, array.shape,
-                converted<std::int32_t>(array, [](double v) { return std::int32_t(v); }));
+                converted_values<std::int32_t>(array, [](double v) { return std::int32_t(v); }));
         case DType::boolean:
-            return add_values(
-                name, dtype, array.shape,
-                converted<std::uint8_t>(array, [](double v) { return std::uint8_t(v != 0); }));
+            return add_values(name, dtype, array.shape,
+                              converted_values<std::uint8_t>(
+                                  array, [](double v) { return std::uint8_t(v != 0); }));
         case DType::bf16:
             return add_values(name, dtype, array.shape,
-                              converted<std::uint16_t>(array, bfloat16_bits));
+                              converted_values<std::uint16_t>(array, bfloat16_bits));
     }
 }
 

@@ -28,7 +28,7 @@ std::map<int, int> last_writers(const plan::Model& model, const plan::Program& p
     return writers;
 }
 
-runtime::OptimizerSettings settings_of(const std::string& name) {
+runtime::OptimizerSettings optimizer_settings(const std::string& name) {
     using runtime::OptimizerKind;
     // With a small epsilon Adam moves parameters that have no gradient by the rounding of zero.
     if (name == "adam") return {.epsilon = 1e-4};
@@ -38,7 +38,7 @@ runtime::OptimizerSettings settings_of(const std::string& name) {
     throw InternalError("there is no optimizer " + name);
 }
 
-fovea::Array array_of(std::span<const float> values, std::vector<std::int64_t> shape) {
+fovea::Array array_of_floats(std::span<const float> values, std::vector<std::int64_t> shape) {
     return {std::move(shape), std::vector<double>(values.begin(), values.end())};
 }
 
@@ -99,7 +99,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
     const runtime::Model description = description_of(model.plan);
     runtime::Parameters parameters(description, {sample.dims.begin(), sample.dims.end()});
     parameters.initialize(3);
-    const runtime::OptimizerSettings settings = settings_of(optimizer_name);
+    const runtime::OptimizerSettings settings = optimizer_settings(optimizer_name);
     runtime::Optimizer optimizer(parameters.flat_size(), settings);
     const double rate = 0.005, clip = 1, scale = 0.5;
     TrainingRun run;
@@ -110,7 +110,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
     const auto read = [&](Values& into) {
         for (std::size_t i = 0; i < parameters.count(); ++i)
             into[description.parameters[i].name] =
-                array_of(parameters.values(i), parameters.shape(i));
+                array_of_floats(parameters.values(i), parameters.shape(i));
     };
     read(run.before);
     for (int step = 0; step < steps; ++step) {

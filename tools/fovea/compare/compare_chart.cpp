@@ -10,7 +10,7 @@ namespace fovea::tool {
 
 namespace {
 
-constexpr double kWidth = 1280, kHeight = 520, kTop = 110, kBottom = 450;
+constexpr double kChartWidth = 1280, kChartHeight = 520, kTop = 110, kBottom = 450;
 constexpr std::string_view kColours[] = {"#D55E00", "#0072B2"};  // off, on
 constexpr const char* kForms[] = {"fusion off", "fusion on"};
 
@@ -171,7 +171,7 @@ void draw_title(Svg& svg, const Comparison& comparison) {
 }  // namespace
 
 std::string compare_chart(const Comparison& comparison) {
-    Svg svg(kWidth, kHeight);
+    Svg svg(kChartWidth, kChartHeight);
     draw_title(svg, comparison);
     for (const Panel& panel : kPanels) {
         if (comparison.swept.empty()) draw_bars(svg, panel, comparison.rows.front());

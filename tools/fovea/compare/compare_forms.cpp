@@ -18,11 +18,11 @@ namespace fovea::tool {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 7, kStep = 1;  // of dropout, the same on both sides
+constexpr std::uint64_t kDropoutSeed = 7, kDropoutStep = 1;  // of dropout, the same on both sides
 
 bool is_gradient(const std::string& output) { return output.ends_with(".grad"); }
 
-std::size_t elements(const std::vector<std::int64_t>& shape) {
+std::size_t element_count_of(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;
     for (std::int64_t size : shape) count *= std::size_t(size);
     return count;
@@ -35,9 +35,9 @@ void copy_to(void* memory, const std::vector<double>& values) {
 }
 
 /// One form, bound to dims.
-class Form {
+class ComparedForm {
   public:
-    Form(const runtime::Model& model, const std::string& program, const SampleDims& dims)
+    ComparedForm(const runtime::Model& model, const std::string& program, const SampleDims& dims)
         : parameters_(model, dims), instance_(model, program, parameters_) {
         instance_.bind(dims);
     }
@@ -57,10 +57,10 @@ class Form {
         }
     }
     double run() {
-        return milliseconds_of([&] { instance_.run(kSeed, kStep); });
+        return milliseconds_of([&] { instance_.run(kDropoutSeed, kDropoutStep); });
     }
     std::vector<double> output(const runtime::TensorSpec& spec) {
-        const std::size_t count = elements(instance_.shape_of(spec));
+        const std::size_t count = element_count_of(instance_.shape_of(spec));
         switch (spec.dtype) {
             case runtime::DType::i32: return copy_from<std::int32_t>(spec.name, count);
             case runtime::DType::boolean: return copy_from<std::uint8_t>(spec.name, count);
@@ -75,7 +75,8 @@ class Form {
         double bytes = double(instance_.workspace_bytes() + instance_.prepared_bytes());
         for (const auto* specs : {&instance_.program().inputs, &instance_.program().outputs})
             for (const runtime::TensorSpec& spec : *specs)
-                bytes += double(elements(instance_.shape_of(spec)) * runtime::size_of(spec.dtype));
+                bytes += double(element_count_of(instance_.shape_of(spec)) *
+                                runtime::size_of(spec.dtype));
         return bytes;
     }
 
@@ -90,7 +91,7 @@ class Form {
     runtime::Instance instance_;
 };
 
-double largest(const std::vector<double>& values) {
+double largest_magnitude(const std::vector<double>& values) {
     double result = 0;
     for (double value : values) result = std::max(result, std::abs(value));
     return result;
@@ -98,11 +99,11 @@ double largest(const std::vector<double>& values) {
 
 /// Errors of `on`, each by the largest value of its tensor; of gradients that vanish (a bias before
 /// a softmax), by a hundredth of the largest gradient.
-void compare_outputs(Form& off, Form& on, CompareRow& row) {
+void compare_outputs(ComparedForm& off, ComparedForm& on, CompareRow& row) {
     double largest_gradient = 0;
     for (const runtime::TensorSpec& spec : off.outputs())
         if (is_gradient(spec.name))
-            largest_gradient = std::max(largest_gradient, largest(off.output(spec)));
+            largest_gradient = std::max(largest_gradient, largest_magnitude(off.output(spec)));
     for (const runtime::TensorSpec& spec : off.outputs()) {
         const bool gradient = is_gradient(spec.name);
         const double floor = gradient ? largest_gradient / 100 : 1e-30;
@@ -112,7 +113,7 @@ void compare_outputs(Form& off, Form& on, CompareRow& row) {
 }
 
 /// Runs of both forms in turns, which share what disturbs the machine.
-void time_in_turns(Form& off, Form& on, CompareRow& row) {
+void time_in_turns(ComparedForm& off, ComparedForm& on, CompareRow& row) {
     constexpr std::size_t kLeastRuns = 5, kMostRuns = 200;
     constexpr double kMilliseconds = 600;
     std::vector<double> times_off, times_on;
@@ -151,7 +152,7 @@ SampleDims FormComparison::dims(const std::vector<std::string>& given) const {
 CompareRow FormComparison::measure(const SampleDims& dims) const {
     CompareRow row;
     row.dims = dims;
-    Form off(*generated_[0], program(), dims), on(*generated_[1], program(), dims);
+    ComparedForm off(*generated_[0], program(), dims), on(*generated_[1], program(), dims);
     for (auto lengths : {Sample::Lengths::any, Sample::Lengths::full}) {
         const Values values =
             draw_values(compiled_[0].programs[0].plan, {.dims = dims, .lengths = lengths});
@@ -163,7 +164,7 @@ CompareRow FormComparison::measure(const SampleDims& dims) const {
     }
     time_in_turns(off, on, row);
     FormCost* costs[] = {&row.off, &row.on};
-    Form* forms[] = {&off, &on};
+    ComparedForm* forms[] = {&off, &on};
     for (int i = 0; i < 2; ++i) {
         const CompiledProgram& program = compiled_[std::size_t(i)].programs[0];
         costs[i]->bytes = bytes_moved(compiled_[std::size_t(i)].plan, program.plan, dims);

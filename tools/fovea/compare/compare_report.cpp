@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-nlohmann::ordered_json json_of(const FormCost& cost) {
+nlohmann::ordered_json cost_json(const FormCost& cost) {
     return {{"ms", cost.ms},
             {"best_ms", cost.best_ms},
             {"bytes", cost.bytes},
@@ -21,7 +21,7 @@ nlohmann::ordered_json json_of(const FormCost& cost) {
 }
 
 /// A number JSON can hold: errors that are infinite stand as 1e300.
-double number(double error) { return std::min(error, 1e300); }
+double finite_number(double error) { return std::min(error, 1e300); }
 
 std::string pair_text(double off, double on) { return fmt::format("{:>9.4g} {:>9.4g}", off, on); }
 
@@ -92,15 +92,15 @@ nlohmann::ordered_json compare_json(const Comparison& comparison) {
     for (const CompareRow& row : comparison.rows) {
         Json crossover = nullptr;
         if (comparison.crossover) crossover = *comparison.crossover;
-        list.push_back(
-            {{"model", comparison.model},
-             {"dims", row.dims},
-             {"max_error",
-              {{"values", number(row.value_error)}, {"gradients", number(row.gradient_error)}}},
-             {"off", json_of(row.off)},
-             {"on", json_of(row.on)},
-             {"crossover", crossover},
-             {"chosen", row.chosen}});
+        list.push_back({{"model", comparison.model},
+                        {"dims", row.dims},
+                        {"max_error",
+                         {{"values", finite_number(row.value_error)},
+                          {"gradients", finite_number(row.gradient_error)}}},
+                        {"off", cost_json(row.off)},
+                        {"on", cost_json(row.on)},
+                        {"crossover", crossover},
+                        {"chosen", row.chosen}});
     }
     return list;
 }

@@ -28,7 +28,7 @@ void add_axes(const Kernel& kernel, const Access& access, std::set<kernel::AxisI
     if (access.row >= 0) add_axes(kernel, access.row, axes);
 }
 
-double elements(const std::vector<Dim>& shape, const SampleDims& dims) {
+double elements_of_dims(const std::vector<Dim>& shape, const SampleDims& dims) {
     double count = 1;
     for (const Dim& dim : shape) count *= double(value_of(dim, dims));
     return count;
@@ -41,14 +41,15 @@ double touched(const Kernel& kernel, const Access& access, const SampleDims& dim
     double positions = 1;
     for (kernel::AxisId axis : axes)
         positions *= double(value_of(kernel.axes[std::size_t(axis)].extent, dims));
-    return std::min(positions, elements(kernel.buffers[std::size_t(access.buffer)].shape, dims));
+    return std::min(positions,
+                    elements_of_dims(kernel.buffers[std::size_t(access.buffer)].shape, dims));
 }
 
 double element_bytes(DType type) {
     return type == DType::bf16 ? 2 : type == DType::boolean ? 1 : 4;
 }
 
-double bytes_of(const Kernel& kernel, const SampleDims& dims) {
+double moved_bytes(const Kernel& kernel, const SampleDims& dims) {
     std::vector<double> read(kernel.buffers.size(), 0), written(kernel.buffers.size(), 0);
     auto note = [&](std::vector<double>& elements, const Access& access) {
         double& most = elements[std::size_t(access.buffer)];
@@ -72,7 +73,7 @@ double bytes_of(const Kernel& kernel, const SampleDims& dims) {
 double bytes_moved(const plan::Model& model, const plan::Program& program, const SampleDims& dims) {
     double bytes = 0;
     for (const plan::Step& step : program.steps)
-        bytes += bytes_of(model.kernels[std::size_t(step.kernel)], dims);
+        bytes += moved_bytes(model.kernels[std::size_t(step.kernel)], dims);
     return bytes;
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 namespace device = runtime::device;
 
-nlohmann::ordered_json json_of(const Work& work) {
+nlohmann::ordered_json work_json(const Work& work) {
     return {{"suite", work.suite}, {"name", work.name}, {"pass", work.pass},
             {"dtype", work.dtype}, {"dims", work.dims}, {"flops", work.flops}};
 }
@@ -35,7 +35,7 @@ constexpr std::int64_t kMostRuns = 1'000'000;
 /// Says what is measured next, and measures when told to: a number of runs a line, whose
 /// milliseconds are answered as one JSON list; a blank line, or the end, is the end of this work.
 void take_turns(const Work& work, const std::function<double()>& sample) {
-    std::cout << json_of(work).dump() << std::endl;
+    std::cout << work_json(work).dump() << std::endl;
     for (std::string line; std::getline(std::cin, line) && !line.empty();) {
         std::vector<double> times;
         const auto runs = runtime::parse_integer(line);
@@ -215,7 +215,7 @@ class GpuSuites {
     std::vector<BenchRow> rows_;
 };
 
-std::string dims_text(const Work& work) {
+std::string short_dims_text(const Work& work) {
     std::string text;
     for (const auto& [name, size] : work.dims)
         text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
@@ -230,14 +230,14 @@ std::string GpuBench::table() const {
     for (const BenchRow& row : rows)
         text += fmt::format("{:<28} {:<6} {:<9} {:>10.3f} {:>9.1f}  {}\n", row.work.name,
                             row.work.dtype, row.work.pass, row.ms.median, row.gflops() / 1000,
-                            dims_text(row.work));
+                            short_dims_text(row.work));
     return text;
 }
 
 std::string GpuBench::json() const {
     nlohmann::ordered_json results = nlohmann::ordered_json::array();
     for (const BenchRow& row : rows) {
-        nlohmann::ordered_json result = json_of(row.work);
+        nlohmann::ordered_json result = work_json(row.work);
         result["ms"] = {{"median", row.ms.median}, {"p10", row.ms.p10}, {"p90", row.ms.p90}};
         result["gflops"] = row.gflops();
         results.push_back(std::move(result));

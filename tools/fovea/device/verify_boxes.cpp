@@ -17,7 +17,7 @@ using Words = std::vector<std::uint32_t>;
 
 /// Boxes of 2 x 16 rows of at most 32 words, over the edges of a tensor of three axes.
 constexpr int kBoxRows = 16, kBoxPlanes = 2, kBoxBytes = 128 * kBoxRows * kBoxPlanes;
-constexpr int kThreads = 128, kBytesOfThread = kBoxBytes / kThreads;
+constexpr int kBoxThreads = 128, kBytesOfThread = kBoxBytes / kBoxThreads;
 constexpr std::array<int, 3> kTensor = {40, 20, 3}, kFirst = {24, -5, 2};
 
 std::string copy_text() {
@@ -52,7 +52,7 @@ std::string copy_text() {
     add.u32 %r6, %r6, %r1;
     mov.u32 %r7, -1;
 )",
-                       kThreads, kBoxBytes, kBytesOfThread, kBytesOfThread) +
+                       kBoxThreads, kBoxBytes, kBytesOfThread, kBytesOfThread) +
            clear +
            fmt::format(R"(    fence.proxy.async;
     bar.sync 0;
@@ -109,7 +109,7 @@ bundle::Probe box(std::string name, int swizzle, int width, Value value, Value c
             .architecture = "sm_90",
             .text = copy_text(),
             .entry = "probe_boxes",
-            .threads = kThreads,
+            .threads = kBoxThreads,
             .input = std::move(input),
             .expected = std::move(expected),
             .more_arguments = {std::uint64_t(width * kBoxRows * kBoxPlanes) * 4},

@@ -8,10 +8,10 @@ namespace fovea::tool {
 
 namespace {
 
-constexpr int kLanes = 32;
+constexpr int kWarpLanes = 32;
 using Words = std::vector<std::uint32_t>;
 
-constexpr const char* kHead = ".version 7.8\n.target sm_80\n.address_size 64\n";
+constexpr const char* kLayoutHead = ".version 7.8\n.target sm_80\n.address_size 64\n";
 
 /// One warp; lane l reads words 6l to 6l + 5 (a0 to a3, b0, b1) and writes 4l to 4l + 3.
 std::string mma_text(const std::string& name, const std::string& form) {
@@ -79,17 +79,18 @@ std::uint32_t bfloat16(int value) { return tf32(value) >> 16; }
 std::uint32_t pair(int low, int high) { return bfloat16(low) | bfloat16(high) << 16; }
 
 /// Elements of a [16, 16] and b [16, 8] without symmetry.
-int a_element(int row, int column) { return (7 * row + 3 * column) % 11 - 5; }
-int b_element(int row, int column) { return (5 * row + 2 * column) % 13 - 6; }
+int a_layout_element(int row, int column) { return (7 * row + 3 * column) % 11 - 5; }
+int b_layout_element(int row, int column) { return (5 * row + 2 * column) % 13 - 6; }
 
 /// The products of a and b along `depth`, as lanes hold them.
 Words products(int depth) {
     Words words;
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         for (int i = 0; i < 4; ++i) {
             const int row = lane / 4 + (i / 2) * 8, column = lane % 4 * 2 + i % 2;
             int expected = 0;
-            for (int k = 0; k < depth; ++k) expected += a_element(row, k) * b_element(k, column);
+            for (int k = 0; k < depth; ++k)
+                expected += a_layout_element(row, k) * b_layout_element(k, column);
             words.push_back(tf32(expected));
         }
     }
@@ -98,26 +99,26 @@ Words products(int depth) {
 
 Words bfloat16_input() {
     Words input;
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         const int group = lane / 4, first = lane % 4 * 2;
         for (int i = 0; i < 4; ++i) {
             const int row = group + (i % 2) * 8, column = first + (i / 2) * 8;
-            input.push_back(pair(a_element(row, column), a_element(row, column + 1)));
+            input.push_back(pair(a_layout_element(row, column), a_layout_element(row, column + 1)));
         }
         for (int i = 0; i < 2; ++i)
-            input.push_back(
-                pair(b_element(first + 8 * i, group), b_element(first + 8 * i + 1, group)));
+            input.push_back(pair(b_layout_element(first + 8 * i, group),
+                                 b_layout_element(first + 8 * i + 1, group)));
     }
     return input;
 }
 
 Words tf32_input() {
     Words input;
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
         const int group = lane / 4, first = lane % 4;
         for (int i = 0; i < 4; ++i)
-            input.push_back(tf32(a_element(group + (i % 2) * 8, first + (i / 2) * 4)));
-        for (int i = 0; i < 2; ++i) input.push_back(tf32(b_element(first + 4 * i, group)));
+            input.push_back(tf32(a_layout_element(group + (i % 2) * 8, first + (i / 2) * 4)));
+        for (int i = 0; i < 2; ++i) input.push_back(tf32(b_layout_element(first + 4 * i, group)));
     }
     return input;
 }
@@ -125,14 +126,14 @@ Words tf32_input() {
 /// Row r of shared memory holds the numbers 8r to 8r + 7; matrix m is rows 8m to 8m + 7.
 Words matrices_input() {
     Words input;
-    for (std::uint32_t word = 0; word < kLanes * 4; ++word)
+    for (std::uint32_t word = 0; word < kWarpLanes * 4; ++word)
         input.push_back(2 * word | (2 * word + 1) << 16);
     return input;
 }
 
 Words matrices(bool transposed) {
     Words words;
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+    for (std::uint32_t lane = 0; lane < kWarpLanes; ++lane)
         for (std::uint32_t matrix = 0; matrix < 4; ++matrix) {
             std::uint32_t word = 0;
             for (std::uint32_t half = 0; half < 2; ++half) {
@@ -150,9 +151,9 @@ bundle::Probe of_warp(const std::string& name, const std::string& entry, const s
                       Words input, Words expected, bool of_floats) {
     return {.name = name,
             .architecture = "sm_80",
-            .text = kHead + text,
+            .text = kLayoutHead + text,
             .entry = entry,
-            .threads = kLanes,
+            .threads = kWarpLanes,
             .input = std::move(input),
             .expected = std::move(expected),
             .of_floats = of_floats};

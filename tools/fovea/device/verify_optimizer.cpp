@@ -65,10 +65,10 @@ double largest_error(std::span<const float> actual, std::span<const float> expec
 }
 
 /// One training of `size` floats in both.
-class Comparison {
+class OptimizerComparison {
   public:
-    Comparison(device::Device& on, const device::Code& code, std::size_t size,
-               OptimizerSettings settings)
+    OptimizerComparison(device::Device& on, const device::Code& code, std::size_t size,
+                        OptimizerSettings settings)
         : device_(on),
           code_(code),
           chunks_((size + lower::kChunk - 1) / lower::kChunk),
@@ -152,7 +152,8 @@ std::vector<VerifyRow> verify_optimizer(const Target& target) {
     for (const OptimizerSettings& settings : kinds) {
         for (std::size_t size : {1, 1000, 5003}) {
             for (double clip : {0., 2.}) {
-                const double error = Comparison(*open.device, code, size, settings).run(clip);
+                const double error =
+                    OptimizerComparison(*open.device, code, size, settings).run(clip);
                 rows.push_back({"optimizer", "update_" + runtime::name_of(settings.kind),
                                 fmt::format("parameters={} clip={}", size, clip), error,
                                 std::nullopt, error <= Tolerances{}.values});

@@ -9,7 +9,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr int kGroup = 128, kTakers = 2, kThreads = kGroup * (1 + kTakers);
+constexpr int kGroup = 128, kTakers = 2, kGroupsThreads = kGroup * (1 + kTakers);
 constexpr int kHeld = 160;  // values that a taker holds at once, more than it had registers for
 constexpr std::uint32_t kFactor = 3;
 
@@ -70,7 +70,7 @@ WAIT:
     ld.shared.u32 %r7, [%r6];
     mov.u32 %r8, 0;
 )",
-                       kThreads, 4 * kGroup, kHeld, kGroup, kFactor, kGroup - 1) +
+                       kGroupsThreads, 4 * kGroup, kHeld, kGroup, kFactor, kGroup - 1) +
            multiples + sums + R"(    mul.wide.u32 %d3, %r5, 4;
     add.u64 %d3, %d1, %d3;
     st.global.u32 [%d3], %r8;
@@ -95,7 +95,7 @@ std::vector<bundle::Probe> register_probes() {
              .architecture = "sm_90a",
              .text = text(),
              .entry = "probe_registers",
-             .threads = kThreads,
+             .threads = kGroupsThreads,
              .input = std::move(input),
              .expected = std::move(expected)}};
 }

@@ -11,14 +11,15 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-constexpr int kThreads = 128;
-constexpr int kRows = 64, kColumns = 128, kDepth = 64;  // of a product of bfloat16
-constexpr int kStep = 16, kSteps = kDepth / kStep;      // along the depth, of one instruction
+constexpr int kTileThreads = 128;
+constexpr int kRows = 64, kTileColumns = 128, kDepth = 64;  // of a product of bfloat16
+constexpr int kTileStep = 16,
+              kTileSteps = kDepth / kTileStep;      // along the depth, of one instruction
 constexpr int kRow = 64;                                // elements in a row of 128 bytes
 constexpr int kTf32Depth = 32;                          // of a product of tf32, of as many bytes
-constexpr int kBytesOfA = kRows * kDepth * 2, kBytesOfB = kColumns * kDepth * 2;
-constexpr int kBytesOfThread = (kBytesOfA + kBytesOfB) / kThreads;
-constexpr int kSums = kColumns / 2;  // of a thread
+constexpr int kBytesOfA = kRows * kDepth * 2, kBytesOfB = kTileColumns * kDepth * 2;
+constexpr int kTileBytesOfThread = (kBytesOfA + kBytesOfB) / kTileThreads;
+constexpr int kSums = kTileColumns / 2;  // of a thread
 
 /// Where neighbours of an operand differ, or that it lies in registers.
 enum class Lies { along_depth, across, registers };
@@ -46,12 +47,14 @@ std::uint64_t descriptor(Lies lies) {
     return column << 16 | std::uint64_t(1024 / 16) << 32 | std::uint64_t(1) << 62;
 }
 /// What it grows by for the next elements along the depth.
-int step_of(Lies lies) { return (lies == Lies::across ? kStep * kRow * 2 : kStep * 2) / 16; }
+int step_of(Lies lies) {
+    return (lies == Lies::across ? kTileStep * kRow * 2 : kTileStep * 2) / 16;
+}
 
 /// The thread's share of the tiles, as they lie in `in`, to shared memory.
 std::string copies_text() {
     std::string text;
-    for (int i = 0; i < kBytesOfThread; i += 16)
+    for (int i = 0; i < kTileBytesOfThread; i += 16)
         text += fmt::format(
             "    ld.global.v4.u32 {{%r4, %r5, %r6, %r7}}, [%d2+{0}];\n"
             "    st.shared.v4.u32 [%r3+{0}], {{%r4, %r5, %r6, %r7}};\n",
@@ -62,7 +65,7 @@ std::string copies_text() {
 /// Four registers of a for each step along the depth, %r10 on: they follow the tiles in `in`.
 std::string registers_text() {
     std::string text;
-    for (int i = 0; i < 4 * kSteps; i += 4)
+    for (int i = 0; i < 4 * kTileSteps; i += 4)
         text += fmt::format("    ld.global.v4.u32 {{%r{}, %r{}, %r{}, %r{}}}, [%d3+{}];\n", 10 + i,
                             11 + i, 12 + i, 13 + i, 4 * i);
     return text;
@@ -73,7 +76,7 @@ std::string steps_text(const Operands& of) {
     const auto [a, b, tf32] = of;
     std::string sums, text;
     for (int i = 0; i < kSums; ++i) sums += fmt::format("{}%f{}", i ? ", " : "", i);
-    for (int i = 0; i < kSteps; ++i) {
+    for (int i = 0; i < kTileSteps; ++i) {
         const std::string left = a != Lies::registers
                                      ? "%d4"
                                      : fmt::format("{{%r{}, %r{}, %r{}, %r{}}}", 10 + 4 * i,
@@ -85,7 +88,7 @@ std::string steps_text(const Operands& of) {
             "    wgmma.mma_async.sync.aligned.m64n{}{} {{{}}},\n"
             "        {}, %d5, %p0, 1, 1{};\n"
             "    add.u64 %d4, %d4, {};\n    add.u64 %d5, %d5, {};\n",
-            kColumns, tf32 ? "k8.f32.tf32.tf32" : "k16.f32.bf16.bf16", sums, left, transposed,
+            kTileColumns, tf32 ? "k8.f32.tf32.tf32" : "k16.f32.bf16.bf16", sums, left, transposed,
             step_of(a), step_of(b));
     }
     return text;
@@ -112,8 +115,7 @@ std::string product_text(const Operands& of) {
         zeros += fmt::format("    mov.f32 %f{}, 0f00000000;\n", i);
         stores += fmt::format("    st.global.f32 [%d1+{}], %f{};\n", 4 * i, i);
     }
-    const std::string head =
-        fmt::format(R"(.visible .entry {0}(.param .u64 in, .param .u64 out)
+    const std::string head = fmt::format(R"(.visible .entry {0}(.param .u64 in, .param .u64 out)
 .maxntid {1}, 1, 1
 {{
     .shared .align 1024 .b8 tiles[{2}];
@@ -135,7 +137,8 @@ std::string product_text(const Operands& of) {
     mul.lo.u32 %r2, %r0, {4};
     add.u32 %r3, %r1, %r2;
 )",
-                    of.entry(), kThreads, kBytesOfA + kBytesOfB, kSums, kBytesOfThread, 4 * kSums);
+                                         of.entry(), kTileThreads, kBytesOfA + kBytesOfB, kSums,
+                                         kTileBytesOfThread, 4 * kSums);
     return head + copies_text() + (a == Lies::registers ? registers_text() : "") +
            descriptors_text(a, b) + zeros + "    wgmma.fence.sync.aligned;\n" + steps_text(of) +
            "    wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n" + stores +
@@ -162,19 +165,19 @@ void put(const Operands& of, Words& words, int byte, int value) {
 
 /// The tiles, and the registers of a: words 4 i to 4 i + 3 of a thread for step i.
 Words product_input(const Operands& of) {
-    Words words(std::size_t(kBytesOfA + kBytesOfB) / 4 + std::size_t(kThreads) * 16);
+    Words words(std::size_t(kBytesOfA + kBytesOfB) / 4 + std::size_t(kTileThreads) * 16);
     for (int depth = 0; depth < of.depth(); ++depth) {
         for (int row = 0; row < kRows; ++row)
             put(of, words, byte_of(of, of.a, row, depth), a_element(row, depth));
-        for (int column = 0; column < kColumns; ++column)
+        for (int column = 0; column < kTileColumns; ++column)
             put(of, words, kBytesOfA + byte_of(of, of.b, column, depth), b_element(depth, column));
     }
-    for (int thread = 0; thread < kThreads; ++thread) {
+    for (int thread = 0; thread < kTileThreads; ++thread) {
         const int group = thread % 32 / 4 + thread / 32 * 16;
         for (int word = 0; word < 16; ++word)
             for (int half = 0; half < 2; ++half) {
                 const int row = group + word % 2 * 8;
-                const int depth = word / 4 * kStep + word % 4 / 2 * 8 + thread % 4 * 2 + half;
+                const int depth = word / 4 * kTileStep + word % 4 / 2 * 8 + thread % 4 * 2 + half;
                 put(of, words, kBytesOfA + kBytesOfB + thread * 64 + word * 4 + half * 2,
                     a_element(row, depth));
             }
@@ -186,7 +189,7 @@ Words product_input(const Operands& of) {
 /// eight columns.
 Words product_output(const Operands& of) {
     Words words;
-    for (int thread = 0; thread < kThreads; ++thread) {
+    for (int thread = 0; thread < kTileThreads; ++thread) {
         for (int i = 0; i < kSums; ++i) {
             const int row = thread / 32 * 16 + thread % 32 / 4 + i % 4 / 2 * 8;
             const int column = i / 4 * 8 + thread % 4 * 2 + i % 2;
@@ -221,7 +224,7 @@ std::vector<bundle::Probe> product_probes() {
                           .text = ".version 8.0\n.target sm_90a\n.address_size 64\n" +
                                   product_text(form.operands),
                           .entry = form.operands.entry(),
-                          .threads = kThreads,
+                          .threads = kTileThreads,
                           .input = product_input(form.operands),
                           .expected = product_output(form.operands),
                           .of_floats = true});
