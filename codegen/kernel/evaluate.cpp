@@ -25,10 +25,15 @@ class Evaluator {
           dropout_(dropout),
           tile_(tile),
           tiles_(kernel.nodes.size()),
-          position_(kernel.axes.size(), 0) {
+          position_(kernel.axes.size(), 0),
+          places_(kernel.nodes.size()) {
         for (const Axis& axis : kernel.axes) {
             extents_.push_back(value_of(axis.extent, dims));
             ranges_.push_back({0, extents_.back()});
+        }
+        for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {
+            if (auto load = as<Load>(kernel, id)) places_[std::size_t(id)] = place(load->access);
+            if (auto store = as<Store>(kernel, id)) places_[std::size_t(id)] = place(store->access);
         }
     }
 
@@ -46,6 +51,16 @@ class Evaluator {
     /// The positions of an axis that tiles cover: all, or those of the current tile.
     struct Range {
         std::int64_t first, end;
+    };
+
+    /// An access with the sizes put in, so that it is found once and not for every element.
+    struct Place {
+        struct Step {
+            AxisId axis;
+            std::int64_t step, panel, inside;  // no panels: 0
+        };
+        std::int64_t offset = 0, row_stride = 0;
+        std::vector<Step> steps;
     };
 
     void tiles(Id id, const Loop& loop) {
@@ -99,14 +114,14 @@ class Evaluator {
 
     void run(Id id) {
         if (as<Carried>(kernel_, id) || as<Result>(kernel_, id)) return;  // filled by their loop
-        if (auto store = as<Store>(kernel_, id)) return run_store(*store);
+        if (auto store = as<Store>(kernel_, id)) return run_store(id, *store);
         const Node& node = kernel_.nodes[std::size_t(id)];
         std::vector<double>& tile = tiles_[std::size_t(id)];
         tile.clear();
         over(node.axes, [&] { tile.push_back(value(id)); });
     }
 
-    void run_store(const Store& store) {
+    void run_store(Id id, const Store& store) {
         std::vector<AxisId> axes = kernel_.nodes[std::size_t(store.value)].axes;
         const auto moved = [&](AxisId axis) { axes.push_back(axis); };
         for (const Stride& stride : store.access.strides)
@@ -114,7 +129,7 @@ class Evaluator {
         std::sort(axes.begin(), axes.end());
         axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
         over(axes, [&] {
-            double& element = at(store.access);
+            double& element = at(id, store.access);
             element = (store.accumulate ? element : 0) + get(store.value);
         });
     }
@@ -130,7 +145,7 @@ class Evaluator {
         if (auto constant = as<Constant>(kernel_, id)) return constant->value;
         if (auto extent = as<Extent>(kernel_, id)) return double(value_of(extent->dim, dims_));
         if (auto index = as<Index>(kernel_, id)) return double(position_[std::size_t(index->axis)]);
-        if (auto load = as<Load>(kernel_, id)) return at(load->access);
+        if (auto load = as<Load>(kernel_, id)) return at(id, load->access);
         if (auto valid = as<Valid>(kernel_, id)) {
             const std::int64_t at = position_[std::size_t(valid->axis)];
             return double((valid->lower < 0 || double(at) >= get(valid->lower)) &&
@@ -145,34 +160,51 @@ class Evaluator {
         }
         if (auto random = as<Random>(kernel_, id)) {
             if (!dropout_) throw InternalError(kernel_.name + ": dropout has no generator");
-            return dropout_(random->site, random->probability, sum(random->row, Dim(0)),
-                            sum(random->column, Dim(0)));
+            return dropout_(random->site, random->probability, sum(place(random->row, Dim(0))),
+                            sum(place(random->column, Dim(0))));
         }
         if (auto reduce = as<Reduce>(kernel_, id)) {
             const bool adds = reduce->reduction == Reduction::sum;
             double total = adds ? 0 : -std::numeric_limits<double>::infinity();
-            over_block(reduce->axes, reduce->blocks, [&] {
-                const double x = get(reduce->operand);
-                total = adds ? total + x : x > total || x != x ? x : total;
-            });
+            over_rows(reduce->axes, reduce->blocks, reduce->operand, reduce->operand,
+                      [&](double x, double) {
+                          total = adds ? total + x : x > total || x != x ? x : total;
+                      });
             return total;
         }
         auto contract = as<Contract>(kernel_, id);
         double total = 0;
-        over_block(contract->axes, contract->blocks,
-                   [&] { total += get(contract->a) * get(contract->b); });
+        over_rows(contract->axes, contract->blocks, contract->a, contract->b,
+                  [&](double a, double b) { total += a * b; });
         return total;
     }
 
-    /// Calls `visit` at the positions along `axes` that are in the current block of `blocks`.
+    /// Calls `visit` with the values of two tiles at the positions along `axes` that are in the
+    /// current block of `blocks`, the last axis fastest: along it both are read with a stride.
     template <class Visit>
-    void over_block(const std::vector<AxisId>& axes, AxisId blocks, const Visit& visit) {
+    void over_rows(const std::vector<AxisId>& axes, AxisId blocks, Id a, Id b, const Visit& visit) {
         const Range block = block_of(axes, blocks);
-        std::int64_t number = 0;
-        over(axes, [&] {
-            const std::int64_t here = number++;
-            if (here >= block.first && here < block.end) visit();
+        if (axes.empty()) {
+            if (block.first < block.end) visit(get(a), get(b));
+            return;
+        }
+        const Range row = ranges_[std::size_t(axes.back())];
+        const std::vector<AxisId> outer(axes.begin(), axes.end() - 1);
+        const std::size_t step_a = step_along(a, axes.back()), step_b = step_along(b, axes.back());
+        std::int64_t number = 0;  // of the first position of a row
+        position_[std::size_t(axes.back())] = row.first;
+        over(outer, [&] {
+            const std::int64_t first = std::max<std::int64_t>(block.first - number, 0);
+            const std::int64_t end = std::min(block.end - number, row.end - row.first);
+            number += row.end - row.first;
+            if (first >= end) return;
+            std::size_t at_a = offset(a) + step_a * std::size_t(first);
+            std::size_t at_b = offset(b) + step_b * std::size_t(first);
+            const std::vector<double>&of_a = tiles_[std::size_t(a)], &of_b = tiles_[std::size_t(b)];
+            for (std::int64_t i = first; i < end; ++i, at_a += step_a, at_b += step_b)
+                visit(of_a[at_a], of_b[at_b]);
         });
+        position_[std::size_t(axes.back())] = 0;
     }
 
     Range block_of(const std::vector<AxisId>& axes, AxisId blocks) const {
@@ -186,20 +218,32 @@ class Evaluator {
     }
 
     /// The value of a tile at the current position.
-    double get(Id id) const {
+    double get(Id id) const { return tiles_[std::size_t(id)][offset(id)]; }
+
+    std::size_t offset(Id id) const {
         std::size_t at = 0;
         for (AxisId axis : kernel_.nodes[std::size_t(id)].axes) {
             const Range range = ranges_[std::size_t(axis)];
             at = at * std::size_t(range.end - range.first) +
                  std::size_t(position_[std::size_t(axis)] - range.first);
         }
-        return tiles_[std::size_t(id)][at];
+        return at;
     }
 
-    double& at(const Access& access) {
-        std::int64_t index = sum(access.strides, access.offset);
-        if (access.row >= 0)
-            index += std::int64_t(get(access.row)) * value_of(access.row_stride, dims_);
+    /// How far apart neighbours along an axis are in a tile: 0 where it has no such axis.
+    std::size_t step_along(Id id, AxisId along) const {
+        std::size_t step = 0;
+        for (AxisId axis : kernel_.nodes[std::size_t(id)].axes) {
+            const Range range = ranges_[std::size_t(axis)];
+            step = axis == along ? 1 : step * std::size_t(range.end - range.first);
+        }
+        return step;
+    }
+
+    double& at(Id id, const Access& access) {
+        const Place& place = places_[std::size_t(id)];
+        std::int64_t index = sum(place);
+        if (access.row >= 0) index += std::int64_t(get(access.row)) * place.row_stride;
         std::vector<double>& buffer = buffers_[std::size_t(access.buffer)];
         if (index < 0 || index >= std::int64_t(buffer.size()))
             throw InternalError(kernel_.name + ": element " + std::to_string(index) + " of " +
@@ -208,13 +252,26 @@ class Evaluator {
         return buffer[std::size_t(index)];
     }
 
-    std::int64_t sum(const std::vector<Stride>& strides, const Dim& offset) const {
-        std::int64_t result = value_of(offset, dims_);
-        for (const Stride& stride : strides) {
-            const std::int64_t at = position_[std::size_t(stride.axis)];
-            const std::int64_t step = value_of(stride.stride, dims_);
-            result += stride.panel ? at / stride.panel * step + at % stride.panel * stride.step
-                                   : at * step;
+    Place place(const Access& access) const {
+        Place result = place(access.strides, access.offset);
+        if (access.row >= 0) result.row_stride = value_of(access.row_stride, dims_);
+        return result;
+    }
+
+    Place place(const std::vector<Stride>& strides, const Dim& offset) const {
+        Place result;
+        result.offset = value_of(offset, dims_);
+        for (const Stride& stride : strides)
+            result.steps.push_back(
+                {stride.axis, value_of(stride.stride, dims_), stride.panel, stride.step});
+        return result;
+    }
+
+    std::int64_t sum(const Place& place) const {
+        std::int64_t result = place.offset;
+        for (const auto& [axis, step, panel, inside] : place.steps) {
+            const std::int64_t at = position_[std::size_t(axis)];
+            result += panel ? at / panel * step + at % panel * inside : at * step;
         }
         return result;
     }
@@ -228,6 +285,7 @@ class Evaluator {
     LoopPosition position_;
     std::vector<std::int64_t> extents_;
     std::vector<Range> ranges_;  // by axis
+    std::vector<Place> places_;  // of loads and stores, by node
 };
 
 }  // namespace
