@@ -10,7 +10,11 @@ namespace fovea::emit {
 
 using namespace kernel;
 
+namespace {
+
 using Kind = Statement::Kind;
+
+}  // namespace
 
 void TileStatements::write(const Statement& statement) {
     text_.clear_registers();

@@ -16,31 +16,31 @@ TEST_CASE("decoding with a cache gives the logits of the full forward pass") {
     parameters.initialize(3);
     Decoding decoding(model, parameters, words);
     Instance evaluate(model, "evaluate", parameters);
-    for (const std::int64_t batch : {3, 1, 4}) {
+    for (const std::int64_t sentences : {3, 1, 4}) {
         constexpr std::int64_t kSource = 5, kSteps = 6, kWords = 7;
         std::vector<std::int32_t> sources, lengths, targets;
-        for (std::int32_t b = 0; b < batch; ++b) {
+        for (std::int32_t b = 0; b < sentences; ++b) {
             lengths.push_back(1 + b % 5);
             for (std::int32_t i = 0; i < kSource; ++i) sources.push_back((b * 5 + i * 3) % 9);
             for (std::int32_t i = 0; i < kSteps; ++i) targets.push_back((b + i * i + 1) % 7);
         }
-        evaluate.bind({{"batch", batch}, {"src_len", kSource}, {"tgt_len", kSteps}});
+        evaluate.bind({{"batch", sentences}, {"src_len", kSource}, {"tgt_len", kSteps}});
         std::copy(sources.begin(), sources.end(), evaluate.input<std::int32_t>("src"));
         std::copy(lengths.begin(), lengths.end(), evaluate.input<std::int32_t>("src_lens"));
         std::copy(targets.begin(), targets.end(), evaluate.input<std::int32_t>("tgt"));
-        std::fill_n(evaluate.input<std::int32_t>("labels"), batch * kSteps, 0);
-        std::fill_n(evaluate.input<std::int32_t>("tgt_lens"), batch, kSteps);
+        std::fill_n(evaluate.input<std::int32_t>("labels"), sentences * kSteps, 0);
+        std::fill_n(evaluate.input<std::int32_t>("tgt_lens"), sentences, kSteps);
         evaluate.run();
 
         decoding.begin(sources, lengths, kSteps);
         for (std::int64_t step = 0; step < kSteps; ++step) {
             std::vector<std::int32_t> tokens;
-            for (std::int64_t b = 0; b < batch; ++b) {
+            for (std::int64_t b = 0; b < sentences; ++b) {
                 tokens.push_back(targets[static_cast<std::size_t>(b * kSteps + step)]);
             }
             const auto logits = decoding.step(tokens, step);
-            REQUIRE(logits.size() == static_cast<std::size_t>(batch * kWords));
-            for (std::int64_t b = 0; b < batch; ++b) {
+            REQUIRE(logits.size() == static_cast<std::size_t>(sentences * kWords));
+            for (std::int64_t b = 0; b < sentences; ++b) {
                 const float* full = evaluate.output<float>("logits") + (b * kSteps + step) * kWords;
                 for (std::int64_t w = 0; w < kWords; ++w) {
                     CHECK(logits[static_cast<std::size_t>(b * kWords + w)] ==
