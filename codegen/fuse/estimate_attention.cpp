@@ -92,8 +92,13 @@ constexpr Costs kFusedBoth{.run = 2740,
                            .tensor_byte = 0.0527,
                            .pair_byte = 0};
 
+double in_vectors_of_16(std::int64_t count) {
+    const std::int64_t vectors = (count + 15) / 16;
+    return double(vectors * 16);
+}
+
 /// With what lies in lanes in whole vectors.
-double in_lanes(std::int64_t count) { return count <= 8 ? 8 : double((count + 15) / 16 * 16); }
+double in_lanes(std::int64_t count) { return count <= 8 ? 8 : in_vectors_of_16(count); }
 
 /// The share of pairs that the tiles of one kernel visit.
 double visited(const AttentionWork& work) {
@@ -117,7 +122,7 @@ PairWork both_of(const PairWork& a, const PairWork& b) {
 double seconds(const AttentionWork& work, const Costs& costs, const PairWork& score, double share) {
     const double points = double(work.batch * work.heads), rows = points * double(work.queries);
     const double pairs = share * rows * double(work.keys);
-    const double in_vectors = share * rows * double((work.keys + 15) / 16 * 16);
+    const double in_vectors = share * rows * in_vectors_of_16(work.keys);
     const double products = in_vectors * score.multiply_adds +
                             pairs * in_lanes(work.value_width) * (work.gradient ? 3 : 1);
     const double elements = points *

@@ -39,7 +39,7 @@ bool is_inlined(const Graph& graph, int id, const std::vector<bool>& inlined) {
         case Op::constant:
         case Op::extent:
         case Op::iota:
-        case Op::random: return true;
+        case Op::random:
         case Op::broadcast:
         case Op::stop_gradient: return true;
         case Op::elementwise: {
