@@ -44,8 +44,7 @@ void check_variants(const std::string& name, Kernel (*build)(const AttentionVari
             const bool everywhere = variant.name == "by_query" || variant.name == "dropout";
             if (everywhere || isa == isas.front()) kernels.push_back(build(variant));
         }
-        const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels), isa,
-                                                       isa == isas.front() ? "-O1" : "-Og");
+        const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels), isa, "-Og");
         for (std::size_t i = 0; i < kernels.size(); ++i)
             for (const auto& [queries, keys] : kLengths)
                 check(model, int(i), kernels[i],

@@ -132,7 +132,7 @@ TEST_CASE("fused attention, unfused attention and the reference agree on random 
     for (int first = 0; first < kCases; first += kCasesAModel) {
         CompiledModel compiled_model = compiled(first);
         // `fovea verify` compiles attention as programs are; here the forms are what is checked.
-        const runtime::Model& model = test::compile_and_load(compiled_model.plan, isa, "-O1");
+        const runtime::Model& model = test::compile_and_load(compiled_model.plan, isa, "-Og");
         for (int number = first; number < first + kCasesAModel; ++number)
             for (int at = 0; at < kRuns; ++at) check_case(model, number, at);
     }
