@@ -209,14 +209,14 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
                 {a + group * kGroup, sum.a, packed + group * kGroup * steps, steps * Rows, Rows},
                 steps,
                 kGroup};
+            i64 count = kGroup;
             if (group == 1 && copies) {
                 rows.rows = kCopying;
                 run(kCopying, CopyBoth{rows, next_panel});
                 rows.rows = kGroup;
-                run(kGroup - kCopying, rows);
-            } else {
-                run(kGroup, rows);
+                count -= kCopying;
             }
+            run(count, rows);
         }
     } else {
         if (panel.fresh) pack_rows<Rows>(packed, a, panel.block_rows, sum);
@@ -278,16 +278,14 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
             if (panel.fresh)
                 pack_rows<Rows>(packed, a.data + panel.block_row, panel.block_rows, sums...);
             const float* rows = packed + (panel.row - panel.block_row) * steps;
+            i64 step = (i64(sums.b) + ...);
             if (!kUnit || panel.columns < kWidth || spreads_wide(sums...)) {
                 float* panel_end = end;
                 pack_panel<kWidth>(panel_end, columns, b.stride, panel.columns, sums...);
                 columns = end;
-                run_on(rows, fixed<1>, Rows * steps, NothingNext{},
-                       Sum{steps, fixed<Rows>, fixed<kWidth>});
-            } else {
-                run_on(rows, fixed<1>, Rows * steps, NothingNext{},
-                       Sum{steps, fixed<Rows>, i64(sums.b)}...);
+                step = kWidth;
             }
+            run_on(rows, fixed<1>, Rows * steps, NothingNext{}, Sum{steps, fixed<Rows>, step});
             return;
         }
     }
