@@ -234,8 +234,8 @@ constexpr bool can_be_shared() {
                !(std::is_same_v<Sums, Sum<i64, i64, i64>> && ...);
 }
 
-/// The panel of any product that is stored as it is, of operands with these strides: one copy of the
-/// code serves every kernel.
+/// The panel of any product that is stored as it is, of operands with these strides: one copy of
+/// the code serves every kernel.
 template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB>
 void shared_panel(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
                   const StoreProduct& finish, Sum<i64, i64, i64> sum);

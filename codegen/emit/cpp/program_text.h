@@ -18,7 +18,8 @@ void write_program_description(const plan::Model& model, const plan::Program& pr
 std::string write_rows(const std::string& type, const std::string& name,
                        const std::vector<std::string>& rows, Writer& writer);
 
-/// The same for a table that is a text, `constexpr char name[] = "row\0"`; `""` where there are none.
+/// The same for a table that is a text, `constexpr char name[] = "row\0"`; `""` where there are no
+/// rows.
 std::string write_texts(const std::string& name, const std::vector<std::string>& rows,
                         Writer& writer);
 
