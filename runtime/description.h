@@ -21,47 +21,16 @@ enum class Initial {
     linear_bias,         // U(-a, a), a = 1 / sqrt(in of the layer); PyTorch's nn.Linear
 };
 
-/// A shape is written `[batch, 64*src_len+1, 8]`, with the names of the model's dims.
-struct ParameterRow {
-    const char* name;
-    DType dtype;
-    const char* shape;
-    Initial initial;
-    std::int64_t fan_in;
-    std::int64_t zero_row = -1;
-};
-struct TensorRow {
-    const char* name;
-    DType dtype;
-    const char* shape;
-};
-struct BufferRow {
-    const char* name;
-    DType dtype;
-    const char* shape;
-    int first, last;
-    bool prepared;
-};
-
-/// Ids or lengths that the program computes; `of` is where the model reads them.
-struct CheckRow {
-    int buffer;
-    bool lengths;
-    const char* limit;
-    const char* of;
-};
+/// A table is a text: rows that end with '\0', none of them empty. A name stands last in its row,
+/// since it may hold anything; a shape is written `[batch, 64*src_len+1, 8]`, with the names of the
+/// model's dims. So a program holds no addresses of names, which would have to be set when it
+/// starts.
+using Rows = const char*;
 
 /// The kernels of a model for one instruction set: a ProgramCode per program.
 struct IsaPart {
     const char* isa;
     const ProgramCode* programs;
-};
-
-struct SettingRow {
-    const char *name, *value;
-};
-struct AliasRow {
-    const char *name, *parameter;
 };
 
 /// A table's rows, which the generated file keeps.
@@ -80,22 +49,22 @@ struct Table {
 /// As Program has it; `needs` lists the inputs of one output after the other, -1 behind each list.
 struct ProgramRow {
     const char* name;
-    Table<TensorRow> inputs, outputs;
+    Rows inputs, outputs;  // f32 [batch, 8] x
     Table<int> needs;
-    Table<BufferRow> buffers;
-    Table<const char*> kernels;
-    Table<CheckRow> computed;
+    Rows buffers;  // 0 3 f32 [batch, 8] hidden: the first and the last phase; or `prepared f32 …`
+    Rows kernels;  // encoder.attention
+    Rows computed;  // 2 ids 8*batch model.cpp:12: the ids of gather; or `2 lengths …`
     void (*check_inputs)(const Call&) = nullptr;
 };
 
 /// As Model has it, with the parts to choose among.
 struct Description {
     const char* name;
-    Table<const char*> dims;
-    Table<SettingRow> settings;
-    Table<ParameterRow> parameters;
+    Rows dims;
+    Rows settings;  // hidden 8
+    Rows parameters;  // f32 [64, 8] xavier_uniform 8 -1 dense.weight: the fan in, the row of zeros
     Table<ProgramRow> programs;
-    Table<AliasRow> aliases;
+    Rows aliases;  // the name in files, and in a row of its own the parameter
     Table<IsaPart> parts;
 };
 

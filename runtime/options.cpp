@@ -50,12 +50,16 @@ bool is_fit(const OptionSpec& spec, std::string_view text) {
     return false;
 }
 
+/// `option '--name'`
+std::string title(const std::string& name) { return "option '--" + name + "'"; }
+[[noreturn]] void fail_without_value(const OptionSpec& spec) {
+    throw UserError(title(spec.name) + " needs a value, " + spec.value_name);
+}
+
 void verify_value(const OptionSpec& spec, const std::string& text) {
     if (is_fit(spec, text)) return;
-    if (spec.kind == OptionKind::text)
-        throw UserError("option '--" + spec.name + "' needs a value, " + spec.value_name);
-    throw UserError("option '--" + spec.name + "' expects " + expectation(spec) + ", not '" + text +
-                    "'");
+    if (spec.kind == OptionKind::text) fail_without_value(spec);
+    throw UserError(title(spec.name) + " expects " + expectation(spec) + ", not '" + text + "'");
 }
 
 /// Damerau's distance, restricted to one edit per place (optimal string alignment).
@@ -77,9 +81,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::string left_column(const OptionSpec& spec) {
-    std::string text = "  --" + spec.name;
-    if (spec.short_name) text = std::string("  -") + spec.short_name + ", --" + spec.name;
-    if (spec.kind != OptionKind::flag) text += " " + spec.value_name;
+    std::string text = "  ";
+    if (spec.short_name) text.append({'-', spec.short_name, ',', ' '});
+    text += "--";
+    text += spec.name;
+    if (spec.kind != OptionKind::flag) (text += ' ') += spec.value_name;
     return text;
 }
 
@@ -123,10 +129,10 @@ Options::Options(std::string command, std::string summary, std::string positiona
       summary_(std::move(summary)),
       positional_help_(std::move(positional)) {}
 
-Options& Options::add(OptionSpec spec) {
-    if (find(spec.name)) throw InternalError("option '--" + spec.name + "' is declared twice");
-    if (spec.default_text) verify_value(spec, *spec.default_text);
-    specs_.push_back(std::move(spec));
+Options& Options::add(const OptionSpec& spec) {
+    if (find(spec.name)) throw InternalError(title(spec.name) + " is declared twice");
+    if (spec.default_text) verify_value(spec, spec.default_text);
+    specs_.push_back(spec);
     return *this;
 }
 
@@ -139,7 +145,7 @@ const OptionSpec* Options::find(std::string_view name) const {
 
 const OptionSpec& Options::spec_of(const std::string& name) const {
     if (const OptionSpec* spec = find(name)) return *spec;
-    throw InternalError("option '--" + name + "' is not declared");
+    throw InternalError(title(name) + " is not declared");
 }
 
 /// The option that `argument` (`--name`, `--name=…` or `-x`) means.
@@ -147,9 +153,9 @@ const OptionSpec& Options::match(const std::string& argument, const std::string&
     if (argument.starts_with("--")) {
         if (const OptionSpec* spec = find(name)) return *spec;
         std::vector<std::string> names = {"help"};
-        for (const OptionSpec& spec : specs_) names.push_back(spec.name);
+        for (const OptionSpec& spec : specs_) names.emplace_back(spec.name);
         const std::string nearest = nearest_name(name, names);
-        throw UserError("unknown option '--" + name + "'" +
+        throw UserError("unknown " + title(name) +
                         (nearest.empty() ? "; " + command_ + " --help lists them"
                                          : "; did you mean '--" + nearest + "'?"));
     }
@@ -163,8 +169,8 @@ void Options::take(const OptionSpec& spec, std::string value) {
     verify_value(spec, value);
     std::vector<std::string>& values = values_[spec.name];
     if (!values.empty() && !spec.repeated && spec.kind != OptionKind::flag) {
-        throw UserError("option '--" + spec.name + "' is given twice, with '" + values.front() +
-                        "' and '" + value + "'");
+        throw UserError(title(spec.name) + " is given twice, with '" + values.front() + "' and '" +
+                        value + "'");
     }
     values.push_back(std::move(value));
 }
@@ -194,7 +200,7 @@ bool Options::parse(std::span<const char* const> arguments) {
                 argument, argument.substr(2, equals == std::string::npos ? equals : equals - 2));
             if (spec.kind == OptionKind::flag) {
                 if (equals != std::string::npos) {
-                    throw UserError("option '--" + spec.name + "' takes no value");
+                    throw UserError(title(spec.name) + " takes no value");
                 }
                 take(spec, "true");
             } else if (equals != std::string::npos) {
@@ -202,7 +208,7 @@ bool Options::parse(std::span<const char* const> arguments) {
             } else if (i + 1 < texts.size() && !texts[i + 1].starts_with("--")) {
                 take(spec, texts[++i]);
             } else {
-                throw UserError("option '--" + spec.name + "' needs a value, " + spec.value_name);
+                fail_without_value(spec);
             }
         }
     }
@@ -213,8 +219,8 @@ bool Options::parse(std::span<const char* const> arguments) {
 void Options::verify_required() const {
     for (const OptionSpec& spec : specs_) {
         if (spec.required && !given(spec.name)) {
-            throw UserError(command_ + " needs the option '--" + spec.name + " " + spec.value_name +
-                            "'");
+            throw UserError(command_ + " needs the " +
+                            title(std::string(spec.name) + " " + spec.value_name));
         }
     }
 }
@@ -222,15 +228,15 @@ void Options::verify_required() const {
 bool Options::given(const std::string& name) const { return values_.contains(spec_of(name).name); }
 
 bool Options::has(const std::string& name) const {
-    return given(name) || spec_of(name).default_text.has_value();
+    return given(name) || spec_of(name).default_text;
 }
 
-const std::string& Options::text(const std::string& name) const {
+std::string Options::text(const std::string& name) const {
     const auto found = values_.find(name);
     if (found != values_.end()) return found->second.back();
     const OptionSpec& spec = spec_of(name);
-    if (!spec.default_text) throw InternalError("option '--" + name + "' has no value");
-    return *spec.default_text;
+    if (!spec.default_text) throw InternalError(title(name) + " has no value");
+    return spec.default_text;
 }
 
 std::int64_t Options::integer(const std::string& name) const {
@@ -247,7 +253,7 @@ std::vector<std::string> Options::all(const std::string& name) const {
 std::string Options::help() const {
     std::string text = "usage: " + command_;
     for (const OptionSpec& spec : specs_) {
-        if (spec.required) text += " --" + spec.name + " " + spec.value_name;
+        if (spec.required) text += std::string(" --") + spec.name + " " + spec.value_name;
     }
     text += " [OPTIONS]";
     if (!positional_help_.empty()) text += " " + positional_help_;
@@ -262,7 +268,7 @@ std::string Options::help() const {
             line += ", at most " + std::to_string(spec.most);
         if (spec.required) line += " (required)";
         if (spec.repeated) line += " (may be given several times)";
-        if (spec.default_text) line += " (default " + *spec.default_text + ")";
+        if (spec.default_text) line += std::string(" (default ") + spec.default_text + ")";
         text += line + "\n";
     }
     return text;

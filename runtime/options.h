@@ -38,13 +38,14 @@ enum class OptionKind {
 
 inline constexpr std::int64_t kMostWhole = std::numeric_limits<std::int64_t>::max();
 
-/// One option. `--name VALUE` and `--name=VALUE`; `-x VALUE` when it has a short name.
+/// One option. `--name VALUE` and `--name=VALUE`; `-x VALUE` when it has a short name. Texts are
+/// those of the program, or outlive the options.
 struct OptionSpec {
-    std::string name = {};   // without the dashes
+    const char* name = "";   // without the dashes
     OptionKind kind = OptionKind::flag;
-    std::string value_name = {};  // for --help: FILE, N
-    std::string help = {};
-    std::optional<std::string> default_text = {};  // checked like a given one
+    const char* value_name = "";  // for --help: FILE, N
+    const char* help = "";
+    const char* default_text = nullptr;  // checked like a given one; nullptr: none
     bool required = false, repeated = false;
     char short_name = 0;
     std::int64_t most = kMostWhole;  // of whole numbers
@@ -57,7 +58,7 @@ class Options {
     /// may stand there ("[SENTENCE…]"; empty: nothing may).
     Options(std::string command, std::string summary, std::string positional = {});
 
-    Options& add(OptionSpec spec);
+    Options& add(const OptionSpec& spec);
     /// Parses what follows the command. `--` ends the options. UserError for an unknown option
     /// (with the nearest name), a missing or unfit value, one given twice, a required one that is
     /// absent, or a positional argument where none may stand. True when --help or -h was given:
@@ -71,7 +72,7 @@ class Options {
     /// The value given or the default; InternalError when there is neither, or for a name that was
     /// not declared. `has` tells whether there is one.
     bool has(const std::string& name) const;
-    const std::string& text(const std::string& name) const;
+    std::string text(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;
     double number(const std::string& name) const;
     /// All values of a repeated option, in order.

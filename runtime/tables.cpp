@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include "error.h"
 
@@ -26,12 +27,71 @@ Extent parse_term(std::string_view text, std::span<const std::string> dims) {
     return term;
 }
 
-template <class Row>
-TensorSpec spec_of(const Row& row, std::span<const std::string> dims) {
+/// The fields of one row, from left to right.
+class Row {
+  public:
+    explicit Row(std::string_view text) : text_(text) {}
+
+    std::string_view word() {
+        const std::string_view word = text_.substr(0, text_.find(' '));
+        text_.remove_prefix(std::min(text_.size(), word.size() + 1));
+        return word;
+    }
+    std::int64_t number() {
+        const std::string_view text = word();
+        std::int64_t number = 0;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        return number;
+    }
+    /// One of `count` words by its number.
+    int choice(const std::string_view* words, int count) {
+        const std::string_view text = word();
+        for (int i = 0; i < count; ++i)
+            if (words[i] == text) return i;
+        throw InternalError("a table has an unknown word: " + std::string(text));
+    }
+    DType dtype() {
+        constexpr std::string_view kNames[] = {name_of(DType::f32), name_of(DType::bf16),
+                                               name_of(DType::i32), name_of(DType::boolean)};
+        return DType(choice(kNames, 4));
+    }
+    Initial initial() {
+        constexpr std::string_view kNames[] = {"zeros", "ones", "xavier_uniform", "normal",
+                                               "linear_bias"};
+        return Initial(choice(kNames, 5));
+    }
+    std::vector<Extent> shape(std::span<const std::string> dims) {
+        const std::size_t size = std::min(text_.find(']'), text_.size() - 1) + 1;
+        const std::string_view shape = text_.substr(0, size);
+        text_.remove_prefix(std::min(text_.size(), size + 1));
+        return parse_shape(shape, dims);
+    }
+    std::string rest() const { return std::string(text_); }
+    bool skip(std::string_view word) {
+        const bool starts = text_.starts_with(word);
+        if (starts) text_.remove_prefix(word.size());
+        return starts;
+    }
+
+  private:
+    std::string_view text_;
+};
+
+/// make(row) for each row.
+template <class Make>
+auto each_row(Rows rows, const Make& make) {
+    std::vector<decltype(make(std::declval<Row&>()))> made;
+    for (std::string_view text; !(text = rows).empty(); rows += text.size() + 1) {
+        Row row(text);
+        made.push_back(make(row));
+    }
+    return made;
+}
+
+TensorSpec tensor_of(Row& row, std::span<const std::string> dims) {
     TensorSpec spec;
-    spec.name = row.name;
-    spec.dtype = row.dtype;
-    spec.shape = parse_shape(row.shape, dims);
+    spec.dtype = row.dtype();
+    spec.shape = row.shape(dims);
     return spec;
 }
 
@@ -62,40 +122,63 @@ std::vector<Extent> parse_shape(std::string_view text, std::span<const std::stri
     return shape;
 }
 
-std::vector<TensorSpec> tensor_specs(std::span<const ParameterRow> rows,
-                                     std::span<const std::string> dims) {
-    std::vector<TensorSpec> specs;
-    for (const ParameterRow& row : rows) {
-        specs.push_back(spec_of(row, dims));
-        specs.back().initial = row.initial;
-        specs.back().fan_in = row.fan_in;
-        specs.back().zero_row = row.zero_row;
-    }
-    return specs;
+std::vector<std::string> names_of(Rows rows) {
+    return each_row(rows, [](Row& row) { return row.rest(); });
 }
 
-std::vector<TensorSpec> tensor_specs(std::span<const TensorRow> rows,
-                                     std::span<const std::string> dims) {
-    std::vector<TensorSpec> specs;
-    for (const TensorRow& row : rows) specs.push_back(spec_of(row, dims));
-    return specs;
+std::vector<Setting> settings_of(Rows rows) {
+    return each_row(rows, [](Row& row) {
+        Setting setting;
+        setting.name = row.word();
+        setting.value = row.rest();
+        return setting;
+    });
 }
 
-std::vector<BufferSpec> buffer_specs(std::span<const BufferRow> rows,
-                                     std::span<const std::string> dims) {
-    std::vector<BufferSpec> specs;
-    for (const BufferRow& row : rows)
-        specs.push_back(
-            {row.name, row.dtype, parse_shape(row.shape, dims), row.first, row.last, row.prepared});
-    return specs;
+std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> dims) {
+    return each_row(rows, [&](Row& row) {
+        TensorSpec spec = tensor_of(row, dims);
+        spec.initial = row.initial();
+        spec.fan_in = row.number();
+        spec.zero_row = row.number();
+        spec.name = row.rest();
+        return spec;
+    });
 }
 
-std::vector<ComputedCheck> computed_checks(std::span<const CheckRow> rows,
-                                           std::span<const std::string> dims) {
-    std::vector<ComputedCheck> checks;
-    for (const CheckRow& row : rows)
-        checks.push_back({row.buffer, row.lengths, parse_extent(row.limit, dims), row.of});
-    return checks;
+std::vector<TensorSpec> tensor_specs(Rows rows, std::span<const std::string> dims) {
+    return each_row(rows, [&](Row& row) {
+        TensorSpec spec = tensor_of(row, dims);
+        spec.name = row.rest();
+        return spec;
+    });
+}
+
+std::vector<BufferSpec> buffer_specs(Rows rows, std::span<const std::string> dims) {
+    return each_row(rows, [&](Row& row) {
+        BufferSpec spec;
+        spec.prepared = row.skip("prepared ");
+        if (!spec.prepared) {
+            spec.first = int(row.number());
+            spec.last = int(row.number());
+        }
+        spec.dtype = row.dtype();
+        spec.shape = row.shape(dims);
+        spec.name = row.rest();
+        return spec;
+    });
+}
+
+std::vector<ComputedCheck> computed_checks(Rows rows, std::span<const std::string> dims) {
+    return each_row(rows, [&](Row& row) {
+        constexpr std::string_view kKinds[] = {"ids", "lengths"};
+        ComputedCheck check;
+        check.buffer = int(row.number());
+        check.lengths = row.choice(kKinds, 2) == 1;
+        check.limit = parse_extent(row.word(), dims);
+        check.of = row.rest();
+        return check;
+    });
 }
 
 }  // namespace fovea::runtime

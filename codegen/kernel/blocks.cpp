@@ -107,6 +107,11 @@ void replace_uses(Kernel& kernel, Id from, Id to) {
         });
 }
 
+void drop_node(Kernel& kernel, Id id) {
+    for (Id loop = -1; loop < Id(kernel.nodes.size()); ++loop)
+        if (loop < 0 || as<Loop>(kernel, loop)) std::erase(block_of(kernel, loop), id);
+}
+
 void renumber(Kernel& kernel) {
     std::vector<Id> numbers(kernel.nodes.size(), -1), order;
     number_block(kernel, kernel.body, numbers, order);

@@ -36,6 +36,9 @@ Id insert_node(Kernel& kernel, Id loop, int index, Operation operation, DType dt
 /// Lets everything that reads `from` read `to`.
 void replace_uses(Kernel& kernel, Id from, Id to);
 
+/// Takes a node out of its block; `renumber` then forgets it.
+void drop_node(Kernel& kernel, Id id);
+
 /// Numbers nodes anew in the order of the blocks, which rewrites leave out of order.
 void renumber(Kernel& kernel);
 

@@ -64,11 +64,6 @@ Factor find_factor(const Kernel& kernel) {
     return {};
 }
 
-void drop_node(Kernel& kernel, Id id) {
-    for (Id loop = -1; loop < Id(kernel.nodes.size()); ++loop)
-        if (loop < 0 || as<Loop>(kernel, loop)) std::erase(block_of(kernel, loop), id);
-}
-
 void hoist(Kernel& kernel, Factor it) {
     std::vector<Position> positions = positions_of(kernel);
     const std::string name = node_of(kernel, it.operand).name;

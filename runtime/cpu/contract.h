@@ -6,6 +6,7 @@
 // is packed to [k, 16 * Vectors].
 #pragma once
 
+#include "finish.h"
 #include "operands.h"
 #include "pack.h"
 #include "panels.h"
@@ -45,7 +46,16 @@ FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Strid
     }
 }
 
-/// One tile: `finish(i, j, lanes, sum)` gets 16 elements of the product at a time.
+/// finish(i, j, lanes, sum) for 16 elements of the product at a time.
+template <int Rows, int Vectors, class Finish>
+FOVEA_INLINE void finish_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors],
+                              const floats (&c)[Rows][Vectors], const Finish& finish) {
+    for_sums<Finish>(c, [&](int r, int v, floats sum) FOVEA_LAMBDA {
+        if (v == 0 || lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], sum);
+    });
+}
+
+/// One tile of the product.
 template <int Rows, int Vectors, class Stride, class Finish, class Next, class... Sums>
 FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], const float* a,
                                 Stride row, const float* b, const Finish& finish, Next next,
@@ -54,9 +64,7 @@ FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], con
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
     add_products(c, a, row, b, next, sums...);
-    FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
-        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) if (v == 0 || lanes[v].count > 0)
-            finish(i + r, j + kLanes * v, lanes[v], c[r][v]);
+    finish_tile(i, j, lanes, c, finish);
 }
 
 /// The largest power of two below `rows`.
@@ -68,8 +76,8 @@ constexpr int next_fewer(int rows) {
 
 /// A tile of sums in memory, for the last rows: one copy of the code serves every kernel.
 template <int Rows, int Vectors, class... Sums>
-__attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row, const float* b,
-                                            Sums... sums) {
+FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row,
+                                                         const float* b, Sums... sums) {
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
@@ -201,14 +209,14 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
                 {a + group * kGroup, sum.a, packed + group * kGroup * steps, steps * Rows, Rows},
                 steps,
                 kGroup};
+            i64 count = kGroup;
             if (group == 1 && copies) {
                 rows.rows = kCopying;
                 run(kCopying, CopyBoth{rows, next_panel});
                 rows.rows = kGroup;
-                run(kGroup - kCopying, rows);
-            } else {
-                run(kGroup, rows);
+                count -= kCopying;
             }
+            run(count, rows);
         }
     } else {
         if (panel.fresh) pack_rows<Rows>(packed, a, panel.block_rows, sum);
@@ -216,6 +224,21 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
     }
     run(left, NothingNext{});
 }
+
+/// Whether a panel has a lot of code, since its rows may be packed, that other kernels have, too.
+template <class Finish, class StrideA, class... Sums>
+constexpr bool can_be_shared() {
+    if constexpr (sizeof...(Sums) != 1 || !std::is_same_v<Finish, StoreProduct>) return false;
+    else
+        return may_pack_rows<StrideA, Sums...>() &&
+               !(std::is_same_v<Sums, Sum<i64, i64, i64>> && ...);
+}
+
+/// The panel of any product that is stored as it is, of operands with these strides: one copy of
+/// the code serves every kernel.
+template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB>
+void shared_panel(const Panel& panel, Operand<StrideA> a, Operand<StrideB> b,
+                  const StoreProduct& finish, Sum<i64, i64, i64> sum);
 
 template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB, class Finish,
           class... Sums>
@@ -238,6 +261,9 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
         run(NothingNext{}, sums...);
         return;
     }
+    if constexpr (can_be_shared<Finish, StrideA, Sums...>())
+        return shared_panel<Rows, Vectors, Whole>(
+            panel, a, b, finish, Sum{i64(sums.extent), i64(sums.a), i64(sums.b)}...);
     if constexpr (may_pack_rows<StrideA, Sums...>()) {
         const i64 steps = steps_of(sums...);
         if (panel.reused && panel.block_rows >= kRowsToPack &&
@@ -252,16 +278,14 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
             if (panel.fresh)
                 pack_rows<Rows>(packed, a.data + panel.block_row, panel.block_rows, sums...);
             const float* rows = packed + (panel.row - panel.block_row) * steps;
+            i64 step = (i64(sums.b) + ...);
             if (!kUnit || panel.columns < kWidth || spreads_wide(sums...)) {
                 float* panel_end = end;
                 pack_panel<kWidth>(panel_end, columns, b.stride, panel.columns, sums...);
                 columns = end;
-                run_on(rows, fixed<1>, Rows * steps, NothingNext{},
-                       Sum{steps, fixed<Rows>, fixed<kWidth>});
-            } else {
-                run_on(rows, fixed<1>, Rows * steps, NothingNext{},
-                       Sum{steps, fixed<Rows>, i64(sums.b)}...);
+                step = kWidth;
             }
+            run_on(rows, fixed<1>, Rows * steps, NothingNext{}, Sum{steps, fixed<Rows>, step});
             return;
         }
     }
@@ -280,6 +304,14 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
         };
         with_packed_steps<kWidth>(run_packed, sums...);
     }
+}
+
+template <int Rows, int Vectors, bool Whole, class StrideA, class StrideB>
+FOVEA_SHARED __attribute__((noinline)) void shared_panel(const Panel& panel, Operand<StrideA> a,
+                                                         Operand<StrideB> b,
+                                                         const StoreProduct& finish,
+                                                         Sum<i64, i64, i64> sum) {
+    contract_panel<Rows, Vectors, Whole>(panel, a, b, finish, sum);
 }
 
 /// One panel of a contraction. `columns` is the extent of j: when it is known and a multiple of the

@@ -72,8 +72,8 @@ FOVEA_INLINE void add_pairs(floats (&c)[Rows][Vectors], PairRows<Row, Step> a, c
 
 /// A tile of sums in memory, for the last rows: one copy of the code serves every kernel.
 template <i64 Width, int Rows, int Vectors>
-__attribute__((noinline)) void pair_product_tile(floats* to, PairRows<i64, i64> a, const bf16* b,
-                                                 PairSteps steps) {
+FOVEA_SHARED __attribute__((noinline)) void pair_product_tile(floats* to, PairRows<i64, i64> a,
+                                                              const bf16* b, PairSteps steps) {
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
@@ -102,9 +102,7 @@ FOVEA_INLINE void contract_pair_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes
         FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
             floats{};
         add_pairs<Width>(c, a, b, steps);
-        FOVEA_UNROLL for (int r = 0; r < Rows; ++r)
-            FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) if (v == 0 || lanes[v].count > 0)
-                finish(i + r, j + kLanes * v, lanes[v], c[r][v]);
+        finish_tile(i, j, lanes, c, finish);
     }
     if (rows == 0) return;
     floats rest[(Rows - 1) * Vectors] = {};

@@ -18,11 +18,13 @@ inline T* tensor(const runtime::Call& call, int number) {
 
 /// Inside the parallel region, after kernel number `kernel`: when all have finished it, one thread
 /// calls the observer, and the others wait until it is done.
-inline void observe(const runtime::Call& call, int kernel) {
-    if (!call.observe) return;
+__attribute__((noinline, cold)) inline void call_observer(const runtime::Call& call, int kernel) {
 #pragma omp barrier
 #pragma omp single
     call.observe(call.observe_state, kernel);
+}
+inline void observe(const runtime::Call& call, int kernel) {
+    if (call.observe) call_observer(call, kernel);
 }
 
 /// Inside the parallel region, after the last kernel. Threads wait for the last one here: at the

@@ -2,7 +2,9 @@
 #include "vocabulary.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "../error.h"
@@ -12,15 +14,15 @@ namespace fovea::runtime {
 
 namespace {
 
-const std::vector<std::string> kReserved = {"<unk>", "<pad>", "<bos>", "<eos>"};
+constexpr std::array<std::string_view, 4> kReserved = {"<unk>", "<pad>", "<bos>", "<eos>"};
 
-bool is_reserved(const std::string& word) {
+bool is_reserved(std::string_view word) {
     return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
 }
 
 }  // namespace
 
-Vocabulary::Vocabulary() : words_(kReserved) {}
+Vocabulary::Vocabulary() : words_(kReserved.begin(), kReserved.end()) {}
 
 void Vocabulary::add(const std::string& word) {
     ids_.emplace(word, static_cast<std::int32_t>(words_.size()));

@@ -2,10 +2,6 @@
 // what is counted in 32 bits within them.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "../options.h"
 
 namespace fovea::runtime {
@@ -20,13 +16,13 @@ inline constexpr std::int64_t kMostVocabulary = 1 << 24;
 inline constexpr std::int64_t kMostThreads = 1024;
 
 /// An option for a whole number from 1 to `most`.
-inline OptionSpec count_option(std::string name, std::string help, std::int64_t most,
-                               std::optional<std::string> default_text = {}) {
-    return {.name = std::move(name),
+constexpr OptionSpec count_option(const char* name, const char* help, std::int64_t most,
+                                  const char* default_text = nullptr) {
+    return {.name = name,
             .kind = OptionKind::positive_whole,
             .value_name = "N",
-            .help = std::move(help),
-            .default_text = std::move(default_text),
+            .help = help,
+            .default_text = default_text,
             .most = most};
 }
 

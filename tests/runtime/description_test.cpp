@@ -12,25 +12,22 @@ namespace {
 void run(const Call&) {}
 void check_nothing(const Call&) {}
 
-constexpr TensorRow kInputs[] = {{"x", DType::f32, "[batch, 8]"}, {"lens", DType::i32, "[batch]"}};
-constexpr TensorRow kOutputs[] = {
-    {"y", DType::bf16, "[batch, 8]"}, {"z", DType::f32, "[]"}, {"w", DType::f32, "[8]"}};
 constexpr int kNeeds[] = {0, 1, -1, -1, 1, -1};
-constexpr BufferRow kBuffers[] = {{"b", DType::boolean, "[2*batch]", 1, 3, true}};
-constexpr const char* kKernels[] = {"first", "second"};
-constexpr CheckRow kComputed[] = {{0, true, "8*batch", "small.cpp:3: the lengths of attention"}};
 constexpr ProgramRow kPrograms[] = {
+<<<<<<< HEAD
     {"forward", kInputs, kOutputs, kNeeds, kBuffers, kKernels, kComputed, check_nothing},
     {"empty", {}, {}, {}, {}, {}, {}, nullptr},
+=======
+    {"forward", "f32 [batch, 8] x\0i32 [batch] lens\0", "bf16 [batch, 8] y\0f32 [] z\0f32 [8] w\0",
+     kNeeds, "prepared bool [2*batch] b\0", "first\0second\0",
+     "0 lengths 8*batch small.cpp:3: the lengths of attention\0", check},
+    {"empty", "", "", {}, "", "", "", nullptr},
+>>>>>>> c655c5afcfa4b8f87bcfd286a5357178e00a81f8
 };
-constexpr const char* kDims[] = {"batch"};
-constexpr SettingRow kSettings[] = {{"hidden", "8"}};
-constexpr ParameterRow kParameters[] = {{"w", DType::f32, "[8]", Initial::normal, 16, 3}};
-constexpr AliasRow kAliases[] = {{"tied", "w"}};
 constexpr ProgramCode kCode[] = {run, nullptr};
 constexpr IsaPart kParts[] = {{"baseline", kCode}};
-constexpr Description kDescription = {"small",   kDims,    kSettings, kParameters,
-                                      kPrograms, kAliases, kParts};
+constexpr Description kDescription = {
+    "small", "batch\0", "hidden 8\0", "f32 [8] normal 16 3 w\0", kPrograms, "tied\0w\0", kParts};
 
 }  // namespace
 
@@ -40,6 +37,7 @@ TEST_CASE("a model has what the tables of its file say") {
     CHECK(model.isa == "baseline");
     CHECK(model.dims == std::vector<std::string>{"batch"});
     REQUIRE(model.settings.size() == 1);
+    CHECK(model.settings[0].name == "hidden");
     CHECK(model.settings[0].value == "8");
     REQUIRE(model.parameters.size() == 1);
     CHECK(model.parameters[0].zero_row == 3);
@@ -58,11 +56,12 @@ TEST_CASE("a program has what its row says") {
     CHECK(program.needs == std::vector<std::vector<int>>{{0, 1}, {}, {1}});
     REQUIRE(program.buffers.size() == 1);
     CHECK(program.buffers[0].prepared);
-    CHECK(program.buffers[0].last == 3);
+    CHECK(program.buffers[0].dtype == DType::boolean);
     CHECK(program.kernels == std::vector<std::string>{"first", "second"});
     CHECK((program.run == run));
     REQUIRE(program.computed.size() == 1);
     CHECK(program.computed[0].lengths);
+    CHECK(program.computed[0].of == "small.cpp:3: the lengths of attention");
     CHECK(program.computed[0].limit.value(std::vector<std::int64_t>{2}) == 16);
     CHECK(program.check_inputs);
 }

@@ -5,6 +5,7 @@
 
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
+#include "codegen/plan/share_statistics.h"
 
 namespace fovea::tool {
 
@@ -106,7 +107,14 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
         request = for_gpus(std::move(request));
         request.tf32 = model.tf32;
     }
-    return compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
+    CompiledModel compiled =
+        compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
+    if (kernels == Kernels::of_cpu) {
+        plan::share_statistics(compiled.plan);
+        for (std::size_t i = 0; i < compiled.programs.size(); ++i)
+            compiled.programs[i].plan = compiled.plan.programs[i];
+    }
+    return compiled;
 }
 
 }  // namespace fovea::tool

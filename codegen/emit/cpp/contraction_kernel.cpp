@@ -56,6 +56,12 @@ class ContractionKernel {
         return kernel_.buffers[std::size_t(as<Load>(kernel_, load)->access.buffer)].dtype;
     }
     bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
+    /// Whether the rows of a lie side by side, and its steps do not.
+    bool may_pack_rows() const {
+        return contract_.axes.size() == 1 && schedule_.rows >= 0 &&
+               !stride(schedule_.a, contract_.axes[0]).is_one() &&
+               stride(schedule_.a, schedule_.rows).is_one();
+    }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
     /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
     /// where b lies in panels. Where b is small, all rows: threads share them.
@@ -63,9 +69,8 @@ class ContractionKernel {
         if (schedule_.rows < 0) return "";
         const bool is_along =
             contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
-        const bool packs = takes_bfloat16() ? !is_along || dtype_of(schedule_.a) != DType::bf16
-                                            : contract_.axes.size() == 1 && !is_along &&
-                                                  stride(schedule_.a, schedule_.rows).is_one();
+        const bool packs =
+            takes_bfloat16() ? !is_along || dtype_of(schedule_.a) != DType::bf16 : may_pack_rows();
         const bool blocked = packs || schedule_.in_panels;
         if (!blocked && !is_small()) return "";
         Expression steps{"1"};
@@ -143,7 +148,22 @@ class ContractionKernel {
                            [&](Id operand) { return after_product(operand); });
     }
 
-    /// The lambda that gets 16 elements of the product at a time.
+    /// Whether the epilogue is one store of the product as it is, row by row.
+    bool only_stores(const std::vector<Id>& stores) const {
+        if (stores.size() != 1 || schedule_.lanes < 0 || schedule_.rows < 0) return false;
+        const Store& store = *as<Store>(kernel_, stores[0]);
+        const bool plain = store.value == form_.contract && !store.accumulate;
+        const bool in_rows = store.access.row < 0 &&
+                             stride_of(store.access, schedule_.lanes).is_one() &&
+                             std::none_of(
+                                 store.access.strides.begin(), store.access.strides.end(),
+                                 [](const Stride& stride) { return stride.panel > 0; });
+        return plain && in_rows &&
+               kernel_.buffers[std::size_t(store.access.buffer)].dtype == DType::f32;
+    }
+
+    /// What gets 16 elements of the product at a time: StoreProduct, where kernels share the code
+    /// that does, or a lambda.
     void write_epilogue() {
         const std::string product = signature_.value(form_.contract);
         values_.define_as(form_.contract, schedule_.lanes < 0 ? product + "[0]" : product);
@@ -152,12 +172,18 @@ class ContractionKernel {
             if (!in_epilogue(id)) continue;
             (as<Store>(kernel_, id) ? stores : nodes).push_back(id);
         }
+        if (!takes_bfloat16() && may_pack_rows() && only_stores(stores)) {
+            const Access& access = as<Store>(kernel_, stores[0])->access;
+            return writer_.line("const StoreProduct finish{" + values_.start_of_row(access) + ", " +
+                                spell(stride_of(access, schedule_.rows)).text + "};");
+        }
         const Writer before = writer_;
         writer_ = Writer(before.depth() + 1);
         values_.define_shared(nodes, stores);
         for (Id id : stores) values_.write_store(*as<Store>(kernel_, id));
         const Writer body = writer_;
         writer_ = before;
+        written_once_ = calls_expensive(body.text());
         // Parameters that the epilogue does not use have no name.
         const auto parameter = [&](const char* type, const std::string& name) {
             return std::string(type) + (mentions(body.text(), name) ? " " + name : "");
@@ -174,7 +200,8 @@ class ContractionKernel {
         const std::string function = takes_bfloat16() ? "contract_bfloat16" : "contract";
         writer_.line(function + tile + "(panel, " + size(schedule_.lanes) + ", " +
                      operand(schedule_.a, schedule_.rows) + ", " +
-                     operand(schedule_.b, schedule_.lanes) + ", finish" + sums() + ");");
+                     operand(schedule_.b, schedule_.lanes) + ", " +
+                     (written_once_ ? "Once{finish}" : "finish") + sums() + ");");
     }
 
     std::string size(AxisId axis) const {
@@ -185,10 +212,13 @@ class ContractionKernel {
         return dim.is_static() ? "fixed<" + spell(dim).text + ">" : spell(dim).text;
     }
 
-    Dim stride(Id load, AxisId axis) const {
-        for (const Stride& stride : as<Load>(kernel_, load)->access.strides)
+    static Dim stride_of(const Access& access, AxisId axis) {
+        for (const Stride& stride : access.strides)
             if (stride.axis == axis) return stride.stride;
         return axis < 0 ? 1 : 0;
+    }
+    Dim stride(Id load, AxisId axis) const {
+        return stride_of(as<Load>(kernel_, load)->access, axis);
     }
 
     /// Where an operand starts: at its first position, or at its block's.
@@ -232,6 +262,7 @@ class ContractionKernel {
     const Contract& contract_;
     ContractionSchedule schedule_;
     std::vector<AxisId> points_;
+    bool written_once_ = false;  // the epilogue has functions of many instructions
     std::string block_;  // the positions that the panel's point takes, where it takes a block
 };
 

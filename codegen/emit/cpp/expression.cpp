@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "codegen/base/error.h"
 #include "codegen/base/text.h"
@@ -145,6 +147,13 @@ Expression spell(Elementwise function, const std::vector<Expression>& operands, 
 }
 
 bool is_expensive(Elementwise function) { return spelling_of(function).expensive; }
+
+bool calls_expensive(const std::string& code) {
+    if (mentions(code, "dropout_lanes")) return true;
+    return std::any_of(std::begin(kSpellings), std::end(kSpellings), [&](const Spelling& spelling) {
+        return spelling.expensive && spelling.form == Form::call && mentions(code, spelling.vector);
+    });
+}
 
 bool is_operator(Elementwise function) {
     const Notation form = spelling_of(function).form;

@@ -37,6 +37,8 @@ Expression spell(Elementwise function, const std::vector<Expression>& operands, 
 
 /// Whether the machine takes many instructions for it: worth keeping rather than repeating.
 bool is_expensive(Elementwise function);
+/// Whether code, as `spell` and kernels write it, has such a function of vectors, or dropout.
+bool calls_expensive(const std::string& code);
 /// Whether `spell` needs all operands as vectors (functions), or takes scalars too (operators).
 bool is_operator(Elementwise function);
 

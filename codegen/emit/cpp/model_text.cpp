@@ -18,15 +18,12 @@ namespace {
 
 constexpr const char* kInitials[] = {"zeros", "ones", "xavier_uniform", "normal", "linear_bias"};
 
-std::string zero_row(const plan::Tensor& parameter) {
-    return parameter.zero_row < 0 ? "" : ", " + std::to_string(parameter.zero_row);
-}
-
 std::vector<std::string> parameter_rows(const Model& model) {
     std::vector<std::string> rows;
     for (const plan::Tensor& tensor : model.parameters)
-        rows.push_back("{" + tensor_row(tensor) + ", Initial::" + kInitials[int(tensor.initial)] +
-                       ", " + std::to_string(tensor.fan_in) + zero_row(tensor) + "}");
+        rows.push_back(tensor_fields(tensor) + kInitials[int(tensor.initial)] + " " +
+                       std::to_string(tensor.fan_in) + " " + std::to_string(tensor.zero_row) + " " +
+                       tensor.name);
     return rows;
 }
 
@@ -41,24 +38,22 @@ std::string kernels_text(const Model& model) {
 void write_description_table(const Model& model, const std::vector<std::string>& isas,
                              Writer& writer) {
     const std::string name = model_identifier(model);
-    std::vector<std::string> dims, settings, programs, aliases, parts;
-    for (const std::string& dim : model.dims) dims.push_back(quoted(dim));
+    std::vector<std::string> settings, programs, aliases, parts;
     for (const plan::Setting& setting : model.settings)
-        settings.push_back("{" + quoted(setting.name) + ", " + quoted(setting.value) + "}");
+        settings.push_back(setting.name + " " + setting.value);
     for (const plan::Program& program : model.programs)
         programs.push_back(identifier(program.name) + "_program");
     for (const plan::Alias& alias : model.aliases)
-        aliases.push_back("{" + quoted(alias.name) + ", " + quoted(alias.parameter) + "}");
+        aliases.insert(aliases.end(), {alias.name, alias.parameter});
     for (const std::string& isa : isas)
         parts.push_back("{" + quoted(isa) + ", " + isa + "::" + name + "_programs}");
-    const std::string tables[] = {
-        quoted(model.name),
-        write_rows("const char*", "dims", dims, writer),
-        write_rows("SettingRow", "settings", settings, writer),
-        write_rows("ParameterRow", "parameters", parameter_rows(model), writer),
-        write_rows("ProgramRow", "programs", programs, writer),
-        write_rows("AliasRow", "aliases", aliases, writer),
-        write_rows("IsaPart", "parts", parts, writer)};
+    const std::string tables[] = {quoted(model.name),
+                                  write_texts("dims", model.dims, writer),
+                                  write_texts("settings", settings, writer),
+                                  write_texts("parameters", parameter_rows(model), writer),
+                                  write_rows("ProgramRow", "programs", programs, writer),
+                                  write_texts("aliases", aliases, writer),
+                                  write_rows("IsaPart", "parts", parts, writer)};
     writer.line("constexpr Description description = {");
     writer.indent();
     for (const std::string& table : tables) writer.line(table + ",");

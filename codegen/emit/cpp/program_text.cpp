@@ -184,19 +184,20 @@ class ProgramText {
     std::string write_table(const std::string& program, const std::string& what, Role role) {
         std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors)
-            if (tensor.role == role) rows.push_back("{" + tensor_row(tensor) + "}");
-        return write_rows("TensorRow", program + "_" + what, rows, writer_);
+            if (tensor.role == role) rows.push_back(tensor_fields(tensor) + tensor.name);
+        return write_texts(program + "_" + what, rows, writer_);
     }
 
     std::string write_buffers(const std::string& program) {
         std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors) {
             if (tensor.role != Role::buffer && tensor.role != Role::prepared) continue;
-            rows.push_back("{" + tensor_row(tensor) + ", " + std::to_string(tensor.first) + ", " +
-                           std::to_string(tensor.last) +
-                           (tensor.role == Role::prepared ? ", true}" : ", false}"));
+            const std::string phases =
+                std::to_string(tensor.first) + " " + std::to_string(tensor.last) + " ";
+            rows.push_back((tensor.role == Role::prepared ? "prepared " : phases) +
+                           tensor_fields(tensor) + tensor.name);
         }
-        return write_rows("BufferRow", program + "_buffers", rows, writer_);
+        return write_texts(program + "_buffers", rows, writer_);
     }
 
     /// What is checked after a run.
@@ -206,13 +207,12 @@ class ProgramText {
         for (const Tensor& tensor : program_.tensors) {
             if (tensor.role != Role::buffer && tensor.role != Role::prepared) continue;
             for (const plan::Check& check : tensor.checks)
-                rows.push_back("{" + std::to_string(buffer) +
-                               (check.holds == plan::Holds::lengths ? ", true, " : ", false, ") +
-                               quoted(kernel::text_of(check.limit.without_label())) + ", " +
-                               quoted(check.of) + "}");
+                rows.push_back(std::to_string(buffer) +
+                               (check.holds == plan::Holds::lengths ? " lengths " : " ids ") +
+                               kernel::text_of(check.limit.without_label()) + " " + check.of);
             ++buffer;
         }
-        return write_rows("CheckRow", program + "_computed", rows, writer_);
+        return write_texts(program + "_computed", rows, writer_);
     }
 
     /// A row for each output: the inputs that it needs, and -1.
@@ -228,8 +228,10 @@ class ProgramText {
 
     std::string write_kernels(const std::string& program) {
         std::vector<std::string> rows;
-        for (const Step& step : program_.steps) rows.push_back(quoted(step.name));
-        return write_rows("const char*", program + "_kernels", rows, writer_);
+        for (const Step& step : program_.steps)
+            rows.push_back(step.name.empty() ? model_.kernels[std::size_t(step.kernel)].name
+                                             : step.name);
+        return write_texts(program + "_kernels", rows, writer_);
     }
 
     const Model& model_;
@@ -260,13 +262,23 @@ std::string write_rows(const std::string& type, const std::string& name,
     return name;
 }
 
-std::string tensor_row(const Tensor& tensor) {
-    return quoted(tensor.name) + ", " + dtype_text(tensor.dtype) + ", " +
-           quoted(shape_text(tensor.shape));
+std::string write_texts(const std::string& name, const std::vector<std::string>& rows,
+                        Writer& writer) {
+    if (rows.empty()) return "\"\"";
+    writer.line("constexpr char " + name + "[] =");
+    writer.indent();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        std::string literal = quoted(rows[i]);
+        literal.insert(literal.size() - 1, "\\0");
+        writer.line(literal + (i + 1 == rows.size() ? ";" : ""));
+    }
+    writer.unindent();
+    writer.blank();
+    return name;
 }
 
-std::string dtype_text(DType dtype) {
-    return dtype == DType::boolean ? "DType::boolean" : "DType::" + std::string(name_of(dtype));
+std::string tensor_fields(const Tensor& tensor) {
+    return std::string(name_of(tensor.dtype)) + " " + shape_text(tensor.shape) + " ";
 }
 
 std::string quoted(const std::string& text) {

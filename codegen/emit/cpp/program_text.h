@@ -18,10 +18,13 @@ void write_program_description(const plan::Model& model, const plan::Program& pr
 std::string write_rows(const std::string& type, const std::string& name,
                        const std::vector<std::string>& rows, Writer& writer);
 
-/// `"src", DType::i32, "[batch, src_len]"`: the start of a tensor's row in a table.
-std::string tensor_row(const plan::Tensor& tensor);
-/// `DType::f32`
-std::string dtype_text(DType dtype);
+/// The same for a table that is a text, `constexpr char name[] = "row\0"`; `""` where there are no
+/// rows.
+std::string write_texts(const std::string& name, const std::vector<std::string>& rows,
+                        Writer& writer);
+
+/// `i32 [batch, src_len] `: the start of a tensor's row in a table.
+std::string tensor_fields(const plan::Tensor& tensor);
 /// A string literal.
 std::string quoted(const std::string& text);
 

@@ -43,7 +43,7 @@ class TileStatements {
     void write_reduce(kernel::Id id, const Place2& place, const std::vector<kernel::Id>& rows);
     void write_start(const Statement& statement);
     void write_term(const Statement& statement);
-    void write_ahead(const Statement& statement);
+    void write_ahead(const Statement& statement, const std::string& end);
     void write_products(const Statement& statement, kernel::Id number, kernel::Id vector);
     std::string strip_title(const Statement& statement) const;
     std::string sum_formula(const Statement& statement);

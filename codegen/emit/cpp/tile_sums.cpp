@@ -77,8 +77,8 @@ void TileStatements::write_term(const Statement& statement) {
 }
 
 /// `[&](i64 k) { prefetch<64>(K_tile, (k_step + k) * 64); });`: the rows of the tiles that come
-/// next; or the end of the call.
-void TileStatements::write_ahead(const Statement& statement) {
+/// next; or the end of the call. `end` closes what stands before.
+void TileStatements::write_ahead(const Statement& statement, const std::string& end) {
     const AxisId row = statement.place.row;
     std::vector<std::string> lines;
     const bool follows = row >= 0 && plan_.is_tiled(row) && !plan_.in_one_tile();
@@ -95,8 +95,8 @@ void TileStatements::write_ahead(const Statement& statement) {
             if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
         }
     }
-    if (lines.empty()) return writer_.line("});");
-    writer_.line("},");
+    if (lines.empty()) return writer_.line(end + ");");
+    writer_.line(end + ",");
     writer_.line("[&](i64 " + text_.local(row) + ") FOVEA_LAMBDA {");
     writer_.indent();
     for (const std::string& line : lines) writer_.line(line);
@@ -142,12 +142,14 @@ void TileStatements::write_sum(const Statement& statement) {
     }
     std::swap(body, writer_);
     const std::string row = place.row < 0 ? "" : text_.local(place.row);
+    const bool once = calls_expensive(body.text());
     writer_.line(
+        (once ? "Once{" : "") +
         lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {text_.vector_type(), sum}},
                body.text()) +
         " {");
     writer_.append(body);
-    write_ahead(statement);
+    write_ahead(statement, once ? "}}" : "}");
     writer_.unindent();
 }
 

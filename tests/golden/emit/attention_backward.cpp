@@ -76,10 +76,10 @@ void decoder_attention_backward(
                             [&](i64 k, i64 d) FOVEA_LAMBDA {
                                 return load(key_scaled_tile + d * k_width + k);
                             }),
-                        [&](i64 q, i64 k, floats score) FOVEA_LAMBDA {
+                        Once{[&](i64 q, i64 k, floats score) FOVEA_LAMBDA {
                             const floats weight = exp2(score - L_tile[q]);
                             store(p_tile + q * k_width + k, weight);
-                        });
+                        }});
                     if (q_at < q_from.largest || q_at + q_n > q_end.smallest)
                         for (i64 q = 0; q < q_n; ++q)
                             for (i64 k = 0; k < k_n; k += kLanes)
