@@ -47,9 +47,28 @@ int groups_of(const std::array<signed char, Shape::kMaxRank>& group) {
     return count;
 }
 
+/// The layout of a result that has no elements, whatever its strides; nothing for others.
+std::optional<Layout> without_elements(const Layout& input, const RearrangeAxes& axes) {
+    bool is_empty = false;
+    for (int i = 0; i < axes.count; ++i)
+        is_empty = is_empty || axes.axis[std::size_t(i)] == Dim(0);
+    if (!is_empty) return {};
+    Layout result{.base = input.base, .offset = input.offset, .dims = {}};
+    int used = 0;
+    for (int g = 0; g < groups_of(axes.output_group); ++g) {
+        Dim extent(1);
+        for (int i = 0; i < axes.output_group[std::size_t(g)]; ++i)
+            extent = extent * axes.axis[std::size_t(axes.order[std::size_t(used++)])];
+        result.dims.emplace_back();
+        if (!extent.is_one()) result.dims.back().push_back({extent.without_label(), Dim(0)});
+    }
+    return result;
+}
+
 }  // namespace
 
 std::optional<Layout> rearranged(const Layout& input, const RearrangeAxes& axes) {
+    if (auto empty = without_elements(input, axes)) return empty;
     std::vector<Factor> elementary;
     int at = 0;
     for (int g = 0; g < groups_of(axes.input_group); ++g) {
@@ -102,7 +121,10 @@ std::optional<Layout> sliced(const Layout& input, int axis, const Dim& first, co
     Layout result = input;
     auto& factors = result.dims[std::size_t(axis)];
     if (factors.size() > 1) return std::nullopt;
-    if (factors.empty()) return extent.is_one() ? std::optional(result) : std::nullopt;
+    if (factors.empty()) {  // of an axis of one position: that one, or none
+        if (!extent.is_one()) factors.push_back({extent.without_label(), Dim(0)});
+        return result;
+    }
     result.offset = result.offset + first * factors[0].stride;
     factors[0].extent = extent.without_label();
     if (extent.is_one()) factors.clear();
