@@ -10,11 +10,11 @@
 
 namespace fovea::tool::fuzz {
 
-/// What is compared with the reference besides the graphs of all stages.
+/// Compiled kernels that are compared with the reference, besides the graphs and tile programs of
+/// every stage.
 struct Checks {
-    bool kernels = true;       // tile programs, evaluated in float64
-    bool differences = true;   // gradients against finite differences
-    std::vector<Target> targets{};  // compiled kernels
+    std::vector<std::string> isas{};  // of this machine
+    std::vector<Target> devices{};    // PTX
 };
 
 struct Outcome {
@@ -30,6 +30,8 @@ struct Outcome {
     std::string what;  // the whole of it
 };
 
-Outcome check_recipe(const Recipe& recipe, const Checks& checks);
+/// The outcome for each recipe. Those that are right at every stage are compiled together. Each is
+/// run in a process of its own.
+std::vector<Outcome> check_recipes(const std::vector<Recipe>& recipes, const Checks& checks);
 
 }  // namespace fovea::tool::fuzz

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "runtime/files.h"
+#include "runtime/isa.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/fuzz/check_recipe.h"
@@ -21,6 +22,7 @@ namespace {
 using namespace fuzz;
 
 constexpr int kShrinkTries = 400;
+constexpr std::size_t kTogether = 16;  // programs that one compilation takes
 
 /// What a run found.
 struct Tally {
@@ -43,11 +45,23 @@ po::options_description fuzz_options() {
     return options;
 }
 
+/// Without --target, all stages; on the CPU also the kernels, of every instruction set that this
+/// machine has; on PTX those.
 Checks checks_of(const Arguments& given) {
     Checks checks;
+    if (!given.has("target")) return checks;
     const Target target = target_of(given);
-    if (given.has("target") && target.name != "reference") checks.targets.push_back(target);
+    if (target.name == "cpu") {
+        for (std::string_view isa : runtime::isa_names())
+            if (isa != "avx512_bf16" && runtime::machine_has(isa)) checks.isas.emplace_back(isa);
+    } else if (target.name != "reference") {
+        checks.devices.push_back(target);
+    }
     return checks;
+}
+
+Outcome check_recipe(const Recipe& recipe, const Checks& checks) {
+    return check_recipes({recipe}, checks).front();
 }
 
 /// The model file of a failure: what to run, and the program.
@@ -119,14 +133,18 @@ int fuzz_command(const std::vector<std::string>& arguments) {
     Tally tally;
     Stopwatch watch;
     std::int64_t number = 0;
-    for (; number < programs && watch.seconds() < double(seconds); ++number) {
+    while (number < programs && watch.seconds() < double(seconds)) {
         Progress::show(fmt::format("program {} of {}, {} failures", number + 1, programs,
                                    tally.wrong));
-        const Recipe recipe = draw_recipe(std::uint64_t(first + number));
-        const Outcome outcome = check_recipe(recipe, checks);
-        count(outcome, tally);
-        if (outcome.kind == Outcome::Kind::wrong)
-            report_failure(recipe, outcome, checks, folder, tally);
+        std::vector<Recipe> recipes;
+        for (; recipes.size() < kTogether && number < programs; ++number)
+            recipes.push_back(draw_recipe(std::uint64_t(first + number)));
+        const std::vector<Outcome> outcomes = check_recipes(recipes, checks);
+        for (std::size_t i = 0; i < recipes.size(); ++i) {
+            count(outcomes[i], tally);
+            if (outcomes[i].kind == Outcome::Kind::wrong)
+                report_failure(recipes[i], outcomes[i], checks, folder, tally);
+        }
     }
     Progress::clear();
     fmt::print("seeds {} to {}: {} right, {} without numbers, {} refused by the model's checks, {} "
