@@ -60,8 +60,7 @@ int groups_of(const std::array<signed char, Shape::kMaxRank>& group) {
 /// The layout of a result that has no elements, whatever its strides; nothing for others.
 std::optional<Layout> without_elements(const Layout& input, const RearrangeAxes& axes) {
     bool is_empty = false;
-    for (int i = 0; i < axes.count; ++i)
-        is_empty = is_empty || axes.axis[std::size_t(i)] == Dim(0);
+    for (int i = 0; i < axes.count; ++i) is_empty = is_empty || axes.axis[std::size_t(i)] == Dim(0);
     if (!is_empty) return {};
     Shape shape;
     int used = 0;

@@ -119,8 +119,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
         int g = ready.top().second;
         ready.pop();
         Group& group = fused.groups[std::size_t(g)];
-        group.prepared =
-            !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
+        group.prepared = !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
         group.name = name_group(graph, fused, group);
         for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
         ordered.push_back(group);

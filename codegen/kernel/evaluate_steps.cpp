@@ -62,7 +62,8 @@ class StepsEvaluator {
         const std::vector<double>& whole = buffers_[std::size_t(argument.buffer)];
         if (first < 0 || first + size > std::int64_t(whole.size()))
             throw InternalError(buffer.name + ": a step reads outside its buffer");
-        return {whole.begin() + std::ptrdiff_t(first), whole.begin() + std::ptrdiff_t(first + size)};
+        return {whole.begin() + std::ptrdiff_t(first),
+                whole.begin() + std::ptrdiff_t(first + size)};
     }
 
     const Steps& steps_;

@@ -49,7 +49,8 @@ std::optional<Tensor> fold_concat(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     for (int i : {0, 1}) {
         Tensor part = rewrite.mapped(node.inputs[std::size_t(i)]);
-        if (part.shape()[node.axis] == Dim(0)) return rewrite.mapped(node.inputs[std::size_t(1 - i)]);
+        if (part.shape()[node.axis] == Dim(0))
+            return rewrite.mapped(node.inputs[std::size_t(1 - i)]);
     }
     return {};
 }

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "codegen/ops/array_loop.h"
 #include "codegen/graph/scan_function.h"
+#include "codegen/ops/array_loop.h"
 #include "codegen/reference/scan_run.h"
 
 namespace fovea {
@@ -112,9 +112,9 @@ Array ErrorBounds::like(int id) const {
 Array ErrorBounds::apply(int id, const std::vector<const Array*>& operands) const {
     Array result = like(id);
     op_def(reference_.graph()[id].op)
-        .reference({reference_.graph(), id, operands, result.shape, 0, 0, size_among,
-                    &reference_.sizes()},
-                   result);
+        .reference(
+            {reference_.graph(), id, operands, result.shape, 0, 0, size_among, &reference_.sizes()},
+            result);
     return result;
 }
 
@@ -158,9 +158,8 @@ Array ErrorBounds::evaluate(int id) {
     switch (node.op) {
         case Op::input:
         case Op::parameter: {
-            const std::string name = node.op == Op::input
-                                         ? std::string(node.name)
-                                         : reference_.graph().path(node.scope);
+            const std::string name =
+                node.op == Op::input ? std::string(node.name) : reference_.graph().path(node.scope);
             const auto given = given_.find(name);
             return given == given_.end() ? like(id) : given->second;
         }

@@ -186,9 +186,9 @@ void Interpreter::evaluate(int id) {
     } else {
         const OpDef& def = op_def(node.op);
         if (def.reference)
-            def.reference(
-                {graph_, id, inputs, result.shape, options_.seed, options_.step, size_among, &sizes_},
-                result);
+            def.reference({graph_, id, inputs, result.shape, options_.seed, options_.step,
+                           size_among, &sizes_},
+                          result);
         else if (def.expand) result = value_of_body(id);
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
     }

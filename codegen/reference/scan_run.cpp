@@ -29,17 +29,15 @@ ScanRun::ScanRun(const Interpreter& outside, int id)
     step_.take_sizes(outside.sizes());
 }
 
-std::int64_t ScanRun::place(std::int64_t n) const {
-    return function_.reverse ? steps_ - 1 - n : n;
-}
+std::int64_t ScanRun::place(std::int64_t n) const { return function_.reverse ? steps_ - 1 - n : n; }
 
 void ScanRun::start(const InputOf& input) {
     const ScanFunction& f = function_;
     results_.clear();
     for (int i = 0; i < f.states + f.results; ++i) {
-        const int output = find_output(
-            f.step, i < f.states ? scan_name(ScanName::next, i)
-                                 : scan_name(ScanName::result, i - f.states));
+        const int output =
+            find_output(f.step, i < f.states ? scan_name(ScanName::next, i)
+                                             : scan_name(ScanName::result, i - f.states));
         Array all{{steps_ + (i < f.states)}, {}};
         for (const Dim& dim : f.step[output].shape)
             all.shape.push_back(value_of(step_.sizes(), dim));
@@ -74,9 +72,8 @@ void ScanRun::take(std::int64_t n, const std::function<Array(std::string_view)>&
 
 void ScanRun::run(const InputOf& input, const std::function<void(std::int64_t)>& then) {
     for (std::int64_t n = 0; n < steps_; ++n) {
-        give(n, input, [&](const std::string& name, Array array) {
-            step_.set(name, std::move(array));
-        });
+        give(n, input,
+             [&](const std::string& name, Array array) { step_.set(name, std::move(array)); });
         take(n, [&](std::string_view name) { return step_.output(name); });
         if (then) then(n);
     }

@@ -210,7 +210,8 @@ std::vector<const runtime::Model*> load_together(const std::vector<const plan::M
     std::string descriptions;
     for (std::size_t i = 0; i < models.size(); ++i) {
         write_generated(*models[i], folder.path(), {isa});
-        const std::string include = fmt::format("#include \"{}.cpp\"\n", generated_name(*models[i]));
+        const std::string include =
+            fmt::format("#include \"{}.cpp\"\n", generated_name(*models[i]));
         kernels[i % kernels.size()] += include;
         descriptions += include;
     }

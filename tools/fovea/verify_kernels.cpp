@@ -95,8 +95,8 @@ class Observer {
         if (tensor.node < 0) return;
         const Node& node = compiled_.optimized[tensor.node];
         const Array& expected = reference_.value(tensor.node);
-        std::vector<double> actual =
-            read_tensor(instance_.tensor(std::size_t(number)), tensor.dtype, expected.values.size());
+        std::vector<double> actual = read_tensor(instance_.tensor(std::size_t(number)),
+                                                 tensor.dtype, expected.values.size());
         bool gradient = node.backward || node.name.ends_with(".grad");
         double floor = gradient ? std::max(gradient_floor_, 1e-3) : 1e-3;
         double error = relative_error(actual, expected.values, floor);

@@ -152,10 +152,10 @@ Made make_attention(const Maker& m) {
         return {attention_weights(m.tensor(0), m.tensor(1), function, mask),
                 fmt::format("attention_weights({}, {}, {}, {})", m.name(0), m.name(1), lambda,
                             mask_text)};
-    return {attention(m.tensor(0), m.tensor(1), m.tensor(2), function, mask,
-                      {.dropout = m.value(0)}),
-            fmt::format("attention({}, {}, {}, {}, {}, {{.dropout = {}}})", m.name(0), m.name(1),
-                        m.name(2), lambda, mask_text, text_of(m.value(0)))};
+    return {
+        attention(m.tensor(0), m.tensor(1), m.tensor(2), function, mask, {.dropout = m.value(0)}),
+        fmt::format("attention({}, {}, {}, {}, {}, {{.dropout = {}}})", m.name(0), m.name(1),
+                    m.name(2), lambda, mask_text, text_of(m.value(0)))};
 }
 
 }  // namespace

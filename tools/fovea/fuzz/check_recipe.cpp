@@ -6,8 +6,8 @@
 #include <bit>
 #include <cmath>
 
-#include "codegen/reference/error_bounds.h"
 #include "codegen/kernel/print.h"
+#include "codegen/reference/error_bounds.h"
 #include "runtime/error.h"
 #include "runtime/random_stream.h"
 #include "runtime/threads.h"
@@ -55,8 +55,8 @@ Array draw_array(const plan::Tensor& tensor, const Recipe& recipe, std::uint32_t
     Array array;
     for (const Dim& dim : tensor.shape) array.shape.push_back(value_of(dim, recipe.sizes));
     const runtime::RandomStream random(recipe.seed, stream);
-    const std::int64_t most = plan::largest_value(
-        tensor, [&](const Dim& dim) { return value_of(dim, recipe.sizes); }, 9);
+    const std::int64_t most =
+        plan::largest_value(tensor, [&](const Dim& dim) { return value_of(dim, recipe.sizes); }, 9);
     const std::int64_t least = tensor.checks.empty() ? -9 : 0;
     for (std::size_t i = 0; i < std::size_t(array.size()); ++i) {
         if (tensor.dtype == i32)
@@ -94,9 +94,8 @@ bool same_bits(const Values& a, const Values& b) {
 }
 
 bool all_finite(const Array& array) {
-    return std::all_of(array.values.begin(), array.values.end(), [](double value) {
-        return std::isfinite(value) && std::abs(value) < 1e30;
-    });
+    return std::all_of(array.values.begin(), array.values.end(),
+                       [](double value) { return std::isfinite(value) && std::abs(value) < 1e30; });
 }
 
 /// Why `actual` is not what is expected, within `factor` bounds; nothing when it is.
@@ -303,10 +302,8 @@ std::vector<Compiled> compile_forms(const std::vector<Recipe>& recipes,
         if (outcomes[i].kind != Outcome::Kind::right) continue;
         std::vector<std::string> known;
         for (const Form& form : kForms) {
-            const LoadedModel model =
-                model_of(recipes[i], fmt::format("_{}", &form - kForms));
-            CompiledModel compiled =
-                compile(model, runner_programs(model, form.fusion), kernels);
+            const LoadedModel model = model_of(recipes[i], fmt::format("_{}", &form - kForms));
+            CompiledModel compiled = compile(model, runner_programs(model, form.fusion), kernels);
             std::string text;
             for (const kernel::Kernel& kernel : compiled.plan.kernels) text += print(kernel);
             if (std::find(known.begin(), known.end(), text) != known.end()) continue;
@@ -363,8 +360,8 @@ std::vector<Outcome> check_recipes(const std::vector<Recipe>& recipes, const Che
         for (std::size_t i = 0; i < all.size(); ++i) {
             Outcome& outcome = outcomes[all[i].recipe];
             if (!loaded[i] || outcome.kind != Outcome::Kind::right) continue;
-            outcome = apart(
-                [&] { return check_generated(recipes[all[i].recipe], all[i], *loaded[i]); });
+            outcome =
+                apart([&] { return check_generated(recipes[all[i].recipe], all[i], *loaded[i]); });
             if (outcome.where == "crash") outcome.where = all[i].where + ": crash";
         }
     }

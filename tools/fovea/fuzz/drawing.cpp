@@ -73,14 +73,16 @@ int Drawing::pick(const std::function<bool(const Tensor&)>& fits) {
 int Drawing::floats(int least_rank, int most_rank) {
     const int found = chance(0.9) ? pick([&](const Tensor& x) {
         return x.dtype() == f32 && x.rank() >= least_rank && x.rank() <= most_rank;
-    }) : -1;
+    })
+                                  : -1;
     return found >= 0 ? found : leaf(shape(least_rank + below(most_rank - least_rank + 1)));
 }
 
 int Drawing::floats(const Shape& shape) {
-    const int found = chance(0.7) ? pick([&](const Tensor& x) {
-        return x.dtype() == f32 && fits(x.shape(), shape);
-    }) : -1;
+    const int found =
+        chance(0.7)
+            ? pick([&](const Tensor& x) { return x.dtype() == f32 && fits(x.shape(), shape); })
+            : -1;
     return found >= 0 ? found : leaf(shape);
 }
 

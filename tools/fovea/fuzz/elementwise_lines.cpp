@@ -93,7 +93,8 @@ Made make_function(const Maker& m) {
     Tensor x = m.tensor(0);
     if (!f.positive) return {f.apply(x), fmt::format("{}({})", f.name, m.name(0))};
     Tensor square = x * x;
-    return {f.apply(square + 0.25), fmt::format("{}({} * {} + 0.25)", f.name, m.name(0), m.name(0))};
+    return {f.apply(square + 0.25),
+            fmt::format("{}({} * {} + 0.25)", f.name, m.name(0), m.name(0))};
 }
 
 struct Operator {
@@ -127,7 +128,8 @@ bool draw_operator(Drawing& d, Line& line) {
             Shape both;
             Text why;
             return y.dtype() == f32 && detail::broadcast_shapes(shape, y.shape(), both, why);
-        }) : -1;
+        })
+                                        : -1;
         line.operands.push_back(other >= 0 ? other : d.leaf(d.narrower(shape)));
         if (line.whole[2]) std::swap(line.operands[0], line.operands[1]);
     }
@@ -178,8 +180,9 @@ Made make_whole(const Maker& m) {
         case 1: return {x * n, fmt::format("{} * {}", name, n)};
         case 2: return {x / n, fmt::format("{} / {}", name, n)};
         case 3: return {cast(x, f32), fmt::format("cast({}, f32)", name)};
-        case 4: return {minimum(maximum(x, -n), n),
-                        fmt::format("minimum(maximum({}, {}), {})", name, -n, n)};
+        case 4:
+            return {minimum(maximum(x, -n), n),
+                    fmt::format("minimum(maximum({}, {}), {})", name, -n, n)};
         default: {
             Tensor larger = x > n;
             return {where(larger, x, -n), fmt::format("where({} > {}, {}, {})", name, n, name, -n)};

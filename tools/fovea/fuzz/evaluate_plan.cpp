@@ -18,9 +18,9 @@ void run_step(const plan::Model& model, const plan::Step& step, const SampleDims
     const std::vector<int> sites = kernel::sites_of(kernel);
     const auto factor = [&](int site, double probability, std::int64_t row, std::int64_t column) {
         const auto own = std::find(sites.begin(), sites.end(), site) - sites.begin();
-        const bool keep = runtime::dropout_keep(
-            run.seed, run.step, std::uint32_t(step.sites[std::size_t(own)]), std::uint32_t(row),
-            std::uint32_t(column), probability);
+        const bool keep =
+            runtime::dropout_keep(run.seed, run.step, std::uint32_t(step.sites[std::size_t(own)]),
+                                  std::uint32_t(row), std::uint32_t(column), probability);
         return keep ? 1 / (1 - probability) : 0;
     };
     kernel::evaluate(kernel, dims, buffers, factor, run.tile);

@@ -90,10 +90,8 @@ void report_failure(const Recipe& drawn, const Outcome& first, const Checks& che
     Progress::clear();
     fmt::print("seed {}: {}: {} ({})\n", drawn.seed, outcome.where, outcome.what, file);
     tally.failures[outcome.where] += 1;
-    tally.list.push_back({{"seed", drawn.seed},
-                          {"where", outcome.where},
-                          {"what", outcome.what},
-                          {"file", file}});
+    tally.list.push_back(
+        {{"seed", drawn.seed}, {"where", outcome.where}, {"what", outcome.what}, {"file", file}});
 }
 
 class Stopwatch {
@@ -118,11 +116,12 @@ void count(const Outcome& outcome, Tally& tally) {
 }  // namespace
 
 int fuzz_command(const std::vector<std::string>& arguments) {
-    Arguments given({"fuzz", "",
-                     "Makes programs at random and compares them with the float64 reference at\n"
-                     "every stage, and on --target. A failure is shrunk to a few lines and written\n"
-                     "as a model file. Exit status 1 if there is one."},
-                    fuzz_options(), arguments);
+    Arguments given(
+        {"fuzz", "",
+         "Makes programs at random and compares them with the float64 reference at\n"
+         "every stage, and on --target. A failure is shrunk to a few lines and written\n"
+         "as a model file. Exit status 1 if there is one."},
+        fuzz_options(), arguments);
     if (given.help()) return 0;
     const Checks checks = checks_of(given);
     const std::int64_t drawn = std::int64_t(std::random_device{}() % 1'000'000'000);
@@ -134,8 +133,8 @@ int fuzz_command(const std::vector<std::string>& arguments) {
     Stopwatch watch;
     std::int64_t number = 0;
     while (number < programs && watch.seconds() < double(seconds)) {
-        Progress::show(fmt::format("program {} of {}, {} failures", number + 1, programs,
-                                   tally.wrong));
+        Progress::show(
+            fmt::format("program {} of {}, {} failures", number + 1, programs, tally.wrong));
         std::vector<Recipe> recipes;
         for (; recipes.size() < kTogether && number < programs; ++number)
             recipes.push_back(draw_recipe(std::uint64_t(first + number)));
@@ -147,10 +146,10 @@ int fuzz_command(const std::vector<std::string>& arguments) {
         }
     }
     Progress::clear();
-    fmt::print("seeds {} to {}: {} right, {} without numbers, {} refused by the model's checks, {} "
-               "wrong\n",
-               first, first + number - 1, tally.right, tally.no_numbers, tally.refused,
-               tally.wrong);
+    fmt::print(
+        "seeds {} to {}: {} right, {} without numbers, {} refused by the model's checks, {} "
+        "wrong\n",
+        first, first + number - 1, tally.right, tally.no_numbers, tally.refused, tally.wrong);
     for (const auto& [where, times] : tally.failures) fmt::print("{:>6}  {}\n", times, where);
     if (given.has("json"))
         runtime::write_file_atomically(given.text("json"), tally.list.dump(1) + "\n");

@@ -175,8 +175,9 @@ bool draw_gather(Drawing& d, Line& line) {
 Made make_gather(const Maker& m) {
     const std::string ids = m.name(1);
     switch (m.whole(0)) {
-        case 0: return {gather(m.tensor(0), m.tensor(1)),
-                        fmt::format("gather({}, {})", m.name(0), ids)};
+        case 0:
+            return {gather(m.tensor(0), m.tensor(1)),
+                    fmt::format("gather({}, {})", m.name(0), ids)};
         case 1: {
             Tensor least = maximum(m.tensor(1), 0);
             return {gather(m.tensor(0), minimum(least, 0)),

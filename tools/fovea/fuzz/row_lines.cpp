@@ -72,9 +72,9 @@ Made make_spelled_softmax(const Maker& m) {
         }
         case 2: {
             Tensor e = exp(x - largest);
-            return {log(sum(e, axis, true)) + largest,
-                    fmt::format("log(sum(exp({0} - {1}), {2}, true)) + {1}", m.name(0), most,
-                                axis)};
+            return {
+                log(sum(e, axis, true)) + largest,
+                fmt::format("log(sum(exp({0} - {1}), {2}, true)) + {1}", m.name(0), most, axis)};
         }
         default: {
             Tensor centre = x - mean(x, axis, true);
@@ -133,16 +133,14 @@ Made make_loss(const Maker& m) {
 }
 
 bool draw_sinusoids(Drawing& d, Line& line) {
-    const int x = d.pick([](const Tensor& t) {
-        return t.dtype() == f32 && t.rank() >= 2 && t.dim(-1).is_static();
-    });
+    const int x = d.pick(
+        [](const Tensor& t) { return t.dtype() == f32 && t.rank() >= 2 && t.dim(-1).is_static(); });
     if (x < 0) return false;
     line.operands = {x};
     return true;
 }
 Made make_sinusoids(const Maker& m) {
-    return {m.tensor(0) + sinusoids(m.tensor(0)),
-            fmt::format("{0} + sinusoids({0})", m.name(0))};
+    return {m.tensor(0) + sinusoids(m.tensor(0)), fmt::format("{0} + sinusoids({0})", m.name(0))};
 }
 
 }  // namespace

@@ -32,11 +32,8 @@ const std::vector<StepForm> kSteps = {
      [](Tensor x, Tensor h, Tensor) { return maximum(x, h * 0.9); }},
     {"sum(h, -1)", "sigmoid(einsum(\"a b, c b -> a c\", x, w)) * h + x",
      [](Tensor, Tensor h, Tensor) { return sum(h, -1); },
-     [](Tensor x, Tensor h, Tensor w) {
-         return sigmoid(einsum("a b, c b -> a c", x, w)) * h + x;
-     }},
-    {"relu(h - x)", "where(x < 0.0, h, x)",
-     [](Tensor x, Tensor h, Tensor) { return relu(h - x); },
+     [](Tensor x, Tensor h, Tensor w) { return sigmoid(einsum("a b, c b -> a c", x, w)) * h + x; }},
+    {"relu(h - x)", "where(x < 0.0, h, x)", [](Tensor x, Tensor h, Tensor) { return relu(h - x); },
      [](Tensor x, Tensor h, Tensor) { return where(x < 0.0, h, x); }},
 };
 
@@ -55,21 +52,19 @@ bool draw_scan(Drawing& d, Line& line) {
 Made make_scan(const Maker& m) {
     const StepForm& form = kSteps[std::size_t(m.whole(0))];
     const Tensor w = m.tensor(2);
-    auto result = scan(
-        m.tensor(0), m.tensor(1),
-        [&](Tensor x, Tensor h) {
-            Tensor value = form.value_of(x, h, w);
-            Tensor next = form.next_of(x, h, w);
-            return Step{value, next};
-        },
-        {.reverse = m.whole(1) != 0});
+    auto result = scan(m.tensor(0), m.tensor(1),
+                       [&](Tensor x, Tensor h) {
+                           Tensor value = form.value_of(x, h, w);
+                           Tensor next = form.next_of(x, h, w);
+                           return Step{value, next};
+                       },
+                       {.reverse = m.whole(1) != 0});
     const std::string text = fmt::format(
         "scan({}, {}, [w = {}](Tensor x, Tensor h) {{\n"
         "        (void)w;\n"
         "        return Step{{{}, {}}};\n    }}, {{.reverse = {}}})",
         m.name(0), m.name(1), m.name(2), form.value, form.next, m.whole(1) ? "true" : "false");
-    return {m.whole(2) ? result.value : result.state,
-            text + (m.whole(2) ? ".value" : ".state")};
+    return {m.whole(2) ? result.value : result.state, text + (m.whole(2) ? ".value" : ".state")};
 }
 
 bool draw_lstm(Drawing& d, Line& line) {
@@ -88,10 +83,11 @@ Made make_lstm(const Maker& m) {
     const LSTMLayer layer =
         lstm_layer(m.scope() / intern(name).data(), x.dim(-1).without_label(), m.dim(0));
     auto result = lstm(layer, x, lstm_start(m.graph(), x.dim(1), m.dim(0)));
-    return {result.value,
-            fmt::format("lstm(lstm_layer(s / \"{}\", {}, {}), {}, lstm_start(*s.graph, {}, {})).value",
-                        name, text_of(x.dim(-1).without_label()), text_of(m.dim(0)), m.name(0),
-                        text_of(x.dim(1)), text_of(m.dim(0)))};
+    return {
+        result.value,
+        fmt::format("lstm(lstm_layer(s / \"{}\", {}, {}), {}, lstm_start(*s.graph, {}, {})).value",
+                    name, text_of(x.dim(-1).without_label()), text_of(m.dim(0)), m.name(0),
+                    text_of(x.dim(1)), text_of(m.dim(0)))};
 }
 
 }  // namespace

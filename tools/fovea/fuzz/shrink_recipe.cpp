@@ -71,8 +71,8 @@ class Shrinker {
     bool cut(int i) {
         Graph graph;
         const Tensor result = tensors_of(recipe_, graph)[std::size_t(i)];
-        const bool is_output = std::find(recipe_.outputs.begin(), recipe_.outputs.end(), i) !=
-                               recipe_.outputs.end();
+        const bool is_output =
+            std::find(recipe_.outputs.begin(), recipe_.outputs.end(), i) != recipe_.outputs.end();
         if (is_output || result.dtype() == DType::boolean) return false;
         Recipe candidate = recipe_;
         Line& line = candidate.lines[std::size_t(i)];
