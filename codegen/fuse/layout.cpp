@@ -2,6 +2,16 @@
 
 namespace fovea::fuse {
 
+namespace {
+
+/// The stride of the axis around one of `extent` positions, `stride` apart. Around an axis of no
+/// positions it is any: one that is not 0, which would mean that all positions are one element.
+Dim stride_around(const Dim& stride, const Dim& extent) {
+    return extent == Dim(0) ? stride : stride * extent.without_label();
+}
+
+}  // namespace
+
 Layout row_major(int base, const Shape& shape) {
     Layout layout{.base = base, .offset = Dim(0), .dims = {}};
     layout.dims.resize(std::size_t(shape.rank()));
@@ -9,7 +19,7 @@ Layout row_major(int base, const Shape& shape) {
     for (int i = shape.rank() - 1; i >= 0; --i) {
         if (!shape[i].is_one())
             layout.dims[std::size_t(i)].push_back({shape[i].without_label(), stride});
-        stride = stride * shape[i].without_label();
+        stride = stride_around(stride, shape[i]);
     }
     return layout;
 }
@@ -47,9 +57,28 @@ int groups_of(const std::array<signed char, Shape::kMaxRank>& group) {
     return count;
 }
 
+/// The layout of a result that has no elements, whatever its strides; nothing for others.
+std::optional<Layout> without_elements(const Layout& input, const RearrangeAxes& axes) {
+    bool is_empty = false;
+    for (int i = 0; i < axes.count; ++i) is_empty = is_empty || axes.axis[std::size_t(i)] == Dim(0);
+    if (!is_empty) return {};
+    Shape shape;
+    int used = 0;
+    for (int g = 0; g < groups_of(axes.output_group); ++g) {
+        Dim extent(1);
+        for (int i = 0; i < axes.output_group[std::size_t(g)]; ++i)
+            extent = extent * axes.axis[std::size_t(axes.order[std::size_t(used++)])];
+        shape.push(extent);
+    }
+    Layout result = row_major(input.base, shape);
+    result.offset = input.offset;
+    return result;
+}
+
 }  // namespace
 
 std::optional<Layout> rearranged(const Layout& input, const RearrangeAxes& axes) {
+    if (auto empty = without_elements(input, axes)) return empty;
     std::vector<Factor> elementary;
     int at = 0;
     for (int g = 0; g < groups_of(axes.input_group); ++g) {
@@ -83,7 +112,7 @@ Layout stored_rearranged(int base, const Shape& result, const RearrangeAxes& axe
         int axis = axes.order[std::size_t(i)];
         Dim extent = axes.axis[std::size_t(axis)].without_label();
         elementary[std::size_t(axis)] = {extent, stride};
-        stride = stride * extent;
+        stride = stride_around(stride, extent);
     }
     Layout layout{.base = base, .offset = Dim(0), .dims = {}};
     int at = 0;
@@ -102,7 +131,10 @@ std::optional<Layout> sliced(const Layout& input, int axis, const Dim& first, co
     Layout result = input;
     auto& factors = result.dims[std::size_t(axis)];
     if (factors.size() > 1) return std::nullopt;
-    if (factors.empty()) return extent.is_one() ? std::optional(result) : std::nullopt;
+    if (factors.empty()) {  // of an axis of one position: that one, or none
+        if (!extent.is_one()) factors.push_back({extent.without_label(), Dim(1)});
+        return result;
+    }
     result.offset = result.offset + first * factors[0].stride;
     factors[0].extent = extent.without_label();
     if (extent.is_one()) factors.clear();
@@ -138,7 +170,7 @@ bool is_whole(const Layout& layout) {
     for (std::size_t i = layout.dims.size(); i-- > 0;) {
         if (layout.dims[i].empty()) continue;
         if (!(layout.dims[i][0].stride == stride)) return false;
-        stride = stride * layout.dims[i][0].extent;
+        stride = stride_around(stride, layout.dims[i][0].extent);
     }
     return true;
 }

@@ -23,7 +23,8 @@ void collect_reads(const Graph& graph, const std::vector<bool>& inlined, const F
     }
 }
 
-bool is_prepared(const FusedGraph& fused, const Group& group, const std::vector<bool>& varies) {
+/// Whether nothing in a group changes from run to run; what it reads must be prepared, too.
+bool is_constant(const FusedGraph& fused, const Group& group, const std::vector<bool>& varies) {
     for (int id : group.nodes)
         if (varies[std::size_t(id)]) return false;
     for (int id : group.stored)
@@ -113,16 +114,19 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
         if (!waits[std::size_t(g)]) offer(g);
     std::vector<bool> varies = varying_nodes(graph);
     std::vector<Group> ordered;
+    std::vector<bool> reads_unprepared(std::size_t(count), false);
     while (!ready.empty()) {
         int g = ready.top().second;
         ready.pop();
         Group& group = fused.groups[std::size_t(g)];
-        group.prepared = is_prepared(fused, group, varies);
+        group.prepared = !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
         group.name = name_group(graph, fused, group);
         for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
         ordered.push_back(group);
-        for (int n : next[std::size_t(g)])
+        for (int n : next[std::size_t(g)]) {
+            if (!ordered.back().prepared) reads_unprepared[std::size_t(n)] = true;
             if (--waits[std::size_t(n)] == 0) offer(n);
+        }
     }
     if (int(ordered.size()) != count) throw InternalError("fuse: the groups wait for each other");
     fused.groups = std::move(ordered);

@@ -312,6 +312,7 @@ void evaluate(const Kernel& kernel, const DimValues& dims,
               std::int64_t tile) {
     if (buffers.size() != kernel.buffers.size())
         throw InternalError(kernel.name + ": one array per buffer is needed");
+    if (kernel.steps) return evaluate_steps(kernel, dims, buffers, dropout, tile);
     Evaluator(kernel, dims, buffers, dropout, tile).block(kernel.body);
 }
 

@@ -28,4 +28,9 @@ void evaluate(const Kernel& kernel, const DimValues& dims,
               std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout = {},
               std::int64_t tile = 5);
 
+/// The same of a scan, whose kernels are given parts of its buffers; `evaluate` calls it.
+void evaluate_steps(const Kernel& kernel, const DimValues& dims,
+                    std::vector<std::vector<double>>& buffers, const DropoutFactor& dropout,
+                    std::int64_t tile);
+
 }  // namespace fovea::kernel

@@ -61,11 +61,13 @@ class Results {
     Tensor statistics_, delta_;
 };
 
-/// What the batch and the heads give, added up.
+/// What the batch and the heads give, added up; by head, what the batch gives. Without an axis of
+/// heads there is one.
 Tensor total_of(Tensor parts, bool by_head, int pair_rank) {
-    int leading = pair_rank - 2, bits = by_head ? 1 : (1 << leading) - 1;
-    Tensor total = reduce(Reduction::sum, parts, bits);
-    for (int i = by_head ? 0 : leading - 1; i >= 0; --i) total = squeeze(total, i);
+    const int leading = pair_rank - 2;
+    Tensor total = reduce(Reduction::sum, parts, by_head ? 1 : (1 << leading) - 1);
+    if (by_head) return leading == 1 ? total : squeeze(total, 0);
+    for (int i = leading - 1; i >= 0; --i) total = squeeze(total, i);
     return total;
 }
 

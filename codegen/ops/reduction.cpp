@@ -10,6 +10,7 @@ namespace fovea {
 
 Tensor sum_to(Tensor x, const Shape& shape) {
     int missing = x.rank() - shape.rank(), axes = 0;
+    if (missing < 0) throw InternalError("a gradient has fewer axes than its operand");
     for (int i = 0; i < x.rank(); ++i) {
         bool summed = i < missing || (shape[i - missing].is_one() && !x.shape()[i].is_one());
         if (summed && !x.shape()[i].is_one()) axes |= 1 << i;

@@ -44,6 +44,17 @@ std::optional<Tensor> fold_slice(Rewrite& rewrite, int id) {
     return {};
 }
 
+/// A part without positions joins nothing.
+std::optional<Tensor> fold_concat(Rewrite& rewrite, int id) {
+    const Node& node = rewrite.source()[id];
+    for (int i : {0, 1}) {
+        Tensor part = rewrite.mapped(node.inputs[std::size_t(i)]);
+        if (part.shape()[node.axis] == Dim(0))
+            return rewrite.mapped(node.inputs[std::size_t(1 - i)]);
+    }
+    return {};
+}
+
 std::optional<Tensor> fold_reduce(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     Tensor x = rewrite.mapped(node.inputs[0]);
@@ -92,6 +103,7 @@ std::optional<Tensor> fold_node(Rewrite& rewrite, int id) {
         case Op::rearrange: return fold_rearrange(rewrite, id);
         case Op::broadcast: return fold_broadcast(rewrite, id);
         case Op::slice: return fold_slice(rewrite, id);
+        case Op::concat: return fold_concat(rewrite, id);
         case Op::reduce: return fold_reduce(rewrite, id);
         case Op::einsum: return fold_einsum(rewrite, id);
         default: return {};

@@ -7,14 +7,11 @@
 #include "codegen/graph/id_operands.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
+#include "codegen/reference/scan_run.h"
 
 namespace fovea {
 
 namespace {
-
-std::int64_t size_of(const void* sizes, const Dim& dim) {
-    return value_of(*static_cast<const DimSizes*>(sizes), dim);
-}
 
 std::string text_of(std::span<const std::int64_t> shape) {
     std::string text = "[";
@@ -43,6 +40,10 @@ std::int64_t value_of(const DimSizes& sizes, const Dim& dim) {
         total += product;
     }
     return total;
+}
+
+std::int64_t size_among(const void* sizes, const Dim& dim) {
+    return value_of(*static_cast<const DimSizes*>(sizes), dim);
 }
 
 Interpreter::Interpreter(const Graph& graph, InterpreterOptions options)
@@ -185,9 +186,9 @@ void Interpreter::evaluate(int id) {
     } else {
         const OpDef& def = op_def(node.op);
         if (def.reference)
-            def.reference(
-                {graph_, id, inputs, result.shape, options_.seed, options_.step, size_of, &sizes_},
-                result);
+            def.reference({graph_, id, inputs, result.shape, options_.seed, options_.step,
+                           size_among, &sizes_},
+                          result);
         else if (def.expand) result = value_of_body(id);
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
     }
@@ -212,63 +213,20 @@ void Interpreter::check(int id) const {
     }
 }
 
-namespace {
-
-/// Element `index` of the first axis, and an array with one written there.
-Array at(const Array& all, std::int64_t index) {
-    Array one{{all.shape.begin() + 1, all.shape.end()}, {}};
-    const auto first = all.values.begin() + std::ptrdiff_t(index * one.size());
-    one.values.assign(first, first + std::ptrdiff_t(one.size()));
-    return one;
-}
-void put(Array& all, std::int64_t index, const Array& one) {
-    std::copy(one.values.begin(), one.values.end(),
-              all.values.begin() + std::ptrdiff_t(index * one.size()));
-}
-
-}  // namespace
-
 /// Gives all results of the scan their values.
 void Interpreter::evaluate_scan(int id) {
-    const ScanAttributes& scan = scan_of(graph_, id);
-    const ScanFunction& f = *scan.function;
-    const std::int64_t steps = value_of(sizes_, scan.steps);
-    auto input = [&](int i) -> const Array& {
+    ScanRun run(*this, id);
+    const auto input = [&](int i) -> const Array& {
         return *values_[std::size_t(graph_[id].inputs[std::size_t(i)])];
     };
-    Interpreter step(f.step, options_);
-    step.sizes_ = sizes_;
-    for (int i = 0; i < f.captures; ++i)
-        step.set(std::string(scan_name(ScanName::capture, i)), input(f.sequences + f.states + i));
-    std::vector<Array> results;
-    for (int i = 0; i < f.states + f.results; ++i) {
-        const int output =
-            find_output(f.step, i < f.states ? scan_name(ScanName::next, i)
-                                             : scan_name(ScanName::result, i - f.states));
-        Array all{shape_of(f.step[output]), {}};
-        all.shape.insert(all.shape.begin(), steps + (i < f.states));
-        all.values.assign(std::size_t(all.size()), 0);
-        if (i < f.states) put(all, f.reverse ? steps : 0, input(f.sequences + i));
-        results.push_back(std::move(all));
-    }
-    for (std::int64_t n = 0; n < steps; ++n) {
-        const std::int64_t t = f.reverse ? steps - 1 - n : n, before = t + f.reverse;
-        for (int i = 0; i < f.sequences; ++i)
-            step.set(std::string(scan_name(ScanName::value, i)), at(input(i), t));
-        for (int i = 0; i < f.states; ++i)
-            step.set(std::string(scan_name(ScanName::state, i)),
-                     at(results[std::size_t(i)], before));
-        for (int i = 0; i < f.states; ++i)
-            put(results[std::size_t(i)], t + !f.reverse, step.output(scan_name(ScanName::next, i)));
-        for (int i = 0; i < f.results; ++i)
-            put(results[std::size_t(f.states + i)], t, step.output(scan_name(ScanName::result, i)));
-    }
+    run.start(input);
+    run.run(input);
     for (int other = 1; other < int(graph_.nodes.size()); ++other)
         if (is_same_scan(graph_, id, other))
-            values_[std::size_t(other)] = results[std::size_t(graph_[other].axis)];
+            values_[std::size_t(other)] = run.results()[std::size_t(graph_[other].axis)];
 }
 
-Array Interpreter::value_of_body(int id) {
+Graph Interpreter::body_of(int id) const {
     Graph body;
     body.scopes = graph_.scopes;
     body.sites = graph_.sites;
@@ -288,12 +246,18 @@ Array Interpreter::value_of_body(int id) {
                 .shape = node.shape,
                 .inputs = inputs_of({result.id}),
                 .name = "result"});
+    return body;
+}
+
+/// The value of a node that is a kernel of its own.
+Array Interpreter::value_of_body(int id) {
     InterpreterOptions options = options_;
     options.tf32 = false;
-    Interpreter interpreter(body, options);
+    Interpreter interpreter(body_of(id), options);
     interpreter.sizes_ = sizes_;
     for (std::size_t i = 0; i < kMaxInputs; ++i)
-        if (inputs[i]) interpreter.set(std::to_string(i), *values_[std::size_t(node.inputs[i])]);
+        if (const int input = graph_[id].inputs[i]; input > 0)
+            interpreter.set(std::to_string(i), *values_[std::size_t(input)]);
     return interpreter.output("result");
 }
 

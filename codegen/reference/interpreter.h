@@ -15,6 +15,8 @@ using DimSizes = std::map<Symbol, std::int64_t>;
 
 /// The value of a dim; UserError for a symbol without a size.
 std::int64_t value_of(const DimSizes& sizes, const Dim& dim);
+/// The same for `Evaluation::size_of`: `sizes` is a DimSizes.
+std::int64_t size_among(const void* sizes, const Dim& dim);
 
 struct InterpreterOptions {
     bool training = false;  // draw dropout; otherwise its factors are 1
@@ -48,6 +50,12 @@ class Interpreter {
     /// The graph that is run: the given one with composites expanded (itself when it has none).
     const Graph& graph() const { return graph_; }
     const DimSizes& sizes() const { return sizes_; }
+    const InterpreterOptions& options() const { return options_; }
+    /// Binds all dims as another interpreter has them.
+    void take_sizes(const DimSizes& sizes) { sizes_ = sizes; }
+    /// What a node that is a kernel of its own is in plain ops: its inputs by number, `0`, …, and
+    /// an output `result`.
+    Graph body_of(int id) const;
     /// The value of a node of `graph()`.
     const Array& value(int id);
     /// The value of an output; UserError when there is none of this name.
@@ -58,7 +66,6 @@ class Interpreter {
     void evaluate(int id);
     void evaluate_scan(int id);
     void check(int id) const;
-    /// The value of a node that is a kernel of its own, through its body in plain ops.
     Array value_of_body(int id);
     std::vector<std::int64_t> shape_of(const Node& node) const;
     std::string name_of_leaf(const Node& node) const;

@@ -15,5 +15,6 @@ int verify_command(const std::vector<std::string>& arguments);
 int compare_command(const std::vector<std::string>& arguments);
 int bench_command(const std::vector<std::string>& arguments);
 int bundle_command(const std::vector<std::string>& arguments);
+int fuzz_command(const std::vector<std::string>& arguments);
 
 }  // namespace fovea::tool

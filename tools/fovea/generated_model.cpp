@@ -201,4 +201,47 @@ const runtime::Model& load_generated(const plan::Model& model, const std::string
     return compile_library(model, isa, home, optimized, library);
 }
 
+std::vector<const runtime::Model*> load_together(const std::vector<const plan::Model*>& models,
+                                                 const std::string& isa, Optimized optimized) {
+    const Home home = find_home();
+    TemporaryFolder folder;
+    fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
+    std::vector<std::string> kernels(processors());
+    std::string descriptions;
+    for (std::size_t i = 0; i < models.size(); ++i) {
+        write_generated(*models[i], folder.path(), {isa});
+        const std::string include =
+            fmt::format("#include \"{}.cpp\"\n", generated_name(*models[i]));
+        kernels[i % kernels.size()] += include;
+        descriptions += include;
+    }
+    std::vector<std::string> link = find_compiler();
+    const fs::path linked = folder.path() / "models.so";
+    link.insert(link.end(), {"-shared", "-fopenmp", "-o", linked.string()});
+    std::vector<std::vector<std::string>> commands;
+    const auto add = [&](const std::string& name, const std::string& text, const std::string& part,
+                         const std::string& flag) {
+        const fs::path source = folder.path() / name;
+        runtime::write_file_atomically(source.string(), text);
+        std::vector<std::string> command = find_compiler();
+        for (const std::string& more : generated_code_flags(part, optimized))
+            command.push_back(more);
+        command.insert(command.end(), {"-fPIC", flag, "-I" + folder.path().string(), "-c", "-o",
+                                       source.string() + ".o", source.string()});
+        link.push_back(source.string() + ".o");
+        commands.push_back(std::move(command));
+    };
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        add(fmt::format("kernels_{}.cpp", i), kernels[i], isa, "-DFOVEA_KERNELS");
+    add("descriptions.cpp", descriptions, "baseline", "-DFOVEA_DESCRIPTION");
+    compile_generated(commands);
+    compile_generated(link);
+    std::vector<const runtime::Model*> loaded;
+    for (const plan::Model* model : models) {
+        loaded.push_back(load(linked, generated_name(*model)));
+        if (!loaded.back()) throw InternalError(fmt::format("cannot load {}", model->name));
+    }
+    return loaded;
+}
+
 }  // namespace fovea::tool

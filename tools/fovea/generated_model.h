@@ -42,4 +42,9 @@ const runtime::Model& load_generated(const plan::Model& model, const std::string
                                      Keep keep = Keep::in_cache,
                                      Optimized optimized = Optimized::as_shipped);
 
+/// Compiles several models, whose names differ, into one library and loads it: what a compiler
+/// spends on headers is spent once. In their order.
+std::vector<const runtime::Model*> load_together(const std::vector<const plan::Model*>& models,
+                                                 const std::string& isa, Optimized optimized);
+
 }  // namespace fovea::tool

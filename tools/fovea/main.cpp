@@ -37,6 +37,7 @@ constexpr Subcommand kSubcommands[] = {
     {"compare", compare_command, "fusion off beside fusion on: values, time, memory"},
     {"bench", bench_command, "measure kernels and models against the machine"},
     {"bundle", bundle_command, "write a folder of checks for a machine with a GPU"},
+    {"fuzz", fuzz_command, "compare programs made at random with the reference"},
 };
 
 void print_help() {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <map>
@@ -13,6 +12,7 @@
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/graph/rewrite.h"
 #include "runtime/session.h"
+#include "tools/fovea/tensor_memory.h"
 
 namespace fovea::tool {
 
@@ -20,42 +20,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 11, kStep = 3;
 constexpr double kMasked = 1e5;  // values beyond are masked scores
-
-std::vector<double> read(const void* address, DType type, std::size_t count) {
-    std::vector<double> values(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        switch (type) {
-            case DType::f32: values[i] = static_cast<const float*>(address)[i]; break;
-            case DType::i32: values[i] = static_cast<const std::int32_t*>(address)[i]; break;
-            case DType::boolean: values[i] = static_cast<const std::uint8_t*>(address)[i]; break;
-            case DType::bf16: {
-                std::uint32_t bits = std::uint32_t(static_cast<const std::uint16_t*>(address)[i])
-                                     << 16;
-                float value;
-                std::memcpy(&value, &bits, sizeof value);
-                values[i] = value;
-            }
-        }
-    }
-    return values;
-}
-
-void write(void* address, DType type, const Array& array) {
-    for (std::size_t i = 0; i < array.values.size(); ++i) {
-        double value = array.values[i];
-        switch (type) {
-            case DType::f32: static_cast<float*>(address)[i] = float(value); break;
-            case DType::i32: static_cast<std::int32_t*>(address)[i] = std::int32_t(value); break;
-            case DType::boolean: static_cast<std::uint8_t*>(address)[i] = value != 0; break;
-            case DType::bf16: {
-                float narrow = float(value);
-                std::uint32_t bits;
-                std::memcpy(&bits, &narrow, sizeof bits);
-                static_cast<std::uint16_t*>(address)[i] = std::uint16_t(bits >> 16);
-            }
-        }
-    }
-}
 
 double largest(const std::vector<double>& values) {
     double result = 0;
@@ -131,8 +95,8 @@ class Observer {
         if (tensor.node < 0) return;
         const Node& node = compiled_.optimized[tensor.node];
         const Array& expected = reference_.value(tensor.node);
-        std::vector<double> actual =
-            read(instance_.tensor(std::size_t(number)), tensor.dtype, expected.values.size());
+        std::vector<double> actual = read_tensor(instance_.tensor(std::size_t(number)),
+                                                 tensor.dtype, expected.values.size());
         bool gradient = node.backward || node.name.ends_with(".grad");
         double floor = gradient ? std::max(gradient_floor_, 1e-3) : 1e-3;
         double error = relative_error(actual, expected.values, floor);
@@ -298,7 +262,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
     instance.bind(dims);
     for (const plan::Tensor& tensor : compiled.plan.tensors)
         if (tensor.role == plan::Role::input)
-            write(instance.input<void>(tensor.name), tensor.dtype, values.at(tensor.name));
+            write_tensor(instance.input<void>(tensor.name), tensor.dtype, values.at(tensor.name));
     Observer observer(plan, compiled, instance, reference, sample, tolerances);
     runtime::Call call;
     call.seed = kSeed;

@@ -1,0 +1,301 @@
+// The rules of the error analysis, one for each kind of primitive.
+#include "codegen/reference/error_bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "codegen/graph/scan_function.h"
+#include "codegen/ops/array_loop.h"
+#include "codegen/reference/scan_run.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Units in the last place that an implementation of the function may be off.
+double rounding(Elementwise function) {
+    switch (function) {
+        case Elementwise::identity:
+        case Elementwise::neg:
+        case Elementwise::maximum:
+        case Elementwise::minimum:
+        case Elementwise::where:
+        case Elementwise::relu: return 0;
+        case Elementwise::add:
+        case Elementwise::sub:
+        case Elementwise::mul:
+        case Elementwise::div:
+        case Elementwise::sqrt: return 1;
+        case Elementwise::pow: return 16;
+        default: return 4;
+    }
+}
+
+/// The operands of an elementwise function at one place: values and their errors.
+struct Operands {
+    double value[3]{}, error[3]{};
+};
+
+/// Whether a comparison could go the other way. Equal values are taken for copies of each other.
+bool is_close(const Operands& x) {
+    const double distance = std::abs(x.value[0] - x.value[1]);
+    return distance > 0 && distance <= x.error[0] + x.error[1];
+}
+
+double chosen(const Operands& x) {
+    if (x.error[0] == 0) return x.error[x.value[0] != 0 ? 1 : 2];
+    return std::abs(x.value[1] - x.value[2]) + std::max(x.error[1], x.error[2]);
+}
+
+/// How far f moves when its operands move by their errors: at the corners, where functions that are
+/// monotone in each operand have their extremes.
+double moved_by(const ElementwiseRow& row, const Operands& x, double y) {
+    double largest = 0;
+    for (int corner = 0; corner < 1 << row.arity; ++corner) {
+        double at[3]{};
+        for (int i = 0; i < row.arity; ++i)
+            at[i] = x.value[i] + (corner >> i & 1 ? x.error[i] : -x.error[i]);
+        const double there = row.value(at[0], at[1], at[2]);
+        if (there == y) continue;
+        const double distance = std::abs(there - y);
+        largest = std::max(largest, std::isnan(distance) ? kInfinity : distance);
+    }
+    return largest;
+}
+
+double error_of(const ElementwiseRow& row, const Operands& x, double y, double unit) {
+    switch (row.function) {
+        case Elementwise::lt:
+        case Elementwise::le:
+        case Elementwise::eq: return is_close(x);
+        case Elementwise::logical_not:
+        case Elementwise::logical_and:
+        case Elementwise::logical_or: return std::max(x.error[0], x.error[1]);
+        case Elementwise::where: return chosen(x);
+        case Elementwise::sin:
+        case Elementwise::cos: return std::min(2.0, x.error[0] + unit * (std::abs(x.value[0]) + 4));
+        case Elementwise::div:
+            if (x.error[1] > 0 && std::abs(x.value[1]) <= x.error[1]) return kInfinity;
+            break;
+        default: break;
+    }
+    double local = rounding(row.function) * unit * std::abs(y);
+    // exp x is computed as 2^(x log2 e), whose exponent is rounded, too.
+    if (row.function == Elementwise::exp || row.function == Elementwise::exp2)
+        local *= 1 + std::abs(x.value[0]);
+    return moved_by(row, x, y) + local + 0x1p-149;
+}
+
+Array absolute(Array array) {
+    for (double& value : array.values) value = std::abs(value);
+    return array;
+}
+
+void add_to(Array& total, const Array& more, double times = 1) {
+    for (std::size_t i = 0; i < total.values.size(); ++i)
+        if (more.values[i] != 0) total.values[i] += times * more.values[i];
+}
+
+}  // namespace
+
+Array ErrorBounds::like(int id) const {
+    Array array{{}, {}};
+    for (const Dim& dim : reference_.graph()[id].shape)
+        array.shape.push_back(value_of(reference_.sizes(), dim));
+    array.values.assign(std::size_t(array.size()), 0);
+    return array;
+}
+
+Array ErrorBounds::apply(int id, const std::vector<const Array*>& operands) const {
+    Array result = like(id);
+    op_def(reference_.graph()[id].op)
+        .reference(
+            {reference_.graph(), id, operands, result.shape, 0, 0, size_among, &reference_.sizes()},
+            result);
+    return result;
+}
+
+const Array& ErrorBounds::operand_value(int id, int i) {
+    return reference_.value(reference_.graph()[id].inputs[std::size_t(i)]);
+}
+const Array& ErrorBounds::operand_bound(int id, int i) {
+    return *bounds_[std::size_t(reference_.graph()[id].inputs[std::size_t(i)])];
+}
+
+const Array& ErrorBounds::of(int id) {
+    reference_.value(id);
+    for (std::vector<int> stack{id}; !stack.empty();) {  // inputs first, without recursion
+        const int top = stack.back();
+        const std::size_t before = stack.size();
+        if (!bounds_[std::size_t(top)])
+            for (int input : reference_.graph()[top].inputs)
+                if (input > 0 && !bounds_[std::size_t(input)]) stack.push_back(input);
+        if (stack.size() > before) continue;
+        stack.pop_back();
+        if (bounds_[std::size_t(top)]) continue;
+        if (is_scan(reference_.graph(), top)) scan(top);
+        else bounds_[std::size_t(top)] = evaluate(top);
+    }
+    return *bounds_[std::size_t(id)];
+}
+
+const Array& ErrorBounds::of_output(std::string_view name) {
+    const int output = find_output(reference_.graph(), name);
+    if (!output) throw UserError("the model has no output " + std::string(name));
+    return of(output);
+}
+
+void ErrorBounds::set(const std::string& name, Array bound) {
+    given_[name] = std::move(bound);
+    bounds_.assign(bounds_.size(), {});
+}
+
+Array ErrorBounds::evaluate(int id) {
+    const Node& node = reference_.graph()[id];
+    switch (node.op) {
+        case Op::input:
+        case Op::parameter: {
+            const std::string name =
+                node.op == Op::input ? std::string(node.name) : reference_.graph().path(node.scope);
+            const auto given = given_.find(name);
+            return given == given_.end() ? like(id) : given->second;
+        }
+        case Op::constant: {
+            Array rounded = like(id);
+            const double error = double(float(node.value)) == node.value ? 0 : unit_;
+            for (double& value : rounded.values) value = error * std::abs(node.value);
+            return rounded;
+        }
+        case Op::random: {
+            Array rounded = absolute(reference_.value(id));
+            for (double& value : rounded.values) value *= unit_;
+            return rounded;
+        }
+        case Op::extent:
+        case Op::iota: return like(id);
+        case Op::elementwise: return elementwise(id);
+        case Op::einsum: return einsum(id);
+        case Op::reduce: return reduce(id);
+        case Op::scatter_add: return scatter_add(id);
+        default: return op_def(node.op).reference ? moved(id) : body(id);
+    }
+}
+
+Array ErrorBounds::elementwise(int id) {
+    const Node& node = reference_.graph()[id];
+    const ElementwiseRow& row = row_of(node.function);
+    const Array& y = reference_.value(id);
+    Array result = like(id);
+    std::array<std::vector<std::int64_t>, 3> strides;
+    for (int i = 0; i < row.arity; ++i)
+        strides[std::size_t(i)] = broadcast_strides(operand_value(id, i), y.shape);
+    const bool to_whole = node.dtype == i32 && row.function != Elementwise::where;
+    std::size_t at = 0;
+    for_each_index(y.shape, {strides[0], strides[1], strides[2]},
+                   [&](std::int64_t a, std::int64_t b, std::int64_t c) {
+                       const std::int64_t place[3] = {a, b, c};
+                       Operands x;
+                       bool exact = true;
+                       for (int i = 0; i < row.arity; ++i) {
+                           const auto p = std::size_t(place[i]);
+                           x.value[i] = operand_value(id, i).values[p];
+                           x.error[i] = operand_bound(id, i).values[p];
+                           exact = exact && x.error[i] == 0;
+                       }
+                       double& error = result.values[at];
+                       const double value = y.values[at++];
+                       if (!(exact && (to_whole || row.gives_boolean)))
+                           error = error_of(row, x, value, unit_);
+                       // A whole part may be the next one.
+                       if (to_whole && !exact) error = std::ceil(error + 0x1p-20);
+                   });
+    return result;
+}
+
+/// |â·b̂ - a·b| <= |a| e_b + e_a |b| + e_a e_b + (n + 2) u |a| |b|.
+Array ErrorBounds::einsum(int id) {
+    const Array a = absolute(operand_value(id, 0)), b = absolute(operand_value(id, 1));
+    const Array &of_a = operand_bound(id, 0), &of_b = operand_bound(id, 1);
+    Array wide_a = a;
+    add_to(wide_a, of_a);
+    const EinsumAxes& axes =
+        reference_.graph().einsums[std::size_t(reference_.graph()[id].attribute)];
+    double terms = 1;
+    for (int i = 0; i < axes.a.count; ++i)
+        if (!axes.out.contains(axes.a.label[std::size_t(i)]))
+            terms *= double(a.shape[std::size_t(i)]);
+    Array result = apply(id, {&wide_a, &of_b});
+    add_to(result, apply(id, {&of_a, &b}));
+    add_to(result, apply(id, {&a, &b}), (terms + 2) * unit_);
+    return result;
+}
+
+/// A sum: its terms' errors, and a rounding for each addition. A maximum: the largest error.
+Array ErrorBounds::reduce(int id) {
+    Array result = apply(id, {&operand_bound(id, 0)});
+    if (reference_.graph()[id].reduction == Reduction::max) {
+        for (double& value : result.values) value = std::max(value, 0.0);
+        return result;
+    }
+    const Array x = absolute(operand_value(id, 0));
+    const double terms = double(x.size()) / double(std::max<std::int64_t>(result.size(), 1));
+    add_to(result, apply(id, {&x}), terms * unit_);
+    return result;
+}
+
+Array ErrorBounds::moved(int id) {
+    std::vector<const Array*> operands;
+    const Inputs& inputs = reference_.graph()[id].inputs;
+    const Op op = reference_.graph()[id].op;
+    for (std::size_t i = 0; i < inputs.size() && inputs[i] > 0; ++i) {
+        const bool ids = op == Op::gather && i == 1;
+        operands.push_back(ids ? &operand_value(id, int(i)) : &operand_bound(id, int(i)));
+    }
+    return apply(id, operands);
+}
+
+Array ErrorBounds::scatter_add(int id) {
+    const Array x = absolute(operand_value(id, 0));
+    const Array& ids = operand_value(id, 1);
+    Array result = apply(id, {&operand_bound(id, 0), &ids});
+    add_to(result, apply(id, {&x, &ids}), double(ids.size()) * unit_);
+    return result;
+}
+
+Array ErrorBounds::body(int id) {
+    Interpreter inner(reference_.body_of(id), reference_.options());
+    inner.take_sizes(reference_.sizes());
+    ErrorBounds bounds(inner, unit_);
+    const Inputs& inputs = reference_.graph()[id].inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i] <= 0) continue;
+        inner.set(std::to_string(i), reference_.value(inputs[i]));
+        bounds.given_[std::to_string(i)] = *bounds_[std::size_t(inputs[i])];
+    }
+    return bounds.of_output("result");
+}
+
+void ErrorBounds::scan(int id) {
+    ScanRun values(reference_, id), errors(reference_, id);
+    const auto bound_of = [&](int i) -> const Array& { return operand_bound(id, i); };
+    const auto value_of = [&](int i) -> const Array& { return operand_value(id, i); };
+    values.start(value_of);
+    errors.start(bound_of);
+    ErrorBounds bounds(values.step(), unit_);
+    values.run(value_of, [&](std::int64_t n) {
+        bounds.bounds_.assign(bounds.bounds_.size(), {});
+        errors.give(n, bound_of, [&](const std::string& name, Array array) {
+            bounds.given_[name] = std::move(array);
+        });
+        errors.take(n, [&](std::string_view name) { return bounds.of_output(name); });
+    });
+    for (int other = 1; other < int(reference_.graph().nodes.size()); ++other)
+        if (is_same_scan(reference_.graph(), id, other))
+            bounds_[std::size_t(other)] =
+                errors.results()[std::size_t(reference_.graph()[other].axis)];
+}
+
+}  // namespace fovea

@@ -1,0 +1,55 @@
+// How far float32 arithmetic may be from the reference: a running error analysis.
+//
+// Each value of the interpreter gets a bound on the error that a computation in float32 of the same
+// expression has, in any order of its sums (Higham 2002, "Accuracy and stability of numerical
+// algorithms", sections 3.1 and 4.2): what its operands' errors become, and the rounding of the op
+// itself. A comparison whose sides are closer than their errors may go the other way: what is chosen
+// by it may be either.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "codegen/reference/interpreter.h"
+
+namespace fovea {
+
+class ErrorBounds {
+  public:
+    /// `unit` is the relative error of one rounding, 2^-24 in float32.
+    explicit ErrorBounds(Interpreter& reference, double unit = 0x1p-24)
+        : reference_(reference), unit_(unit), bounds_(reference.graph().nodes.size()) {}
+
+    /// The bound for each element of the value of a node of the interpreter's graph; infinite where
+    /// there is none.
+    const Array& of(int id);
+    /// That of an output; UserError when there is none of this name.
+    const Array& of_output(std::string_view name);
+    /// Takes these for the errors of an input or a parameter, which have none otherwise.
+    void set(const std::string& name, Array bound);
+
+  private:
+    Array evaluate(int id);
+    Array elementwise(int id);
+    Array einsum(int id);
+    Array reduce(int id);
+    /// Values that are moved, or added with those of other places, take their errors with them.
+    Array moved(int id);
+    Array scatter_add(int id);
+    Array body(int id);
+    void scan(int id);
+
+    Array like(int id) const;
+    /// The op's own semantics on other operands.
+    Array apply(int id, const std::vector<const Array*>& operands) const;
+    const Array& operand_value(int id, int i);
+    const Array& operand_bound(int id, int i);
+
+    Interpreter& reference_;
+    double unit_;
+    std::vector<std::optional<Array>> bounds_;
+    std::map<std::string, Array> given_;
+};
+
+}  // namespace fovea

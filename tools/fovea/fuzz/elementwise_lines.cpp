@@ -1,0 +1,218 @@
+// Leaves, elementwise functions, comparisons, casts and dropout.
+#include <fmt/format.h>
+
+#include "codegen/graph/rewrite.h"
+#include "dsl/fovea.h"
+#include "tools/fovea/fuzz/drawing.h"
+#include "tools/fovea/fuzz/lines.h"
+
+namespace fovea::tool::fuzz {
+
+namespace {
+
+Shape shape_of(const std::vector<Dim>& dims) {
+    Shape shape;
+    for (const Dim& dim : dims) shape.push(dim);
+    return shape;
+}
+
+Made make_input(const Maker& m) {
+    const std::string name = m.own_name("x");
+    const Shape shape = shape_of(m.line().dims);
+    return {m.scope().input(intern(name).data(), shape),
+            fmt::format("s.input(\"{}\", {})", name, text_of(shape))};
+}
+Made make_parameter(const Maker& m) {
+    const std::string name = m.own_name("w");
+    const Shape shape = shape_of(m.line().dims);
+    return {m.scope().parameter(intern(name).data(), shape),
+            fmt::format("s.parameter(\"{}\", {})", name, text_of(shape))};
+}
+Made make_ids(const Maker& m) {
+    const std::string name = m.own_name("ids");
+    const Shape shape = shape_of(m.line().dims);
+    return {m.scope().input(intern(name).data(), shape, i32),
+            fmt::format("s.input(\"{}\", {}, i32)", name, text_of(shape))};
+}
+bool never(Drawing&, Line&) { return false; }
+
+bool draw_full(Drawing& d, Line& line) {
+    for (const Dim& dim : d.shape(d.below(4))) line.dims.push_back(dim);
+    line.numbers = {d.number()};
+    return true;
+}
+Made make_full(const Maker& m) {
+    const Shape shape = shape_of(m.line().dims);
+    return {full(m.graph(), shape, m.value(0)),
+            fmt::format("full(*s.graph, {}, {})", text_of(shape), text_of(m.value(0)))};
+}
+
+bool draw_positions(Drawing& d, Line& line) {
+    const int rank = 1 + d.below(3), axis = d.below(rank);
+    for (int i = 0; i < rank; ++i) line.dims.push_back(i == axis ? d.dim() : Dim(1));
+    line.whole = {axis, d.chance(0.7)};
+    return true;
+}
+Made make_positions(const Maker& m) {
+    const Shape shape = shape_of(m.line().dims);
+    Tensor made = iota(m.graph(), shape, m.whole(0));
+    std::string text = fmt::format("iota(*s.graph, {}, {})", text_of(shape), m.whole(0));
+    if (!m.whole(1)) return {made, text};
+    return {cast(made, f32), fmt::format("cast({}, f32)", text)};
+}
+
+struct Function {
+    const char* name;
+    Tensor (*apply)(Tensor);
+    bool positive;  // its operand should be
+};
+const std::vector<Function> kFunctions = {
+    {"exp", [](Tensor x) { return exp(x); }, false},
+    {"log", [](Tensor x) { return log(x); }, true},
+    {"exp2", [](Tensor x) { return exp2(x); }, false},
+    {"log2", [](Tensor x) { return log2(x); }, true},
+    {"sqrt", [](Tensor x) { return sqrt(x); }, true},
+    {"rsqrt", [](Tensor x) { return rsqrt(x); }, true},
+    {"tanh", [](Tensor x) { return tanh(x); }, false},
+    {"sigmoid", [](Tensor x) { return sigmoid(x); }, false},
+    {"relu", [](Tensor x) { return relu(x); }, false},
+    {"erf", [](Tensor x) { return erf(x); }, false},
+    {"sin", [](Tensor x) { return sin(x); }, false},
+    {"cos", [](Tensor x) { return cos(x); }, false},
+    {"gelu", [](Tensor x) { return gelu(x); }, false},
+    {"-", [](Tensor x) { return -x; }, false},
+    {"stop_gradient", [](Tensor x) { return stop_gradient(x); }, false},
+};
+bool draw_function(Drawing& d, Line& line) {
+    line.operands = {d.floats(0, 5)};
+    line.whole = {d.below(int(kFunctions.size()))};
+    return true;
+}
+Made make_function(const Maker& m) {
+    const Function& f = kFunctions[std::size_t(m.whole(0))];
+    Tensor x = m.tensor(0);
+    if (!f.positive) return {f.apply(x), fmt::format("{}({})", f.name, m.name(0))};
+    Tensor square = x * x;
+    return {f.apply(square + 0.25),
+            fmt::format("{}({} * {} + 0.25)", f.name, m.name(0), m.name(0))};
+}
+
+struct Operator {
+    const char* form;  // with {} for the operands
+    Tensor (*apply)(Operand, Operand);
+};
+const std::vector<Operator> kOperators = {
+    {"{} + {}", [](Operand a, Operand b) { return a + b; }},
+    {"{} - {}", [](Operand a, Operand b) { return a - b; }},
+    {"{} * {}", [](Operand a, Operand b) { return a * b; }},
+    {"maximum({}, {})", [](Operand a, Operand b) { return maximum(a, b); }},
+    {"minimum({}, {})", [](Operand a, Operand b) { return minimum(a, b); }},
+    {"{1} / ({0} * {0} + 1.0)", [](Operand a, Operand b) { return b / (a * a + 1.0); }},
+    {"where({0} < {1}, {0} * 0.5, {1})",
+     [](Operand a, Operand b) { return where(a < b, a * 0.5, b); }},
+    {"where(eq({0}, {1}), {1}, {0} - {1})",
+     [](Operand a, Operand b) { return where(eq(a, b), b, a - b); }},
+    {"pow(sigmoid({0} * 1.0) + 0.1, {1})",
+     [](Operand a, Operand b) { return pow(sigmoid(a * 1.0) + 0.1, b); }},
+};
+/// The second operand: a tensor, a number, a size or its root.
+bool draw_operator(Drawing& d, Line& line) {
+    const int x = d.floats(0, 5), kind = d.below(10);
+    line.operands = {x};
+    line.whole = {d.below(int(kOperators.size())), kind, d.chance(0.3)};
+    line.numbers = {d.number()};
+    line.dims = {d.dim()};
+    if (kind < 7) {
+        const Shape shape = d.tensor(x).shape();
+        const int other = d.chance(0.5) ? d.pick([&](const Tensor& y) {
+            Shape both;
+            Text why;
+            return y.dtype() == f32 && detail::broadcast_shapes(shape, y.shape(), both, why);
+        })
+                                        : -1;
+        line.operands.push_back(other >= 0 ? other : d.leaf(d.narrower(shape)));
+        if (line.whole[2]) std::swap(line.operands[0], line.operands[1]);
+    }
+    return true;
+}
+Made make_operator(const Maker& m) {
+    const Operator& f = kOperators[std::size_t(m.whole(0))];
+    const int kind = m.whole(1);
+    const auto made = [&](const Operand& b, const std::string& text) -> Made {
+        return {f.apply(m.tensor(0), b), fmt::format(fmt::runtime(f.form), m.name(0), text)};
+    };
+    if (kind < 7) return made(m.tensor(1), m.name(1));
+    if (kind == 7) return made(m.dim(0), fmt::format("({})", text_of(m.dim(0))));
+    if (kind == 8) return made(sqrt(m.dim(0)), fmt::format("sqrt({})", text_of(m.dim(0))));
+    return made(m.value(0), text_of(m.value(0)));
+}
+
+bool draw_cast(Drawing& d, Line& line) {
+    line.operands = {d.floats(0, 4)};
+    line.whole = {d.below(3)};
+    return true;
+}
+Made make_cast(const Maker& m) {
+    Tensor x = m.tensor(0);
+    const std::string& name = m.name(0);
+    Tensor scaled = x * 2.5;
+    Tensor whole = cast(scaled, i32);
+    if (m.whole(0) == 0)
+        return {cast(whole, f32), fmt::format("cast(cast({} * 2.5, i32), f32)", name)};
+    if (m.whole(0) == 1) return {whole, fmt::format("cast({} * 2.5, i32)", name)};
+    Tensor larger = x > 0.25;
+    return {cast(larger, f32), fmt::format("cast({} > 0.25, f32)", name)};
+}
+
+/// Arithmetic of whole numbers, down to a float.
+bool draw_whole(Drawing& d, Line& line) {
+    const int x = d.pick([](const Tensor& t) { return t.dtype() == i32; });
+    line.operands = {x >= 0 ? x : d.leaf(d.shape(d.below(3)), i32)};
+    line.whole = {d.below(6), 1 + d.below(5)};
+    return true;
+}
+Made make_whole(const Maker& m) {
+    Tensor x = m.tensor(0);
+    const int n = m.whole(1);
+    const std::string& name = m.name(0);
+    switch (m.whole(0)) {
+        case 0: return {x + n, fmt::format("{} + {}", name, n)};
+        case 1: return {x * n, fmt::format("{} * {}", name, n)};
+        case 2: return {x / n, fmt::format("{} / {}", name, n)};
+        case 3: return {cast(x, f32), fmt::format("cast({}, f32)", name)};
+        case 4:
+            return {minimum(maximum(x, -n), n),
+                    fmt::format("minimum(maximum({}, {}), {})", name, -n, n)};
+        default: {
+            Tensor larger = x > n;
+            return {where(larger, x, -n), fmt::format("where({} > {}, {}, {})", name, n, name, -n)};
+        }
+    }
+}
+
+bool draw_dropout(Drawing& d, Line& line) {
+    line.operands = {d.floats(1, 4)};
+    line.numbers = {d.chance(0.5) ? 0.1 : 0.5};
+    return true;
+}
+Made make_dropout(const Maker& m) {
+    return {dropout(m.tensor(0), m.value(0)),
+            fmt::format("dropout({}, {})", m.name(0), text_of(m.value(0)))};
+}
+
+}  // namespace
+
+void append_elementwise_lines(std::vector<FuzzOp>& ops) {
+    ops.insert(ops.end(), {{"input", 0, never, make_input},
+                           {"parameter", 0, never, make_parameter},
+                           {"ids", 0, never, make_ids},
+                           {"full", 1, draw_full, make_full},
+                           {"positions", 2, draw_positions, make_positions},
+                           {"function", 12, draw_function, make_function},
+                           {"operator", 20, draw_operator, make_operator},
+                           {"cast", 2, draw_cast, make_cast},
+                           {"whole", 3, draw_whole, make_whole},
+                           {"dropout", 2, draw_dropout, make_dropout}});
+}
+
+}  // namespace fovea::tool::fuzz

@@ -1,0 +1,159 @@
+// `fovea fuzz`: programs made at random, compared with the reference at every stage.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "runtime/files.h"
+#include "runtime/isa.h"
+#include "tools/fovea/arguments.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/fuzz/check_recipe.h"
+#include "tools/fovea/fuzz/drawing.h"
+#include "tools/fovea/fuzz/shrink_recipe.h"
+#include "tools/fovea/progress.h"
+
+namespace fovea::tool {
+
+namespace {
+
+using namespace fuzz;
+
+constexpr int kShrinkTries = 400;
+constexpr std::size_t kTogether = 16;  // programs that one compilation takes
+
+/// What a run found.
+struct Tally {
+    std::int64_t right = 0, no_numbers = 0, refused = 0, wrong = 0;
+    std::map<std::string, int> failures;  // by where
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+};
+
+po::options_description fuzz_options() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    auto number = [] { return po::value<std::string>()->value_name("N"); };
+    add("seed", number(), "of the first program; drawn and printed by default");
+    add("count", number(), "programs; 100 by default");
+    add("time", po::value<std::string>()->value_name("S"), "stop after so many seconds");
+    add("output,o", po::value<std::string>()->value_name("DIR"),
+        "where the model files of failures are written; . by default");
+    add("json", po::value<std::string>()->value_name("F"), "also write the failures as JSON");
+    add_target_options(options);
+    return options;
+}
+
+/// Without --target, all stages; on the CPU also the kernels, of every instruction set that this
+/// machine has; on PTX those.
+Checks checks_of(const Arguments& given) {
+    Checks checks;
+    if (!given.has("target")) return checks;
+    const Target target = target_of(given);
+    if (target.name == "cpu") {
+        for (std::string_view isa : runtime::isa_names())
+            if (isa != "avx512_bf16" && runtime::machine_has(isa)) checks.isas.emplace_back(isa);
+    } else if (target.name != "reference") {
+        checks.devices.push_back(target);
+    }
+    return checks;
+}
+
+Outcome check_recipe(const Recipe& recipe, const Checks& checks) {
+    return check_recipes({recipe}, checks).front();
+}
+
+/// The model file of a failure: what to run, and the program.
+std::string file_of(const Recipe& recipe, const Outcome& outcome) {
+    std::string sizes;
+    for (const auto& [name, size] : recipe.sizes)
+        sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ",", name, size);
+    return fmt::format("// {}: {}\n// fovea fuzz --seed {} --count 1\n{}", outcome.where,
+                       outcome.what, recipe.seed, build(recipe).source);
+}
+
+void report_failure(const Recipe& drawn, const Outcome& first, const Checks& checks,
+                    const std::string& folder, Tally& tally) {
+    Progress::show(fmt::format("shrinking the program of seed {}", drawn.seed));
+    const Recipe recipe = shrink_recipe(
+        drawn,
+        [&](const Recipe& shorter) {
+            const Outcome outcome = check_recipe(shorter, checks);
+            return outcome.kind == Outcome::Kind::wrong && outcome.where == first.where;
+        },
+        kShrinkTries);
+    Outcome outcome = check_recipe(recipe, checks);
+    if (outcome.kind != Outcome::Kind::wrong) outcome = first;
+    const std::string file = fmt::format("{}/{}.cpp", folder, recipe.name);
+    runtime::write_file_atomically(file, file_of(recipe, outcome));
+    Progress::clear();
+    fmt::print("seed {}: {}: {} ({})\n", drawn.seed, outcome.where, outcome.what, file);
+    tally.failures[outcome.where] += 1;
+    tally.list.push_back(
+        {{"seed", drawn.seed}, {"where", outcome.where}, {"what", outcome.what}, {"file", file}});
+}
+
+class Stopwatch {
+  public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void count(const Outcome& outcome, Tally& tally) {
+    switch (outcome.kind) {
+        case Outcome::Kind::right: ++tally.right; break;
+        case Outcome::Kind::no_numbers: ++tally.no_numbers; break;
+        case Outcome::Kind::refused: ++tally.refused; break;
+        case Outcome::Kind::wrong: ++tally.wrong; break;
+    }
+}
+
+}  // namespace
+
+int fuzz_command(const std::vector<std::string>& arguments) {
+    Arguments given(
+        {"fuzz", "",
+         "Makes programs at random and compares them with the float64 reference at\n"
+         "every stage, and on --target. A failure is shrunk to a few lines and written\n"
+         "as a model file. Exit status 1 if there is one."},
+        fuzz_options(), arguments);
+    if (given.help()) return 0;
+    const Checks checks = checks_of(given);
+    const std::int64_t drawn = std::int64_t(std::random_device{}() % 1'000'000'000);
+    const std::int64_t first = given.whole("seed", kCounts, drawn);
+    const std::int64_t programs = given.whole("count", {1, 1'000'000'000}, 100);
+    const std::int64_t seconds = given.whole("time", {1, 1'000'000'000}, 1'000'000'000);
+    const std::string folder = given.text_or("output", ".");
+    Tally tally;
+    Stopwatch watch;
+    std::int64_t number = 0;
+    while (number < programs && watch.seconds() < double(seconds)) {
+        Progress::show(
+            fmt::format("program {} of {}, {} failures", number + 1, programs, tally.wrong));
+        std::vector<Recipe> recipes;
+        for (; recipes.size() < kTogether && number < programs; ++number)
+            recipes.push_back(draw_recipe(std::uint64_t(first + number)));
+        const std::vector<Outcome> outcomes = check_recipes(recipes, checks);
+        for (std::size_t i = 0; i < recipes.size(); ++i) {
+            count(outcomes[i], tally);
+            if (outcomes[i].kind == Outcome::Kind::wrong)
+                report_failure(recipes[i], outcomes[i], checks, folder, tally);
+        }
+    }
+    Progress::clear();
+    fmt::print(
+        "seeds {} to {}: {} right, {} without numbers, {} refused by the model's checks, {} "
+        "wrong\n",
+        first, first + number - 1, tally.right, tally.no_numbers, tally.refused, tally.wrong);
+    for (const auto& [where, times] : tally.failures) fmt::print("{:>6}  {}\n", times, where);
+    if (given.has("json"))
+        runtime::write_file_atomically(given.text("json"), tally.list.dump(1) + "\n");
+    return tally.wrong ? 1 : 0;
+}
+
+}  // namespace fovea::tool

@@ -1,0 +1,157 @@
+// Reductions, softmax, norms, losses, positions.
+#include <fmt/format.h>
+
+#include "codegen/graph/rewrite.h"
+#include "dsl/fovea.h"
+#include "tools/fovea/fuzz/drawing.h"
+#include "tools/fovea/fuzz/lines.h"
+
+namespace fovea::tool::fuzz {
+
+namespace {
+
+bool draw_reduce(Drawing& d, Line& line) {
+    const int x = d.floats(1, 5), rank = d.tensor(x).rank();
+    const int axis = d.below(rank) - (d.chance(0.4) ? rank : 0);
+    line.operands = {x};
+    line.whole = {d.below(4), axis, d.chance(0.5)};
+    // A mean or a maximum of nothing is no number.
+    return d.size(d.tensor(x).shape()[axis]) > 0 || line.whole[0] == 0;
+}
+Made make_reduce(const Maker& m) {
+    const int axis = m.whole(1);
+    const bool keep = m.whole(2) != 0;
+    Tensor x = m.tensor(0);
+    const auto text = [&](const char* name) {
+        return fmt::format("{}({}, {}{})", name, m.name(0), axis, keep ? ", true" : "");
+    };
+    switch (m.whole(0)) {
+        case 0:
+        case 1: return {sum(x, axis, keep), text("sum")};
+        case 2: return {mean(x, axis, keep), text("mean")};
+        default: return {amax(x, axis, keep), text("amax")};
+    }
+}
+
+bool draw_softmax(Drawing& d, Line& line) {
+    const int x = d.floats(1, 4), rank = d.tensor(x).rank();
+    line.operands = {x};
+    line.whole = {d.chance(0.6) ? -1 : d.below(rank)};
+    return true;
+}
+Made make_softmax(const Maker& m) {
+    return {softmax(m.tensor(0), m.whole(0)),
+            fmt::format("softmax({}, {})", m.name(0), m.whole(0))};
+}
+
+/// The same in plain ops, which a pass may recognise, or something like it that it may not.
+bool draw_spelled_softmax(Drawing& d, Line& line) {
+    const int x = d.floats(1, 4), rank = d.tensor(x).rank();
+    line.operands = {x};
+    line.whole = {d.below(rank), d.below(rank), d.below(4)};
+    return d.size(d.tensor(x).shape()) > 0;
+}
+Made make_spelled_softmax(const Maker& m) {
+    Tensor x = m.tensor(0);
+    const int axis = m.whole(0), other = m.whole(1);
+    Tensor largest = amax(x, axis, true);
+    const std::string most = fmt::format("amax({}, {}, true)", m.name(0), axis);
+    switch (m.whole(2)) {
+        case 0: {
+            Tensor e = exp(x - largest);
+            return {e / sum(e, axis, true),
+                    fmt::format("exp({0} - {1}) / sum(exp({0} - {1}), {2}, true)", m.name(0), most,
+                                axis)};
+        }
+        case 1: {
+            Tensor e = exp(x - stop_gradient(largest));
+            return {e / sum(e, other, true),
+                    fmt::format("exp({0} - stop_gradient({1})) / "
+                                "sum(exp({0} - stop_gradient({1})), {2}, true)",
+                                m.name(0), most, other)};
+        }
+        case 2: {
+            Tensor e = exp(x - largest);
+            return {
+                log(sum(e, axis, true)) + largest,
+                fmt::format("log(sum(exp({0} - {1}), {2}, true)) + {1}", m.name(0), most, axis)};
+        }
+        default: {
+            Tensor centre = x - mean(x, axis, true);
+            Tensor square = centre * centre;
+            Tensor variance = mean(square, axis, true);
+            return {centre * rsqrt(variance + 1e-5),
+                    fmt::format("({0} - mean({0}, {1}, true)) * rsqrt(mean(({0} - mean({0}, {1}, "
+                                "true)) * ({0} - mean({0}, {1}, true)), {1}, true) + 1e-5)",
+                                m.name(0), axis)};
+        }
+    }
+}
+
+bool draw_norm(Drawing& d, Line& line) {
+    const int x = d.pick([](const Tensor& t) {
+        return t.dtype() == f32 && t.rank() > 0 && t.dim(-1).is_static() && t.dim(-1).value() > 0;
+    });
+    if (x < 0) return false;
+    line.operands = {x};
+    line.whole = {d.below(3)};
+    const int rank = d.tensor(x).rank();
+    if (line.whole[0] == 2 && rank < 2) return false;
+    return line.whole[0] != 1 ||
+           (rank > 1 && d.tensor(x).dim(-2).is_static() && d.tensor(x).dim(-2).value() > 0);
+}
+Made make_norm(const Maker& m) {
+    const std::string name = m.own_name("norm");
+    const Scope scope = m.scope() / intern(name).data();
+    if (m.whole(0) == 2)
+        return {batch_norm(scope, m.tensor(0), -1),
+                fmt::format("batch_norm(s / \"{}\", {}, -1)", name, m.name(0))};
+    const int axes = 1 + m.whole(0);
+    return {layer_norm(scope, m.tensor(0), axes),
+            fmt::format("layer_norm(s / \"{}\", {}, {})", name, m.name(0), axes)};
+}
+
+bool draw_loss(Drawing& d, Line& line) {
+    const int x = d.pick([&](const Tensor& t) {
+        return t.dtype() == f32 && t.rank() == 3 && d.size(t.dim(-1)) > 1;
+    });
+    if (x < 0) return false;
+    const Shape shape = d.tensor(x).shape();
+    const int labels = d.leaf({shape[0], shape[1]}, i32), lens = d.leaf({shape[0]}, i32);
+    line.operands = {x, labels, lens};
+    line.whole = {d.below(3)};
+    return true;
+}
+Made make_loss(const Maker& m) {
+    if (m.whole(0) == 0)
+        return {cross_entropy(m.tensor(0), m.tensor(1), m.tensor(2)),
+                fmt::format("cross_entropy({}, {}, {})", m.name(0), m.name(1), m.name(2))};
+    const double smoothing = m.whole(0) == 1 ? 0 : 0.1;
+    return {smoothed_cross_entropy(m.tensor(0), m.tensor(1), 1, smoothing),
+            fmt::format("smoothed_cross_entropy({}, {}, 1, {})", m.name(0), m.name(1),
+                        text_of(smoothing))};
+}
+
+bool draw_sinusoids(Drawing& d, Line& line) {
+    const int x = d.pick(
+        [](const Tensor& t) { return t.dtype() == f32 && t.rank() >= 2 && t.dim(-1).is_static(); });
+    if (x < 0) return false;
+    line.operands = {x};
+    return true;
+}
+Made make_sinusoids(const Maker& m) {
+    return {m.tensor(0) + sinusoids(m.tensor(0)), fmt::format("{0} + sinusoids({0})", m.name(0))};
+}
+
+}  // namespace
+
+void append_row_lines(std::vector<FuzzOp>& ops) {
+    ops.insert(ops.end(), {{"reduce", 9, draw_reduce, make_reduce},
+                           {"softmax", 4, draw_softmax, make_softmax},
+                           {"spelled softmax", 3, draw_spelled_softmax, make_spelled_softmax},
+                           {"norm", 4, draw_norm, make_norm},
+                           {"loss", 3, draw_loss, make_loss},
+                           {"sinusoids", 1, draw_sinusoids, make_sinusoids}});
+}
+
+}  // namespace fovea::tool::fuzz
