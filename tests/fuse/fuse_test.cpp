@@ -151,3 +151,18 @@ TEST_CASE("what depends on dims and parameters alone is prepared") {
     CHECK_FALSE(program.plan.prepare.empty());
     CHECK(program.plan.steps.size() == 1);
 }
+
+TEST_CASE("what is prepared once reads nothing that each run writes") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor w = s.parameter("w", {8});
+    Tensor largest = amax(w, -1, true);
+    s.output("largest", largest);
+    s.output("y", gelu(largest));
+    for (bool fusion : {false, true}) {
+        const plan::Program plan = compiled(graph, Gradients::none, fusion).plan;
+        for (const plan::Step& step : plan.prepare)
+            for (int argument : step.arguments)
+                CHECK(plan.tensors[std::size_t(argument)].role != plan::Role::output);
+    }
+}

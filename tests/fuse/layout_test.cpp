@@ -76,3 +76,16 @@ TEST_CASE("dims of extent 1 have no factor and no stride") {
     CHECK(stride_of(layout, 1) == Dim(0));
     CHECK(stride_of(layout, 0) == Dim(4));
 }
+
+TEST_CASE("an axis without positions is moved, split and cut like any other") {
+    const Shape shape{0, 1, 7};
+    const Layout layout = row_major(1, shape);
+    CHECK(is_whole(layout));
+    CHECK(stride_of(layout, 2) == Dim(1));
+    RearrangeAxes merged = detail::keep_axes(shape);
+    merged.output_group = {1, 2, -1, -1, -1, -1};
+    const std::optional<Layout> made = rearranged(layout, merged);
+    REQUIRE(made);
+    CHECK(is_strided(*made));
+    CHECK(sliced(row_major(1, {1, 4}), 0, Dim(1), Dim(0)));
+}

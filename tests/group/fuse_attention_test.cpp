@@ -76,6 +76,20 @@ TEST_CASE("gradients of queries, keys, values and what a score captures") {
     }
 }
 
+TEST_CASE("without an axis of heads, a table by head has one entry, and its gradient") {
+    Graph graph;
+    Tensor q = input(graph, "q", {2, 4, 5}), k = input(graph, "k", {2, 6, 5}),
+           slopes = input(graph, "slopes", {1});
+    auto score = [&](Pair p) {
+        return dot_product(p) + gather(slopes, p.head) * cast(p.i - p.j, f32);
+    };
+    output("y", attention(q, k, k, score));
+    CHECK(count(fused(graph).graph, Op::fused_attention) == 1);
+    check_gradients(fused(graph).graph, {{"q", random_array({2, 4, 5}, 1)},
+                                         {"k", random_array({2, 6, 5}, 2)},
+                                         {"slopes", random_array({1}, 3)}});
+}
+
 TEST_CASE("lengths, with rows that see nothing") {
     for (MaskedRows rows : {MaskedRows::uniform, MaskedRows::zero}) {
         Graph graph;

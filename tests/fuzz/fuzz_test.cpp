@@ -1,0 +1,78 @@
+// Programs made at random are right at every stage, and the fuzzer notices one that is not.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "tests/random_seed.h"
+#include "tests/tools/run_fovea.h"
+#include "tools/fovea/fuzz/check_recipe.h"
+#include "tools/fovea/fuzz/drawing.h"
+#include "tools/fovea/fuzz/run_apart.h"
+#include "tools/fovea/fuzz/shrink_recipe.h"
+
+using namespace fovea;
+using namespace fovea::tool::fuzz;
+
+namespace {
+
+void check_stages(std::uint64_t first, int count) {
+    std::vector<Recipe> recipes;
+    for (int i = 0; i < count; ++i) recipes.push_back(draw_recipe(first + std::uint64_t(i)));
+    int compared = 0;
+    const std::vector<Outcome> outcomes = check_recipes(recipes, {});
+    for (std::size_t i = 0; i < recipes.size(); ++i) {
+        CAPTURE(recipes[i].seed);
+        CAPTURE(outcomes[i].what);
+        CHECK(outcomes[i].where == "");
+        CHECK(outcomes[i].kind != Outcome::Kind::refused);
+        compared += outcomes[i].kind == Outcome::Kind::right;
+    }
+    CHECK(compared > count * 3 / 4);
+}
+
+}  // namespace
+
+TEST_CASE("a fixed 300 programs are right at every stage") { check_stages(1, 300); }
+
+TEST_CASE("a random 100 are, too") {
+    check_stages(1'000'000 + std::uint64_t(test::random_seed()) * 100, 100);
+}
+
+TEST_CASE("a program of a seed is always the same") {
+    CHECK(build(draw_recipe(5)).source == build(draw_recipe(5)).source);
+    CHECK(build(draw_recipe(5)).source != build(draw_recipe(6)).source);
+}
+
+TEST_CASE("a failing program becomes a few lines") {
+    // Fails wherever a tanh is left.
+    const auto fails = [](const Recipe& recipe) {
+        return build(recipe).source.find("tanh") != std::string::npos;
+    };
+    std::uint64_t seed = 1;
+    while (!fails(draw_recipe(seed)) || draw_recipe(seed).lines.size() < 8) ++seed;
+    const Recipe shorter = shrink_recipe(draw_recipe(seed), fails, 400);
+    CHECK(fails(shorter));
+    CHECK(shorter.outputs.size() == 1);
+    CHECK(shorter.lines.size() <= 5);
+}
+
+TEST_CASE("a crash and a hang are answers") {
+    CHECK(run_apart([] { return std::string("well"); }, 10).answer == "well");
+    CHECK(run_apart([]() -> std::string { std::abort(); }, 10).end == "ended by signal 6");
+    CHECK(run_apart(
+              []() -> std::string {
+                  for (volatile int i = 0;; i = i + 1) {
+                  }
+              },
+              1)
+              .end == "took longer than 1 s");
+}
+
+TEST_CASE("kernels of drawn programs are right on this machine's cores") {
+    const auto result = test::run_fovea({"fuzz", "--seed", "3", "--count", "4", "--target", "cpu"});
+    CAPTURE(result.output);
+    CHECK(result.status == 0);
+    CHECK(result.output.find("seeds 3 to 6:") != std::string::npos);
+    CHECK(result.output.find(" 0 wrong") != std::string::npos);
+}

@@ -1,0 +1,69 @@
+// Bounds hold for arithmetic in float32, and are not far from what it does.
+#include "codegen/reference/error_bounds.h"
+
+#include <cmath>
+
+#include "codegen/ops/contraction.h"
+#include "codegen/ops/softmax.h"
+#include "tests/ops/check_gradient.h"
+
+using namespace fovea;
+using namespace fovea::test;
+
+namespace {
+
+/// The bounds of output y, for one input x.
+Array bounds_of(const Graph& graph, const Array& x) {
+    Interpreter interpreter(graph);
+    interpreter.set("x", x);
+    return ErrorBounds(interpreter).of_output("y");
+}
+
+}  // namespace
+
+TEST_CASE("moving values rounds nothing") {
+    Graph graph;
+    output("y", rearrange(input(graph, "x", {2, 3}), "a b -> b a"));
+    for (double bound : bounds_of(graph, {{2, 3}, {1, 2, 3, 4, 5, 6}}).values) CHECK(bound == 0);
+}
+
+TEST_CASE("a sum's bound follows the size of its terms, not that of the sum") {
+    Graph graph;
+    output("y", sum(input(graph, "x", {3}), 0, true));
+    const Array bound = bounds_of(graph, {{3}, {1e6, -1e6, 1}});
+    CHECK(bound.values[0] > 1e6 * 0x1p-24);
+    CHECK(bound.values[0] < 1e7 * 0x1p-24);
+    const float cancelled = float(float(1e8F) + 1.0F) - 1e8F;  // 1 is lost
+    Graph other;
+    output("y", sum(input(other, "x", {3}), 0, true));
+    CHECK(bounds_of(other, {{3}, {1e8, 1, -1e8}}).values[0] > std::abs(1.0 - double(cancelled)));
+}
+
+TEST_CASE("a difference of near values has the errors of both") {
+    Graph graph;
+    Tensor x = input(graph, "x", {1});
+    Tensor third = x / 3.0;
+    output("y", third * 3.0 - x);
+    const Array bound = bounds_of(graph, {{1}, {1000}});
+    CHECK(bound.values[0] > 1000 * 0x1p-24);
+    CHECK(bound.values[0] < 1000 * 0x1p-20);
+}
+
+TEST_CASE("a comparison that may go either way may give either") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2});
+    Tensor same = (x / 3.0) * 3.0;
+    output("y", where(same < x + 1e-7, full(graph, {2}, 5), full(graph, {2}, 7)));
+    const Array bound = bounds_of(graph, {{2}, {1, 1000}});
+    CHECK(bound.values[1] >= 2);
+    CHECK(bound.values[0] >= 2);
+}
+
+TEST_CASE("a division by what may be 0 has no bound") {
+    Graph graph;
+    Tensor x = input(graph, "x", {1});
+    Tensor third = x / 3.0;
+    Tensor nothing = third * 3.0 - x;
+    output("y", 1.0 / (nothing + 1e-9));
+    CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
+}
