@@ -21,7 +21,7 @@ namespace fovea::tool::fuzz {
 
 namespace {
 
-constexpr std::uint64_t kDropoutSeed = 7, kDropoutStep = 3;
+constexpr std::uint64_t kFuzzSeed = 7, kFuzzStep = 3;
 
 /// The way a program was compiled.
 struct Compilation {
@@ -174,8 +174,8 @@ class Check {
             for (std::int64_t threads : {1, 2, 3}) {
                 runtime::set_threads(threads);
                 const Values outputs = at(where, [&] {
-                    return run_generated(ready, program.plan, recipe_.sizes, values, kDropoutSeed,
-                                         kDropoutStep);
+                    return run_generated(ready, program.plan, recipe_.sizes, values, kFuzzSeed,
+                                         kFuzzStep);
                 });
                 const std::string place = fmt::format("{}, {}", where, program.name);
                 if (threads == 1) {
@@ -191,7 +191,7 @@ class Check {
 
   private:
     InterpreterOptions options(bool training) const {
-        return {.training = training, .seed = kDropoutSeed, .step = kDropoutStep};
+        return {.training = training, .seed = kFuzzSeed, .step = kFuzzStep};
     }
 
     /// What the plain ops give, with bounds; false where some of it is no number.
@@ -250,7 +250,7 @@ class Check {
         compare_graph(where + ", optimized", program.optimized, program, values, training, &bounds);
         at(where + ", kernels", [&] {
             const Values outputs = evaluate_plan(compiled.plan, program.plan, recipe_.sizes, values,
-                                                 {.seed = kDropoutSeed, .step = kDropoutStep});
+                                                 {.seed = kFuzzSeed, .step = kFuzzStep});
             compare(where + ", kernels", program.name, outputs, &bounds, kGraphFactor);
         });
         own_bounds_[program.name] = std::move(bounds);
