@@ -19,7 +19,7 @@ struct LinearOptions {
 /// [out].
 constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
                         Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("linear", location, {x})) return poison_of({x});
     Dim in = x.rank() ? x.dim(-1) : Dim(0);
     bool right_width = options.in == Dim(0) || fits(options.in, in);
     if (!is_float(x.dtype()) || !x.rank() || !right_width) {
@@ -50,6 +50,13 @@ struct EmbeddingOptions {
 /// The parameter `weight` [rows, width] of an embedding, for models that use it in several places.
 constexpr Tensor embedding_table(Scope s, Dim rows, Dim width, EmbeddingOptions options = {},
                                  Location location = Location::here()) {
+    if (rows.is_static() && rows.mistake() == DimMistake::none && options.padding >= 0 &&
+        options.padding >= rows.value()) {
+        Text text;
+        text << "embedding: id " << options.padding << ", of padding, is outside the table ["
+             << rows << ", " << width << "]";
+        return fail(*s.graph, location, s.id, text);
+    }
     Tensor weight = s.parameter("weight", {rows, width}, options.initial, f32, location);
     if (!weight.is_poison()) weight.graph->nodes[std::size_t(weight.id)].zero_row = options.padding;
     return weight;
@@ -59,7 +66,13 @@ constexpr Tensor embedding_table(Scope s, Dim rows, Dim width, EmbeddingOptions 
 /// the table no gradient.
 constexpr Tensor look_up(Scope s, Tensor table, Tensor ids, int padding = -1,
                          Location location = Location::here()) {
-    if (ids.is_poison() || table.is_poison()) return {s.graph, 0};
+    if (!is_usable("embedding", location, {ids, table})) return {s.graph, 0};
+    if (table.rank() != 2) {
+        Text text;
+        text << "embedding: expected a table [rows, width], got " << table.shape();
+        table.graph->write_origin(text, table.id);
+        return fail(*ids.graph, location, s.id, text);
+    }
     if (ids.dtype() != i32) {
         Text text;
         text << "embedding: expected i32 ids, got " << name_of(ids.dtype()) << " " << ids.shape();
@@ -78,7 +91,7 @@ constexpr Tensor look_up(Scope s, Tensor table, Tensor ids, int padding = -1,
 /// Rows of `weight` [rows, width] by id: ids i32 [...] → [..., width].
 constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width, EmbeddingOptions options = {},
                            Location location = Location::here()) {
-    if (ids.is_poison()) return ids;
+    if (!is_usable("embedding", location, {ids})) return poison_of({ids});
     Tensor table = embedding_table(s, rows, width, options, location);
     return look_up(s, table, ids, options.padding, location);
 }
@@ -86,7 +99,14 @@ constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width, EmbeddingOp
 /// Normalises over the last `axes` axes of x. Parameters `weight` and `bias`, of those axes.
 constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
                             Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("layer_norm", location, {x})) return poison_of({x});
+    if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
+        Text text;
+        text << "layer_norm over the last " << axes << " axes of " << name_of(x.dtype()) << " "
+             << x.shape() << ": expected f32 or bf16, and 1 to " << x.rank() << " axes";
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, s.id, text);
+    }
     Shape shape;
     for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
@@ -100,7 +120,14 @@ constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
 /// in every mode. Parameters `weight` and `bias` of that axis.
 constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, double eps = 1e-5,
                             Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("batch_norm", location, {x})) return poison_of({x});
+    if (axis < -x.rank() || axis >= x.rank() || !is_float(x.dtype())) {
+        Text text;
+        text << "batch_norm over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape()
+             << ": expected f32 or bf16 that has this axis";
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, s.id, text);
+    }
     Shape shape;
     shape.push(x.dim(axis));
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);

@@ -44,6 +44,21 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
     const auto product = [&](Tensor x, Tensor weight) {
         return value_of(layer.scope, linear_product(x, weight, location));
     };
+    Dim wide = 0;
+    for (const Tensor& part : parts) {
+        if (!is_usable("lstm", location, {layer.weight_ih, part, before.h, before.c}))
+            return {poison_of({layer.weight_ih}), poison_of({layer.weight_ih})};
+        wide = wide + part.dim(-1, location);
+    }
+    if (!fits(wide, layer.weight_ih.dim(1)) || parts.size() == 0) {
+        Graph& graph = *layer.scope.graph;
+        Text text;
+        text << "lstm: its inputs are " << wide << " wide, its weight is "
+             << layer.weight_ih.shape();
+        graph.write_origin(text, layer.weight_ih.id);
+        fail(graph, location, layer.scope.id, text);
+        return {{&graph, 0}, {&graph, 0}};
+    }
     Tensor sums = layer.bias_ih + layer.bias_hh;
     Dim first = 0;
     const bool whole = parts.size() == 1;

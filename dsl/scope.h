@@ -47,7 +47,7 @@ struct Scope {
     /// Another name of `parameter`, which files may hold it under (tied tensors).
     constexpr void tie(const char* name, Tensor parameter,
                        Location location = Location::here()) const {
-        if (parameter.is_poison()) return;
+        if (!is_own("tie", parameter, location)) return;
         int leaf = graph->add_scope(id, name, -1, false, location);
         if (parameter.node().op == Op::parameter && graph->claim_parameter(leaf)) {
             graph->aliases.push_back({leaf, parameter.node().scope});
@@ -64,6 +64,14 @@ struct Scope {
     constexpr Tensor input(const char* name, const Shape& shape, DType type = f32,
                            Location location = Location::here()) const {
         if (taken(Op::input, name)) return name_clash("inputs", name, location);
+        if (!graph->claim_input(name)) {
+            Text text;
+            text << "a parameter and an input are named " << name
+                 << ": files have one tensor of a name, so give one of them another";
+            return fail(*graph, location, id, text);
+        }
+        if (!is_name("input", name, location) || !has_sizes("input", name, shape, location))
+            return {graph, 0};
         return make(*graph, {.op = Op::input,
                              .dtype = type,
                              .shape = shape,
@@ -74,7 +82,7 @@ struct Scope {
     /// An output of the model. `loss` [batch] is what training differentiates, summed.
     constexpr void output(const char* name, Tensor value,
                           Location location = Location::here()) const {
-        if (value.is_poison()) return;
+        if (!is_own("output", value, location) || !is_name("output", name, location)) return;
         if (taken(Op::output, name)) {
             name_clash("outputs", name, location);
             return;
@@ -93,9 +101,22 @@ struct Scope {
                                   Location location) const {
         if (!graph->claim_parameter(leaf)) {
             Text text;
-            text << "two parameters are named ";
-            graph->write_path(text, leaf);
-            text << ": give the modules different names, or pass the first parameter on";
+            Text path;
+            graph->write_path(path, leaf);
+            const bool is_input = taken(Op::input, path.view());
+            text << (is_input ? "an input and a parameter" : "two parameters") << " are named "
+                 << path.view()
+                 << (is_input
+                         ? ": files have one tensor of a name, so give one of them another"
+                         : ": give the modules different names, or pass the first parameter on");
+            return fail(*graph, location, id, text);
+        }
+        if (!is_name("parameter", graph->scope(leaf).part, location)) return {graph, 0};
+        if (!has_sizes("parameter", graph->scope(leaf).part, shape, location)) return {graph, 0};
+        if (!is_float(type)) {
+            Text text;
+            text << "parameter " << graph->scope(leaf).part << " " << shape
+                 << ": parameters are f32 or bf16, not " << name_of(type);
             return fail(*graph, location, id, text);
         }
         return make(*graph, {.op = Op::parameter,
@@ -104,6 +125,39 @@ struct Scope {
                              .scope = leaf,
                              .location = location,
                              .initial = initial});
+    }
+    /// Whether a value can be used and is of this model.
+    constexpr bool is_own(std::string_view what, Tensor value, Location location) const {
+        if (value.graph == graph) return is_usable(what, location, {value});
+        Text text;
+        text << what
+             << (value.graph ? " of a Tensor of another graph"
+                             : " of a Tensor that is empty: no op has made it");
+        fail(*graph, location, id, text);
+        return false;
+    }
+    /// Names are printed, and keys of files.
+    constexpr bool is_name(std::string_view what, std::string_view name, Location location) const {
+        bool ok = !name.empty();
+        for (char c : name) ok = ok && (unsigned char)c >= ' ' && c != 127 && c != '"' && c != '\\';
+        if (ok) return true;
+        Text text;
+        text << what << " '" << name << "': a name has at least one character, and no quotes, "
+             << "backslashes or control characters";
+        fail(*graph, location, id, text);
+        return false;
+    }
+    constexpr bool has_sizes(std::string_view what, std::string_view name, const Shape& shape,
+                             Location location) const {
+        bool ok = !shape.is_wrong();
+        for (const Dim& dim : shape) ok = ok && !(dim.is_static() && dim.value() == 0);
+        if (ok) return true;
+        Text text;
+        text << what << " " << name << ": ";
+        if (shape.is_wrong()) shape.write_mistake(text);
+        else text << "a size is 0 in " << shape;
+        fail(*graph, location, id, text);
+        return false;
     }
     constexpr bool taken(Op op, std::string_view name) const {
         for (const Node& node : graph->nodes)

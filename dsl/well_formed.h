@@ -136,7 +136,7 @@ constexpr bool check() {
     if constexpr (!Constant<Model>) {
         static_assert(Constant<Model>,
                       "the model cannot run while compiling: a module that it calls is not marked "
-                      "constexpr, or a dim's name is not 1 to 12 of a-z, 0-9 and _");
+                      "constexpr, or it uses a Tensor that no op has made");
         return false;
     } else {
         constexpr int count = error_count<Model>;

@@ -28,6 +28,13 @@ std::int64_t count_of(std::span<const std::int64_t> shape) {
     return count;
 }
 
+/// What ids or lengths may be, as the end of a message.
+std::string range_text(bool lengths, std::int64_t limit) {
+    if (!lengths && limit < 1) return "; the table has no rows";
+    return std::string(lengths ? "; lengths" : "; ids") + " are from 0 to " +
+           std::to_string(lengths ? limit : limit - 1);
+}
+
 /// Whether all values are from 0 to below `limit`, found without a branch for each of them.
 bool are_below(const std::int32_t* values, std::int64_t count, std::int64_t limit) {
     // As an unsigned number, what is negative is not below 2^31.
@@ -79,8 +86,7 @@ void check_ids_of_shape(const char* name, const std::int32_t* values,
                         std::span<const AxisPart> parts) {
     if (const auto i = first_outside(values, shape, limit, parts))
         throw UserError("input " + std::string(name) + position_text(*i, shape) + " is the id " +
-                        std::to_string(values[*i]) + "; ids are from 0 to " +
-                        std::to_string(limit - 1));
+                        std::to_string(values[*i]) + range_text(false, limit));
 }
 
 void check_lengths_of_shape(const char* name, const std::int32_t* values,
@@ -88,8 +94,7 @@ void check_lengths_of_shape(const char* name, const std::int32_t* values,
                             std::span<const AxisPart> parts) {
     if (const auto i = first_outside(values, shape, limit + 1, parts))
         throw UserError("input " + std::string(name) + position_text(*i, shape) +
-                        " is the length " + std::to_string(values[*i]) +
-                        "; lengths are from 0 to " + std::to_string(limit));
+                        " is the length " + std::to_string(values[*i]) + range_text(true, limit));
 }
 
 void check_slice(const char* place, std::int64_t first, std::int64_t size, std::int64_t extent) {
@@ -111,8 +116,7 @@ void check_computed(const Program& program, const Call& call, std::span<const st
         const std::size_t colon = check.of.find(": ");
         throw UserError(check.of.substr(0, colon) + ": element " + position_text(*i, shape) +
                         " of " + check.of.substr(colon + 2) + " is " + std::to_string(values[*i]) +
-                        "; " + (check.lengths ? "lengths" : "ids") + " are from 0 to " +
-                        std::to_string(end - 1));
+                        range_text(check.lengths, limit));
     }
 }
 

@@ -1,159 +1,239 @@
 // Sizes of axes: static, named (`hidden=512`), or symbolic ("batch"), their sums, products and
 // exact quotients.
+//
+// A wrong one (a name with blanks, 5 / 2) is a size that knows what is wrong with it; the first op
+// that uses it is refused, at its line.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "codegen/base/symbol.h"
 
 namespace fovea {
 
-/// A product of up to three symbols with an integer factor; factor 0 is an unused term.
+/// What is wrong with a dim.
+enum class DimMistake : unsigned char { none, name, quotient, too_long, too_large };
+
+/// A product of symbols with an integer factor, one of the terms of a dim.
 struct DimTerm {
+    std::int64_t factor = 0;
+    std::vector<Symbol> symbols{};  // sorted
+
+    bool operator==(const DimTerm&) const = default;
+};
+
+/// A sum of any number of terms and a constant, as dims are where two short terms do not hold them.
+struct LongDim;
+
+/// A term of at most three symbols; factor 0 is an unused one.
+struct ShortTerm {
     std::int64_t factor = 0;
     Symbol symbols[3]{};  // sorted, empty ones last
 
-    constexpr bool same_symbols(const DimTerm& other) const {
+    constexpr bool same_symbols(const ShortTerm& other) const {
         for (int i = 0; i < 3; ++i)
             if (symbols[i] != other.symbols[i]) return false;
         return true;
     }
     /// Whether its symbols stand before those of the other, in the order of terms.
-    constexpr bool before(const DimTerm& other) const {
+    constexpr bool before(const ShortTerm& other) const {
         for (int i = 0; i < 3; ++i)
             if (symbols[i] != other.symbols[i]) return symbols[i] < other.symbols[i];
         return false;
     }
-    constexpr bool operator==(const DimTerm& other) const {
+    constexpr bool operator==(const ShortTerm& other) const {
         return factor == other.factor && (!factor || same_symbols(other));
     }
 };
 
-/// `constant + a product of symbols + another`. Comparison with == is of values; `fits` also
-/// respects names.
+/// `constant + a product of symbols + another`; while a program runs, any number of products.
+/// Comparison with == is of values; `fits` also respects names.
 class Dim {
   public:
     constexpr Dim() = default;
     template <std::integral N>
     constexpr Dim(N value) : constant_(std::int64_t(value)) {}
     /// A symbolic dim: its size is known when the program runs.
-    constexpr Dim(std::string_view name) { terms_[0] = {1, {Symbol(name)}}; }
+    constexpr Dim(std::string_view name) {
+        if (!is_dim_name(name)) mistake_ = DimMistake::name;
+        terms_[0] = {1, {Symbol(name)}};
+    }
     constexpr Dim(const char* name) : Dim(std::string_view(name)) {}
     /// A named static dim: it fits only dims of the same name, or without one.
     constexpr Dim(const char* name, std::int64_t value)
-        : constant_(value), label_(std::string_view(name)) {}
+        : constant_(value), label_(std::string_view(name)) {
+        if (!is_dim_name(name)) *this = Dim(name);
+    }
 
-    constexpr bool is_static() const { return terms_[0].factor == 0; }
+    constexpr bool is_static() const { return terms_[0].factor == 0 && !long_; }
     /// The value of a static dim.
     constexpr std::int64_t value() const { return constant_; }
     constexpr std::int64_t constant() const { return constant_; }
-    constexpr const DimTerm (&terms() const)[2] { return terms_; }
-    constexpr Symbol label() const { return label_; }
+    /// The terms beside the constant.
+    std::vector<DimTerm> terms() const;
+    constexpr const Symbol& label() const { return label_; }
+    constexpr DimMistake mistake() const { return mistake_; }
+    /// Whether it is more than two terms of at most three symbols: such a size has no short form,
+    /// and models that are checked while compiling cannot have it.
+    constexpr bool is_long() const { return long_ != nullptr; }
     constexpr Dim without_label() const {
         Dim copy = *this;
-        copy.label_ = {};
+        if (copy.label_) copy.label_ = {};
         return copy;
     }
     /// The symbol that this dim is, bare; empty for everything else.
     constexpr Symbol bare_symbol() const {
-        const DimTerm& term = terms_[0];
+        const ShortTerm& term = terms_[0];
         bool bare = term.factor == 1 && !term.symbols[1] && !terms_[1].factor && constant_ == 0;
-        return bare ? term.symbols[0] : Symbol();
+        return bare && !long_ ? term.symbols[0] : Symbol();
     }
     constexpr bool operator==(const Dim& other) const {
-        if (constant_ != other.constant_) return false;
+        if (constant_ != other.constant_ || long_ != other.long_) return false;
         if (!terms_[0].factor && !other.terms_[0].factor) return true;
         return terms_[0] == other.terms_[0] && terms_[1] == other.terms_[1];
     }
+    /// The same sum in the form that holds it.
+    static Dim from(const LongDim& sum);
     constexpr bool is_one() const { return is_static() && constant_ == 1; }
 
     friend constexpr Dim operator+(const Dim& a, const Dim& b) {
+        if (a.mistake_ != DimMistake::none) return a;
+        if (b.mistake_ != DimMistake::none) return b;
         Dim result = a.without_label();
-        result.constant_ += b.constant_;
-        for (const DimTerm& term : b.terms_) result.add(term);
-        return result;
+        if (!a.long_ && !b.long_) {
+            if (__builtin_add_overflow(a.constant_, b.constant_, &result.constant_))
+                return wrong(DimMistake::too_large);
+            for (const ShortTerm& term : b.terms_) result.add(term);
+            if (result.mistake_ != DimMistake::too_long) return result;
+        }
+        return std::is_constant_evaluated() ? result : long_sum(a, b);
     }
     friend constexpr Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
     friend constexpr Dim operator*(const Dim& a, const Dim& b) {
+        if (a.mistake_ != DimMistake::none) return a;
+        if (b.mistake_ != DimMistake::none) return b;
         Dim result;
-        result.constant_ = a.constant_ * b.constant_;
-        if (a.is_static() && b.is_static()) return result;
-        for (const DimTerm& x : a.terms_) {
-            result.add(x, b.constant_);
-            for (const DimTerm& y : b.terms_)
-                if (x.factor && y.factor) result.add(product(x, y));
+        if (!a.long_ && !b.long_) {
+            if (__builtin_mul_overflow(a.constant_, b.constant_, &result.constant_))
+                return wrong(DimMistake::too_large);
+            if (a.is_static() && b.is_static()) return result;
+            for (const ShortTerm& x : a.terms_) {
+                result.add(x, b.constant_);
+                for (const ShortTerm& y : b.terms_)
+                    if (x.factor && y.factor) result.add_product(x, y);
+            }
+            for (const ShortTerm& y : b.terms_) result.add(y, a.constant_);
+            if (result.mistake_ != DimMistake::too_long) return result;
         }
-        for (const DimTerm& y : b.terms_) result.add(y, a.constant_);
-        return result;
+        return std::is_constant_evaluated() ? result : long_product(a, b);
     }
     /// Whether `this / divisor` is exact for every value of the symbols. `divisor` is one term or
     /// a constant other than 0.
     constexpr bool divisible_by(const Dim& divisor) const {
+        if (mistake_ != DimMistake::none || divisor.mistake_ != DimMistake::none) return false;
         if (is_static() && divisor.is_static())
             return divisor.constant_ && constant_ % divisor.constant_ == 0;
         if (divisor == *this) return true;
-        DimTerm by = divisor.as_term();
+        if (long_ || divisor.long_) return long_divisible(*this, divisor);
+        ShortTerm by = divisor.as_term();
         if (!by.factor) return false;
         if (constant_ && (by.symbols[0] || constant_ % by.factor)) return false;
-        for (const DimTerm& term : terms_)
+        for (const ShortTerm& term : terms_)
             if (term.factor && (term.factor % by.factor || !contains(term, by))) return false;
         return true;
     }
-    /// The exact quotient; `divisible_by` must hold.
+    /// The exact quotient; a mistake where `divisible_by` does not hold.
     friend constexpr Dim operator/(const Dim& a, const Dim& b) {
+        if (a.mistake_ != DimMistake::none) return a;
+        if (b.mistake_ != DimMistake::none) return b;
+        if (!a.divisible_by(b)) return wrong_quotient(a, b);
         if (a.is_static() && b.is_static()) return Dim(a.constant_ / b.constant_);
         if (a == b) return Dim(1);
-        DimTerm by = b.as_term();
+        if (a.long_ || b.long_) return long_quotient(a, b);
+        ShortTerm by = b.as_term();
         Dim result;
         result.constant_ = by.symbols[0] ? 0 : a.constant_ / by.factor;
-        for (const DimTerm& term : a.terms_)
+        for (const ShortTerm& term : a.terms_)
             if (term.factor) result.add(without(term, by));
         return result;
     }
     friend constexpr Text& operator<<(Text& text, const Dim& dim) {
         if (dim.is_static() && dim.label_) text << dim.label_ << "=";
         if (dim.is_static()) return text << dim.constant_;
+        if (dim.long_) return write_long(text, dim);
         bool first = true;
-        for (const DimTerm& term : dim.terms_) {
-            if (!term.factor) continue;
-            if (!first && term.factor > 0) text << "+";
-            if (term.factor == -1) text << "-";
-            else if (term.factor != 1) text << term.factor << "*";
-            for (int i = 0; i < 3 && term.symbols[i]; ++i)
-                text << (i ? "*" : "") << term.symbols[i];
-            first = false;
-        }
+        for (const ShortTerm& term : dim.terms_)
+            if (term.factor) write(text, term.factor, term.symbols, 3, first);
         if (dim.constant_ > 0) text << "+";
         if (dim.constant_) text << dim.constant_;
         return text;
     }
+    /// What is wrong with it, as the end of a message.
+    constexpr void write_mistake(Text& text) const {
+        switch (mistake_) {
+            case DimMistake::none: break;
+            case DimMistake::name:
+                text << "'" << terms_[0].symbols[0] << "' is no name of a size: use letters, "
+                     << "digits and _";
+                break;
+            case DimMistake::quotient: {
+                Dim divided = *this;
+                divided.mistake_ = DimMistake::none;
+                divided.terms_[1] = {};
+                bool sum = terms_[0].factor && constant_, first = true;
+                text << "the size " << (sum ? "(" : "") << divided << (sum ? ")" : "") << " / ";
+                if (terms_[1].factor) write(text, terms_[1].factor, terms_[1].symbols, 3, first);
+                else text << "(a sum, or 0)";
+                text << " is not a whole number" << (terms_[0].factor ? " for all sizes" : "");
+                break;
+            }
+            case DimMistake::too_long:
+                text << "a size has more than two terms, or one of more than three symbolic sizes";
+                break;
+            case DimMistake::too_large: text << "a size has more than 63 bits"; break;
+        }
+    }
 
   private:
-    constexpr DimTerm as_term() const {
+    static constexpr Dim wrong(DimMistake mistake) {
+        Dim dim;
+        dim.mistake_ = mistake;
+        return dim;
+    }
+    /// Keeps what can be said of a and b: the second term is the divisor.
+    static constexpr Dim wrong_quotient(const Dim& a, const Dim& b) {
+        Dim dim = a.without_label();
+        dim.long_ = nullptr;
+        dim.mistake_ = DimMistake::quotient;
+        dim.terms_[1] = b.as_term();
+        return dim;
+    }
+    constexpr ShortTerm as_term() const {
         if (is_static()) return {constant_, {}};
         if (constant_ == 0 && !terms_[1].factor) return terms_[0];
         return {};
     }
-    static constexpr DimTerm product(const DimTerm& x, const DimTerm& y) {
+    constexpr void add_product(const ShortTerm& x, const ShortTerm& y) {
         Symbol all[6]{};
         int count = 0;
-        for (Symbol s : x.symbols)
+        for (const Symbol& s : x.symbols)
             if (s) all[count++] = s;
-        for (Symbol s : y.symbols)
+        for (const Symbol& s : y.symbols)
             if (s) all[count++] = s;
-        if (count > 3) throw std::domain_error("a dim is a product of at most three symbols");
         for (int i = 1; i < count; ++i)
             for (int k = i; k > 0 && all[k] < all[k - 1]; --k) std::swap(all[k], all[k - 1]);
-        return {x.factor * y.factor, {all[0], all[1], all[2]}};
+        if (count > 3) mistake_ = DimMistake::too_long;
+        else add({x.factor, {all[0], all[1], all[2]}}, y.factor);
     }
-    static constexpr bool contains(const DimTerm& term, const DimTerm& part) {
-        DimTerm rest = term;
-        for (Symbol s : part.symbols) {
+    static constexpr bool contains(const ShortTerm& term, const ShortTerm& part) {
+        ShortTerm rest = term;
+        for (const Symbol& s : part.symbols) {
             if (!s) continue;
             bool found = false;
             for (Symbol& t : rest.symbols)
@@ -162,45 +242,65 @@ class Dim {
         }
         return true;
     }
-    static constexpr DimTerm without(const DimTerm& term, const DimTerm& part) {
-        DimTerm rest = term, kept{term.factor / part.factor, {}};
-        for (Symbol s : part.symbols) {
+    static constexpr ShortTerm without(const ShortTerm& term, const ShortTerm& part) {
+        ShortTerm rest = term, kept{term.factor / part.factor, {}};
+        for (const Symbol& s : part.symbols) {
             bool found = false;
             for (Symbol& t : rest.symbols)
                 if (s && !found && t == s) found = true, t = {};
         }
         int count = 0;
-        for (Symbol s : rest.symbols)
+        for (const Symbol& s : rest.symbols)
             if (s) kept.symbols[count++] = s;
         return kept;
     }
-    constexpr void add(DimTerm term, std::int64_t times = 1) {
-        term.factor *= times;
-        if (!term.factor) return;
+    constexpr void add(ShortTerm term, std::int64_t times = 1) {
+        if (__builtin_mul_overflow(term.factor, times, &term.factor))
+            mistake_ = DimMistake::too_large;
+        if (!term.factor || mistake_ != DimMistake::none) return;
         if (!term.symbols[0]) {
-            constant_ += term.factor;
+            if (__builtin_add_overflow(constant_, term.factor, &constant_))
+                mistake_ = DimMistake::too_large;
             return;
         }
-        for (DimTerm& own : terms_) {
+        for (ShortTerm& own : terms_) {
             if (own.factor && !own.same_symbols(term)) continue;
-            term.factor += own.factor;
+            if (__builtin_add_overflow(own.factor, term.factor, &term.factor))
+                mistake_ = DimMistake::too_large;
             own = term;
             normalize();
             return;
         }
-        throw std::domain_error("a dim is a sum of at most two symbolic terms and a constant");
+        mistake_ = DimMistake::too_long;
     }
     constexpr void normalize() {
-        for (DimTerm& term : terms_)
+        for (ShortTerm& term : terms_)
             if (!term.factor) term = {};
         bool swap = !terms_[0].factor && terms_[1].factor;
         if (terms_[0].factor && terms_[1].factor) swap = terms_[1].before(terms_[0]);
         if (swap) std::swap(terms_[0], terms_[1]);
     }
+    static constexpr void write(Text& text, std::int64_t factor, const Symbol* symbols, int count,
+                                bool& first) {
+        if (!first && factor > 0) text << "+";
+        const bool bare = count == 0 || !symbols[0];
+        if (factor == -1 && !bare) text << "-";
+        else if (factor != 1 || bare) text << factor << (bare ? "" : "*");
+        for (int i = 0; i < count && symbols[i]; ++i) text << (i ? "*" : "") << symbols[i];
+        first = false;
+    }
+
+    static Dim long_sum(const Dim& a, const Dim& b);
+    static Dim long_product(const Dim& a, const Dim& b);
+    static bool long_divisible(const Dim& a, const Dim& b);
+    static Dim long_quotient(const Dim& a, const Dim& b);
+    static Text& write_long(Text& text, const Dim& dim);
 
     std::int64_t constant_ = 0;
-    DimTerm terms_[2]{};
+    ShortTerm terms_[2]{};
     Symbol label_;
+    DimMistake mistake_ = DimMistake::none;
+    const LongDim* long_ = nullptr;  // one for each sum, so that equal ones are at one address
 };
 
 /// Whether two dims can stand for the same axis: equal sizes, and equal names where both have one.
@@ -209,3 +309,5 @@ constexpr bool fits(const Dim& a, const Dim& b) {
 }
 
 }  // namespace fovea
+
+#include "codegen/base/long_dim.h"

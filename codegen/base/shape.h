@@ -1,8 +1,7 @@
-// The shape of a tensor: up to six dims.
+// The shape of a tensor: up to six dims. One that is wrong is refused by the op that uses it.
 #pragma once
 
 #include <initializer_list>
-#include <stdexcept>
 
 #include "codegen/base/dim.h"
 
@@ -23,8 +22,27 @@ class Shape {
         return dims_[std::size_t(i < 0 ? rank_ + i : i)];
     }
     constexpr void push(const Dim& dim) {
-        if (rank_ == kMaxRank) throw std::length_error("a tensor has at most six axes");
-        dims_[std::size_t(rank_++)] = dim;
+        if (rank_ == kMaxRank) too_many_ = true;
+        else dims_[std::size_t(rank_++)] = dim;
+    }
+    /// Whether an axis has a wrong or a negative size, or there are more than six.
+    constexpr bool is_wrong() const {
+        if (too_many_) return true;
+        for (const Dim& dim : *this)
+            if (dim.mistake() != DimMistake::none || (dim.value() < 0 && dim.is_static()))
+                return true;
+        return false;
+    }
+    constexpr void write_mistake(Text& text) const {
+        if (too_many_) text << "a tensor has at most " << kMaxRank << " axes";
+        for (const Dim& dim : *this) {
+            if (too_many_) return;
+            dim.write_mistake(text);
+            if (dim.mistake() != DimMistake::none) return;
+            if (!dim.is_static() || dim.value() >= 0) continue;
+            text << "a size is " << dim << " in " << *this;
+            return;
+        }
     }
     constexpr const Dim* begin() const { return dims_; }
     constexpr const Dim* end() const { return dims_ + rank_; }
@@ -44,6 +62,7 @@ class Shape {
   private:
     Dim dims_[kMaxRank];
     int rank_ = 0;
+    bool too_many_ = false;
 };
 
 /// Whether every pair of dims `fits`.

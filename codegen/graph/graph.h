@@ -91,6 +91,17 @@ class Graph {
         }
         return int(nodes.size()) - 1;
     }
+    /// A region of its own for a score or a step, until `leave_region`, which takes the region
+    /// around it. Nothing outside may read what is inside.
+    constexpr int enter_region() { return region = regions++; }
+    constexpr void leave_region(int outer) {
+        while (closed_.size() < std::size_t(regions)) closed_.push_back(0);
+        for (int inside = region; inside < regions; ++inside) closed_[std::size_t(inside)] = 1;
+        region = outer;
+    }
+    constexpr bool is_closed(int of) const {
+        return std::size_t(of) < closed_.size() && closed_[std::size_t(of)] != 0;
+    }
     constexpr int add_scope(int parent, std::string_view part, int index, bool joined,
                             Location where) {
         ScopeRecord record{parent, part, index, joined, where, 0};
@@ -170,9 +181,13 @@ class Graph {
     }
 
     /// Whether a parameter of this path exists; remembers it if not.
-    constexpr bool claim_parameter(int scope_id) {
-        if (2 * (parameters_ + 1) > claimed_.size()) grow_claimed();
-        return insert_claim(scope(scope_id).hash);
+    constexpr bool claim_parameter(int scope_id) { return claim(scope(scope_id).hash); }
+
+    /// The same for the name of an input, which no parameter has.
+    constexpr bool claim_input(std::string_view name) {
+        std::uint64_t hash = kHashStart;
+        for (char c : name) hash_in(hash, c);
+        return claim(hash);
     }
 
     /// Where new nodes say they come from, in passes.
@@ -225,6 +240,10 @@ class Graph {
         for (; s > 0; s = scope(s).parent) ++depth;
         return depth;
     }
+    constexpr bool claim(std::uint64_t hash) {
+        if (2 * (parameters_ + 1) > claimed_.size()) grow_claimed();
+        return insert_claim(hash);
+    }
     constexpr bool insert_claim(std::uint64_t hash) {
         std::size_t mask = claimed_.size() - 1;
         for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
@@ -244,6 +263,7 @@ class Graph {
     }
 
     Origin origin_;
+    std::vector<char> closed_;  // by region
     std::vector<std::uint64_t> claimed_;
     std::size_t parameters_ = 0;
 };

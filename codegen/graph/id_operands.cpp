@@ -59,9 +59,12 @@ std::string out_of_range_text(const std::string& place, Holds holds, double valu
         position = std::to_string(index % shape[axis]) + (position.empty() ? "" : ", ") + position;
     const std::size_t colon = place.find(": ");
     const bool ids = holds == Holds::ids;
-    return fmt::format("{}: element [{}] of {} is {:.0f}; {} are from 0 to {}",
-                       place.substr(0, colon), position, place.substr(colon + 2), value,
-                       ids ? "ids" : "lengths", ids ? limit - 1 : limit);
+    const std::string range =
+        ids && limit == 0
+            ? "the table has no rows"
+            : fmt::format("{} are from 0 to {}", ids ? "ids" : "lengths", ids ? limit - 1 : limit);
+    return fmt::format("{}: element [{}] of {} is {:.0f}; {}", place.substr(0, colon), position,
+                       place.substr(colon + 2), value, range);
 }
 
 }  // namespace fovea

@@ -16,7 +16,15 @@ struct Tensor {
     constexpr const Shape& shape() const { return node().shape; }
     constexpr int rank() const { return shape().rank(); }
     /// The size of axis `i`; negative ones count from the end.
-    constexpr Dim dim(int i) const { return is_poison() ? Dim(1) : shape()[i]; }
+    constexpr Dim dim(int i, Location location = Location::here()) const {
+        if (is_poison()) return Dim(1);
+        const int axes = rank();
+        if (i >= -axes && i < axes) return shape()[i];
+        Text text;
+        text << "dim " << i << " of " << shape() << ": there is no such axis";
+        graph->fail(location, graph->scope_of(id), text);
+        return Dim(1);
+    }
     constexpr DType dtype() const { return node().dtype; }
     /// Whether an op before found an error.
     constexpr bool is_poison() const { return id == 0; }
@@ -52,17 +60,85 @@ struct Operand {
                       int line = __builtin_LINE(), const char* function = __builtin_FUNCTION())
         : kind(Kind::number), number(double(value)), location{file, line, function} {}
 
-    constexpr Graph* graph() const { return kind == Kind::tensor ? tensor.graph : nullptr; }
+    constexpr bool is_tensor() const { return kind == Kind::tensor; }
 };
+
+constexpr Tensor fail(Graph& graph, Location location, int scope, const Text& text) {
+    return {&graph, graph.fail(location, scope, text)};
+}
+
+namespace detail {
+
+constexpr int scope_of_inputs(const Graph& graph, const Node& node) {
+    if (node.scope > 0) return node.scope;
+    return node.inputs[0] > 0 ? graph.scope_of(node.inputs[0]) : 0;
+}
+/// Refuses a node for the sizes that it has.
+constexpr Tensor wrong_size(Graph& graph, const Node& node) {
+    Text text;
+    text << row_of(node.op).name << ": ";
+    if (node.shape.is_wrong()) node.shape.write_mistake(text);
+    else node.dim.write_mistake(text);
+    return fail(graph, node.location, scope_of_inputs(graph, node), text);
+}
+
+}  // namespace detail
 
 /// Adds a node, or passes on poison when an input is poison.
 constexpr Tensor make(Graph& graph, const Node& node) {
     for (int input : node.inputs)
         if (input == 0) return {&graph, 0};
+    if (node.shape.is_wrong() || node.dim.mistake() != DimMistake::none)
+        return detail::wrong_size(graph, node);
     return {&graph, graph.add(node)};
 }
-constexpr Tensor fail(Graph& graph, Location location, int scope, const Text& text) {
-    return {&graph, graph.fail(location, scope, text)};
+
+/// Never called: its name is what the compiler prints.
+inline void a_tensor_is_empty() {}
+
+namespace detail {
+
+/// An op of tensors none of which is of a graph.
+[[noreturn]] inline void refuse_empty(std::string_view op, Location location) {
+    throw UserError(std::string(location.file_name()) + ":" + std::to_string(location.line) + ": " +
+                    std::string(op) + " of a Tensor that is empty: no op has made it");
+}
+constexpr Graph& graph_of(std::string_view op, Location location,
+                          std::initializer_list<Tensor> operands) {
+    for (const Tensor& operand : operands)
+        if (operand.graph) return *operand.graph;
+    if (std::is_constant_evaluated()) a_tensor_is_empty();
+    refuse_empty(op, location);
+}
+
+}  // namespace detail
+
+/// Whether an op can take its operands: none is poison or empty, all are of one graph, and each can
+/// be read here: a value of a score or of a loop's step is gone behind it.
+constexpr bool is_usable(std::string_view op, Location location,
+                         std::initializer_list<Tensor> operands) {
+    Graph& graph = detail::graph_of(op, location, operands);
+    for (const Tensor& operand : operands)
+        if (operand.graph && operand.is_poison()) return false;
+    for (const Tensor& operand : operands) {
+        std::string_view why;
+        if (!operand.graph) why = " of a Tensor that is empty: no op has made it";
+        else if (operand.graph != &graph) why = " of tensors of two graphs";
+        else if (graph.is_closed(operand.node().region))
+            why = " of a value of one pair or step, outside its score or loop";
+        if (why.empty()) continue;
+        Text text;
+        text << op << why;
+        graph.fail(location, 0, text);
+        return false;
+    }
+    return true;
+}
+/// What an op gives whose operands are not usable.
+constexpr Tensor poison_of(std::initializer_list<Tensor> operands) {
+    for (const Tensor& operand : operands)
+        if (operand.graph) return {operand.graph, 0};
+    return {};
 }
 
 }  // namespace fovea

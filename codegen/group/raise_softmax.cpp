@@ -15,26 +15,39 @@ bool is_function(const Node& node, Elementwise function) {
     return node.op == Op::elementwise && node.function == function;
 }
 
-/// The reduction behind a value that has its shape: squeezed and put back, repeated, without
-/// gradient.
+/// Whether a rearrangement leaves the elements in their order: axes are split, merged, added and
+/// dropped, none is moved.
+bool is_reshape(const RearrangeAxes& axes) {
+    for (int i = 0; i < axes.count; ++i)
+        if (axes.order[std::size_t(i)] != i) return false;
+    return true;
+}
+
+/// What a value of this shape is behind views that leave each element in its place: squeezed and
+/// put back, without gradient.
 int behind_views(const Graph& graph, int id) {
+    const Shape& shape = graph[id].shape;
+    int found = id;
     for (;;) {
         const Node& node = graph[id];
-        bool view =
-            node.op == Op::rearrange || node.op == Op::broadcast || node.op == Op::stop_gradient;
-        if (!view) return id;
+        const bool reshapes =
+            node.op == Op::rearrange && is_reshape(graph.rearranges[std::size_t(node.attribute)]);
+        if (!reshapes && node.op != Op::stop_gradient) return found;
         id = node.inputs[0];
+        if (graph[id].shape == shape) found = id;
     }
 }
 
 /// Whether `id` is the reduction of `of` over one axis, which it keeps or is repeated along; gives
 /// the axis.
 std::optional<int> reduced_axis(const Graph& graph, int id, Reduction reduction, int of) {
-    const Node& node = graph[behind_views(graph, id)];
+    id = behind_views(graph, id);
+    if (graph[id].op == Op::broadcast && graph[id].shape == graph[of].shape)
+        id = behind_views(graph, graph[id].inputs[0]);
+    const Node& node = graph[id];
     if (node.op != Op::reduce || node.reduction != reduction || node.inputs[0] != of) return {};
-    const Shape &own = graph[id].shape, &kept = node.shape, &whole = graph[of].shape;
     bool one_axis = node.axis && !(node.axis & (node.axis - 1));
-    if (!one_axis || !(own == kept || own == whole)) return {};
+    if (!one_axis) return {};
     int axis = 0;
     while (!(node.axis >> axis & 1)) ++axis;
     return axis;

@@ -1,4 +1,6 @@
 // Fused attention, forward: running maxima and sums of the rows over tiles of keys.
+#include <limits>
+
 #include "codegen/lower/attention_tiles.h"
 #include "codegen/lower/lower_group.h"
 
@@ -12,6 +14,8 @@ namespace {
 
 // The lowest float32: below every score, and finite, so that no difference is NaN.
 constexpr double kHidden = -3.4028234663852886e38;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Forward {
   public:
@@ -103,10 +107,17 @@ class Forward {
         return it_.named(scores, "seen_scores");
     }
 
+    bool has_mask() const { return upper_ >= 0 || tiles_.has_allowed(); }
+
+    /// A row that sees keys, and all their scores -infinity, is NaN; without a mask the division
+    /// by 0 says so.
     void store(Id largest, Id total, Id output) {
-        Id some = it_.lt(it_.constant(kHidden), largest);
         Id factor = it_.div(it_.constant(1), total);
-        factor = it_.named(it_.where(some, factor, it_.constant(0)), "over_total");
+        if (has_mask()) {
+            const Id some = it_.lt(it_.constant(kHidden), largest);
+            factor = it_.where(some, factor, it_.constant(tiles_.uniform() ? kNan : 0));
+        }
+        it_.named(factor, "over_total");
         if (int id = tiles_.find(AttentionResult::output); id >= 0)
             it_.store(tiles_.result(id, {tiles_.q, tiles_.e}), it_.mul(output, factor));
         if (int id = tiles_.find(AttentionResult::statistics); id >= 0)

@@ -22,6 +22,14 @@ struct AttentionOptions {
 
 namespace detail {
 
+/// All f32 or all bf16.
+constexpr void check_types(Tensor q, Tensor k, Tensor v, Text& why) {
+    if (is_float(q.dtype()) && q.dtype() == k.dtype() && (!v || q.dtype() == v.dtype())) return;
+    why << (v ? "q, k and v" : "q and k") << " must be f32 or bf16, all of them, got "
+        << name_of(q.dtype()) << ", " << name_of(k.dtype());
+    if (v) why << ", " << name_of(v.dtype());
+}
+
 /// v: empty for weights alone.
 constexpr void check_attention(const Shape& q, const Shape& k, const Shape* v, Text& why) {
     if (q.rank() < 3 || q.rank() > 4 || q.rank() != k.rank() || (v && q.rank() != v->rank()))
@@ -49,32 +57,55 @@ constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
             part(PairPart::key_index, i32, {})};
 }
 
+/// A score reads tables by one index: a row for every pair is no table to the next look-up.
+constexpr void check_score(Tensor of_pair, int region, Text& why) {
+    const Graph& graph = *of_pair.graph;
+    std::vector<char> of_pairs;
+    of_pairs.assign(graph.nodes.size(), 0);
+    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+        const Node& node = graph[id];
+        if (node.region != region) continue;
+        char& paired = of_pairs[std::size_t(id)];
+        paired = node.op == Op::pair;
+        for (int input : node.inputs) paired |= input > 0 && of_pairs[std::size_t(input)];
+        if (node.op != Op::gather || !of_pairs[std::size_t(node.inputs[0])] || why.size()) continue;
+        why << "its score looks up a row of the table " << graph[node.inputs[0]].shape
+            << ", which is another one for every pair: look up a table once, by one index";
+    }
+}
+
 /// The node of attention, or of its weights where `v` is empty.
 template <class Score>
 constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, const Mask& mask,
                                 AttentionOptions options, Location location) {
-    bool poison = q.is_poison() || k.is_poison() || (v && v.is_poison()) ||
-                  (mask.lens && mask.lens.is_poison()) ||
-                  (mask.allowed && mask.allowed.is_poison());
-    if (poison) return {q.graph, 0};
+    const std::string_view name = v ? "attention" : "attention_weights";
+    if (!is_usable(name, location,
+                   {q, k, v ? v : q, mask.lens ? mask.lens : q, mask.allowed ? mask.allowed : q}))
+        return poison_of({q, k});
     Graph& graph = *q.graph;
     auto wrong = [&](const Text& why) {
         Text text;
-        text << (v ? "attention: " : "attention_weights: ") << why.view();
+        text << name << ": " << why.view();
         return fail(graph, location, graph.scope_of(q.id), text);
     };
     Text why;
     check_attention(q.shape(), k.shape(), v ? &v.shape() : nullptr, why);
+    if (!why.size()) check_types(q, k, v, why);
+    if (!why.size() && !(options.dropout >= 0 && options.dropout < 1))
+        why << "the probability of its dropout must be in [0, 1)";
     if (why.size()) return wrong(why);
     Shape scores = q.shape();
     scores[-1] = k.dim(-2);
     check_mask(scores, mask, why);
     if (why.size()) return wrong(why);
 
-    int outer = graph.region, region = graph.region = graph.regions++;
+    const int outer = graph.region, region = graph.enter_region();
     Tensor of_pair = score(make_pair(graph, q, k, location));
-    graph.region = outer;
-    if (of_pair.is_poison()) return of_pair;
+    if (of_pair.graph && !of_pair.is_poison()) check_score(of_pair, region, why);
+    const bool usable = is_usable(name, location, {q, of_pair});
+    graph.leave_region(outer);
+    if (!usable) return poison_of({q});
+    if (why.size()) return wrong(why);
     if (of_pair.rank() != 0 || !is_float(of_pair.dtype())) {
         why << "the score of a pair must be one number, got " << name_of(of_pair.dtype()) << " "
             << of_pair.shape();

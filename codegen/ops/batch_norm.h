@@ -10,11 +10,12 @@ namespace fovea {
 /// `axis`, the features'. weight and bias: [x.dim(axis)].
 constexpr Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, int axis = 1, double eps = 1e-5,
                             Location location = Location::here()) {
-    if (x.is_poison() || weight.is_poison() || bias.is_poison()) return {x.graph, 0};
+    if (!is_usable("batch_norm", location, {x, weight, bias})) return poison_of({x, weight, bias});
     int i = axis < 0 ? axis + x.rank() : axis;
     bool ok = i >= 0 && i < x.rank() && x.rank() >= 2 && is_float(x.dtype());
     for (Tensor parameter : {weight, bias})
-        ok = ok && parameter.rank() == 1 && fits(parameter.shape()[0], x.shape()[i]);
+        ok = ok && parameter.rank() == 1 && is_float(parameter.dtype()) &&
+             fits(parameter.shape()[0], x.shape()[i]);
     if (!ok) {
         Text text;
         text << "batch_norm: weight " << weight.shape() << " and bias " << bias.shape()

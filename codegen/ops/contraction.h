@@ -50,38 +50,57 @@ struct EinsumReader {
             if (names[std::size_t(i)] == name) return i;
         return -1;
     }
-    constexpr void read_axis(EinsumAxes::List& list, Tensor x, int operand, Symbol name) {
-        if (list.count == x.rank()) return rank_mistake(operand, x);
+    constexpr void read_axis(EinsumAxes::List& list, Tensor x, Symbol name) {
         const Dim& dim = x.shape()[list.count];
         int label = label_of(name);
         if (label < 0) {
             label = count;
             names[std::size_t(count)] = name;
             sizes[std::size_t(count++)] = dim;
+        } else if (list.contains(label)) {
+            why << "axis " << name << " stands twice in one operand";
         } else if (!fits(sizes[std::size_t(label)], dim)) {
             why << "axis " << name << " is " << sizes[std::size_t(label)] << " in " << a.shape()
                 << " but " << dim << " in " << b.shape();
         }
-        if (list.contains(label)) why << "axis " << name << " stands twice in one operand";
         list.push(label);
     }
     constexpr void rank_mistake(int operand, Tensor x) {
-        why << "the pattern does not have the rank of operand " << operand << ", " << x.shape();
+        why << "the pattern does not have the rank of operand " << operand << ", " << x.shape()
+            << " (its axes are names with blanks between them, or single letters)";
     }
     constexpr void read() {
-        int i = 0, middle = pattern.arrow(), operand = 1;
-        for (; i < middle && !why.size(); ++i) {
+        int operands = 1;
+        for (int i = 0; i < pattern.arrow(); ++i) {
+            operands += pattern.tokens[i].kind == PatternToken::Kind::comma;
+            check_token(pattern.tokens[i]);
+        }
+        if (!why.size() && operands != 2) why << "einsum takes two operands, not " << operands;
+        if (!why.size() && pattern.rank(0) != a.rank()) rank_mistake(1, a);
+        if (!why.size() && pattern.rank(1) != b.rank()) rank_mistake(2, b);
+        int i = 0, operand = 1;
+        for (; i < pattern.arrow() && !why.size(); ++i) {
             const PatternToken& token = pattern.tokens[i];
             if (token.kind == PatternToken::Kind::comma) ++operand;
-            if (operand > 2) why << "einsum takes two operands";
-            if (token.kind == PatternToken::Kind::open) why << "einsum has no groups";
-            if (token.kind != PatternToken::Kind::axis || why.size()) continue;
-            read_axis(operand == 1 ? axes.a : axes.b, operand == 1 ? a : b, operand, token.name);
+            else read_axis(operand == 1 ? axes.a : axes.b, operand == 1 ? a : b, token.name);
         }
+        for (++i; i < pattern.count && !why.size(); ++i) read_result(pattern.tokens[i]);
+    }
+    constexpr void check_token(const PatternToken& token) {
         if (why.size()) return;
-        if (axes.a.count != a.rank()) return rank_mistake(1, a);
-        if (axes.b.count != b.rank()) return rank_mistake(2, b);
-        for (++i; i < pattern.count; ++i) axes.out.push(label_of(pattern.tokens[i].name));
+        if (token.kind == PatternToken::Kind::open) why << "einsum has no groups";
+        else if (token.kind == PatternToken::Kind::axis && !token.name)
+            why << "einsum has no axes 1: squeeze the operand";
+    }
+    constexpr void read_result(const PatternToken& token) {
+        check_token(token);
+        if (token.kind == PatternToken::Kind::comma) why << "einsum has one result";
+        if (why.size()) return;
+        const int label = label_of(token.name);
+        if (axes.out.contains(label)) why << "axis " << token.name << " stands twice on the right";
+        else if (axes.out.count == Shape::kMaxRank)
+            why << "a tensor has at most " << Shape::kMaxRank << " axes";
+        else axes.out.push(label);
     }
 };
 
@@ -103,9 +122,10 @@ constexpr Tensor sum_alone(Tensor x, EinsumAxes::List& list, const EinsumAxes::L
 /// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`.
 constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
                         Location location = Location::here()) {
-    if (a.is_poison() || b.is_poison()) return {a.graph, 0};
+    if (!is_usable("einsum", location, {a, b})) return poison_of({a, b});
     Graph& graph = *a.graph;
-    detail::EinsumReader reader{pattern.parsed, a, b};
+    const ParsedPattern parsed = read_pattern(pattern, {a.rank(), b.rank()});
+    detail::EinsumReader reader{parsed, a, b};
     reader.axes.pattern = pattern.text;
     if (a.dtype() != b.dtype() || !is_float(a.dtype()))
         reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype())
@@ -138,10 +158,18 @@ std::optional<Tensor> contract_product(const std::vector<Tensor>& factors, int r
 /// The factors of a product of products: nodes of the same region that are no products themselves.
 std::vector<int> factors_of(const Graph& graph, int id);
 
-/// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out]. Sizes are checked by
-/// `linear`.
+/// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out].
 constexpr Tensor linear_product(Tensor x, Tensor weight, Location location = Location::here()) {
-    if (x.is_poison() || weight.is_poison()) return {x.graph, 0};
+    if (!is_usable("linear", location, {x, weight})) return poison_of({x, weight});
+    if (!x.rank() || weight.rank() != 2 || !fits(x.dim(-1), weight.dim(1)) ||
+        !is_float(x.dtype()) || x.dtype() != weight.dtype()) {
+        Text text;
+        text << "linear: " << name_of(x.dtype()) << " " << x.shape();
+        x.graph->write_origin(text, x.id);
+        text << " does not match the weight " << name_of(weight.dtype()) << " " << weight.shape();
+        weight.graph->write_origin(text, weight.id);
+        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    }
     EinsumAxes axes;
     int in = x.rank() - 1, out = x.rank();
     for (int i = 0; i < x.rank(); ++i) axes.a.push(i);

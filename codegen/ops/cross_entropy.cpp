@@ -57,14 +57,20 @@ Tensor smoothed_target(const Node& node, const Shape& logits, Tensor labels) {
     return where(chosen, 1 - smoothing, rest);
 }
 
+/// target · logit; without smoothing 0 beside the label even where a logit is infinite.
+Tensor picked_logits(const Node& node, Tensor shifted, Tensor labels) {
+    if (node.value == 0) return where(is_label(shifted.shape(), labels), shifted, 0.0);
+    const Shape shape = shifted.shape();
+    return smoothed_target(node, shape, labels) * shifted;
+}
+
 /// log Σ exp - Σ target · logit over the steps with a target; shares its nodes with softmax's body.
 Tensor smoothed_cross_entropy_expand(const Expansion& e) {
     Tensor x = cast(e.inputs[0], f32), labels = e.inputs[1];
-    Shape shape = x.shape();
     Tensor shifted = x - stop_gradient(amax(x, -1, true));
     Tensor log_total = log(sum(exp(shifted), -1, true));
-    Tensor target = smoothed_target(e.node(), shape, labels);
-    Tensor term = squeeze(log_total - sum(target * shifted, -1, true), 2);
+    Tensor picked = picked_logits(e.node(), shifted, labels);
+    Tensor term = squeeze(log_total - sum(picked, -1, true), 2);
     return sum(where(is_target(e.node(), labels), term, 0.0), 1);
 }
 

@@ -9,7 +9,8 @@ namespace fovea {
 /// [batch]: for each sequence the mean over all steps of the terms inside its length, in nats.
 constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
                                Location location = Location::here()) {
-    if (logits.is_poison() || labels.is_poison() || lens.is_poison()) return {logits.graph, 0};
+    if (!is_usable("cross_entropy", location, {logits, labels, lens}))
+        return poison_of({logits, labels, lens});
     const Shape& x = logits.shape();
     const Shape& y = labels.shape();
     const Shape& n = lens.shape();
@@ -39,7 +40,8 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, Tensor lens,
 constexpr Tensor smoothed_cross_entropy(Tensor logits, Tensor labels, int padding,
                                         double smoothing = 0,
                                         Location location = Location::here()) {
-    if (logits.is_poison() || labels.is_poison()) return {logits.graph, 0};
+    if (!is_usable("smoothed_cross_entropy", location, {logits, labels}))
+        return poison_of({logits, labels});
     const Shape& x = logits.shape();
     const Shape& y = labels.shape();
     bool ok = x.rank() == 3 && y.rank() == 2 && fits(x[0], y[0]) && fits(x[1], y[1]) &&

@@ -9,6 +9,12 @@ namespace fovea {
 /// Drawn from Philox at (step, site, row, column); see runtime/philox.h.
 constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
                         Location location = Location::here()) {
+    if (!(p >= 0 && p < 1) || site < 0) {
+        Text text;
+        text << "random " << shape << ": its probability must be in [0, 1), its site 0 or more";
+        return fail(graph, location, 0, text);
+    }
+    if (site >= graph.sites) graph.sites = site + 1;
     return make(graph, {.op = Op::random,
                         .dtype = f32,
                         .shape = shape,
@@ -19,13 +25,14 @@ constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
 
 /// x with elements set to 0 with probability p and the rest scaled by 1 / (1 - p), while training.
 constexpr Tensor dropout(Tensor x, double p, Location location = Location::here()) {
-    if (x.is_poison() || p == 0) return x;
-    if (p < 0 || p >= 1 || !is_float(x.dtype())) {
+    if (!is_usable("dropout", location, {x})) return poison_of({x});
+    if (!(p >= 0 && p < 1) || !is_float(x.dtype())) {
         Text text;
         text << "dropout of " << name_of(x.dtype()) << " " << x.shape()
              << ": its probability must be in [0, 1), its operand f32 or bf16";
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
+    if (p == 0) return x;
     return make(*x.graph, {.op = Op::dropout,
                            .dtype = x.dtype(),
                            .shape = x.shape(),

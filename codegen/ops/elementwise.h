@@ -31,6 +31,30 @@ constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
                         .location = operand.location});
 }
 
+/// Refuses what no value of `type` is: a fraction beside i32, which would drop it, or a truth value
+/// that is neither 0 nor 1.
+constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, DType type) {
+    const double value = operand.number;
+    Text text;
+    if (operand.kind == Operand::Kind::number && type == i32) {
+        const bool in_range = value >= -2147483648.0 && value <= 2147483647.0;
+        if (in_range && value == double(std::int64_t(value))) return true;
+        text << op
+             << (in_range ? ": i32 has no fractions: cast the tensor to f32 first"
+                          : ": i32 holds numbers from -2147483648 to 2147483647: cast the "
+                            "tensor to f32 first");
+    } else if (operand.kind == Operand::Kind::number && type == DType::boolean) {
+        if (value == 0 || value == 1) return true;
+        text << op << ": bool takes 0 and 1, no other number";
+    } else if (operand.kind == Operand::Kind::root && !is_float(type)) {
+        text << op << ": " << name_of(type) << " has no square roots: cast the tensor to f32 first";
+    } else {
+        return true;
+    }
+    graph.fail(operand.location, 0, text);
+    return false;
+}
+
 /// What two shapes broadcast to; writes why not into `why` and returns false when they do not.
 constexpr bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result, Text& why) {
     int rank = a.rank() > b.rank() ? a.rank() : b.rank();
@@ -80,7 +104,7 @@ constexpr bool is_logic(Elementwise function) {
 
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
     bool logic = detail::is_logic(function), boolean = x.dtype() == DType::boolean;
     if (function != Elementwise::identity && logic != boolean)
         return detail::dtype_error(*x.graph, function, x,
@@ -101,10 +125,13 @@ constexpr Tensor unary(Elementwise function, Tensor x, Location location = Locat
 
 /// f(a, b), elementwise, broadcasting axes of size 1 and missing leading axes.
 constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b) {
-    Graph& graph = a.graph() ? *a.graph() : *b.graph();
-    Tensor x = a.tensor, y = b.tensor;
-    if ((a.graph() && x.is_poison()) || (b.graph() && y.is_poison())) return {&graph, 0};
-    DType type = a.graph() ? x.dtype() : y.dtype();
+    const std::string_view name = row_of(function).name;
+    Tensor x = a.is_tensor() ? a.tensor : b.tensor, y = b.is_tensor() ? b.tensor : a.tensor;
+    if (!is_usable(name, a.location, {x, y})) return poison_of({x, y});
+    Graph& graph = *x.graph;
+    const DType type = x.dtype();
+    for (const Operand* operand : {&a, &b})
+        if (!detail::holds(graph, name, *operand, type)) return {&graph, 0};
     x = detail::lifted(graph, a, type);
     y = detail::lifted(graph, b, type);
     if (x.is_poison() || y.is_poison()) return {&graph, 0};
@@ -156,7 +183,16 @@ constexpr Tensor logical_and(Operand a, Operand b) {
 }
 constexpr Tensor logical_or(Operand a, Operand b) { return binary(Elementwise::logical_or, a, b); }
 
-constexpr Tensor operator-(Tensor x) { return unary(Elementwise::neg, x); }
+/// The operand of a sign, and the place it was written.
+struct Signed {
+    Tensor tensor;
+    Location location;
+
+    constexpr Signed(Tensor value, const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                     const char* function = __builtin_FUNCTION())
+        : tensor(value), location{file, line, function} {}
+};
+constexpr Tensor operator-(Signed x) { return unary(Elementwise::neg, x.tensor, x.location); }
 constexpr Tensor exp(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::exp, x, l);
 }
@@ -198,7 +234,13 @@ constexpr Tensor logical_not(Tensor x, Location l = Location::here()) {
 }
 /// x Φ(x), with the exact Φ (PyTorch's default).
 constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("gelu", l, {x})) return poison_of({x});
+    if (!is_float(x.dtype())) {
+        Text text;
+        text << "gelu does not take " << name_of(x.dtype()) << " " << x.shape()
+             << ": expected f32 or bf16";
+        return fail(*x.graph, l, x.graph->scope_of(x.id), text);
+    }
     Operand operand(x, l.file, l.line, l.function);
     Operand inner(operand * 0.70710678118654752, l.file, l.line, l.function);
     Tensor phi = erf(inner.tensor, l);
@@ -208,11 +250,14 @@ constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
 
 /// `condition ? a : b`, elementwise, broadcasting all three.
 constexpr Tensor where(Tensor condition, Operand a, Operand b) {
+    const bool numbers = !a.is_tensor() && !b.is_tensor();
+    Tensor x = a.is_tensor() ? a.tensor : numbers ? condition : b.tensor;
+    Tensor y = b.is_tensor() ? b.tensor : x;
+    if (!is_usable("where", a.location, {condition, x, y})) return poison_of({condition, x, y});
     Graph& graph = *condition.graph;
-    Tensor x = a.tensor, y = b.tensor;
-    if (condition.is_poison() || (a.graph() && x.is_poison()) || (b.graph() && y.is_poison()))
-        return {&graph, 0};
-    DType type = a.graph() ? x.dtype() : b.graph() ? y.dtype() : f32;
+    const DType type = numbers ? f32 : x.dtype();
+    for (const Operand* operand : {&a, &b})
+        if (!detail::holds(graph, "where", *operand, type)) return {&graph, 0};
     x = detail::lifted(graph, a, type);
     y = detail::lifted(graph, b, type);
     if (condition.dtype() != DType::boolean)
@@ -239,7 +284,8 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
 
 /// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even).
 constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
-    if (x.is_poison() || x.dtype() == type) return x;
+    if (!is_usable("cast", location, {x})) return poison_of({x});
+    if (x.dtype() == type) return x;
     return make(*x.graph, {.op = Op::elementwise,
                            .function = Elementwise::identity,
                            .dtype = type,
@@ -250,7 +296,7 @@ constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()
 
 /// The value, with no gradient through it.
 constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("stop_gradient", location, {x})) return poison_of({x});
     return make(*x.graph, {.op = Op::stop_gradient,
                            .dtype = x.dtype(),
                            .shape = x.shape(),
@@ -261,16 +307,21 @@ constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
 /// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.
 constexpr Tensor iota(Graph& graph, const Shape& shape, int axis,
                       Location location = Location::here()) {
-    return make(graph, {.op = Op::iota,
-                        .dtype = i32,
-                        .shape = shape,
-                        .location = location,
-                        .axis = axis < 0 ? axis + shape.rank() : axis});
+    const int i = axis < 0 ? axis + shape.rank() : axis;
+    if (i < 0 || i >= shape.rank()) {
+        Text text;
+        text << "iota: there is no axis " << axis << " in " << shape;
+        return fail(graph, location, 0, text);
+    }
+    return make(graph,
+                {.op = Op::iota, .dtype = i32, .shape = shape, .location = location, .axis = i});
 }
 
 /// A constant tensor of a shape.
 constexpr Tensor full(Graph& graph, const Shape& shape, double value, DType type = f32,
                       Location location = Location::here()) {
+    const Operand number(value, location.file, location.line, location.function);
+    if (!detail::holds(graph, "full", number, type)) return {&graph, 0};
     return make(
         graph,
         {.op = Op::constant, .dtype = type, .shape = shape, .location = location, .value = value});

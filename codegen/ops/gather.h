@@ -7,11 +7,22 @@ namespace fovea {
 
 /// Rows of `table` [rows, width...] by `ids` (i32, any shape) → [ids..., width...].
 constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::here()) {
-    if (table.is_poison() || ids.is_poison()) return {table.graph, 0};
-    if (ids.dtype() != i32) {
+    if (!is_usable("gather", location, {table, ids})) return poison_of({table, ids});
+    if (ids.dtype() != i32 || table.rank() == 0) {
         Text text;
-        text << "gather: expected i32 ids, got " << name_of(ids.dtype()) << " " << ids.shape();
+        text << "gather: expected a table [rows, ...] and i32 ids, got " << table.shape() << " and "
+             << name_of(ids.dtype()) << " " << ids.shape();
         return fail(*table.graph, location, table.graph->scope_of(ids.id), text);
+    }
+    if (const Node& id = ids.node(); id.op == Op::constant && table.dim(0).is_static()) {
+        const double rows = double(table.dim(0).value());
+        if (id.value < 0 || id.value >= rows) {
+            Text text;
+            text << "gather: id " << std::int64_t(id.value) << " is outside the table "
+                 << table.shape();
+            table.graph->write_origin(text, table.id);
+            return fail(*table.graph, location, table.graph->scope_of(table.id), text);
+        }
     }
     Shape shape = ids.shape();
     for (int i = 1; i < table.rank(); ++i) shape.push(table.shape()[i]);
@@ -27,7 +38,16 @@ constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::
 /// have its id.
 constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
                              Location location = Location::here()) {
-    if (values.is_poison() || ids.is_poison()) return {values.graph, 0};
+    if (!is_usable("scatter_add", location, {values, ids})) return poison_of({values, ids});
+    bool ok = ids.dtype() == i32 && is_float(values.dtype()) && values.rank() >= ids.rank();
+    for (int i = 0; ok && i < ids.rank(); ++i) ok = fits(values.shape()[i], ids.shape()[i]);
+    if (!ok) {
+        Text text;
+        text << "scatter_add: expected values [ids..., width...] and i32 ids, got "
+             << name_of(values.dtype()) << " " << values.shape() << " and " << name_of(ids.dtype())
+             << " " << ids.shape();
+        return fail(*values.graph, location, values.graph->scope_of(values.id), text);
+    }
     Shape shape;
     shape.push(rows);
     for (int i = ids.rank(); i < values.rank(); ++i) shape.push(values.shape()[i]);

@@ -9,15 +9,16 @@ namespace fovea {
 /// the variance is the biased one.
 constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5,
                             Location location = Location::here()) {
-    if (x.is_poison() || weight.is_poison() || bias.is_poison()) return {x.graph, 0};
+    if (!is_usable("layer_norm", location, {x, weight, bias})) return poison_of({x, weight, bias});
     int first = x.rank() - weight.rank();
-    bool ok = first >= 0 && weight.rank() > 0 && fits(weight.shape(), bias.shape());
+    bool ok = is_float(x.dtype()) && is_float(weight.dtype()) && is_float(bias.dtype());
+    ok = ok && first >= 0 && weight.rank() > 0 && fits(weight.shape(), bias.shape());
     for (int i = 0; ok && i < weight.rank(); ++i)
         ok = fits(x.shape()[first + i], weight.shape()[i]);
     if (!ok) {
         Text text;
         text << "layer_norm: weight " << weight.shape() << " and bias " << bias.shape()
-             << " are not the last axes of " << x.shape();
+             << " are not the last axes of " << name_of(x.dtype()) << " " << x.shape();
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
     }

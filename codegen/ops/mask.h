@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/ops/elementwise.h"
+#include "codegen/ops/movement.h"
 
 namespace fovea {
 
@@ -11,6 +12,7 @@ struct Mask {
     Tensor lens{};     // i32 [batch] or [batch, queries]: keys at and past it are hidden
     Tensor allowed{};  // bool, broadcast to [batch, (heads,) queries, keys]
     MaskedRows masked_rows = MaskedRows::uniform;
+    Location location{};  // where its tensors were given
 
     /// What a row that sees no key becomes.
     constexpr Mask with(MaskedRows rows) const {
@@ -22,10 +24,24 @@ struct Mask {
         Mask both{.is_causal = a.is_causal || b.is_causal,
                   .lens = a.lens ? a.lens : b.lens,
                   .allowed = a.allowed ? a.allowed : b.allowed,
-                  .masked_rows = a.masked_rows == MaskedRows::zero ? a.masked_rows : b.masked_rows};
-        if (a.lens && b.lens) both.lens = minimum(a.lens, b.lens);
-        if (a.allowed && b.allowed) both.allowed = logical_and(a.allowed, b.allowed);
+                  .masked_rows = a.masked_rows == MaskedRows::zero ? a.masked_rows : b.masked_rows,
+                  .location = a.location.line ? a.location : b.location};
+        if (a.lens && b.lens) both.lens = smaller(a.lens, b.lens, both.location);
+        if (a.allowed && b.allowed)
+            both.allowed = logical_and(operand(a.allowed, both.location), b.allowed);
         return both;
+    }
+
+  private:
+    static constexpr Operand operand(Tensor x, const Location& where) {
+        return {x, where.file, where.line, where.function};
+    }
+    /// Lengths [batch] beside [batch, queries] are those of every query.
+    static constexpr Tensor smaller(Tensor a, Tensor b, Location where) {
+        if (!is_usable("padding", where, {a, b})) return poison_of({a, b});
+        if (a.rank() == 1 && b.rank() == 2) a = unsqueeze(a, 1, where);
+        if (a.rank() == 2 && b.rank() == 1) b = unsqueeze(b, 1, where);
+        return minimum(operand(a, where), operand(b, where));
     }
 };
 
@@ -33,9 +49,15 @@ inline constexpr Mask no_mask{};
 /// Query i sees keys 0 to i.
 inline constexpr Mask causal{.is_causal = true, .lens = {}, .allowed = {}};
 /// Every query of sequence b sees the first lens[b] keys; or query q the first lens[b, q].
-constexpr Mask padding(Tensor lens) { return {.is_causal = false, .lens = lens, .allowed = {}}; }
+constexpr Mask padding(Tensor lens, Location location = Location::here()) {
+    if (!is_usable("padding", location, {lens})) lens = poison_of({lens});
+    return {.is_causal = false, .lens = lens, .allowed = {}, .location = location};
+}
 /// Keys where the boolean tensor is true.
-constexpr Mask allowed(Tensor keys) { return {.is_causal = false, .lens = {}, .allowed = keys}; }
+constexpr Mask allowed(Tensor keys, Location location = Location::here()) {
+    if (!is_usable("allowed", location, {keys})) keys = poison_of({keys});
+    return {.is_causal = false, .lens = {}, .allowed = keys, .location = location};
+}
 
 /// Whether each key is seen, for scores [batch, ..., queries, keys]: a boolean that broadcasts to
 /// `scores`; an empty Tensor without a mask.

@@ -62,9 +62,7 @@ constexpr RearrangeAxes keep_axes(const Shape& shape) {
 struct PatternReader {
     Tensor x;
     const ParsedPattern& pattern;
-    std::string_view text;
     std::array<AxisSize, 3> given;
-    Location location;
     RearrangeAxes axes{};
     std::array<Symbol, RearrangeAxes::kMax> names{};
     Text why{};
@@ -74,11 +72,20 @@ struct PatternReader {
             if (axis.name && axis.name == name) return &axis.size;
         return nullptr;
     }
+    constexpr int number_of(Symbol name) const {
+        for (int i = 0; i < axes.count; ++i)
+            if (names[std::size_t(i)] == name) return i;
+        return -1;
+    }
     constexpr void put(Symbol name, const Dim& size) {
         if (axes.count == RearrangeAxes::kMax) {
             why << "the pattern has more than " << RearrangeAxes::kMax << " axes";
             return;
         }
+        if (name && number_of(name) >= 0) why << "axis " << name << " stands twice on the left";
+        const Dim* wanted = size_given(name);
+        if (wanted && !(*wanted == size))
+            why << "axis " << name << " is " << size << " in " << x.shape() << ", not " << *wanted;
         names[std::size_t(axes.count)] = name;
         axes.axis[std::size_t(axes.count++)] = size;
     }
@@ -97,14 +104,17 @@ struct PatternReader {
         int first = axes.count, unknown = -1, end = token + 1;
         for (; pattern.tokens[end].kind != PatternToken::Kind::close; ++end) {
             Symbol name = pattern.tokens[end].name;
+            if (!name) continue;  // 1
             const Dim* size = size_given(name);
             if (!size && unknown >= 0) why << "two axes of a group have no size: give one";
             if (!size) unknown = axes.count;
-            if (size && !rest.divisible_by(*size))
+            if (size && size->mistake() != DimMistake::none) size->write_mistake(why);
+            else if (size && !rest.divisible_by(*size))
                 why << name << "=" << *size << " does not divide " << dim << " in " << x.shape();
             if (why.size()) return end;
             if (size) rest = rest / *size;
             put(name, size ? *size : Dim(1));
+            if (why.size()) return end;
         }
         if (unknown >= 0) axes.axis[std::size_t(unknown)] = rest;
         else if (!rest.is_one())
@@ -113,6 +123,9 @@ struct PatternReader {
         return end + 1;
     }
     constexpr void read_left() {
+        for (const AxisSize& axis : given)
+            if (axis.name && !pattern.has_on_the_left(axis.name))
+                why << "a size is given for " << axis.name << ", which is not on the left";
         int token = 0, input_axis = 0, end = pattern.arrow();
         while (token < end && !why.size()) {
             if (input_axis == x.rank()) break;
@@ -123,7 +136,7 @@ struct PatternReader {
             why << "the pattern does not have the rank of " << x.shape();
     }
     constexpr void read_right() {
-        int used = 0, group = -1;
+        int used = 0, group = -1, seen = 0;
         bool inside = false;
         for (int i = pattern.arrow() + 1; i < pattern.count; ++i) {
             const PatternToken& token = pattern.tokens[i];
@@ -131,17 +144,38 @@ struct PatternReader {
                 inside = false;
                 continue;
             }
+            if (!inside && group + 1 == Shape::kMaxRank) {
+                why << "a tensor has at most " << Shape::kMaxRank << " axes";
+                return;
+            }
             if (!inside) axes.output_group[std::size_t(++group)] = 0;
             if (token.kind == PatternToken::Kind::open) inside = true;
             if (token.kind != PatternToken::Kind::axis || !token.name) continue;
-            for (int k = 0; k < axes.count; ++k)
-                if (names[std::size_t(k)] == token.name)
-                    axes.order[std::size_t(used++)] = (signed char)k;
+            const int number = number_of(token.name);
+            if (number < 0 || used == axes.count || (seen >> number & 1)) {
+                why << "every axis on the left must be on the right, once";
+                return;
+            }
+            seen |= 1 << number;
+            axes.order[std::size_t(used++)] = (signed char)number;
             ++axes.output_group[std::size_t(group)];
         }
         if (used != axes.count) why << "every axis on the left must be on the right, once";
     }
 };
+
+/// Refuses a movement of x: `what` it was, and why not.
+constexpr Tensor movement_mistake(Tensor x, const Text& what, Location location) {
+    Text text = what;
+    x.graph->write_origin(text, x.id);
+    return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+}
+/// The same for an axis that x does not have.
+constexpr Tensor no_such_axis(Tensor x, std::string_view op, int axis, Location location) {
+    Text text;
+    text << op << ": there is no axis " << axis << " in " << x.shape();
+    return movement_mistake(x, text, location);
+}
 
 }  // namespace detail
 
@@ -149,26 +183,37 @@ struct PatternReader {
 /// Sizes of axes inside a group are given where they do not follow.
 constexpr Tensor rearrange(Tensor x, const Pattern& pattern, AxisSize a = {}, AxisSize b = {},
                            AxisSize c = {}, Location location = Location::here()) {
-    if (x.is_poison()) return x;
-    detail::PatternReader reader{x, pattern.parsed, pattern.text, {a, b, c}, location};
+    if (!is_usable("rearrange", location, {x})) return poison_of({x});
+    const ParsedPattern parsed = read_pattern(pattern, {x.rank()});
+    detail::PatternReader reader{x, parsed, {a, b, c}};
     reader.axes.input_group.fill(-1);
     reader.axes.output_group.fill(-1);
     reader.axes.pattern = pattern.text;
-    reader.read_left();
+    for (int i = 0; i < parsed.count; ++i)
+        if (parsed.tokens[i].kind == PatternToken::Kind::comma)
+            reader.why << "one tensor has no comma";
+    if (!reader.why.size()) reader.read_left();
     if (!reader.why.size()) reader.read_right();
     if (reader.why.size()) {
         Text text;
         text << "rearrange '" << pattern.text << "': " << reader.why.view();
-        x.graph->write_origin(text, x.id);
-        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+        return detail::movement_mistake(x, text, location);
     }
     return rearrange(x, reader.axes, location);
 }
 
 /// Drops axis `axis`, which has size 1.
 constexpr Tensor squeeze(Tensor x, int axis, Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("squeeze", location, {x})) return poison_of({x});
     int dropped = axis < 0 ? axis + x.rank() : axis;
+    if (dropped < 0 || dropped >= x.rank())
+        return detail::no_such_axis(x, "squeeze", axis, location);
+    if (!x.dim(dropped).is_one()) {
+        Text text;
+        text << "squeeze: axis " << axis << " of " << x.shape() << " is " << x.dim(dropped)
+             << ", not 1";
+        return detail::movement_mistake(x, text, location);
+    }
     RearrangeAxes axes = detail::keep_axes(x.shape());
     axes.count = 0;
     axes.input_group[std::size_t(dropped)] = 0;
@@ -183,8 +228,20 @@ constexpr Tensor squeeze(Tensor x, int axis, Location location = Location::here(
 
 /// Adds an axis of size 1 before axis `axis` (at the end for `axis == rank`).
 constexpr Tensor unsqueeze(Tensor x, int axis, Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("unsqueeze", location, {x})) return poison_of({x});
     int added = axis < 0 ? axis + x.rank() + 1 : axis;
+    if (added < 0 || added > x.rank()) {
+        Text text;
+        text << "unsqueeze: a new axis of " << x.shape() << " is from " << -x.rank() - 1 << " to "
+             << x.rank() << ", not " << axis;
+        return detail::movement_mistake(x, text, location);
+    }
+    if (x.rank() == Shape::kMaxRank) {
+        Text text;
+        text << "unsqueeze of " << x.shape() << ": a tensor has at most " << Shape::kMaxRank
+             << " axes";
+        return detail::movement_mistake(x, text, location);
+    }
     RearrangeAxes axes = detail::keep_axes(x.shape());
     for (int i = 0; i <= x.rank(); ++i) axes.output_group[std::size_t(i)] = i == added ? 0 : 1;
     return rearrange(x, axes, location);
@@ -193,10 +250,20 @@ constexpr Tensor unsqueeze(Tensor x, int axis, Location location = Location::her
 /// Permutes axes: output axis i is input axis `order[i]`.
 constexpr Tensor permute(Tensor x, std::array<signed char, Shape::kMaxRank> order,
                          Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("permute", location, {x})) return poison_of({x});
     RearrangeAxes axes = detail::keep_axes(x.shape());
-    for (int i = 0; i < x.rank(); ++i) axes.order[std::size_t(i)] = order[std::size_t(i)];
-    return rearrange(x, axes, location);
+    int seen = 0;
+    for (int i = 0; i < x.rank(); ++i) {
+        const int from = order[std::size_t(i)];
+        axes.order[std::size_t(i)] = (signed char)from;
+        if (from >= 0 && from < x.rank()) seen |= 1 << from;
+    }
+    if (seen == (1 << x.rank()) - 1) return rearrange(x, axes, location);
+    Text text;
+    text << "permute of " << x.shape() << ": the order must name each axis from 0 to "
+         << x.rank() - 1 << " once, got";
+    for (int i = 0; i < x.rank(); ++i) text << (i ? ", " : " ") << int(order[std::size_t(i)]);
+    return detail::movement_mistake(x, text, location);
 }
 
 /// The axes from `first` on merged to one; `split_axes` undoes it: `shape` is that before.
@@ -213,9 +280,19 @@ constexpr Tensor place_axes(Tensor x, int rank, std::initializer_list<int> posit
     return rearrange(x, axes, location);
 }
 
-/// x repeated along axes of size 1 and new leading axes, to `shape`; the caller has checked it.
+/// x repeated along axes of size 1 and new leading axes, to `shape`.
 constexpr Tensor broadcast(Tensor x, const Shape& shape, Location location = Location::here()) {
-    if (x.is_poison() || x.shape() == shape) return x;
+    if (!is_usable("broadcast", location, {x})) return poison_of({x});
+    if (x.shape() == shape && fits(x.shape(), shape)) return x;
+    bool repeats = x.rank() <= shape.rank() || shape.is_wrong();
+    for (int i = 1; repeats && !shape.is_wrong() && i <= x.rank(); ++i)
+        repeats = fits(x.shape()[-i], shape[-i]) || x.shape()[-i].is_one();
+    if (!repeats) {
+        Text text;
+        text << "cannot broadcast " << x.shape() << " to " << shape << ": only axes of size 1 and "
+             << "new leading axes are repeated";
+        return detail::movement_mistake(x, text, location);
+    }
     return make(*x.graph, {.op = Op::broadcast,
                            .dtype = x.dtype(),
                            .shape = shape,
@@ -226,18 +303,16 @@ constexpr Tensor broadcast(Tensor x, const Shape& shape, Location location = Loc
 /// `size` positions of axis `axis`, from `first` on.
 constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
                        Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("slice", location, {x})) return poison_of({x});
     int i = axis < 0 ? axis + x.rank() : axis;
-    bool ok = i >= 0 && i < x.rank();
-    if (ok && x.dim(i).is_static() && first.is_static() && size.is_static())
-        ok = first.value() >= 0 && size.value() >= 0 &&
-             first.value() + size.value() <= x.dim(i).value();
-    if (!ok) {
+    if (i < 0 || i >= x.rank()) return detail::no_such_axis(x, "slice", axis, location);
+    const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
+    const Dim end = first + size;
+    if (is_negative(first) || is_negative(size) || is_negative(x.dim(i) - end)) {
         Text text;
-        text << "cannot slice " << first << " to " << first + size << " of axis " << axis << " of "
+        text << "cannot slice " << first << " to " << end << " of axis " << axis << " of "
              << x.shape();
-        x.graph->write_origin(text, x.id);
-        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+        return detail::movement_mistake(x, text, location);
     }
     Shape shape = x.shape();
     shape[i] = size;
@@ -252,7 +327,7 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
 
 /// a, then b, along axis `axis`; their other axes fit.
 constexpr Tensor concat(Tensor a, Tensor b, int axis, Location location = Location::here()) {
-    if (a.is_poison() || b.is_poison()) return {a.graph, 0};
+    if (!is_usable("concat", location, {a, b})) return poison_of({a, b});
     Graph& graph = *a.graph;
     Shape shape = a.shape();
     int k = axis < 0 ? axis + shape.rank() : axis;

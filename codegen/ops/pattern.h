@@ -1,7 +1,10 @@
-// einops patterns ("b t (h d) -> b h t d", "b q d, b k d -> b q k"), checked while compiling.
+// einops patterns ("b t (h d) -> b h t d", "b q d, b k d -> b q k"), checked while compiling. Where
+// that gives the tensors' ranks, names are single letters without blanks, as in PyTorch's einsum:
+// "bqd,bkd->bqk".
 #pragma once
 
 #include <array>
+#include <initializer_list>
 #include <string_view>
 
 #include "codegen/base/dim.h"
@@ -22,7 +25,38 @@ struct ParsedPattern {
     int count = 0, middle = 0;  // of the tokens; the arrow's number
     PatternMistake mistake = PatternMistake::none;
 
-    constexpr explicit ParsedPattern(const char* text) {
+    /// `letters`: each letter is an axis.
+    constexpr explicit ParsedPattern(const char* text, bool letters = false) {
+        read(text, letters);
+        // An axis on the right that is not on the left, as names: a pattern of letters.
+        if (mistake != PatternMistake::unknown_axis || letters) return;
+        ParsedPattern of_letters(text, true);
+        if (of_letters.mistake == PatternMistake::none) *this = of_letters;
+    }
+
+    constexpr int arrow() const { return middle; }
+    constexpr bool has_on_the_left(Symbol name) const {
+        for (int i = 0; i < middle; ++i)
+            if (tokens[i].kind == PatternToken::Kind::axis && tokens[i].name == name) return true;
+        return false;
+    }
+    /// How many axes operand `number` has on the left, from 0.
+    constexpr int rank(int number) const {
+        int axes = 0, depth = 0;
+        for (int i = 0; i < middle; ++i) {
+            const PatternToken::Kind kind = tokens[i].kind;
+            if (kind == PatternToken::Kind::comma) --number;
+            if (kind == PatternToken::Kind::close) --depth;
+            if (number == 0 && !depth && kind != PatternToken::Kind::comma &&
+                kind != PatternToken::Kind::close)
+                ++axes;
+            if (kind == PatternToken::Kind::open) ++depth;
+        }
+        return axes;
+    }
+
+  private:
+    constexpr void read(const char* text, bool letters) {
         int depth = 0, arrows = 0;
         for (const char* at = text; *at && mistake == PatternMistake::none;) {
             char c = *at;
@@ -42,7 +76,7 @@ struct ParsedPattern {
                 ++arrows;
                 at += 2;
             } else {
-                at = put_axis(at);
+                at = put_axis(at, letters);
             }
         }
         if (mistake != PatternMistake::none) return;
@@ -50,22 +84,19 @@ struct ParsedPattern {
         else if (arrows != 1) mistake = PatternMistake::arrow;
         else if (!right_axes_are_on_the_left()) mistake = PatternMistake::unknown_axis;
     }
-
-    constexpr int arrow() const { return middle; }
-
-  private:
-    static constexpr bool is_name(char c) {
-        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    }
     constexpr void put(PatternToken token) {
         if (count == kMax) mistake = PatternMistake::too_long;
         else tokens[count++] = token;
     }
-    constexpr const char* put_axis(const char* at) {
+    constexpr const char* put_axis(const char* at, bool letters) {
         const char* end = at;
-        while (is_name(*end)) ++end;
+        while (is_name_character(*end) && !(letters && end > at)) ++end;
         std::string_view name(at, std::size_t(end - at));
-        if (name.empty() || name.size() > 12) mistake = PatternMistake::character;
+        const bool is_digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
+        const bool after_axis = count > 0 && tokens[count - 1].kind == PatternToken::Kind::axis;
+        const bool after_blank = after_axis && at[-1] == ' ';
+        if (name.empty() || (letters && (after_blank || (is_digit && name != "1"))))
+            mistake = PatternMistake::character;
         else put({PatternToken::Kind::axis, name == "1" ? Symbol() : Symbol(name)});
         return end;
     }
@@ -109,7 +140,7 @@ struct Pattern {
         FOVEA_REJECT(pattern, parentheses, "pattern: unbalanced or nested parentheses")
             FOVEA_REJECT(pattern, arrow, "pattern: exactly one '->' is required")
                 FOVEA_REJECT(pattern, character,
-                             "pattern: unexpected character (axes are a-z, 0-9, _)")
+                             "pattern: unexpected character (axes are letters, digits, _)")
                     FOVEA_REJECT(pattern, unknown_axis,
                                  "pattern: an axis on the right of '->' is not on the left")
                         FOVEA_REJECT(pattern, too_long, "pattern: too long")
@@ -129,5 +160,18 @@ struct Pattern {
 
 #undef FOVEA_PATTERN
 #undef FOVEA_REJECT
+
+/// The pattern for operands of these ranks: of names, or of letters where only these fit.
+constexpr ParsedPattern read_pattern(const Pattern& pattern, std::initializer_list<int> ranks) {
+    const auto fits = [&](const ParsedPattern& parsed) {
+        int number = 0;
+        for (int rank : ranks)
+            if (parsed.rank(number++) != rank) return false;
+        return parsed.mistake == PatternMistake::none;
+    };
+    if (fits(pattern.parsed)) return pattern.parsed;
+    const ParsedPattern letters(pattern.text.data(), true);
+    return fits(letters) ? letters : pattern.parsed;
+}
 
 }  // namespace fovea

@@ -30,7 +30,7 @@ namespace detail {
 
 constexpr Tensor reduce_axis(Reduction reduction, std::string_view name, Tensor x, int axis,
                              bool keepdim, Location location) {
-    if (x.is_poison()) return x;
+    if (!is_usable(name, location, {x})) return poison_of({x});
     int i = axis < 0 ? axis + x.rank() : axis;
     if (i < 0 || i >= x.rank() || !is_float(x.dtype())) {
         Text text;

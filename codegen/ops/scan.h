@@ -63,12 +63,27 @@ constexpr void for_each_tensor(Tree& tree, F&& f) {
 /// Builds the nodes of one scan.
 class ScanTrace {
   public:
-    constexpr ScanTrace(Graph& graph, ScanOptions options, Location location)
-        : graph_(graph), location_(location), index_(int(graph.scans.size())) {
-        graph.scans.push_back({.reverse = options.reverse});
+    /// `first`: one of the tensors that the loop starts from.
+    constexpr ScanTrace(Tensor first, ScanOptions options, Location location)
+        : graph_(graph_of("scan", location, {first})),
+          first_(first),
+          location_(location),
+          index_(int(graph_.scans.size())) {
+        graph_.scans.push_back({.reverse = options.reverse});
+    }
+    constexpr void check(Tensor tensor) {
+        if (!is_usable("scan", location_, {first_, tensor})) poison();
+    }
+    constexpr void check_counts(int sequences, int states, int next_states) {
+        if (is_poison_ || (sequences > 0 && states == next_states)) return;
+        Text why;
+        if (!sequences) why << "it needs a sequence, [steps, ...], to go along";
+        else why << "it starts with " << states << " states, but a step returns " << next_states;
+        refuse(first_, why);
     }
     constexpr void note_steps(Tensor sequence) {
-        if (sequence.is_poison()) return poison();
+        check(sequence);
+        if (is_poison_) return;
         if (sequence.rank() == 0) {
             Text why;
             why << "a sequence must be [steps, ...], got " << sequence.shape();
@@ -85,10 +100,10 @@ class ScanTrace {
     }
     constexpr void enter() {
         outer_ = graph_.region;
-        graph_.region = attributes().region = graph_.regions++;
+        attributes().region = graph_.enter_region();
     }
     constexpr void leave() {
-        graph_.region = outer_;
+        graph_.leave_region(outer_);
         attributes().last_region = graph_.regions - 1;
     }
     /// One step's part of a sequence.
@@ -100,7 +115,7 @@ class ScanTrace {
     }
     /// A state before the step.
     constexpr Tensor state_of(Tensor initial) {
-        if (initial.is_poison()) poison();
+        check(initial);
         return is_poison_ ? Tensor{&graph_, 0} : leaf(initial, initial.shape(), StepPart::state);
     }
     /// The state after the last step.
@@ -160,16 +175,25 @@ class ScanTrace {
     }
 
     Graph& graph_;
+    Tensor first_;
     Location location_;
     int index_, outer_ = 0;
     bool has_steps_ = false, is_poison_ = false;
 };
 
+/// The first tensor of two trees.
+template <class A, class B>
+constexpr Tensor first_of(A& a, B& b) {
+    Tensor first;
+    const auto take = [&](Tensor& tensor) { first = first.graph ? first : tensor; };
+    for_each_tensor(a, take), for_each_tensor(b, take);
+    return first;
+}
 template <class Tree>
-constexpr Graph* graph_of(Tree& tree) {
-    Graph* graph = nullptr;
-    for_each_tensor(tree, [&](Tensor& tensor) { graph = tensor.graph; });
-    return graph;
+constexpr int count_of(Tree& tree) {
+    int count = 0;
+    for_each_tensor(tree, [&](Tensor&) { ++count; });
+    return count;
 }
 
 }  // namespace detail
@@ -181,7 +205,7 @@ constexpr Graph* graph_of(Tree& tree) {
 template <class Sequences, class State, class F>
 constexpr auto scan(Sequences sequences, State initial, F&& step, ScanOptions options = {},
                     Location location = Location::here()) {
-    detail::ScanTrace trace(*detail::graph_of(sequences), options, location);
+    detail::ScanTrace trace(detail::first_of(sequences, initial), options, location);
     detail::for_each_tensor(sequences, [&](Tensor& sequence) { trace.note_steps(sequence); });
     trace.enter();
     Sequences values = sequences;
@@ -189,9 +213,14 @@ constexpr auto scan(Sequences sequences, State initial, F&& step, ScanOptions op
     detail::for_each_tensor(values, [&](Tensor& value) { value = trace.value_of(value); });
     detail::for_each_tensor(before, [&](Tensor& state) { state = trace.state_of(state); });
     auto result = step(values, before);
+    detail::for_each_tensor(result.state, [&](Tensor& state) { trace.check(state); });
+    detail::for_each_tensor(result.value, [&](Tensor& value) { trace.check(value); });
     trace.leave();
     std::vector<Tensor> starts;
     detail::for_each_tensor(initial, [&](Tensor& state) { starts.push_back(state); });
+    const int next_states = detail::count_of(result.state);
+    trace.check_counts(detail::count_of(sequences), int(starts.size()), next_states);
+    while (int(starts.size()) < next_states) starts.push_back({});
     int number = 0;
     detail::for_each_tensor(result.state, [&](Tensor& state) {
         state = trace.last(state, starts[std::size_t(number)], number);

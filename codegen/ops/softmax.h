@@ -7,12 +7,14 @@ namespace fovea {
 
 /// exp(x) / Σ exp(x) over one axis.
 constexpr Tensor softmax(Tensor x, int axis = -1, Location location = Location::here()) {
-    if (x.is_poison()) return x;
+    if (!is_usable("softmax", location, {x})) return poison_of({x});
     int i = axis < 0 ? axis + x.rank() : axis;
     if (i < 0 || i >= x.rank() || !is_float(x.dtype())) {
         Text text;
         text << "softmax over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
         x.graph->write_origin(text, x.id);
+        text << (is_float(x.dtype()) ? ": there is no such axis"
+                                     : ": expected f32 or bf16 (use cast)");
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     return make(*x.graph, {.op = Op::softmax,
@@ -53,9 +55,9 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
 /// 0; a row that sees no key is uniform, or zero (`Mask::masked_rows`).
 constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
                                 Location location = Location::here()) {
-    bool poison = scores.is_poison() || (mask.lens && mask.lens.is_poison()) ||
-                  (mask.allowed && mask.allowed.is_poison());
-    if (poison) return {scores.graph, 0};
+    if (!is_usable("masked_softmax", location,
+                   {scores, mask.lens ? mask.lens : scores, mask.allowed ? mask.allowed : scores}))
+        return poison_of({scores});
     Graph& graph = *scores.graph;
     Text why;
     if (scores.rank() < 2 || !is_float(scores.dtype()))

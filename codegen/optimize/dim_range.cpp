@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
+#include <vector>
 
 namespace fovea {
 
@@ -13,21 +13,18 @@ using Bound = std::optional<Dim>;
 /// What `compute` gives, if a dim can be that, and i32 holds it.
 template <class Compute>
 Bound bound(const Compute& compute) {
-    try {
-        const Dim result = compute();
-        const bool fits = result.constant() >= INT32_MIN && result.constant() <= INT32_MAX;
-        return fits ? Bound(result.without_label()) : Bound();
-    } catch (const std::domain_error&) {
-        return {};  // not a size that can be written down
-    }
+    const Dim result = compute();
+    const bool fits = result.constant() >= INT32_MIN && result.constant() <= INT32_MAX;
+    return fits && result.mistake() == DimMistake::none ? Bound(result.without_label()) : Bound();
 }
 
 /// Whether i32 holds a bound for all sizes, of which the largest is that of i32.
 bool is_held(const Dim& bound) {
     if (bound.constant() < INT32_MIN || bound.constant() > INT32_MAX) return false;
     if (bound.is_static()) return true;
-    const DimTerm& term = std::begin(bound.terms())[0];
-    const bool is_one_size = !std::begin(bound.terms())[1].factor && !term.symbols[1];
+    const std::vector<DimTerm> terms = bound.terms();
+    const DimTerm& term = terms[0];
+    const bool is_one_size = terms.size() == 1 && term.symbols.size() == 1;
     if (!is_one_size || (term.factor != 1 && term.factor != -1)) return false;
     return term.factor == 1 ? bound.constant() <= 0 : bound.constant() >= -1;
 }
@@ -103,7 +100,8 @@ DimRange negative(const DimRange& a) { return {negative(a.high), negative(a.low)
 bool is_at_most(const Dim& a, const Dim& b) {
     const Bound rest = bound([&] { return b - a; });
     if (!rest || rest->constant() < 0) return false;
-    return std::all_of(std::begin(rest->terms()), std::end(rest->terms()),
+    const std::vector<DimTerm> terms = rest->terms();
+    return std::all_of(terms.begin(), terms.end(),
                        [](const DimTerm& term) { return term.factor >= 0; });
 }
 

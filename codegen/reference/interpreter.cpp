@@ -200,7 +200,7 @@ void Interpreter::evaluate(int id) {
 /// UserError when a value is not what an op needs that reads it.
 void Interpreter::check(int id) const {
     const auto found = checks_.find(id);
-    if (found == checks_.end()) return;
+    if (found == checks_.end() || !options_.checks_ids) return;
     const Array& array = *values_[std::size_t(id)];
     for (int output : found->second) {
         const Node& node = graph_[output];

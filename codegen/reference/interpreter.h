@@ -23,6 +23,9 @@ struct InterpreterOptions {
     std::uint64_t seed = 0, step = 0;
     /// What einsums multiply is rounded to tf32 first, also in scans; in attention it is not.
     bool tf32 = false;
+    /// Refuse computed ids and lengths that are out of range; otherwise the nearest in range is
+    /// read in their place, as kernels do (codegen/optimize/guard_ids.h).
+    bool checks_ids = true;
 };
 
 /// Evaluates nodes on demand. Composites are expanded first; nodes that are kernels of their own

@@ -15,10 +15,15 @@
 #include "tests/errors/cases/labels.h"
 #include "tests/errors/cases/long_message.h"
 #include "tests/errors/cases/mask_lens.h"
+#include "tests/errors/cases/movements.h"
 #include "tests/errors/cases/names_of_dims.h"
 #include "tests/errors/cases/parameter_names.h"
+#include "tests/errors/cases/patterns.h"
 #include "tests/errors/cases/scan_state.h"
+#include "tests/errors/cases/sizes.h"
 #include "tests/errors/cases/src_len_open.h"
+#include "tests/errors/cases/strangers.h"
+#include "tests/errors/cases/tables.h"
 
 namespace {
 
@@ -32,10 +37,15 @@ const std::map<std::string, void (*)(fovea::Scope)> kCases = {
     {"labels", labels},
     {"long_message", long_message},
     {"mask_lens", mask_lens},
+    {"movements", movements},
     {"names_of_dims", names_of_dims},
     {"parameter_names", parameter_names},
+    {"patterns", patterns},
     {"scan_state", scan_state},
+    {"sizes", sizes},
     {"src_len_open", src_len_open},
+    {"strangers", strangers},
+    {"tables", tables},
 };
 
 std::string thrown_text(void (*model)(fovea::Scope)) {

@@ -30,7 +30,7 @@ Fused fused(const Graph& graph) {
     return result;
 }
 
-Graph attends(const Mask& mask, Graph graph, double dropout = 0) {
+void attend(Graph& graph, const Mask& mask, double dropout = 0) {
     Tensor q = input(graph, "q", {2, 3, 4, 5}), k = input(graph, "k", {2, 3, 6, 5}),
            v = input(graph, "v", {2, 3, 6, 7}), w = input(graph, "w", {5}),
            slopes = input(graph, "slopes", {3});
@@ -39,7 +39,6 @@ Graph attends(const Mask& mask, Graph graph, double dropout = 0) {
         return dot(w, tanh(p.q + p.k)) + dot_product(p) + gather(slopes, p.head) * far;
     };
     output("y", attention(q, k, v, score, mask, {.dropout = dropout}));
-    return graph;
 }
 
 Arrays arrays() {
@@ -67,7 +66,8 @@ std::string reason_of_score(Score&& score, DType dtype = f32) {
 
 TEST_CASE("gradients of queries, keys, values and what a score captures") {
     for (bool is_causal : {false, true}) {
-        Graph graph = attends(is_causal ? causal : no_mask, {});
+        Graph graph;
+        attend(graph, is_causal ? causal : no_mask);
         Fused result = fused(graph);
         CHECK(count(result.graph, Op::fused_attention) == 1);
         CHECK(result.notes.empty());
@@ -94,7 +94,7 @@ TEST_CASE("lengths, with rows that see nothing") {
     for (MaskedRows rows : {MaskedRows::uniform, MaskedRows::zero}) {
         Graph graph;
         Tensor lens = input(graph, "lens", {2}, i32);
-        graph = attends(padding(lens).with(rows), graph);
+        attend(graph, padding(lens).with(rows));
         Arrays all = arrays();
         all["lens"] = {{2}, {0, 4}};
         Graph result = fused(graph).graph;
@@ -104,7 +104,8 @@ TEST_CASE("lengths, with rows that see nothing") {
 }
 
 TEST_CASE("dropout is drawn again in the backward pass") {
-    Graph graph = attends(causal, {}, 0.4);
+    Graph graph;
+    attend(graph, causal, 0.4);
     check_gradients(fused(graph).graph, arrays(), {.training = true, .seed = 5, .step = 2});
 }
 
@@ -122,7 +123,8 @@ TEST_CASE("what is not one kernel, and why") {
 }
 
 TEST_CASE("an attention that another reason keeps stays as it is, and says so") {
-    const Graph graph = attends(causal, {});
+    Graph graph;
+    attend(graph, causal);
     Notes notes;
     const auto keep = [](int, const ScoreFunction&) { return std::optional<std::string>("small"); };
     const Graph result = fuse_attention(graph, simplify, differentiate, keep, notes);

@@ -57,14 +57,14 @@ inline Arrays run_reference(const Graph& graph, bool gradients, const Arrays& gi
 }
 
 inline Arrays run_generated(const runtime::Model& model, const runtime::Program& program,
-                            const Arrays& given) {
-    runtime::Parameters parameters(model, {});
+                            const Arrays& given, const runtime::DimValues& dims = {}) {
+    runtime::Parameters parameters(model, dims);
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         const Array& value = given.at(model.parameters[i].name);
         std::copy(value.values.begin(), value.values.end(), parameters.values(i).begin());
     }
     runtime::Instance instance(model, program.name, parameters);
-    instance.bind({});
+    instance.bind(dims);
     for (const runtime::TensorSpec& input : program.inputs) {
         const std::vector<double>& values = given.at(input.name).values;
         if (input.dtype == runtime::DType::i32)
@@ -74,8 +74,14 @@ inline Arrays run_generated(const runtime::Model& model, const runtime::Program&
     instance.run();
     Arrays results;
     for (const runtime::TensorSpec& output : program.outputs) {
-        auto values = instance.output_values(output.name);
-        results[output.name] = {instance.shape_of(output), {values.begin(), values.end()}};
+        Array& result = results[output.name] = {instance.shape_of(output), {}};
+        if (output.dtype == runtime::DType::i32) {
+            const auto* values = instance.output<std::int32_t>(output.name);
+            result.values.assign(values, values + result.size());
+        } else {
+            auto values = instance.output_values(output.name);
+            result.values.assign(values.begin(), values.end());
+        }
     }
     return results;
 }

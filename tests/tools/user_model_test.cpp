@@ -36,6 +36,15 @@ constexpr void total(Scope s) {
     Tensor x = s.input("x", {"batch", 12});
     s.output("loss", sum(linear(s / "out", x, 12) + x, -1));
 }
+constexpr void select(Scope s) {  // a function of C has this name
+    s.output("y", s.input("x", {"batch", 4}) * 2.0);
+}
+constexpr void computed(Scope s) {  // ids of which most are outside the table
+    Tensor ids = s.input("ids", {"batch", 8}, i32), table = s.parameter("table", {4, 3});
+    s.output("y", gather(table, ids * 5 - 2));
+    s.output("z", gather(table, slice(ids, 1, 0, 7) + slice(ids, 1, 1, 7) * 3 - 7));
+}
+constexpr Tensor no_model(Scope s, Tensor x) { return linear(s, x, 4); }
 constexpr void taken(Scope s) {
     Tensor x = s.input("x", {"site", "key", 12}), z = s.input("z", {"int", "rows", 12});
     auto heads = [&](const char* name) {
@@ -90,6 +99,25 @@ TEST_CASE("a sum's gradient, one number everywhere, goes through every kernel") 
         CHECK(result.status == 0);
         CHECK(result.output.find(" 0 missed") != std::string::npos);
     }
+}
+
+TEST_CASE("models named as a function of C, of computed ids, of numbers that are NaN") {
+    UserModel user;
+    for (const std::string& model : {user.file + ":select", user.file + ":computed"}) {
+        const auto result = run_fovea({"verify", model});
+        INFO(result.output);
+        CHECK(result.status == 0);
+    }
+    const auto capped = run_fovea(
+        {"verify", FOVEA_SOURCE_DIR "/models/lessons/scores.cpp:alibi_soft_cap", "--set", "cap=0"});
+    INFO(capped.output);
+    CHECK(capped.status == 0);
+    const auto none = run_fovea({"verify", user.file + ":no_model"});
+    CHECK(none.status == 2);
+    CHECK(none.output.find("'no_model' in '" + user.file + "' is no model: write one function") !=
+          none.output.npos);
+    CHECK(run_fovea({"show", user.file + ":"}).output.find("write " + user.file + ":FUNCTION") !=
+          none.output.npos);
 }
 
 TEST_CASE("dims may have names that generated code, the runtime or C++ have taken") {

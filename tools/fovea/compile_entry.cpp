@@ -62,13 +62,17 @@ Included include(const fs::path& path, const fs::path& folder) {
     return {file.string(), path.string(), flags};
 }
 
-/// A source that includes the user's file and exports its function.
+/// A source that includes the user's file and exports its function: of all functions of that name,
+/// C's among them, the one that is a model.
 std::string entry_source(const std::string& file, const Included& included,
                          const std::string& function) {
     return fmt::format(R"(#include "{0}"
 #include "dsl/model_entry.h"
+constexpr auto fovea_model(void (*model)(fovea::Scope)) {{ return model; }}
+template <class Settings>
+constexpr auto fovea_model(void (*model)(fovea::Scope, Settings)) {{ return model; }}
 extern "C" void fovea_entry(fovea::ModelEntry* entry) {{
-    *entry = fovea::entry_of<::{1}>({2}, {3});
+    *entry = fovea::entry_of<fovea_model(&::{1})>({2}, {3});
 }}
 )",
                        included.path, function, emit::quoted(last_name(function)),
@@ -91,6 +95,11 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     if (output.find("'::" + function + "' has not been declared") != std::string::npos ||
         output.find("no member named '" + function + "'") != std::string::npos)
         throw UserError(fmt::format("'{}' has no function '{}'", file, function));
+    if (output.find("call to 'fovea_model") != std::string::npos)
+        throw UserError(
+            fmt::format("'{}' in '{}' is no model: write one function void {}(Scope) or "
+                        "void {}(Scope, const Settings&)",
+                        function, file, last_name(function), last_name(function)));
     throw UserError(fmt::format("'{}' does not compile: {}", file,
                                 replaced(first_error(output), included.path, included.behind)));
 }

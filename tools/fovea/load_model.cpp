@@ -54,6 +54,19 @@ std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingVal
     return settings;
 }
 
+/// What a model's function throws is the user's.
+Graph build(const ModelEntry& entry, const SettingValues& values) {
+    try {
+        return seal_scans(entry.build(values));
+    } catch (const UserError&) {
+        throw;
+    } catch (const InternalError&) {
+        throw;
+    } catch (const std::exception& error) {
+        throw UserError(fmt::format("the function of {} throws: {}", entry.name, error.what()));
+    }
+}
+
 }  // namespace
 
 ModelEntry find_entry(const std::string& name) {
@@ -61,7 +74,8 @@ ModelEntry find_entry(const std::string& name) {
     if (std::size_t colon = separator(name); colon != std::string::npos)
         return compile_entry(name.substr(0, colon), name.substr(colon + 1));
     if (name.find('.') != std::string::npos || name.find('/') != std::string::npos)
-        throw UserError(fmt::format("'{0}' names no function: write {0}:FUNCTION", name));
+        throw UserError(fmt::format("'{}' names no function: write {}:FUNCTION", name,
+                                    name.substr(0, name.find_last_not_of(':') + 1)));
     std::string nearest = did_you_mean(name, model_names());
     throw UserError(fmt::format("unknown model '{}'{} models: {}; or FILE.cpp:FUNCTION", name,
                                 nearest.empty() ? ";" : nearest, comma_list(model_names())));
@@ -92,7 +106,7 @@ LoadedModel load_model(const std::string& name, const SettingValues& values, DTy
     model.tf32 = takes_tf32(values);
     std::erase_if(model.values, [](const auto& setting) { return setting.first == kDtype; });
     model.settings = settings_of(model.entry, model.values);
-    model.graph = seal_scans(model.entry.build(model.values));
+    model.graph = build(model.entry, model.values);
     return model;
 }
 

@@ -118,8 +118,11 @@ Expression spell(const Dim& dim) {
 }
 
 Expression spell_float(double value) {
-    if (std::isinf(value)) return {value < 0 ? "kLowest" : "-kLowest"};
-    std::string text = fmt::format("{}", float(value));
+    const float number = float(value);
+    if (std::isnan(number)) return {"__builtin_nanf(\"\")"};
+    if (std::isinf(number) && number < 0) return {"kLowest"};
+    if (std::isinf(number)) return {"-kLowest", Binding::unary};
+    std::string text = fmt::format("{}", number);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return {text + "F", value < 0 ? Binding::unary : Binding::primary};
 }

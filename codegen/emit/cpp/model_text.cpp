@@ -100,22 +100,17 @@ std::string description_text(const Model& model, const std::vector<std::string>&
 }  // namespace
 
 std::string model_identifier(const Model& model) {
-    // Types and namespaces of the runtime, beside which the model's own namespace stands.
-    static const std::set<std::string> taken = {
-        "floats", "ints",    "words", "bytes",     "halves", "floats8", "bf16",     "i32", "i64",
-        "fovea",  "runtime", "cpu",   "generated", "avx512", "avx2",    "baseline", "std"};
+    // Beside its namespace and its files stand those of the runtime and of C.
+    static const std::set<std::string> taken = {"generated", "avx512", "avx2", "baseline"};
     const std::string name = identifier(model.name);
-    return taken.contains(name) ? name + "_model" : name;
+    return taken.contains(name) || is_reserved(name) || is_header(name) ? name + "_model" : name;
 }
 
 Model with_distinct_names(const Model& model) {
     Model result = model;
     std::set<std::string> taken = {"observe", "tensor", "contract", "runtime"};
     for (kernel::Kernel& kernel : result.kernels) {
-        const std::string wanted = identifier(kernel.name);
-        kernel.name = wanted;
-        for (int i = 2; is_reserved(kernel.name) || !taken.insert(kernel.name).second; ++i)
-            kernel.name = wanted + "_" + std::to_string(i);
+        kernel.name = fresh_name(taken, kernel.name);
     }
     return result;
 }

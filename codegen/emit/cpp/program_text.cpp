@@ -22,16 +22,11 @@ class ProgramText {
   public:
     ProgramText(const Model& model, const Program& program, Writer& writer)
         : model_(model), program_(program), writer_(writer) {
-        std::set<std::string> taken = {"call", "key", "team"};
+        std::set<std::string> taken = names_of_programs();
         for (const std::string& dim : model.dims) taken.insert(dim_name(dim));
         for (const kernel::Kernel& kernel : model.kernels) taken.insert(kernel.name);
-        for (const Tensor& tensor : program.tensors) {
-            const std::string wanted = identifier(tensor.name);
-            std::string name = wanted;
-            for (int i = 2; !taken.insert(name).second; ++i)
-                name = wanted + "_" + std::to_string(i);
-            names_.push_back(name);
-        }
+        for (const Tensor& tensor : program.tensors)
+            names_.push_back(fresh_name(taken, tensor.name));
     }
 
     void write_code() {

@@ -1,5 +1,6 @@
 // A scan: the kernels of its step, and the function that calls them step by step.
 #include <algorithm>
+#include <set>
 
 #include "codegen/emit/cpp/skeletons.h"
 
@@ -24,9 +25,9 @@ class ScanKernel {
             symbol << steps_.rows;
             shared_ = dim_name(std::string(symbol.view()));
         }
+        std::set<std::string> taken;
         for (Kernel own : steps_.kernels) {
-            own.name = identifier(own.name);
-            if (is_reserved(own.name)) own.name += "_";
+            own.name = fresh_name(taken, own.name);
             kernels_.push_back(std::move(own));
         }
     }

@@ -7,46 +7,8 @@
 #include "codegen/kernel/print.h"
 
 namespace fovea::emit {
-namespace {
 
 using namespace kernel;
-
-/// What values must not be called: names of the runtime and of the emitted skeletons, keywords.
-constexpr const char* kReserved[] = {
-    "load",     "store",     "select",   "splat",    "iota",   "maximum",  "minimum",
-    "exp2",     "log2",      "exp",      "log",      "sqrt",   "rsqrt",    "tanh",
-    "sigmoid",  "relu",      "erf",      "sin",      "cos",    "pow",      "abs",
-    "keep",     "lanes",     "panel",    "sum",      "max",    "dropout",  "fixed",
-    "contract", "transpose", "scratch",  "floats",   "ints",   "words",    "bytes",
-    "halves",   "float",     "int",      "bool",     "double", "long",     "short",
-    "char",     "auto",      "const",    "new",      "delete", "this",     "for",
-    "if",       "else",      "do",       "while",    "return", "switch",   "case",
-    "default",  "break",     "class",    "struct",   "union",  "enum",     "template",
-    "typename", "namespace", "using",    "operator", "and",    "or",       "not",
-    "true",     "false",     "across",   "register", "signed", "unsigned", "void",
-    "static",   "inline",    "public",   "private",  "try",    "catch",    "throw",
-    "sizeof",   "goto",      "continue", "export",   "extern", "i64",      "i32",
-    "bf16",     "floats8",   "load8",    "splat8",   "narrow", "widen",    "to_float",
-    "to_bf16"};
-constexpr const char* kReservedFunctions[] = {
-    "exp_exponent", "exp_significand", "tanh_of_exp", "sigmoid_of_exp", "joint_sums",
-    "in_one_tile",  "count_in_tile",   "count_below", "fits_tile",      "row_vectors",
-    "of_row",       "load_each",       "store_each",  "keep_each",      "kept_each",
-    "strip_of",     "rows_at_once",    "sum_across",  "max_across",     "larger",
-    "larger_across"};
-
-/// What sizes must not be called besides: other parameters, and what programs call.
-constexpr const char* kReservedForDims[] = {
-    "key",      "call",     "team",   "tensor",  "observe",  "finish",   "std",
-    "fovea",    "runtime",  "cpu",    "Call",    "Team",     "Range",    "Panel",
-    "Panels",   "Lanes",    "Sum",    "Operand", "rows",     "my_share", "my_lanes",
-    "block_of", "products", "kLanes", "site",    "RowValues"};
-
-bool is_among(const auto& names, const std::string& name) {
-    return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
-}  // namespace
 
 bool mentions(const std::string& text, const std::string& name) {
     const auto in_word = [](char c) {
@@ -59,24 +21,6 @@ bool mentions(const std::string& text, const std::string& name) {
         if (starts && (end == text.size() || !in_word(text[end]))) return true;
     }
     return false;
-}
-
-std::string identifier(std::string_view name) {
-    std::string result;
-    for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0])))
-        result = "_" + result;
-    return result;
-}
-
-bool is_reserved(const std::string& name) {
-    return is_among(kReserved, name) || is_among(kReservedFunctions, name);
-}
-
-std::string dim_name(const std::string& symbol) {
-    const bool is_taken = is_reserved(symbol) || is_among(kReservedForDims, symbol) ||
-                          symbol.starts_with("site_") || symbol.ends_with("_dim");
-    return is_taken ? symbol + "_dim" : symbol;
 }
 
 std::string element_type(DType dtype) {
@@ -97,15 +41,13 @@ std::string shape_text(const std::vector<Dim>& shape) {
 
 Signature::Signature(const Kernel& kernel) : kernel_(kernel) {
     for (const std::string& symbol : symbols_of(kernel)) symbols_.push_back(dim_name(symbol));
-    taken_.insert(std::begin(kReserved), std::end(kReserved));
-    taken_.insert(std::begin(kReservedFunctions), std::end(kReservedFunctions));
     taken_.insert(symbols_.begin(), symbols_.end());
     if (draws(kernel)) taken_.insert("key");
     for (std::size_t i = 0; i < sites_of(kernel).size(); ++i) taken_.insert(site_name(i));
-    for (const Buffer& buffer : kernel.buffers) buffers_.push_back(fresh(identifier(buffer.name)));
+    for (const Buffer& buffer : kernel.buffers) buffers_.push_back(fresh(buffer.name));
     for (const Axis& axis : kernel.axes) {
         const std::string name = identifier(axis.name);
-        const bool is_letter = name.size() <= 2 && !taken_.contains(name);
+        const bool is_letter = name.size() <= 2 && !taken_.contains(name) && !is_reserved(name);
         if (axis.extent.is_static() && !is_letter) {
             extents_.push_back({fresh(name)});
             constants_.emplace_back(extents_.back().text, spell(axis.extent).text);
@@ -115,15 +57,10 @@ Signature::Signature(const Kernel& kernel) : kernel_(kernel) {
         axes_.push_back(fresh(is_letter ? name : name + "_i"));
     }
     for (const std::string& name : value_names(kernel))
-        values_.push_back(name.empty() ? name : fresh(identifier(name)));
+        values_.push_back(name.empty() ? name : fresh(name));
 }
 
-std::string Signature::fresh(std::string wanted) {
-    if (taken_.insert(wanted).second) return wanted;
-    for (int i = 2;; ++i)
-        if (taken_.insert(wanted + "_" + std::to_string(i)).second)
-            return wanted + "_" + std::to_string(i);
-}
+std::string Signature::fresh(const std::string& wanted) { return fresh_name(taken_, wanted); }
 
 void Signature::write_head(Writer& writer, const std::string& body) const {
     if (!kernel_.formula.empty()) writer.line("// " + kernel_.formula);

@@ -6,24 +6,15 @@
 #include <vector>
 
 #include "codegen/emit/cpp/expression.h"
+#include "codegen/emit/cpp/names.h"
 #include "codegen/emit/cpp/writer.h"
 #include "codegen/emit/parameters.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::emit {
 
-/// `name` with everything that C++ does not take in an identifier as '_'.
-std::string identifier(std::string_view name);
-
 /// Whether `text` has `name` as a whole word.
 bool mentions(const std::string& text, const std::string& name);
-
-/// Whether C++ or the runtime has taken a name.
-bool is_reserved(const std::string& name);
-
-/// What a symbolic dim is called: by its name, or `<name>_dim` where that is taken by C++, the
-/// runtime or the emitted skeletons.
-std::string dim_name(const std::string& symbol);
 
 /// The C++ type of an element: float, i32, bool, bf16.
 std::string element_type(DType dtype);
@@ -42,7 +33,7 @@ class Signature {
     const Expression& extent(kernel::AxisId axis) const { return extents_[std::size_t(axis)]; }
     const std::string& value(kernel::Id id) const { return values_[std::size_t(id)]; }
     /// A new name like `wanted`.
-    std::string fresh(std::string wanted);
+    std::string fresh(const std::string& wanted);
 
     /// The comment above the function, its head, and the constants that `body` mentions.
     void write_head(Writer& writer, const std::string& body) const;

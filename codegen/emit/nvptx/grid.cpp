@@ -31,12 +31,7 @@ std::vector<GridFactor> grid_of(const kernel::Kernel& kernel, const std::vector<
     Dim points(1);
     for (AxisId axis : axes) {
         const Dim& extent = kernel.axes[std::size_t(axis)].extent;
-        try {
-            points = points * extent;
-        } catch (const std::domain_error&) {  // a product of too many symbols
-            result.push_back({points, 1});
-            points = extent;
-        }
+        points = points * extent;
     }
     result.push_back({points, tile});
     return result;

@@ -1,0 +1,191 @@
+// The one table of names that generated code must not give to what users name.
+#include "codegen/emit/cpp/names.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace fovea::emit {
+namespace {
+
+constexpr std::string_view kKeywords[] = {
+    "alignas",   "alignof",   "and",       "and_eq",        "asm",         "auto",
+    "bitand",    "bitor",     "bool",      "break",         "case",        "catch",
+    "char",      "char16_t",  "char32_t",  "char8_t",       "class",       "co_await",
+    "co_return", "co_yield",  "compl",     "concept",       "const",       "const_cast",
+    "consteval", "constexpr", "constinit", "continue",      "decltype",    "default",
+    "delete",    "do",        "double",    "dynamic_cast",  "else",        "enum",
+    "explicit",  "export",    "extern",    "false",         "float",       "for",
+    "friend",    "goto",      "if",        "inline",        "int",         "long",
+    "mutable",   "namespace", "new",       "noexcept",      "not",         "not_eq",
+    "nullptr",   "operator",  "or",        "or_eq",         "private",     "protected",
+    "public",    "register",  "requires",  "return",        "short",       "reinterpret_cast",
+    "signed",    "sizeof",    "static",    "static_assert", "static_cast", "struct",
+    "switch",    "template",  "this",      "thread_local",  "throw",       "true",
+    "try",       "typedef",   "typeid",    "typename",      "typeof",      "union",
+    "unsigned",  "using",     "virtual",   "void",          "volatile",    "wchar_t",
+    "while",     "xor",       "xor_eq"};
+
+/// Macros of system headers in small letters; those in capitals are told by their letters.
+constexpr std::string_view kMacros[] = {
+    "alloca", "assert", "errno",  "i386", "linux",  "major",   "makedev", "minor",   "offsetof",
+    "stderr", "stdin",  "stdout", "unix", "va_arg", "va_copy", "va_end",  "va_start"};
+
+/// Names of the runtime and of the emitted skeletons that kernels use.
+constexpr std::string_view kRuntime[] = {"abs",
+                                         "across",
+                                         "bf16",
+                                         "block_of",
+                                         "bytes",
+                                         "contract",
+                                         "cos",
+                                         "count_below",
+                                         "count_in_tile",
+                                         "cpu",
+                                         "dropout",
+                                         "erf",
+                                         "exp",
+                                         "exp2",
+                                         "exp_exponent",
+                                         "exp_significand",
+                                         "fits_tile",
+                                         "fixed",
+                                         "floats",
+                                         "floats8",
+                                         "fovea",
+                                         "halves",
+                                         "i32",
+                                         "i64",
+                                         "in_one_tile",
+                                         "ints",
+                                         "iota",
+                                         "joint_sums",
+                                         "kLanes",
+                                         "kLowest",
+                                         "kLowestInteger",
+                                         "keep",
+                                         "keep_each",
+                                         "kept_each",
+                                         "lanes",
+                                         "larger",
+                                         "larger_across",
+                                         "load",
+                                         "load8",
+                                         "load_each",
+                                         "log",
+                                         "log2",
+                                         "max",
+                                         "max_across",
+                                         "maximum",
+                                         "minimum",
+                                         "my_lanes",
+                                         "my_share",
+                                         "narrow",
+                                         "of_row",
+                                         "panel",
+                                         "pow",
+                                         "relu",
+                                         "row_vectors",
+                                         "rows_at_once",
+                                         "rsqrt",
+                                         "runtime",
+                                         "scratch",
+                                         "select",
+                                         "sigmoid",
+                                         "sigmoid_of_exp",
+                                         "sin",
+                                         "splat",
+                                         "splat8",
+                                         "sqrt",
+                                         "std",
+                                         "store",
+                                         "store_each",
+                                         "strip_of",
+                                         "sum",
+                                         "sum_across",
+                                         "tanh",
+                                         "tanh_of_exp",
+                                         "to_bf16",
+                                         "to_float",
+                                         "transpose",
+                                         "widen",
+                                         "words",
+                                         "Call",
+                                         "Lanes",
+                                         "Operand",
+                                         "Panel",
+                                         "Panels",
+                                         "Range",
+                                         "RowValues",
+                                         "Sum",
+                                         "Team"};
+
+/// What sizes must not be called besides: other parameters, and what programs call.
+constexpr std::string_view kPrograms[] = {"call", "finish", "key",  "observe", "products",
+                                          "rows", "site",   "team", "tensor"};
+
+constexpr std::string_view kHeaders[] = {
+    "alloca",    "assert",  "byteswap",  "complex",  "cpuid",    "ctype",    "dirent",
+    "dlfcn",     "elf",     "endian",    "errno",    "execinfo", "fcntl",    "features",
+    "fenv",      "fovea",   "immintrin", "inttypes", "iso646",   "libintl",  "limits",
+    "link",      "locale",  "malloc",    "math",     "memory",   "omp",      "poll",
+    "pthread",   "sched",   "semaphore", "setjmp",   "signal",   "stdalign", "stdarg",
+    "stdatomic", "stdbool", "stddef",    "stdint",   "stdio",    "stdlib",   "stdnoreturn",
+    "string",    "strings", "termios",   "tgmath",   "threads",  "time",     "uchar",
+    "unistd",    "values",  "wchar",     "wctype",   "x86intrin"};
+
+bool is_among(const auto& names, std::string_view name) {
+    return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+/// Capitals, digits and '_' alone, as macros are called: `M_PI`, `EOF`.
+bool is_like_macro(std::string_view name) {
+    if (name.starts_with("PRI") || name.starts_with("SCN")) return true;
+    const auto is_of_macros = [](unsigned char c) { return std::islower(c) == 0; };
+    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+    return name.size() > 1 && std::all_of(name.begin(), name.end(), is_of_macros) &&
+           std::any_of(name.begin(), name.end(), is_letter);
+}
+
+}  // namespace
+
+std::string identifier(std::string_view name) {
+    std::string result;
+    for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0])))
+        result = "_" + result;
+    // C++ keeps names with two underscores, or one and a capital, for itself.
+    if (result.size() > 1 && result[0] == '_' &&
+        !std::isdigit(static_cast<unsigned char>(result[1])))
+        result = "x" + result;
+    return result;
+}
+
+bool is_reserved(const std::string& name) {
+    return is_among(kKeywords, name) || is_among(kMacros, name) || is_among(kRuntime, name) ||
+           is_like_macro(name);
+}
+
+bool is_header(const std::string& name) { return is_among(kHeaders, name); }
+
+std::string fresh_name(std::set<std::string>& taken, std::string_view wanted) {
+    std::string first = identifier(wanted);
+    if (is_like_macro(first)) first += "_value";  // M_PI_2 is a macro, too
+    std::string name = first;
+    for (int i = 2; is_reserved(name) || !taken.insert(name).second; ++i)
+        name = first + "_" + std::to_string(i);
+    return name;
+}
+
+const std::set<std::string>& names_of_programs() {
+    static const std::set<std::string> names(std::begin(kPrograms), std::end(kPrograms));
+    return names;
+}
+
+std::string dim_name(const std::string& symbol) {
+    const std::string name = identifier(symbol);
+    const bool is_taken = name != symbol || is_reserved(name) || is_among(kPrograms, name) ||
+                          name.starts_with("site_") || name.ends_with("_dim");
+    return is_taken ? name + "_dim" : name;
+}
+
+}  // namespace fovea::emit

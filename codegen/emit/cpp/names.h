@@ -1,0 +1,29 @@
+// Names in generated C++: what users, sizes and values are called there.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace fovea::emit {
+
+/// `name` with everything that C++ does not take in an identifier as '_'.
+std::string identifier(std::string_view name);
+
+/// Whether C++, a macro or the runtime has taken a name.
+bool is_reserved(const std::string& name);
+
+/// Whether a file `<name>.h` would stand in the way of a header of C or POSIX.
+bool is_header(const std::string& name);
+
+/// A name like `wanted`, which is one of neither the reserved nor the taken names; takes it.
+std::string fresh_name(std::set<std::string>& taken, std::string_view wanted);
+
+/// What programs call, and the parameters of their functions.
+const std::set<std::string>& names_of_programs();
+
+/// What a symbolic dim is called: by its name, or `<name>_dim` where that is taken by C++, the
+/// runtime or the emitted skeletons.
+std::string dim_name(const std::string& symbol);
+
+}  // namespace fovea::emit
