@@ -294,6 +294,16 @@ struct Compiled {
     CompiledModel model;
 };
 
+/// The programs of the runner with all outputs: those with gradients, where there are any.
+std::vector<ProgramRequest> whole_programs(const LoadedModel& model, Fusion fusion) {
+    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    if (has_gradient(model.graph))
+        std::erase_if(requests, [](const ProgramRequest& request) {
+            return request.gradients == Gradients::none;
+        });
+    return requests;
+}
+
 /// All forms of the recipes that are right so far, those that are alike once.
 std::vector<Compiled> compile_forms(const std::vector<Recipe>& recipes,
                                     const std::vector<Outcome>& outcomes, const std::string& target,
@@ -305,7 +315,7 @@ std::vector<Compiled> compile_forms(const std::vector<Recipe>& recipes,
         for (const Compilation& form : kCompilations) {
             const LoadedModel model =
                 model_of(recipes[i], fmt::format("_{}", &form - kCompilations));
-            CompiledModel compiled = compile(model, runner_programs(model, form.fusion), kernels);
+            CompiledModel compiled = compile(model, whole_programs(model, form.fusion), kernels);
             std::string text;
             for (const kernel::Kernel& kernel : compiled.plan.kernels) text += print(kernel);
             if (std::find(known.begin(), known.end(), text) != known.end()) continue;

@@ -45,8 +45,8 @@ po::options_description fuzz_options() {
     return options;
 }
 
-/// Without --target, all stages; on the CPU also the kernels, of every instruction set that this
-/// machine has; on PTX those.
+/// Without --target, all stages; on the CPU also the kernels, of each instruction set that this
+/// machine has in turns; on PTX those.
 Checks checks_on(const Arguments& given) {
     Checks checks;
     if (!given.has("target")) return checks;
@@ -58,6 +58,13 @@ Checks checks_on(const Arguments& given) {
         checks.devices.push_back(target);
     }
     return checks;
+}
+
+/// Those of one batch: one instruction set.
+Checks checks_of_batch(const Checks& checks, std::size_t batch) {
+    Checks own = checks;
+    if (!own.isas.empty()) own.isas = {checks.isas[batch % checks.isas.size()]};
+    return own;
 }
 
 Outcome check_recipe(const Recipe& recipe, const Checks& checks) {
@@ -138,11 +145,12 @@ int fuzz_command(const std::vector<std::string>& arguments) {
         std::vector<Recipe> recipes;
         for (; recipes.size() < kTogether && number < programs; ++number)
             recipes.push_back(draw_recipe(std::uint64_t(first + number)));
-        const std::vector<Outcome> outcomes = check_recipes(recipes, checks);
+        const Checks own = checks_of_batch(checks, std::size_t(number - 1) / kTogether);
+        const std::vector<Outcome> outcomes = check_recipes(recipes, own);
         for (std::size_t i = 0; i < recipes.size(); ++i) {
             count(outcomes[i], tally);
             if (outcomes[i].kind == Outcome::Kind::wrong)
-                report_failure(recipes[i], outcomes[i], checks, folder, tally);
+                report_failure(recipes[i], outcomes[i], own, folder, tally);
         }
     }
     Progress::clear();
