@@ -30,8 +30,8 @@ inline void pack_transposed(float*& to, const float* b, Stride stride, i64 colum
 
 /// Copies columns of b to [k, Width], the columns past the end as 0; `to` ends behind the panel.
 template <int Width, class Stride, class First, class... Rest>
-FOVEA_SHARED __attribute__((noinline)) void pack_panel(float*& to, const float* b, Stride stride,
-                                                       i64 columns, First sum, Rest... rest) {
+inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, First sum,
+                       Rest... rest) {
     if constexpr (sizeof...(rest) == 0 && std::is_same_v<decltype(sum.b), Fixed<1>>)
         return pack_transposed<Width>(to, b, stride, columns, sum.extent);
     for (i64 k = 0; k < sum.extent; ++k, b += sum.b) {
@@ -66,8 +66,7 @@ FOVEA_INLINE void with_packed_steps(const Body& body, First first, Rest... rest)
 /// Copies a block of rows to [tile, step, Rows], the rows past the end as 0: as many tiles at a
 /// time as fill whole lines, so that each line of a is read once.
 template <int Rows, class Sum>
-FOVEA_SHARED __attribute__((noinline)) void pack_rows(float* to, const float* a, i64 rows,
-                                                      Sum sum) {
+inline void pack_rows(float* to, const float* a, i64 rows, Sum sum) {
     constexpr i64 kTiles = kTilesOfLines<Rows>, kAhead = 24;
     // Half a vector crosses fewer lines than a whole one. What it writes past its rows, the next
     // steps write again; past the last steps, and past the end of a, there is nothing.
