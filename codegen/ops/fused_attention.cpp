@@ -5,6 +5,7 @@
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/dropout.h"
+#include "codegen/ops/gather.h"
 #include "codegen/ops/over_pairs.h"
 #include "codegen/ops/reduction.h"
 
@@ -61,12 +62,19 @@ class Results {
     Tensor statistics_, delta_;
 };
 
-/// What the batch and the heads give, added up.
+/// What the batch and the heads give, added up. A table by head is [heads, ...], also where the
+/// only head has no axis.
 Tensor total_of(Tensor parts, bool by_head, int pair_rank) {
     int leading = pair_rank - 2, bits = by_head ? 1 : (1 << leading) - 1;
     Tensor total = reduce(Reduction::sum, parts, bits);
     for (int i = by_head ? 0 : leading - 1; i >= 0; --i) total = squeeze(total, i);
-    return total;
+    return by_head && leading == 1 ? unsqueeze(total, 0) : total;
+}
+/// The gradient of a table that has rows for more than these heads.
+Tensor in_table(Tensor of_heads, const Dim& rows) {
+    const Dim heads = of_heads.dim(0);
+    if (heads == rows) return of_heads;
+    return scatter_add(of_heads, iota(*of_heads.graph, {heads}, 0), rows.without_label());
 }
 
 void fused_attention_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) {
@@ -85,7 +93,8 @@ void fused_attention_gradient(const Node& node, Tensor y, Tensor dy, GradientSin
         for (int axis = 0; axis < y.rank() - 2; ++axis) shape.push(y.shape()[axis]);
         for (const Dim& dim : capture.shape) shape.push(dim);
         Tensor parts = results.gradient(AttentionResult::capture, shape, dy, n);
-        sink.add(i, total_of(parts, capture.by_head, y.rank()));
+        const Tensor total = total_of(parts, capture.by_head, y.rank());
+        sink.add(i, capture.by_head ? in_table(total, sink.input(i).dim(0)) : total);
     }
 }
 
