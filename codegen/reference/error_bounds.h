@@ -3,8 +3,8 @@
 // Each value of the interpreter gets a bound on the error that a computation in float32 of the same
 // expression has, in any order of its sums (Higham 2002, "Accuracy and stability of numerical
 // algorithms", sections 3.1 and 4.2): what its operands' errors become, and the rounding of the op
-// itself. A comparison whose sides are closer than their errors may go the other way: what is chosen
-// by it may be either.
+// itself. A comparison whose sides are closer than their errors may go the other way: what it
+// chooses may be either.
 #pragma once
 
 #include <map>

@@ -151,7 +151,8 @@ bool is_expensive(Elementwise function) { return spelling_of(function).expensive
 bool calls_expensive(const std::string& code) {
     if (mentions(code, "dropout_lanes")) return true;
     return std::any_of(std::begin(kSpellings), std::end(kSpellings), [&](const Spelling& spelling) {
-        return spelling.expensive && spelling.form == Notation::call && mentions(code, spelling.vector);
+        return spelling.expensive && spelling.form == Notation::call &&
+               mentions(code, spelling.vector);
     });
 }
 

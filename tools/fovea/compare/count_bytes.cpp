@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
+#include "tools/fovea/tensor_memory.h"
 
 namespace fovea::tool {
 
@@ -45,10 +46,6 @@ double touched(const Kernel& kernel, const Access& access, const SampleDims& dim
                     elements_of_dims(kernel.buffers[std::size_t(access.buffer)].shape, dims));
 }
 
-double element_bytes(DType type) {
-    return type == DType::bf16 ? 2 : type == DType::boolean ? 1 : 4;
-}
-
 double moved_bytes(const Kernel& kernel, const SampleDims& dims) {
     std::vector<double> read(kernel.buffers.size(), 0), written(kernel.buffers.size(), 0);
     auto note = [&](std::vector<double>& elements, const Access& access) {
@@ -64,7 +61,7 @@ double moved_bytes(const Kernel& kernel, const SampleDims& dims) {
     }
     double bytes = 0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b)
-        bytes += element_bytes(kernel.buffers[b].dtype) * (read[b] + written[b]);
+        bytes += double(element_bytes(kernel.buffers[b].dtype)) * (read[b] + written[b]);
     return bytes;
 }
 

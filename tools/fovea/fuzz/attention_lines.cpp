@@ -10,12 +10,12 @@ namespace fovea::tool::fuzz {
 namespace {
 
 /// A score; those that take a tensor capture it.
-struct Score {
+struct DrawnScore {
     const char* text;  // with {0} for the captured tensor
     enum class Capture { none, scalar, heads, width, matrix, static_width } capture;
 };
-using Capture = Score::Capture;
-const std::vector<Score> kScores = {
+using Capture = DrawnScore::Capture;
+const std::vector<DrawnScore> kScores = {
     {"dot_product(p)", Capture::none},
     {"3.0 * tanh(dot_product(p) / 3.0)", Capture::none},
     {"dot(p.q, p.k) - dot(p.k, p.k) * 0.5", Capture::none},
@@ -140,7 +140,7 @@ Made make_attention(const Maker& m) {
     Shape scores = m.tensor(0).shape();
     scores[-1] = m.tensor(1).shape()[-2];
     const auto [mask, mask_text] = mask_of(m, parts, 3, scores);
-    const Score& score = kScores[std::size_t(kind)];
+    const DrawnScore& score = kScores[std::size_t(kind)];
     const bool captures = score.capture != Capture::none;
     const int last = int(m.line().operands.size()) - 1;
     const Tensor w = captures ? m.tensor(last) : Tensor{};

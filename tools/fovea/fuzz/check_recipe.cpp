@@ -21,16 +21,16 @@ namespace fovea::tool::fuzz {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 7, kStep = 3;
+constexpr std::uint64_t kCheckSeed = 7, kCheckStep = 3;
 
 /// The way a program was compiled.
-struct Form {
+struct CheckedForm {
     const char* name;
     Fusion fusion;
 };
-const Form kForms[] = {{"fusion off", {false}},
-                       {"fusion on", {true}},
-                       {"fusion always", {true, AttentionForm::fused}}};
+const CheckedForm kCheckedForms[] = {{"fusion off", {false}},
+                                     {"fusion on", {true}},
+                                     {"fusion always", {true, AttentionForm::fused}}};
 
 struct Wrong {
     std::string where, what;
@@ -153,12 +153,12 @@ class Check {
         } catch (const UserError& error) {
             return {Outcome::Kind::refused, "", error.what()};
         }
-        for (const Form& form : kForms) {
+        for (const CheckedForm& form : kCheckedForms) {
             const auto requests = runner_programs(model, form.fusion);
             const CompiledModel compiled = at(form.name, [&] { return compile(model, requests); });
             for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
                 const std::string where = fmt::format("{}, {}", form.name, requests[p].name);
-                if (&form == kForms && !expect(compiled.programs[p], requests[p].training))
+                if (&form == kCheckedForms && !expect(compiled.programs[p], requests[p].training))
                     return {Outcome::Kind::no_numbers, "", ""};
                 compare_stages(where, compiled, p, requests[p].training);
             }
@@ -174,7 +174,8 @@ class Check {
             for (std::int64_t threads : {1, 2, 3}) {
                 runtime::set_threads(threads);
                 const Values outputs = at(where, [&] {
-                    return run_generated(ready, program.plan, recipe_.sizes, values, kSeed, kStep);
+                    return run_generated(ready, program.plan, recipe_.sizes, values, kCheckSeed,
+                                         kCheckStep);
                 });
                 const std::string place = fmt::format("{}, {}", where, program.name);
                 if (threads == 1) {
@@ -190,7 +191,7 @@ class Check {
 
   private:
     InterpreterOptions options(bool training) const {
-        return {.training = training, .seed = kSeed, .step = kStep};
+        return {.training = training, .seed = kCheckSeed, .step = kCheckStep};
     }
 
     /// What the plain ops give, with bounds; false where some of it is no number.
@@ -249,7 +250,7 @@ class Check {
         compare_graph(where + ", optimized", program.optimized, program, values, training, &bounds);
         at(where + ", kernels", [&] {
             const Values outputs = evaluate_plan(compiled.plan, program.plan, recipe_.sizes, values,
-                                                 {.seed = kSeed, .step = kStep});
+                                                 {.seed = kCheckSeed, .step = kCheckStep});
             compare(where + ", kernels", program.name, outputs, &bounds, kGraphFactor);
         });
         own_bounds_[program.name] = std::move(bounds);
@@ -301,8 +302,9 @@ std::vector<Compiled> compile_forms(const std::vector<Recipe>& recipes,
     for (std::size_t i = 0; i < recipes.size(); ++i) {
         if (outcomes[i].kind != Outcome::Kind::right) continue;
         std::vector<std::string> known;
-        for (const Form& form : kForms) {
-            const LoadedModel model = model_of(recipes[i], fmt::format("_{}", &form - kForms));
+        for (const CheckedForm& form : kCheckedForms) {
+            const LoadedModel model =
+                model_of(recipes[i], fmt::format("_{}", &form - kCheckedForms));
             CompiledModel compiled = compile(model, runner_programs(model, form.fusion), kernels);
             std::string text;
             for (const kernel::Kernel& kernel : compiled.plan.kernels) text += print(kernel);

@@ -47,7 +47,7 @@ po::options_description fuzz_options() {
 
 /// Without --target, all stages; on the CPU also the kernels, of every instruction set that this
 /// machine has; on PTX those.
-Checks checks_of(const Arguments& given) {
+Checks checks_for(const Arguments& given) {
     Checks checks;
     if (!given.has("target")) return checks;
     const Target target = target_of(given);
@@ -123,7 +123,7 @@ int fuzz_command(const std::vector<std::string>& arguments) {
          "as a model file. Exit status 1 if there is one."},
         fuzz_options(), arguments);
     if (given.help()) return 0;
-    const Checks checks = checks_of(given);
+    const Checks checks = checks_for(given);
     const std::int64_t drawn = std::int64_t(std::random_device{}() % 1'000'000'000);
     const std::int64_t first = given.whole("seed", kCounts, drawn);
     const std::int64_t programs = given.whole("count", {1, 1'000'000'000}, 100);

@@ -26,7 +26,7 @@ namespace {
 }
 
 /// All that the child writes; false when the time is over first.
-bool read_all(int pipe, int seconds, std::string& text) {
+bool read_to_end(int pipe, int seconds, std::string& text) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::seconds(seconds);
     for (;;) {
@@ -54,7 +54,7 @@ Apart run_apart(const std::function<std::string()>& work, int seconds) {
     }
     close(ends[1]);
     Apart result;
-    const bool in_time = read_all(ends[0], seconds, result.answer);
+    const bool in_time = read_to_end(ends[0], seconds, result.answer);
     close(ends[0]);
     if (!in_time) kill(child, SIGKILL);
     int status = 0;

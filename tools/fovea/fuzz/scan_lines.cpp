@@ -20,7 +20,7 @@ struct StepForm {
     Tensor (*value_of)(Tensor x, Tensor h, Tensor w);
     Tensor (*next_of)(Tensor x, Tensor h, Tensor w);
 };
-const std::vector<StepForm> kSteps = {
+const std::vector<StepForm> kScanSteps = {
     {"h", "tanh(x + h * 0.5)", [](Tensor, Tensor h, Tensor) { return h; },
      [](Tensor x, Tensor h, Tensor) { return tanh(x + h * 0.5); }},
     {"h * x", "h + x", [](Tensor x, Tensor h, Tensor) { return h * x; },
@@ -46,11 +46,11 @@ bool draw_scan(Drawing& d, Line& line) {
     if (d.size(shape[0]) > 12 || d.size(shape) == 0) return false;
     const Dim width = shape[-1].without_label();
     line.operands = {x, d.floats({shape[1], shape[2]}), d.leaf({width, width})};
-    line.whole = {d.below(int(kSteps.size())), d.chance(0.3), d.chance(0.5)};
+    line.whole = {d.below(int(kScanSteps.size())), d.chance(0.3), d.chance(0.5)};
     return true;
 }
 Made make_scan(const Maker& m) {
-    const StepForm& form = kSteps[std::size_t(m.whole(0))];
+    const StepForm& form = kScanSteps[std::size_t(m.whole(0))];
     const Tensor w = m.tensor(2);
     auto result = scan(m.tensor(0), m.tensor(1),
                        [&](Tensor x, Tensor h) {
