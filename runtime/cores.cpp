@@ -39,7 +39,7 @@ int quota_of_path(const std::string& mount, std::string path) {
     int quota = quota_of_folder(mount);
     while (path.size() > 1) {
         quota = least(quota, quota_of_folder(mount + path));
-        path.erase(path.rfind("/") == std::string::npos ? 0 : path.rfind("/"));
+        path.erase(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
     }
     return quota;
 }

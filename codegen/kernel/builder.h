@@ -87,7 +87,7 @@ class Builder {
         Id lower = -1, upper = -1;
     };
     template <class Body>
-    std::vector<Id> tiles(AxisId axis, Bounds bounds, std::vector<Id> initial, Body&& body) {
+    std::vector<Id> tiles(AxisId axis, Bounds bounds, const std::vector<Id>& initial, Body&& body) {
         open_tiles(axis, bounds, initial);
         return close_tiles(body(carried()));
     }

@@ -49,7 +49,7 @@ int Memories::parts_of(int base, std::vector<Dim> shape) {
     return at->second;
 }
 
-int Memories::scratch(std::string name, DType dtype, std::vector<Dim> shape) {
+int Memories::scratch(std::string name, DType dtype, const std::vector<Dim>& shape) {
     Memory memory;
     memory.name = std::move(name);
     memory.dtype = dtype;

@@ -48,7 +48,7 @@ class Memories {
     /// Whether contractions may round float32 to tf32, also inside scans.
     bool takes_tf32() const { return choices_.tf32; }
     /// New memory that no value of the graph has.
-    int scratch(std::string name, DType dtype, std::vector<Dim> shape);
+    int scratch(std::string name, DType dtype, const std::vector<Dim>& shape);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
     std::vector<Memory> take() { return std::move(all_); }
     /// Parameters whose transposed copy was asked for, in order.

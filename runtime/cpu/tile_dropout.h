@@ -14,8 +14,9 @@ template <class V, class Make>
 FOVEA_INLINE V counters(const Make& make, i64 part = 0) {
     if constexpr (std::is_same_v<V, Longs<8>>) return make(part);
     else
-        return {counters<decltype(V::low)>(make, part),
-                counters<decltype(V::high)>(make, part + i64(sizeof(V::low) / sizeof(Longs<8>)))};
+        return {
+            counters<decltype(V::low)>(make, part),
+            counters<decltype(V::high)>(make, part + i64(sizeof(V::low)) / i64(sizeof(Longs<8>)))};
 }
 
 /// The factors of 16 rows, one a lane, at columns column to column + 3, or to column + 7 for

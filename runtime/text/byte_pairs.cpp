@@ -146,7 +146,9 @@ std::vector<BytePairs::Symbol> BytePairs::merge(std::string_view text) const {
         const bool is_stale = left.bytes.empty() || right.bytes.empty() ||
                               left.bytes.size() + right.bytes.size() != best.bytes;
         if (is_stale) continue;
-        left.bytes = {left.bytes.data(), best.bytes};
+        // The right one stands behind it in the same text.
+        // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
+        left.bytes = std::string_view(left.bytes.data(), best.bytes);
         right.bytes = {};
         left.behind = right.behind;
         if (left.behind >= 0) symbols[left.behind].before = best.left;

@@ -62,12 +62,14 @@ class Search {
             Live longer = live_[std::size_t(candidate.parent)];
             longer.log_probability = candidate.log_probability;
             if (candidate.token == kEnd) {
-                finish(std::move(longer), longer.tokens.size() + 1);
+                const std::size_t length = longer.tokens.size() + 1;
+                finish(std::move(longer), length);
                 continue;
             }
             longer.tokens.push_back(candidate.token);
             if (is_last) {
-                finish(std::move(longer), longer.tokens.size());
+                const std::size_t length = longer.tokens.size();
+                finish(std::move(longer), length);
                 continue;
             }
             parents[next.size()] = candidate.parent;

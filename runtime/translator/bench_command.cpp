@@ -1,6 +1,7 @@
 // `bench`: times training step, forward pass and decoding with random ids, at given sizes.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <span>
@@ -73,7 +74,8 @@ BenchSizes sizes_of(const Options& options, const Model& model) {
 }
 
 double value_at(const std::vector<double>& sorted, double share) {
-    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+    return sorted[static_cast<std::size_t>(
+        std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
 Timing time_runs(const std::string& name, std::int64_t repeats, std::int64_t tokens,

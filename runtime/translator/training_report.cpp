@@ -35,9 +35,10 @@ std::optional<std::int64_t> epoch_of(std::string_view line) {
         const Json json = parse_json(line);
         const Json* epoch = json.is_object() ? json.find("epoch") : nullptr;
         if (epoch && epoch->is_integer()) return epoch->integer();
+        return std::nullopt;
     } catch (const UserError&) {  // a line of something else
+        return std::nullopt;
     }
-    return std::nullopt;
 }
 
 }  // namespace

@@ -82,8 +82,13 @@ void check_translations() {
     CHECK(read(kFolder / "maps.svg").find("decoder.blks.block1.attention2") != std::string::npos);
 }
 
-/// The translations that the root page shows, of the demo's training.
+/// The translations that the root page shows, of the demo's training. They are those of a build by
+/// g++: another compiler rounds otherwise, which a hundred epochs of training amplify.
 void check_shown_translations() {
+#if defined(__clang__)
+    MESSAGE("not run: the page shows what a build by g++ translates");
+    return;
+#endif
     run("./translator train --data '" + (kRoot / "models/transformer/corpus.tsv").string() +
         "' --weights shown --epochs 100 > /dev/null 2>&1");
     const std::string page = read(kRoot / "README.md");

@@ -100,7 +100,9 @@ TEST_CASE("sums across lanes and transposed squares") {
     CHECK(sum_across(load(from)) == 120);
     CHECK(max_across(load(from + 16)) == 31);
     copy_transposed(to, 16, from, 16, {}, {});
-    for (int i = 0; i < 256; ++i) CHECK(to[i] == float(i % 16 * 16 + i / 16));
+    for (int row = 0; row < 16; ++row)
+        for (int column = 0; column < 16; ++column)
+            CHECK(to[row * 16 + column] == float(column * 16 + row));
 }
 
 TEST_CASE("vectors of dropout are its numbers") {

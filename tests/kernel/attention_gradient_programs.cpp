@@ -57,7 +57,7 @@ class Backward {
 
     void task() {
         if (has(Side::queries))
-            it.tiles(p.q, {}, {}, [&](auto) {
+            it.tiles(p.q, {}, {}, [&](const auto&) {
                 it.store(p.tile(dq, p.q, p.d), it.fill(0, {p.q, p.d}));
                 return std::vector<Id>{};
             });
@@ -65,7 +65,7 @@ class Backward {
         if (variant_.alibi) initial.push_back(it.named(it.fill(0, {}), "slope_sum"));
         if (variant_.additive) initial.push_back(it.named(it.fill(0, {p.d}), "w_sum"));
         const std::vector<Id> sums =
-            it.tiles(p.k, {}, initial, [&](auto carried) { return keys(carried); });
+            it.tiles(p.k, {}, initial, [&](const auto& carried) { return keys(carried); });
         if (variant_.alibi) it.store(it.at(dslope, {p.batch, p.head}), sums[0]);
         if (variant_.additive) it.store(it.at(dw, {p.batch, p.head, p.d}), sums.back());
     }
@@ -76,7 +76,7 @@ class Backward {
         const auto [end, live] = p.rows();
         live_ = live;
         std::vector<Id> sum = {it.named(it.fill(0, {p.q, p.d}), "query_sum")};
-        sum = it.tiles(p.k, {p.keys_from(), end}, sum, [&](auto carried) {
+        sum = it.tiles(p.k, {p.keys_from(), end}, sum, [&](const auto& carried) {
             load_keys();
             const Pair pair = this->pair(live_, it.valid(p.k));
             return std::vector<Id>{it.named(it.add(carried[0], of_query(pair)), "dq")};
@@ -127,7 +127,7 @@ class Backward {
                        it.named(it.fill(0, {p.k, p.e}), "value_sum")};
         initial.insert(initial.end(), carried.begin(), carried.end());
         std::vector<Id> sums =
-            it.tiles(p.q, queries(), initial, [&](auto inner) { return query_tile(inner); });
+            it.tiles(p.q, queries(), initial, [&](const auto& inner) { return query_tile(inner); });
         if (!has(Side::keys)) return sums;
         it.store(p.tile(dk, p.k, p.d), sums[0]);
         it.store(p.tile(dv, p.k, p.e), sums[1]);

@@ -18,7 +18,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 std::string content_of_stream(std::FILE* file) {
     std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
-    std::rewind(file);
+    REQUIRE(std::fseek(file, 0, SEEK_SET) == 0);
     text.resize(std::fread(text.data(), 1, text.size(), file));
     return text;
 }

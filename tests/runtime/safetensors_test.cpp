@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "runtime/error.h"
 #include "tests/runtime/temporary_folder.h"
@@ -74,7 +75,7 @@ TEST_CASE("safetensors: what is written reads back") {
     REQUIRE(weight);
     CHECK(weight->dtype == "F32");
     CHECK(weight->shape == std::vector<std::int64_t>{2, 3});
-    CHECK(std::memcmp(weight->bytes.data(), values.data(), 24) == 0);
+    CHECK(std::memcmp(weight->bytes.data(), std::as_bytes(std::span(values)).data(), 24) == 0);
     CHECK(file.find("scalar")->bytes.size() == 4);
     CHECK(file.find("empty")->bytes.empty());
 

@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-const Json& row_of(const Json& results, const std::string& name, const std::string& pass) {
+Json row_of(const Json& results, const std::string& name, const std::string& pass) {
     for (const Json& row : results)
         if (row["name"] == name && row["pass"] == pass) return row;
     FAIL("no row " << name << ", " << pass);

@@ -30,8 +30,9 @@ TEST_CASE("numbers lie where their logarithms do") {
 TEST_CASE("labels of crowded points cover neither points nor each other") {
     const Box area{0, 0, 600, 400}, taken{250, 190, 330, 210};
     std::vector<Label> labels;
-    for (int i = 0; i < 12; ++i)
-        labels.push_back({{300.0 + 3 * (i % 4), 200.0 + 4 * (i / 4)}, "a label of a point"});
+    for (int row = 0; row < 3; ++row)
+        for (int column = 0; column < 4; ++column)
+            labels.push_back({{300.0 + 3 * column, 200.0 + 4 * row}, "a label of a point"});
     place_labels(labels, area, {taken}, 11);
     for (std::size_t i = 0; i < labels.size(); ++i) {
         CAPTURE(i);

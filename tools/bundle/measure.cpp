@@ -1,6 +1,7 @@
 #include "tools/bundle/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iostream>
 
@@ -75,8 +76,8 @@ class Work {
 
 }  // namespace
 
-Outcome measure(const CaseFile& from, std::shared_ptr<Device> device, const RunOptions& options,
-                Progress progress) {
+Outcome measure(const CaseFile& from, const std::shared_ptr<Device>& device,
+                const RunOptions& options, Progress progress) {
     progress("load the kernels");
     Work work(from, device, options);
     if (!work.is_there())
@@ -92,7 +93,7 @@ Outcome measure(const CaseFile& from, std::shared_ptr<Device> device, const RunO
     }
     std::sort(times.begin(), times.end());
     const auto quantile = [&](double part) {
-        return times[std::size_t(part * double(times.size() - 1) + 0.5)];
+        return times[std::size_t(std::lround(part * double(times.size() - 1)))];
     };
     Outcome outcome{.architecture = work.architecture()};
     outcome.measured = Json::Object{{"median_ms", quantile(0.5)},
@@ -110,11 +111,11 @@ void take_turns(const CaseFile& from, std::shared_ptr<Device> device, const RunO
     Json about = from["work"];
     about.set("dims", from[options.quick ? "small_dims" : "dims"]);
     about.set("flops", from["flops"].number());
-    std::cout << about.text() << std::endl;
+    std::cout << about.text() << '\n' << std::flush;
     for (std::string line; std::getline(std::cin, line) && !line.empty();) {
         Json::Array times;
         for (int i = 0, runs = std::stoi(line); i < runs; ++i) times.push_back(work.run());
-        std::cout << Json(std::move(times)).text() << std::endl;
+        std::cout << Json(std::move(times)).text() << '\n' << std::flush;
     }
 }
 

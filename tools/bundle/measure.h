@@ -7,7 +7,7 @@ namespace fovea::bundle {
 
 /// What the device takes for the counted kernels of a program, or for whole training steps: the
 /// outcome's `measured` has median, p10 and p90 in milliseconds and TFLOP/s.
-Outcome measure(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+Outcome measure(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
                 const RunOptions& options, Progress progress);
 
 /// Says in one line of JSON what is measured, and measures when told to on standard input: a number

@@ -74,8 +74,8 @@ Outcome run_probe(const CaseFile& from, Device& device, Progress progress) {
 
 }  // namespace
 
-Outcome run_case(const CaseFile& from, std::shared_ptr<Device> device, const RunOptions& options,
-                 Progress progress) {
+Outcome run_case(const CaseFile& from, const std::shared_ptr<Device>& device,
+                 const RunOptions& options, Progress progress) {
     const std::string& kind = from.text("kind");
     if (kind == "load") return run_load(from, *device, options, progress);
     if (kind == "probe") return run_probe(from, *device, progress);

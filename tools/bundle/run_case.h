@@ -31,7 +31,7 @@ struct Outcome {
 using Progress = void (*)(const std::string& text);
 
 /// Throws as the device does; `progress` then was told last what failed.
-Outcome run_case(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+Outcome run_case(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
                  const RunOptions& options, Progress progress);
 
 }  // namespace fovea::bundle

@@ -145,7 +145,7 @@ class Start {
 
 }  // namespace
 
-Outcome run_program(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+Outcome run_program(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
                     const RunOptions& options, Progress progress) {
     progress("load the kernels");
     Start start(from, device, options.architecture);
@@ -170,7 +170,7 @@ Outcome run_program(const CaseFile& from, std::shared_ptr<runtime::device::Devic
     return comparison.take(start.open.architecture);
 }
 
-Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+Outcome run_training(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
                      const RunOptions& options, Progress progress) {
     progress("load the kernels");
     Start start(from, device, options.architecture);

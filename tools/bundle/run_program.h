@@ -7,11 +7,11 @@ namespace fovea::bundle {
 
 /// Each kernel's tensors against those of the case, then the outputs of `replays` runs more, which
 /// a device with recordings repeats as one graph.
-Outcome run_program(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+Outcome run_program(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
                     const RunOptions& options, Progress progress);
 
 /// The loss and the norm of the gradient of each step, and the parameters after the last.
-Outcome run_training(const CaseFile& from, std::shared_ptr<runtime::device::Device> device,
+Outcome run_training(const CaseFile& from, const std::shared_ptr<runtime::device::Device>& device,
                      const RunOptions& options, Progress progress);
 
 }  // namespace fovea::bundle

@@ -35,6 +35,12 @@ struct Arguments {
     RunOptions options;
 };
 
+int case_number(const std::string& word) {
+    const int number = std::atoi(word.c_str());
+    if (number > 0) return number;
+    throw runtime::UserError("takes the number of a case, from 1, not '" + word + "'");
+}
+
 Arguments parse(int argc, char** argv) {
     const std::vector<std::string> words(argv + 1, argv + argc);
     if (words.size() < 2) throw runtime::UserError("takes the folder of a bundle and a case");
@@ -50,8 +56,7 @@ Arguments parse(int argc, char** argv) {
         else if (words[i] == "--quick") given.options.quick = true;
         else if (words[i] == "--arch") given.options.architecture = value();
         else if (words[i] == "--replays") given.options.replays = std::atoi(value().c_str());
-        else if ((given.number = std::atoi(words[i].c_str())) <= 0)
-            throw runtime::UserError("takes the number of a case, from 1, not '" + words[i] + "'");
+        else given.number = case_number(words[i]);
     }
     return given;
 }

@@ -144,7 +144,8 @@ void check_room(const std::string& output) {
     for (std::string line; std::getline(stream, line);) {
         const auto says = [&](const char* text) { return line.find(text) != std::string::npos; };
         if (says("No space left on device") || says("File too large") ||
-            says("Disk quota exceeded") || says("Read-only file system"))
+            says("File size limit exceeded") || says("Disk quota exceeded") ||
+            says("Read-only file system"))
             throw UserError(
                 fmt::format("the C++ compiler cannot write its files: {}; TMPDIR is "
                             "the folder for temporary ones, now '{}'",

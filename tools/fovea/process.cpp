@@ -16,8 +16,6 @@
 
 #include "codegen/base/error.h"
 
-extern char** environ;
-
 namespace fovea::tool {
 
 namespace {

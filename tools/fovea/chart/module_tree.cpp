@@ -172,7 +172,7 @@ class Tree {
     }
     void read(PictureNode& picture, int input) {
         const Node& node = graph_[input];
-        const auto add = [](std::vector<std::string>& lines, std::string line) {
+        const auto add = [](std::vector<std::string>& lines, const std::string& line) {
             if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
         };
         if (node.op == Op::parameter) {

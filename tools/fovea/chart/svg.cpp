@@ -122,7 +122,7 @@ std::vector<double> Scale::ticks(int count) const {
 
 std::string tick_text(double value) {
     if (value < 1000) return fmt::format("{:.6g}", value);
-    const auto whole = (long long)(value + 0.5);
+    const auto whole = std::llround(value);
     if (whole < 1'000'000) return fmt::format("{},{:03}", whole / 1000, whole % 1000);
     return fmt::format("{},{:03},{:03}", whole / 1'000'000, whole / 1000 % 1000, whole % 1000);
 }

@@ -35,7 +35,7 @@ constexpr std::int64_t kMostRuns = 1'000'000;
 /// Says what is measured next, and measures when told to: a number of runs a line, whose
 /// milliseconds are answered as one JSON list; a blank line, or the end, is the end of this work.
 void take_turns(const Work& work, const std::function<double()>& sample) {
-    std::cout << work_json(work).dump() << std::endl;
+    std::cout << work_json(work).dump() << '\n' << std::flush;
     for (std::string line; std::getline(std::cin, line) && !line.empty();) {
         std::vector<double> times;
         const auto runs = runtime::parse_integer(line);
@@ -45,7 +45,7 @@ void take_turns(const Work& work, const std::function<double()>& sample) {
                             "not '{}'",
                             kMostRuns, line));
         for (std::int64_t i = 0; i < *runs; ++i) times.push_back(sample());
-        std::cout << nlohmann::json(times).dump() << std::endl;
+        std::cout << nlohmann::json(times).dump() << '\n' << std::flush;
     }
 }
 
