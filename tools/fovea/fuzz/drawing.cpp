@@ -89,10 +89,10 @@ int Drawing::floats(const Shape& shape) {
 int Drawing::leaf(const Shape& shape, DType type) {
     Line line;
     for (const Dim& dim : shape) line.dims.push_back(dim);
-    // Parameters with symbolic sizes are tables: few dims may stand there.
-    bool is_static = true;
-    for (const Dim& dim : shape) is_static = is_static && dim.is_static();
-    const bool parameter = type == f32 && is_static && shape.rank() > 0 && chance(0.6);
+    // Parameters have static sizes, none of them 0.
+    bool is_table = type == f32 && shape.rank() > 0;
+    for (const Dim& dim : shape) is_table = is_table && dim.is_static() && dim.value() > 0;
+    const bool parameter = is_table && chance(0.6);
     line.op = &fuzz_op(parameter ? "parameter" : type == f32 ? "input" : "ids");
     return add(std::move(line));
 }
@@ -130,9 +130,13 @@ bool Drawing::try_line() {
         for (Tensor& tensor : made_) tensor.graph = &graph_;
         return false;
     };
-    if (!chosen->draw(*this, line)) return undo();
-    const Tensor made = tensor(add(std::move(line)));
-    return size(made.shape()) <= kMostElements || undo();
+    try {
+        if (!chosen->draw(*this, line)) return undo();
+        const Tensor made = tensor(add(std::move(line)));
+        return size(made.shape()) <= kMostElements || undo();
+    } catch (const UserError&) {  // what a model may not write
+        return undo();
+    }
 }
 
 void Drawing::draw_outputs() {
