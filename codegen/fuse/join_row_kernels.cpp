@@ -51,10 +51,20 @@ class RowKernels {
         for (int reader : readers)
             if (group_of(reader) != other) return;
         if (other < 0 || group(other).form != Form::rows || leads_to(own, other) ||
-            !(group(other).domain == group(own).domain))
+            !(group(other).domain == group(own).domain) || looks_up(other, own))
             return;
         group(own).reduces = group(own).reduces || group(other).reduces;
         move_nodes(other, own);
+    }
+
+    /// Whether kernel `reader` looks up what kernel `writer` computes: it reads other rows than its
+    /// own, from memory.
+    bool looks_up(int reader, int writer) {
+        for (int id : group(reader).nodes)
+            if (graph_[id].op == Op::gather)
+                for (int input : {graph_[id].inputs[0], graph_[id].inputs[1]})
+                    if (group_of(input) == writer) return true;
+        return false;
     }
 
     /// The kernels of a concatenation's parts, those that are row kernels over the same rows.
@@ -129,6 +139,7 @@ class RowKernels {
         return values;
     }
     void collect_inputs(int id, const Shape& domain, std::set<int>& values) const {
+        if (graph_[id].op == Op::gather) return;  // of other rows
         for (int input : graph_[id].inputs) {
             if (input <= 0) continue;
             if (inlined_[std::size_t(input)]) collect_inputs(input, domain, values);

@@ -166,3 +166,11 @@ TEST_CASE("what is prepared once reads nothing that each run writes") {
                 CHECK(plan.tensors[std::size_t(argument)].role != plan::Role::output);
     }
 }
+
+TEST_CASE("a table that is computed is in memory before its rows are looked up") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor table = exp(s.input("x", {8, "len"}));
+    s.output("y", gather(table, s.input("ids", {8}, i32)));
+    CHECK(compiled(graph).fused.groups.size() == 2);
+}
