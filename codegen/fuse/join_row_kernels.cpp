@@ -119,7 +119,9 @@ class RowKernels {
             const std::set<int> theirs = values_of(rows);
             const bool shares = std::any_of(values.begin(), values.end(),
                                             [&](int id) { return theirs.contains(id); });
-            if (!shares || leads_to(target, g) || leads_to(g, target)) continue;
+            if (!shares || reads(target, columns.anchor) || leads_to(target, g) ||
+                leads_to(g, target))
+                continue;
             rows.sums.push_back(columns.anchor);
             std::sort(rows.sums.begin(), rows.sums.end());
             return move_nodes(g, target);
@@ -127,6 +129,12 @@ class RowKernels {
         columns.form = Form::rows;
         columns.sums = {columns.anchor};
         columns.anchor = -1;
+    }
+
+    /// Whether kernel `reader` reads a value of another kernel.
+    bool reads(int reader, int id) const {
+        const std::vector<int> all = outside_readers(id, group_of(id));
+        return std::any_of(all.begin(), all.end(), [&](int r) { return group_of(r) == reader; });
     }
 
     /// The values in the shape of the group's domain that it computes or reads.

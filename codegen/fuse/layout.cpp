@@ -31,23 +31,23 @@ std::optional<std::vector<Factor>> split(const std::vector<Factor>& factors,
                                          const std::vector<Dim>& sizes) {
     std::vector<Factor> result(sizes.size());
     std::size_t at = factors.size();
-    Dim rest(1), stride(0);  // the rest of the factor being split, from its inner end
+    Dim taken(1), extent(1), stride(0);  // of the factor being split, from its inner end
     for (std::size_t i = sizes.size(); i-- > 0;) {
         const Dim size = sizes[i].without_label();
         result[i] = {size, Dim(0)};
         if (size.is_one()) continue;
-        if (rest.is_one()) {
+        if (taken == extent) {
             if (at == 0) return std::nullopt;
             --at;
-            rest = factors[at].extent;
+            taken = Dim(1);
+            extent = factors[at].extent;
             stride = factors[at].stride;
         }
-        if (!rest.divisible_by(size)) return std::nullopt;
         result[i].stride = stride;
-        rest = rest / size;
+        taken = taken * size;
         stride = stride * size;
     }
-    if (!rest.is_one() || at != 0) return std::nullopt;
+    if (!(taken == extent) || at != 0) return std::nullopt;
     return result;
 }
 

@@ -190,6 +190,9 @@ class Graph {
         return claim(hash);
     }
 
+    /// Whether a pass adds nodes, or a gradient rule: names of sizes are checked in models alone.
+    constexpr bool in_pass() const { return origin_.active; }
+
     /// Where new nodes say they come from, in passes.
     struct Origin {
         bool active = false;

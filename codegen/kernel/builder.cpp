@@ -90,7 +90,7 @@ Id Builder::map(Elementwise function, std::vector<Id> operands) {
     return make(Map{function, std::move(operands)});
 }
 
-Id Builder::to_i32(Id x) { return make(Map{Elementwise::identity, {x}, true}); }
+Id Builder::cast(Id x, DType type) { return make(Map{Elementwise::identity, {x}, type}); }
 
 Id Builder::random(int site, double probability, std::vector<Stride> row,
                    std::vector<Stride> column) {

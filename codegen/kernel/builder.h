@@ -41,8 +41,8 @@ class Builder {
     Id index(AxisId axis);
     Id load(Access access);
     Id map(Elementwise function, std::vector<Id> operands);
-    /// The whole part of a number, or 0 and 1 of a boolean.
-    Id to_i32(Id x);
+    /// A value as f32, or as i32: the whole part of a number, 0 and 1 of a boolean.
+    Id cast(Id x, DType type);
     Id random(int site, double probability, std::vector<Stride> row, std::vector<Stride> column);
     Id reduce(Reduction reduction, Id operand, std::vector<AxisId> axes);
     Id contract(Id a, Id b, std::vector<AxisId> axes, Factors factors = Factors::f32);

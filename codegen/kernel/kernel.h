@@ -31,6 +31,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -101,11 +102,12 @@ struct Index {
 struct Load {
     Access access;
 };
-/// With `to_i32`, of identity: the whole part of a number, i32's smallest where i32 cannot hold it.
+/// With `cast_to`, of identity: the value as that type. To i32, the whole part of a number, i32's
+/// smallest where i32 cannot hold it.
 struct Map {
     Elementwise function = Elementwise::identity;
     std::vector<Id> operands;
-    bool to_i32 = false;
+    std::optional<DType> cast_to = {};
 };
 /// The factor of dropout at (row, column): drawn from the counter (step, site, row, column / 4).
 /// A kernel is given its sites when it runs, so that steps that differ in nothing else share it.

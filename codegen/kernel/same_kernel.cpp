@@ -59,7 +59,9 @@ class Structure {
     void add(const Extent& extent) { add(extent.dim); }
     void add(const Index& index) { add(index.axis); }
     void add(const Load& load) { add(load.access); }
-    void add(const Map& map) { add(int(map.function)), add(map.operands), add(int(map.to_i32)); }
+    void add(const Map& map) {
+        add(int(map.function)), add(map.operands), add(map.cast_to ? int(*map.cast_to) : -1);
+    }
     void add(const Random& random) {
         add(int(std::find(sites_.begin(), sites_.end(), random.site) - sites_.begin()));
         add(random.probability), add(random.row), add(random.column);

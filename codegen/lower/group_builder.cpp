@@ -135,11 +135,8 @@ Id GroupBuilder::compute(int id) {
             std::vector<Id> operands;
             for (int input : node.inputs)
                 if (input > 0) operands.push_back(value(input));
-            if (node.function == Elementwise::identity && node.dtype == i32)
-                return builder_.to_i32(operands[0]);
-            if (node.function == Elementwise::identity)  // a cast: i32 and bool tiles meet a float
-                return builder_.map(Elementwise::add,
-                                    {operands[0], builder_.constant(0, node.dtype)});
+            if (node.function == Elementwise::identity)
+                return builder_.cast(operands[0], node.dtype == i32 ? i32 : f32);
             return builder_.map(node.function, operands);
         }
         default: throw InternalError("lower: no tile for op " + std::string(row_of(node.op).name));

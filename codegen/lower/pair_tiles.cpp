@@ -274,8 +274,7 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
     }
     if (what.function == Elementwise::identity) {
         if (what.dtype == function_[what.inputs[0]].dtype) return operands[0];
-        if (what.dtype == i32) return builder_.to_i32(operands[0]);
-        return builder_.map(Elementwise::add, {operands[0], builder_.constant(0, what.dtype)});
+        return builder_.cast(operands[0], what.dtype == i32 ? i32 : f32);
     }
     return builder_.map(what.function, operands);
 }

@@ -56,15 +56,17 @@ constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, 
 }
 
 /// What two shapes broadcast to; writes why not into `why` and returns false when they do not.
-constexpr bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result, Text& why) {
+/// A named axis of one position is not repeated, unless names do not matter (`named`).
+constexpr bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result, Text& why,
+                                bool named = true) {
     int rank = a.rank() > b.rank() ? a.rank() : b.rank();
     result = {};
     for (int i = 0; i < rank; ++i) {
         int in_a = i - (rank - a.rank()), in_b = i - (rank - b.rank());
         Dim x = in_a < 0 ? Dim(1) : a[in_a], y = in_b < 0 ? Dim(1) : b[in_b];
-        if (fits(x, y)) result.push(x.label() ? x : y);
-        else if (y.is_one() && !y.label()) result.push(x);
-        else if (x.is_one() && !x.label()) result.push(y);
+        if (fits(x, y) || (!named && x == y)) result.push(x.label() ? x : y);
+        else if (y.is_one() && !(named && y.label())) result.push(x);
+        else if (x.is_one() && !(named && x.label())) result.push(y);
         else {
             why << x << " is not " << y;
             return false;
@@ -147,7 +149,7 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
         why << name_of(x.dtype()) << " is not " << name_of(y.dtype()) << " (use cast)";
         return detail::mismatch(graph, function, x, y, why, a.location);
     }
-    if (!detail::broadcast_shapes(x.shape(), y.shape(), shape, why))
+    if (!detail::broadcast_shapes(x.shape(), y.shape(), shape, why, !graph.in_pass()))
         return detail::mismatch(graph, function, x, y, why, a.location);
     return make(graph, {.op = Op::elementwise,
                         .function = function,
@@ -269,9 +271,9 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
         why << name_of(x.dtype()) << " is not " << name_of(y.dtype()) << " (use cast)";
         return detail::mismatch(graph, Elementwise::where, x, y, why, a.location);
     }
-    if (!detail::broadcast_shapes(x.shape(), y.shape(), values, why))
+    if (!detail::broadcast_shapes(x.shape(), y.shape(), values, why, !graph.in_pass()))
         return detail::mismatch(graph, Elementwise::where, x, y, why, a.location);
-    if (!detail::broadcast_shapes(condition.shape(), values, shape, why))
+    if (!detail::broadcast_shapes(condition.shape(), values, shape, why, !graph.in_pass()))
         return detail::mismatch(graph, Elementwise::where, condition,
                                 x.rank() == values.rank() ? x : y, why, a.location);
     return make(graph, {.op = Op::elementwise,

@@ -307,6 +307,7 @@ std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,
     const Shape &q = graph[node.inputs[0]].shape, &v = graph[node.inputs[2]].shape;
     if (node.dtype != f32) return "its values are not float32";
     if (!q[-1].is_static() || !v[-1].is_static()) return "the width of its vectors is not known";
+    if (graph[node.inputs[1]].shape[-2].is_one()) return "there is one key";
     int captures = 0;
     for (const Node& leaf : function.forward.nodes) {
         captures += leaf.op == Op::input && capture_number(leaf.name) >= 0;

@@ -170,6 +170,7 @@ constexpr ParsedPattern read_pattern(const Pattern& pattern, std::initializer_li
         return parsed.mistake == PatternMistake::none;
     };
     if (fits(pattern.parsed)) return pattern.parsed;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the text of a literal
     const ParsedPattern letters(pattern.text.data(), true);
     return fits(letters) ? letters : pattern.parsed;
 }

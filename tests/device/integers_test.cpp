@@ -47,6 +47,7 @@ Graph graph_of_integers() {
     s.output("there and back", cast(cast(x, i32), f32));
     s.output("half", a / 2);
     s.output("quotient", a / b);
+    s.output("fraction", cast(a, f32) / (cast(b / 2, f32) + 0.5));
     s.output("compared", cast(a > 3, i32) + cast(x > 0.0, i32));
     s.output("chosen", where(a < b, a, b) / 2 + minimum(maximum(a, -3), 3) * 2);
     return graph;
@@ -69,9 +70,11 @@ plan::Model plan_of(const Graph& graph) {
         .plan;
 }
 
+bool is_float(const std::string& name) { return name == "there and back" || name == "fraction"; }
+
 std::vector<double> output_of(runtime::Instance& instance, const std::string& name,
                               std::size_t count) {
-    if (name == "there and back") {
+    if (is_float(name)) {
         const float* values = instance.output<float>(name);
         return {values, values + count};
     }
@@ -104,7 +107,8 @@ void check_integers_on(const std::string& target) {
         for (std::size_t i = 0; i < count; ++i) {
             CAPTURE(i);
             const double value = expected.values[i];
-            CHECK(actual[i] == (name == "there and back" ? double(float(value)) : value));
+            if (name == "fraction") CHECK(actual[i] == doctest::Approx(value).epsilon(1e-6));
+            else CHECK(actual[i] == (is_float(name) ? double(float(value)) : value));
         }
     }
 }
@@ -118,7 +122,7 @@ void check_positions_on(const std::string& target) {
     CHECK_NOTHROW(instance.run());
     instance.bind({{"n", 11}});
     CHECK_THROWS_WITH_AS(instance.run(),
-                         "integers_test.cpp:59: a slice of 11 from 0 does not lie within the 10 "
+                         "integers_test.cpp:60: a slice of 11 from 0 does not lie within the 10 "
                          "elements of its axis",
                          runtime::UserError);
 }

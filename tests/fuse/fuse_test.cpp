@@ -174,3 +174,12 @@ TEST_CASE("a table that is computed is in memory before its rows are looked up")
     s.output("y", gather(table, s.input("ids", {8}, i32)));
     CHECK(compiled(graph).fused.groups.size() == 2);
 }
+
+TEST_CASE("a sum over rows is no part of the kernel that reads it") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {5, "len"});
+    Tensor total = sum(x, 0, true);
+    s.output("y", where(x < total, x * 0.5, total));
+    CHECK(compiled(graph).fused.groups.size() == 2);
+}
