@@ -89,10 +89,17 @@ enum class AttentionResult : unsigned char { output, statistics, query, key, val
 
 /// A scan has many: sequences, initial states, and everything that its step reads besides.
 inline constexpr std::size_t kMaxInputs = 64;
+/// The ops that models write read at most so many: attention's queries, keys, values, lengths, mask.
+inline constexpr std::size_t kMostOperands = 5;
 using Inputs = std::array<int, kMaxInputs>;
-constexpr Inputs inputs_of(std::initializer_list<int> ids) {
+/// Made once: to fill 64 numbers for every node is most of a compiler's work on a model.
+inline constexpr Inputs kNoInputs = [] {
     Inputs inputs{};
     inputs.fill(-1);
+    return inputs;
+}();
+constexpr Inputs inputs_of(std::initializer_list<int> ids) {
+    Inputs inputs = kNoInputs;
     std::size_t count = 0;
     for (int id : ids) inputs[count++] = id;
     return inputs;
@@ -103,14 +110,14 @@ struct Node {
     Elementwise function = Elementwise::identity;  // elementwise
     DType dtype = DType::f32;
     Shape shape{};
-    Inputs inputs = inputs_of({});
-    int scope = 0;          // of the module that made it
-    int region = 0;         // 0: the graph itself; others: a score region
+    Inputs inputs = kNoInputs;
+    int scope = 0;  // of the module that made it
+    int region = 0;  // 0: the graph itself; others: a score region
     Location location{};
     std::string_view name{};  // input, parameter (leaf), output
-    double value = 0;       // constant, dropout and random (probability), norms (eps);
-                            // smoothed_cross_entropy (smoothing)
-    Dim dim{};              // extent; slice (first); gather (rows); output (see is_check)
+    double value = 0;  // constant, dropout and random (probability), norms (eps);
+        // smoothed_cross_entropy (smoothing)
+    Dim dim{};  // extent; slice (first); gather (rows); output (see is_check)
     int axis = 0;  // iota, softmax, slice, concat, batch_norm; reduce: bits; layer_norm:
         // first axis; smoothed_cross_entropy: the padding id; output: see is_check
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions

@@ -86,8 +86,11 @@ constexpr Tensor wrong_size(Graph& graph, const Node& node) {
 
 /// Adds a node, or passes on poison when an input is poison.
 constexpr Tensor make(Graph& graph, const Node& node) {
-    for (int input : node.inputs)
-        if (input == 0) return {&graph, 0};
+    // The ops of a model read few values; those of passes may read all that a node can.
+    std::size_t most = kMaxInputs;
+    if (std::is_constant_evaluated()) most = kMostOperands;
+    for (std::size_t i = 0; i < most; ++i)
+        if (node.inputs[i] == 0) return {&graph, 0};
     if (node.shape.is_wrong() || node.dim.mistake() != DimMistake::none)
         return detail::wrong_size(graph, node);
     return {&graph, graph.add(node)};

@@ -57,18 +57,22 @@ constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
             part(PairPart::key_index, i32, {})};
 }
 
-/// A score reads tables by one index: a row for every pair is no table to the next look-up.
-constexpr void check_score(Tensor of_pair, int region, Text& why) {
+/// A score reads tables by one index: a row for every pair is no table to the next look-up. `first`
+/// is the first node of the score.
+constexpr void check_score(Tensor of_pair, int first, int region, Text& why) {
     const Graph& graph = *of_pair.graph;
     std::vector<char> of_pairs;
-    of_pairs.assign(graph.nodes.size(), 0);
-    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+    of_pairs.assign(graph.nodes.size() - std::size_t(first), 0);
+    const auto is_of_pairs = [&](int input) {
+        return input >= first && of_pairs[std::size_t(input - first)];
+    };
+    for (int id = first; id < int(graph.nodes.size()); ++id) {
         const Node& node = graph[id];
         if (node.region != region) continue;
-        char& paired = of_pairs[std::size_t(id)];
-        paired = node.op == Op::pair;
-        for (int input : node.inputs) paired |= input > 0 && of_pairs[std::size_t(input)];
-        if (node.op != Op::gather || !of_pairs[std::size_t(node.inputs[0])] || why.size()) continue;
+        bool paired = node.op == Op::pair;
+        for (std::size_t i = 0; i < kMostOperands; ++i) paired |= is_of_pairs(node.inputs[i]);
+        of_pairs[std::size_t(id - first)] = paired;
+        if (node.op != Op::gather || !is_of_pairs(node.inputs[0]) || why.size()) continue;
         why << "its score looks up a row of the table " << graph[node.inputs[0]].shape
             << ", which is another one for every pair: look up a table once, by one index";
     }
@@ -100,8 +104,9 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
     if (why.size()) return wrong(why);
 
     const int outer = graph.region, region = graph.enter_region();
-    Tensor of_pair = score(make_pair(graph, q, k, location));
-    if (of_pair.graph && !of_pair.is_poison()) check_score(of_pair, region, why);
+    const Pair pair = make_pair(graph, q, k, location);
+    Tensor of_pair = score(pair);
+    if (of_pair.graph && !of_pair.is_poison()) check_score(of_pair, pair.q.id, region, why);
     const bool usable = is_usable(name, location, {q, of_pair});
     graph.leave_region(outer);
     if (!usable) return poison_of({q});
