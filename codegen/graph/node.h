@@ -89,7 +89,7 @@ enum class AttentionResult : unsigned char { output, statistics, query, key, val
 
 /// A scan has many: sequences, initial states, and everything that its step reads besides.
 inline constexpr std::size_t kMaxInputs = 64;
-/// The ops that models write read at most so many: attention's queries, keys, values, lengths, mask.
+/// The ops that models write read at most so many: attention, with its lengths and its mask.
 inline constexpr std::size_t kMostOperands = 5;
 using Inputs = std::array<int, kMaxInputs>;
 /// Made once: to fill 64 numbers for every node is most of a compiler's work on a model.
