@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/graph/known_sizes.h"
 #include "dsl/scope.h"
 #include "dsl/settings.h"
 
@@ -57,6 +58,7 @@ Graph build_graph(const SettingValues& values) {
         for (const auto& [name, value] : values) set_field(settings, name, value);
         Function(Scope{&graph}, settings);
     }
+    refuse_unknown_sizes(graph);
     return graph;
 }
 

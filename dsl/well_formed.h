@@ -7,6 +7,7 @@
 // prints its own stack of the user's calls.
 #pragma once
 
+#include "codegen/graph/known_sizes.h"
 #include "dsl/scope.h"
 
 namespace fovea {
@@ -38,6 +39,7 @@ template <class Model>
 constexpr Report report(Model model) {
     Graph graph;
     model(Scope{&graph});
+    refuse_unknown_sizes(graph);
     Report result;
     for (const Diagnostic& error : graph.errors)
         if (result.count < 3) result.messages[result.count++] = graph.render(error);
@@ -49,6 +51,7 @@ constexpr bool stop_at_first_error(Model model) {
     Graph graph;
     graph.strict = true;
     model(Scope{&graph});
+    refuse_unknown_sizes(graph);
     return true;
 }
 
@@ -109,6 +112,7 @@ template <class Model>
 constexpr int count_errors(Model model) {
     Graph graph;
     model(Scope{&graph});
+    refuse_unknown_sizes(graph);
     return int(graph.errors.size());
 }
 

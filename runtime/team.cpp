@@ -26,6 +26,16 @@ constexpr int kYields = 1000;  // on a free core as long as it takes to put a th
 constexpr auto kLate = std::chrono::microseconds(100);
 constexpr auto kMemory = std::chrono::milliseconds(100);
 
+/// A region is short when it takes no longer than this: a hundred times what a wait costs.
+constexpr Clock::rep kShort = Clock::duration(std::chrono::microseconds(100)).count();
+/// A thread that comes to a short region's end so long after the first was kept from its core.
+constexpr Clock::rep kHeldUp = Clock::duration(std::chrono::milliseconds(2)).count();
+
+/// How long the last region took that this thread began.
+thread_local Clock::rep last_region = kHeldUp;
+
+Clock::rep now() { return Clock::now().time_since_epoch().count(); }
+
 /// When cores that are shared may be taken to be free again, in ticks of the clock; 0: they are.
 std::atomic<Clock::rep> shared_until{0};
 
@@ -56,7 +66,22 @@ void note_shared_cores() {
                        std::memory_order_relaxed);
 }
 
-Team::Team() : processors_(processor_count()) {}
+Team::Team()
+    : processors_(processor_count()),
+      begun_(now()),
+      is_short_(last_region < kShort && !cores_are_shared()) {}
+
+Team::~Team() {
+    const Clock::rep ended = now();
+    last_region = ended - begun_;
+    const bool was_short = arrived_at_end_ != 0 && arrived_at_end_ - begun_ < kShort;
+    if (was_short && ended - arrived_at_end_ > kHeldUp) note_shared_cores();
+}
+
+void Team::end() {
+    if (!is_short_ || part().count > processors_) return wait();
+    if (part().index == 0) arrived_at_end_ = now();
+}
 
 Part Team::part() {
 #ifdef _OPENMP

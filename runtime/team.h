@@ -16,9 +16,15 @@ struct Part {
 class Team {
   public:
     Team();
+    ~Team();
+    Team(const Team&) = delete;
 
     /// Returns when every thread of the region has called it as often as this one.
     void wait();
+    /// Called by every thread as the last thing in the region. A short region, as the one before
+    /// was, is left to OpenMP's barrier, which follows anyway; in others it would keep the waiting
+    /// threads' cores for milliseconds, so they wait here.
+    void end();
     /// This thread's share of the region's work.
     static Part part();
 
@@ -28,6 +34,9 @@ class Team {
     bool yield(unsigned before);
 
     const int processors_;
+    const long long begun_;  // ticks of the steady clock
+    const bool is_short_;  // as far as the region before says
+    long long arrived_at_end_ = 0;  // the first thread
     // By std::atomic_ref alone: <atomic> would take a compiler longer than most kernels do.
     alignas(64) int arrived_ = 0;
     alignas(64) unsigned round_ = 0;

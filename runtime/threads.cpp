@@ -106,7 +106,6 @@ ThreadsBesideOthers::ThreadsBesideOthers() {
     if (threads == 1 || threads > processors) return;
     const int fewer = threads_beside(threads, processors, running_others(1));
     if (fewer == threads) return;
-    note_shared_cores();
     unbind_this_thread();
     before_ = threads;
 #ifdef _OPENMP

@@ -79,6 +79,16 @@ class Dim {
     std::vector<DimTerm> terms() const;
     constexpr const Symbol& label() const { return label_; }
     constexpr DimMistake mistake() const { return mistake_; }
+    /// Calls `visit` for each symbol of each term.
+    template <class Visit>
+    constexpr void each_symbol(Visit&& visit) const {
+        for (const ShortTerm& term : terms_)
+            for (const Symbol& symbol : term.symbols)
+                if (term.factor && symbol) visit(symbol);
+        if (!long_) return;
+        for (const DimTerm& term : terms())
+            for (const Symbol& symbol : term.symbols) visit(symbol);
+    }
     /// Whether it is more than two terms of at most three symbols: such a size has no short form,
     /// and models that are checked while compiling cannot have it.
     constexpr bool is_long() const { return long_ != nullptr; }

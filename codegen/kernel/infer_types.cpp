@@ -100,10 +100,11 @@ std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,
 DType operand_dtype(const Kernel& kernel, const Map& map) {
     if (works_in_floats(map.function) || map.cast_to == DType::f32) return DType::f32;
     const bool skip_condition = map.function == Elementwise::where;
-    bool integers = false, booleans = false;
+    bool integers = false, booleans = false, only_whole_i32 = true;
     for (std::size_t i = skip_condition ? 1 : 0; i < map.operands.size(); ++i) {
         const Node& node = kernel.nodes[std::size_t(map.operands[i])];
         auto constant = std::get_if<Constant>(&node.operation);
+        only_whole_i32 &= constant && node.dtype == DType::i32;
         if (constant && constant->value == std::floor(constant->value) &&
             std::fabs(constant->value) < 2147483648.0)
             continue;  // a whole number fits any type
@@ -111,7 +112,7 @@ DType operand_dtype(const Kernel& kernel, const Map& map) {
         integers |= node.dtype == DType::i32;
         booleans |= node.dtype == DType::boolean;
     }
-    if (integers) return DType::i32;
+    if (integers || only_whole_i32) return DType::i32;
     return booleans && works_in_booleans(map.function) ? DType::boolean : DType::f32;
 }
 

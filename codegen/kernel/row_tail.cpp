@@ -1,6 +1,7 @@
 #include "codegen/kernel/row_tail.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace fovea::kernel {
@@ -134,14 +135,23 @@ class RowTailFinder {
                kernel_.buffers[std::size_t(store.access.buffer)].dtype == DType::f32;
     }
 
+    /// The sum of `last` and 1, of the largest i32 itself: no row is longer.
+    Id position_after(Id last) {
+        constexpr double kLargest = std::numeric_limits<std::int32_t>::max();
+        if (const Constant* number = as<Constant>(kernel_, last))
+            return add(Constant{std::min(number->value + 1, kLargest)}, DType::i32);
+        if (!as<Index>(kernel_, last)) {
+            const Id largest = add(Constant{kLargest - 1}, DType::i32);
+            last = add(Map{Elementwise::minimum, {last, largest}}, DType::i32);
+        }
+        return add(Map{Elementwise::add, {last, add(Constant{1}, DType::i32)}}, DType::i32);
+    }
     Id make_bound() {
         Id bound = -1;
         for (Id comparison : mask_) {
             const Map map = *as<Map>(kernel_, comparison);
             Id upper = map.operands[1];
-            if (map.function == Elementwise::le)
-                upper =
-                    add(Map{Elementwise::add, {upper, add(Constant{1}, DType::i32)}}, DType::i32);
+            if (map.function == Elementwise::le) upper = position_after(upper);
             bound = bound < 0 ? upper : add(Map{Elementwise::minimum, {bound, upper}}, DType::i32);
         }
         return bound;

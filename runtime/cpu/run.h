@@ -27,14 +27,13 @@ inline void observe(const runtime::Call& call, int kernel) {
     if (call.observe) call_observer(call, kernel);
 }
 
-/// Inside the parallel region, after the last kernel. Threads wait for the last one here: at the
-/// end of the region OpenMP's would keep their cores for milliseconds.
+/// Inside the parallel region, after the last kernel.
 inline void finish(const runtime::Call& call, Team& team) {
     if (call.finish) {
         team.wait();
         call.finish(call.finish_state, team);
     }
-    team.wait();
+    team.end();
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

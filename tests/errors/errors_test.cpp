@@ -126,3 +126,19 @@ TEST_CASE("a size that is set keeps its name") {
     text << settings.src_vocab << " " << settings.hidden << " " << settings.tgt_vocab;
     CHECK(text.view() == "src_vocab=12 hidden=32 tgt_vocab");
 }
+
+namespace {
+
+void of_unknown_size(fovea::Scope s) {
+    s.output("y", s.input("x", {"batch", 9}) * fovea::sqrt(fovea::Dim("len")));
+}
+
+}  // namespace
+
+TEST_CASE("a size that nothing of the model has is refused when the model is whole") {
+    CHECK_THROWS_WITH_AS(
+        fovea::builder_of<of_unknown_size>()({}),
+        "errors_test.cpp:133: the size len is one of no input, output or parameter: "
+        "nobody can know it when the model runs",
+        fovea::UserError);
+}

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "codegen/kernel/builder.h"
+#include "codegen/kernel/infer_types.h"
 
 using namespace fovea;
 using namespace fovea::kernel;
@@ -65,6 +66,22 @@ TEST_CASE("the least of several bounds, and masks that say more than the bound s
     REQUIRE(bound);
     CHECK(bound->function == E::minimum);
     CHECK(count_where(rows.kernel) == 1);
+}
+
+TEST_CASE("a row up to and with a position ends after it") {
+    const Cut rows = cut([](Builder& it, Id x, Id, AxisId, AxisId key) {
+        return it.where(it.le(it.index(key), it.constant(4, i32)), x, it.constant(0));
+    });
+    REQUIRE(rows.tail);
+    const Constant* end = as<Constant>(rows.kernel, rows.tail->bound);
+    REQUIRE(end);
+    CHECK(end->value == 5);
+}
+
+TEST_CASE("a sum of whole constants is whole") {
+    Kernel kernel;
+    for (double number : {4.0, 1.0}) kernel.nodes.push_back({Constant{number}, {}, i32, ""});
+    CHECK(tile_dtype(kernel, Map{E::add, {0, 1}}, f32) == i32);
 }
 
 TEST_CASE("0 times anything is 0") {

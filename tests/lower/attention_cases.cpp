@@ -92,12 +92,22 @@ AttentionCase attention_case(int number) {
     const std::string score = kScores[std::size_t(number) % std::size(kScores)];
     const std::string name = kMasks[std::size_t(draw.below(int(std::size(kMasks))))];
     int heads = draw.below(3), width = kWidths[draw.below(6)], values = kWidths[draw.below(6)];
-    bool flat = heads == 0;
+    const bool flat = heads == 0;
     auto shape = [&](const char* length, int last) {
         return flat ? Shape{"batch", length, last} : Shape{"batch", heads, length, last};
     };
-    Tensor q = s.input("q", shape("queries", width)), k = s.input("k", shape("keys", width)),
-           v = s.input("v", shape("keys", values));
+    Draw layout(number + 5000);
+    int turned = 0;
+    auto operand = [&](const char* operand_name, const char* length, int last) {
+        Shape rows = shape(length, last);
+        if (layout.below(4) > 0) return s.input(operand_name, rows);
+        ++turned;
+        std::swap(rows[-1], rows[-2]);
+        const Tensor lying = s.input(operand_name, rows);
+        return flat ? rearrange(lying, "b d l -> b l d") : rearrange(lying, "b h d l -> b h l d");
+    };
+    Tensor q = operand("q", "queries", width), k = operand("k", "keys", width),
+           v = operand("v", "keys", values);
     Shape scores = q.shape();
     scores[-1] = k.dim(-2);
     Mask mask = mask_of(s, name, scores);
@@ -106,9 +116,9 @@ AttentionCase attention_case(int number) {
     AttentionOptions options{.dropout = draw.below(4) == 0 ? 0.3 : 0};
     result.training = options.dropout > 0;
     s.output("y", attend(s, score, q, k, v, mask, options));
-    result.text =
-        fmt::format("case {}: {} mask {}{} dropout {} heads {} width {} values {}", number, score,
-                    name, zero ? " zero" : "", options.dropout, heads, width, values);
+    result.text = fmt::format(
+        "case {}: {} mask {}{} dropout {} heads {} width {} values {} turned {}", number, score,
+        name, zero ? " zero" : "", options.dropout, heads, width, values, turned);
     return result;
 }
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "runtime/threads.h"
@@ -33,4 +35,43 @@ TEST_CASE("team: nobody passes a barrier before all have come to it") {
         set_threads(before);
         CHECK(behind == 0);
     }
+}
+
+TEST_CASE("team: regions end, short ones and long ones, in any order") {
+    using namespace std::chrono_literals;
+    for (const int threads : {1, 2, 3, 7}) {
+        const int before = thread_count();
+        set_threads(threads);
+        int ended = 0;
+        for (int region = 0; region < 60; ++region) {
+            Team team;
+#pragma omp parallel reduction(+ : ended)
+            {
+                team.wait();
+                if (region % 7 == 3 && Team::part().index == region % threads)
+                    std::this_thread::sleep_for(300us);
+                ++ended;
+                team.end();
+            }
+        }
+        set_threads(before);
+        CHECK(ended == 60 * threads);
+    }
+}
+
+TEST_CASE("team: a thread that holds up a short region's end shares its core") {
+    using namespace std::chrono_literals;
+    if (processor_count() < 2) return;
+    const int before = thread_count();
+    set_threads(2);
+    for (const bool late : {false, false, false, true}) {
+        Team team;
+#pragma omp parallel
+        {
+            if (late && Team::part().index == 1) std::this_thread::sleep_for(20ms);
+            team.end();
+        }
+    }
+    set_threads(before);
+    CHECK(cores_are_shared());
 }

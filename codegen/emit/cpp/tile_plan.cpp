@@ -7,6 +7,7 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/tile_axes.h"
 #include "codegen/emit/cpp/tile_joint_sums.h"
+#include "codegen/emit/cpp/tile_readers.h"
 #include "codegen/emit/cpp/tile_roots.h"
 #include "codegen/emit/cpp/tile_strip.h"
 #include "codegen/emit/cpp/tile_task.h"
@@ -226,6 +227,14 @@ class Planner {
         }
     }
 
+    void put_before_readers(Id loop, const Statement& turned) {
+        const int number = first_reader(plan_, loop, turned.source);
+        for (auto& [id, statement] : statement_)
+            if (statement.first == loop && statement.second >= number) ++statement.second;
+        std::vector<Statement>& block = plan_.blocks[loop];
+        block.insert(block.begin() + number, turned);
+    }
+
     /// A copy of a loaded tile with another axis in the lanes, made where the tile is loaded.
     void turn(Id load, AxisId lane) {
         if (plan_.turned.contains(load)) return;
@@ -240,7 +249,7 @@ class Planner {
         statement.kind = Kind::turn;
         statement.place = {row, lane};
         statement.source = load;
-        plan_.blocks[home].push_back(statement);
+        put_before_readers(home, statement);
         plan_.turned[load] = {{row, lane}, home};
     }
 

@@ -121,7 +121,8 @@ bool draw_operator(Drawing& d, Line& line) {
     line.operands = {x};
     line.whole = {d.below(int(kOperators.size())), kind, d.chance(0.3)};
     line.numbers = {d.number()};
-    line.dims = {d.dim()};
+    const Shape of_x = d.tensor(x).shape();
+    line.dims = {of_x.rank() ? of_x[d.below(of_x.rank())] : Dim(3)};
     if (kind < 7) {
         const Shape shape = d.tensor(x).shape();
         const int other = d.chance(0.5) ? d.pick([&](const Tensor& y) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "codegen/graph/known_sizes.h"
 #include "codegen/graph/rewrite.h"
 
 namespace fovea::tool::fuzz {
@@ -69,6 +70,7 @@ Built build(const Recipe& recipe) {
         Scope{&built.graph}.output(intern(name).data(), made[std::size_t(output)]);
         built.source += fmt::format("    s.output(\"{}\", t{});\n", name, output);
     }
+    refuse_unknown_sizes(built.graph);
     built.source += "}\n";
     return built;
 }

@@ -1,0 +1,45 @@
+// Whether the sizes that a model computes with are sizes of its inputs, outputs or parameters:
+// others would be known to nobody who runs it.
+#pragma once
+
+#include <vector>
+
+#include "codegen/graph/graph.h"
+
+namespace fovea {
+
+/// Refuses the first operand that is a size which no input, output or parameter has. Called when a
+/// model is whole.
+constexpr void refuse_unknown_sizes(Graph& graph) {
+    std::vector<Symbol> known;
+    const auto is_known = [&](const Symbol& symbol) {
+        for (const Symbol& other : known)
+            if (other == symbol) return true;
+        return false;
+    };
+    for (const Node& node : graph.nodes) {
+        const bool bears =
+            node.op == Op::input || node.op == Op::parameter || node.op == Op::output;
+        if (!bears) continue;
+        for (const Dim& dim : node.shape)
+            dim.each_symbol([&](const Symbol& symbol) {
+                if (!is_known(symbol)) known.push_back(symbol);
+            });
+    }
+    for (const Node& node : graph.nodes) {
+        if (node.op != Op::extent) continue;
+        Symbol unknown;
+        node.dim.each_symbol([&](const Symbol& symbol) {
+            if (!is_known(symbol)) unknown = symbol;
+        });
+        if (!unknown) continue;
+        Text text;
+        text << "the size " << unknown
+             << " is one of no input, output or parameter: nobody can know "
+             << "it when the model runs";
+        graph.fail(node.location, node.scope, text);
+        return;
+    }
+}
+
+}  // namespace fovea
