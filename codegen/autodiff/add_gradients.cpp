@@ -96,7 +96,10 @@ class Backward : public GradientSink {
     /// At the first of its results all others have their gradients.
     void visit_scan(int id) {
         std::vector<int> nodes = nodes_of_scan(graph_, id);
-        if (nodes.front() != id || !wanted_[std::size_t(id)]) return;
+        const bool is_wanted = std::any_of(nodes.begin(), nodes.end(), [&](int node) {
+            return node < count_ && wanted_[std::size_t(node)];
+        });
+        if (nodes.front() != id || !is_wanted) return;
         const ScanFunction& function = *scan_of(graph_, id).function;
         std::vector<Tensor> cotangents(std::size_t(function.states + function.results));
         bool any = false;

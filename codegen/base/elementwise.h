@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 
 #include "codegen/base/dtype.h"
@@ -115,6 +116,29 @@ inline constexpr ElementwiseRow kElementwise[] = {
 };
 
 constexpr const ElementwiseRow& row_of(Elementwise function) { return kElementwise[int(function)]; }
+
+/// A whole number in i32, which wraps around as two's complement does.
+inline double wrapped(std::int64_t whole) { return double(std::int32_t(std::uint32_t(whole))); }
+
+/// f(x, y, z) of other types.
+inline double plain_value(Elementwise function, double x, double y, double z) {
+    return row_of(function).value(x, y, z);
+}
+
+/// f(x, y, z) of i32: sums, differences and products wrap around, quotients are whole parts.
+inline double whole_value(Elementwise function, double x, double y, double z) {
+    constexpr double kExact = 0x1p53;
+    if (!(std::fabs(x) < kExact && std::fabs(y) < kExact))
+        return whole_part(row_of(function).value(x, y, z));
+    const auto a = std::int64_t(x), b = std::int64_t(y);
+    switch (function) {
+        case Elementwise::neg: return wrapped(-a);
+        case Elementwise::add: return wrapped(a + b);
+        case Elementwise::sub: return wrapped(a - b);
+        case Elementwise::mul: return wrapped(std::int64_t(std::uint64_t(a) * std::uint64_t(b)));
+        default: return whole_part(row_of(function).value(x, y, z));
+    }
+}
 
 constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kElementwise); ++i)

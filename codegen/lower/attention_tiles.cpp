@@ -108,7 +108,14 @@ PairTiles AttentionTiles::pairs(const Graph& function) {
 
 Id AttentionTiles::scores(Id live) {
     constexpr double kLog2e = 1.4426950408889634;
-    return builder().named(pairs(function().forward).output("score", {}, kLog2e, live), "scores");
+    Id score = pairs(function().forward).output("score", {}, kLog2e, live);
+    // One that is the same for all keys, or queries, is a tile of all pairs nevertheless.
+    std::vector<AxisId> missing;
+    const std::vector<AxisId> own = builder().kernel().nodes[std::size_t(score)].axes;
+    for (AxisId axis : {q, k})
+        if (std::find(own.begin(), own.end(), axis) == own.end()) missing.push_back(axis);
+    if (!missing.empty()) score = builder().add(score, builder().fill(0, missing));
+    return builder().named(score, "scores");
 }
 
 Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {

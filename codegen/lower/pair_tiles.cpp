@@ -139,7 +139,6 @@ std::vector<AxisId> PairTiles::axes_of(Id tile) const {
 /// The sum of a product, over one axis after the other: first the one whose factors have the fewest
 /// axes among them. Numbers go with the first of them.
 Id PairTiles::sum(const Product& product) {
-    if (product.number == 0) return builder_.constant(0);
     std::vector<Id> tiles, scalars;
     for (const Factor& factor : product.factors) {
         Id tile = tile_of(factor);
@@ -155,6 +154,7 @@ Id PairTiles::sum(const Product& product) {
         over.erase(next);
         std::vector<Id> inside, rest;
         for (Id tile : tiles) (has_axis(tile, axis) ? inside : rest).push_back(tile);
+        if (inside.empty() && product.number == 0) continue;
         if (inside.empty()) throw InternalError("lower: a sum over what no factor moves along");
         rest.push_back(sum_along(axis, inside, scalars));
         scalars.clear();

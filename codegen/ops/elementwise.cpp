@@ -25,13 +25,13 @@ void elementwise_reference(const Evaluation& e, Array& result) {
         data[i] = e.inputs[i]->values.data();
     }
     double* out = result.values.data();
+    const auto evaluate = node.dtype == i32 ? whole_value : plain_value;
     for_each_index(e.shape, {strides[0], strides[1], strides[2]},
                    [&](std::int64_t a, std::int64_t b, std::int64_t c) {
                        double x = data[0][a], y = data[1] ? data[1][b] : 0;
-                       *out++ = row.value(x, y, data[2] ? data[2][c] : 0);
+                       *out++ = evaluate(node.function, x, y, data[2] ? data[2][c] : 0);
                    });
-    const bool divides = node.function == Elementwise::div && node.dtype == i32;
-    if (node.function == Elementwise::identity || divides)
+    if (node.function == Elementwise::identity)
         for (double& value : result.values) value = converted(value, node.dtype);
 }
 

@@ -107,8 +107,8 @@ constexpr bool is_logic(Elementwise function) {
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
     if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
-    bool logic = detail::is_logic(function), boolean = x.dtype() == DType::boolean;
-    if (function != Elementwise::identity && logic != boolean)
+    bool logic = detail::is_logic(function), of_booleans = x.dtype() == boolean;
+    if (function != Elementwise::identity && logic != of_booleans)
         return detail::dtype_error(*x.graph, function, x,
                                    logic ? "compare it first" : "use where(condition, a, b)",
                                    location);
@@ -284,10 +284,16 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
                         .location = a.location});
 }
 
-/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even).
+/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even); to
+/// bool, whether they are not 0.
 constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
     if (!is_usable("cast", location, {x})) return poison_of({x});
     if (x.dtype() == type) return x;
+    if (type == boolean) {
+        Operand value = x;
+        value.location = location;
+        return logical_not(binary(Elementwise::eq, value, 0), location);
+    }
     return make(*x.graph, {.op = Op::elementwise,
                            .function = Elementwise::identity,
                            .dtype = type,

@@ -104,7 +104,14 @@ void Interpreter::set(const std::string& name, Array value) {
 
 std::vector<std::int64_t> Interpreter::shape_of(const Node& node) const {
     std::vector<std::int64_t> shape;
-    for (const Dim& dim : node.shape) shape.push_back(value_of(sizes_, dim));
+    for (const Dim& dim : node.shape) {
+        shape.push_back(value_of(sizes_, dim));
+        if (shape.back() >= 0) continue;
+        Text text;
+        text << node.location.file_name() << ":" << node.location.line
+             << ": a size is negative: " << dim << " is " << shape.back();
+        throw UserError(std::string(text.view()));
+    }
     return shape;
 }
 

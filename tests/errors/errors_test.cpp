@@ -1,6 +1,7 @@
 // Wrong models throw the text that the compiler prints for them first (tests/compile_fail).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -129,16 +130,46 @@ TEST_CASE("a size that is set keeps its name") {
 
 namespace {
 
+void of_no_output(fovea::Scope s) { fovea::exp(s.input("x", {3})); }
+
+void of_four_mistakes(fovea::Scope s) {
+    fovea::Tensor x = s.input("x", {3, 4});
+    s.output("a", fovea::sum(x, 2));
+    s.output("b", x + s.input("y", {3, 5}));
+    s.output("c", fovea::unsqueeze(x, 9));
+    s.output("d", fovea::squeeze(x, 0));
+}
+
 void of_unknown_size(fovea::Scope s) {
     s.output("y", s.input("x", {"batch", 9}) * fovea::sqrt(fovea::Dim("len")));
 }
 
 }  // namespace
 
+TEST_CASE("the first mistakes of a model are listed, up to three, as the compiler lists them") {
+    std::string text;
+    try {
+        fovea::builder_of<of_four_mistakes>()({});
+    } catch (const fovea::UserError& error) {
+        text = error.what();
+    }
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    CHECK(text.starts_with("errors_test.cpp:137: "));
+    for (const char* next : {"\nerrors_test.cpp:138: ", "\nerrors_test.cpp:139: "})
+        CHECK(text.find(next) != text.npos);
+}
+
+TEST_CASE("a model without an output is refused") {
+    CHECK_THROWS_WITH_AS(
+        fovea::builder_of<of_no_output>()({}),
+        "errors_test.cpp:133: the model has no output: name what it gives with s.output(\"y\", y)",
+        fovea::UserError);
+}
+
 TEST_CASE("a size that nothing of the model has is refused when the model is whole") {
     CHECK_THROWS_WITH_AS(
         fovea::builder_of<of_unknown_size>()({}),
-        "errors_test.cpp:133: the size len is one of no input, output or parameter: "
+        "errors_test.cpp:144: the size len is one of no input, output or parameter: "
         "nobody can know it when the model runs",
         fovea::UserError);
 }

@@ -76,7 +76,7 @@ std::vector<ExpectedTensor> expected_tensors(const plan::Model& plan,
     options.tf32 = compiled.tf32;
     Interpreter reference(compiled.optimized, options);
     if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
-    set_all(reference, sample, values);
+    set_all(reference, sample.dims, values);
     const double gradients = std::max(largest_gradient(compiled.optimized, reference) / 10, 1e-3);
     std::vector<ExpectedTensor> expected;
     for (const auto& [tensor, step] : last_writers(plan, compiled.plan)) {
@@ -121,7 +121,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
             reference.round_to_bfloat16(rounded(compiled.fused));
         Values values = run.inputs;
         read(values);
-        set_all(reference, sample, values);
+        set_all(reference, sample.dims, values);
         double loss = 0;
         for (double part : reference.output("loss").values) loss += part;
         std::vector<float> gradients(parameters.flat_size());

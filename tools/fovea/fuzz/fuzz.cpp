@@ -41,7 +41,7 @@ po::options_description fuzz_options() {
     add("output,o", po::value<std::string>()->value_name("DIR"),
         "where the model files of failures are written; . by default");
     add("json", po::value<std::string>()->value_name("F"), "also write the failures as JSON");
-    add_target_options(options);
+    add_target_options(options, "reference");
     return options;
 }
 

@@ -1,5 +1,5 @@
-// Whether the sizes that a model computes with are sizes of its inputs, outputs or parameters:
-// others would be known to nobody who runs it.
+// What is refused when a model is whole: that it has no output, and sizes that nobody knows who
+// runs it.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace fovea {
 
-/// Refuses the first operand that is a size which no input, output or parameter has. Called when a
-/// model is whole.
+/// Refuses the first operand that is a size which no input, output or parameter has.
 constexpr void refuse_unknown_sizes(Graph& graph) {
     std::vector<Symbol> known;
     const auto is_known = [&](const Symbol& symbol) {
@@ -40,6 +39,22 @@ constexpr void refuse_unknown_sizes(Graph& graph) {
         graph.fail(node.location, node.scope, text);
         return;
     }
+}
+
+/// Refuses a model that gives nothing.
+constexpr void refuse_no_output(Graph& graph) {
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::output) return;
+    Text text;
+    text << "the model has no output: name what it gives with s.output(\"y\", y)";
+    graph.fail(graph.nodes.back().location, 0, text);
+}
+
+/// Called when a model is whole.
+constexpr void verify_whole(Graph& graph) {
+    if (!graph.errors.empty()) return;
+    refuse_no_output(graph);
+    refuse_unknown_sizes(graph);
 }
 
 }  // namespace fovea
