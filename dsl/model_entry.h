@@ -36,6 +36,23 @@ struct ModelEntry {
     BuildGraph evaluation = {};    // with the loss that is reported; empty: that of `build`
 };
 
+/// The first mistakes of a model, together.
+class ModelMistakes : public UserError {
+  public:
+    explicit ModelMistakes(std::vector<std::string> texts)
+        : UserError(in_lines(texts)), texts_(std::move(texts)) {}
+
+    const std::vector<std::string>& texts() const { return texts_; }
+
+  private:
+    static std::string in_lines(const std::vector<std::string>& texts) {
+        std::string lines;
+        for (const std::string& text : texts) lines += (lines.empty() ? "" : "\n") + text;
+        return lines;
+    }
+    std::vector<std::string> texts_;
+};
+
 namespace detail {
 
 template <class Function>
@@ -47,7 +64,7 @@ struct SettingsOf<void (*)(Scope, Settings)> {
     using type = std::remove_cvref_t<Settings>;
 };
 
-/// The graph that `run` makes; UserError with its first mistakes, each in a line of its own.
+/// The graph that `run` makes.
 template <class Run>
 Graph graph_of(const Run& run) {
     constexpr std::size_t kMost = 3;
@@ -60,10 +77,10 @@ Graph graph_of(const Run& run) {
     }
     verify_whole(graph);
     graph.collects = false;
-    std::string text;
+    std::vector<std::string> mistakes;
     for (std::size_t i = 0; i < std::min(graph.errors.size(), kMost); ++i)
-        text += (i ? "\n" : "") + std::string(graph.render(graph.errors[i]).view());
-    if (!text.empty()) throw UserError(text);
+        mistakes.emplace_back(graph.render(graph.errors[i]).view());
+    if (!mistakes.empty()) throw ModelMistakes(mistakes);
     return graph;
 }
 

@@ -158,7 +158,9 @@ TEST_CASE("a function that the file lacks") {
     UserModel user;
     auto result = run_fovea({"show", user.file + ":nope"});
     CHECK(result.status == 2);
-    CHECK(result.output == "fovea: '" + user.file + "' has no function 'nope'\n");
+    CHECK(result.output == "fovea: '" + user.file +
+                               "' has no function 'nope'; models: mixer, wrong, total, select, "
+                               "computed, taken\n");
 }
 
 TEST_CASE("a typo in a pattern comes with the model's line and the pattern") {

@@ -16,7 +16,7 @@ namespace fovea::tool {
 
 namespace {
 
-constexpr std::string_view kGradient = ".grad";
+constexpr std::string_view kGradientSuffix = ".grad";
 constexpr double kRounding = 0x1p-53;  // of float64
 
 std::string stopped_name(int node) { return fmt::format("stopped {}", node); }
@@ -82,21 +82,20 @@ struct FiniteDifferences::State {
         for (const Node& node : program.gradient.nodes) {
             if (node.op != Op::output) continue;
             const std::string_view name = node.name;
-            if (!name.ends_with(kGradient)) outputs.emplace_back(name);
-            else names.emplace_back(name.substr(0, name.size() - kGradient.size()));
+            if (!name.ends_with(kGradientSuffix)) outputs.emplace_back(name);
+            else names.emplace_back(name.substr(0, name.size() - kGradientSuffix.size()));
         }
         has_loss = std::find(outputs.begin(), outputs.end(), "loss") != outputs.end();
     }
 
     /// Calls visit(output, i, weight) for each element that the objective is a sum of.
     template <class Visit>
-    void each_term(const Visit& visit) const {
+    void each_term(const Visit& visit) {
         for (const std::string& output : outputs) {
-            const auto cotangent = values.find(output + std::string(kGradient));
-            if (output == "loss") visit(output, 0, 1.);
-            else if (!has_loss && cotangent != values.end())
-                for (std::size_t i = 0; i < cotangent->second.values.size(); ++i)
-                    visit(output, i, cotangent->second.values[i]);
+            const auto cotangent = values.find(output + std::string(kGradientSuffix));
+            if (has_loss ? output != "loss" : cotangent == values.end()) continue;
+            for (std::size_t i = 0; i < plain.output(output).values.size(); ++i)
+                visit(output, i, has_loss ? 1 : cotangent->second.values[i]);
         }
     }
     double objective() {
@@ -133,7 +132,7 @@ FiniteDifferences::~FiniteDifferences() = default;
 const std::vector<std::string>& FiniteDifferences::names() const { return state_->names; }
 
 double FiniteDifferences::gradient(const std::string& name) {
-    const Array& gradient = state_->gradients.output(name + std::string(kGradient));
+    const Array& gradient = state_->gradients.output(name + std::string(kGradientSuffix));
     const std::vector<double> direction = draw_direction(gradient.values.size());
     double sum = 0;
     for (std::size_t i = 0; i < direction.size(); ++i) sum += gradient.values[i] * direction[i];
@@ -157,7 +156,7 @@ double FiniteDifferences::slope(const std::string& name, double h) {
 
 double FiniteDifferences::gradient_error(const std::string& name) {
     ErrorBounds bounds(state_->gradients, kRounding);
-    const Array& bound = bounds.of_output(name + std::string(kGradient));
+    const Array& bound = bounds.of_output(name + std::string(kGradientSuffix));
     return std::accumulate(bound.values.begin(), bound.values.end(), 0.);
 }
 

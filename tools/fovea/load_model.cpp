@@ -64,22 +64,14 @@ std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingVal
     return settings;
 }
 
-/// Each of several mistakes begins as messages of the command do.
-std::string in_lines_of_the_command(const std::string& mistakes) {
-    std::string text;
-    for (char c : mistakes) {
-        text += c;
-        if (c == '\n') text += "fovea: ";
-    }
-    return text;
-}
-
 /// What a model's function throws is the user's.
 Graph build(const ModelEntry& entry, const SettingValues& values) {
     try {
         return seal_scans(entry.build(values));
-    } catch (const UserError& error) {
-        throw UserError(in_lines_of_the_command(error.what()));
+    } catch (const ModelMistakes& mistakes) {
+        throw UserError(fmt::format("{}", fmt::join(mistakes.texts(), "\nfovea: ")));
+    } catch (const UserError&) {
+        throw;
     } catch (const InternalError&) {
         throw;
     } catch (const std::exception& error) {

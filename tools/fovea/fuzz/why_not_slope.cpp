@@ -10,7 +10,7 @@ namespace fovea::tool::fuzz {
 
 namespace {
 
-constexpr double kSteps[] = {1e-5, 1e-6, 1e-4, 1e-7, 1e-3};
+constexpr double kStepLengths[] = {1e-5, 1e-6, 1e-4, 1e-7, 1e-3};
 constexpr double kTolerance = 1e-4;  // of a slope
 
 /// A slope is certain to a part of its distance from the gradient when steps of three lengths in a
@@ -32,7 +32,7 @@ std::optional<std::string> why_not_slope(FiniteDifferences& differences, const s
                                          double scale) {
     const double gradient = differences.gradient(name);
     std::vector<std::pair<double, double>> slopes;  // by step
-    for (double step : kSteps) {
+    for (double step : kStepLengths) {
         const double slope = differences.slope(name, step * scale);
         if (std::abs(slope - gradient) <= kTolerance * std::abs(gradient)) return {};
         slopes.emplace_back(step, slope);
