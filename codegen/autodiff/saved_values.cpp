@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "codegen/graph/grows.h"
-#include "codegen/graph/node.h"
+#include "codegen/graph/axes.h"
 
 namespace fovea {
 
@@ -60,7 +59,7 @@ class Choice {
     bool is_computed_again(int id) const {
         switch (row_of(step_[id].op).op_class) {
             case OpClass::elementwise:
-                return step_[id].op != Op::gather && step_[id].op != Op::random &&
+                return !looks_up(step_[id]) && !op_def(step_[id].op).draws &&
                        !finishes_product(id) && !is_costly(id);
             case OpClass::view:
             case OpClass::copy: return true;
@@ -75,10 +74,7 @@ class Choice {
     }
     /// Many instructions for a value that takes no more memory than its operands.
     bool is_costly(int id) const {
-        const Node& node = step_[id];
-        if (node.op != Op::elementwise || !varies_[std::size_t(id)]) return false;
-        return (node.function == Elementwise::tanh || node.function == Elementwise::sigmoid ||
-                node.function == Elementwise::exp) &&
+        return varies_[std::size_t(id)] && cost_of(step_[id]) == Cost::many &&
                !grows(step_, id, varies_);
     }
     /// A product with what is put to it, element by element, and read nowhere before that.

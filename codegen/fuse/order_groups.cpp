@@ -6,6 +6,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
 
@@ -73,7 +74,7 @@ std::vector<bool> varying_nodes(const Graph& graph) {
     std::vector<bool> varies(graph.nodes.size(), false);
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         const Node& node = graph[id];
-        bool any = node.op == Op::input || node.op == Op::random;
+        bool any = node.op == Op::input || op_def(node.op).draws;
         for (int input : node.inputs) any = any || (input > 0 && varies[std::size_t(input)]);
         varies[std::size_t(id)] = any;
     }

@@ -6,6 +6,7 @@
 
 #include "codegen/fuse/estimate_attention.h"
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
 
@@ -59,7 +60,7 @@ class Counting {
                 work_.multiply_adds += size;
                 return;
             }
-            (is_transcendental(node.function) ? work_.transcendentals : work_.operations) += size;
+            (cost_of(node) == Cost::many ? work_.transcendentals : work_.operations) += size;
             work_.widest = std::max(work_.widest, size);
         }
     }

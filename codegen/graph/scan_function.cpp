@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
 
 namespace fovea {
@@ -105,7 +106,7 @@ Drawn without_random(const ScanFunction& from) {
     Drawn drawn;
     function.step = Rewrite::run(from.step, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = from.step[id];
-        if (node.op != Op::random) return {};
+        if (!op_def(node.op).draws) return {};
         drawn.random.push_back(node);
         return make(rewrite.target(), {.op = Op::input,
                                        .dtype = node.dtype,

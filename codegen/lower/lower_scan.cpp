@@ -5,12 +5,12 @@
 #include <string>
 
 #include "codegen/base/error.h"
+#include "codegen/graph/axes.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/kernel/same_kernel.h"
 #include "codegen/lower/group_builder.h"
 #include "codegen/lower/lower_group.h"
-#include "codegen/lower/row_axis.h"
 
 namespace fovea::lower {
 

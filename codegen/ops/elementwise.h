@@ -97,9 +97,15 @@ constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
     return fail(graph, location, graph.scope_of(operand.id), text);
 }
 
-constexpr bool is_logic(Elementwise function) {
-    return function == Elementwise::logical_and || function == Elementwise::logical_or ||
-           function == Elementwise::logical_not;
+/// What to do where a function does not take an operand of this type; nothing where it does.
+constexpr std::string_view hint_for(Elementwise function, DType operand) {
+    const Takes takes = row_of(function).takes;
+    if (takes == Takes::any) return {};
+    if (takes == Takes::booleans) return operand == DType::boolean ? "" : "compare it first";
+    if (operand == DType::boolean) return "use where(condition, a, b)";
+    if (operand == i32 && takes == Takes::floats)
+        return "ids become vectors with embedding, numbers with cast";
+    return {};
 }
 
 }  // namespace detail
@@ -107,16 +113,8 @@ constexpr bool is_logic(Elementwise function) {
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
     if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
-    bool logic = detail::is_logic(function), boolean = x.dtype() == DType::boolean;
-    if (function != Elementwise::identity && logic != boolean)
-        return detail::dtype_error(*x.graph, function, x,
-                                   logic ? "compare it first" : "use where(condition, a, b)",
-                                   location);
-    bool integer_ok = function == Elementwise::neg || function == Elementwise::identity;
-    if (x.dtype() == i32 && !integer_ok)
-        return detail::dtype_error(*x.graph, function, x,
-                                   "ids become vectors with embedding, numbers with cast",
-                                   location);
+    if (const std::string_view hint = detail::hint_for(function, x.dtype()); !hint.empty())
+        return detail::dtype_error(*x.graph, function, x, hint, location);
     return make(*x.graph, {.op = Op::elementwise,
                            .function = function,
                            .dtype = x.dtype(),
@@ -137,12 +135,10 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
     x = detail::lifted(graph, a, type);
     y = detail::lifted(graph, b, type);
     if (x.is_poison() || y.is_poison()) return {&graph, 0};
-    bool logic = detail::is_logic(function);
     for (Tensor operand : {x, y})
-        if (logic != (operand.dtype() == DType::boolean))
-            return detail::dtype_error(graph, function, operand,
-                                       logic ? "compare it first" : "use where(condition, a, b)",
-                                       a.location);
+        if (const std::string_view hint = detail::hint_for(function, operand.dtype());
+            !hint.empty())
+            return detail::dtype_error(graph, function, operand, hint, a.location);
     Text why;
     Shape shape;
     if (x.dtype() != y.dtype()) {

@@ -6,6 +6,7 @@
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/dropout.h"
 #include "codegen/ops/gather.h"
+#include "codegen/ops/mask_attributes.h"
 #include "codegen/ops/over_pairs.h"
 #include "codegen/ops/reduction.h"
 
@@ -114,10 +115,7 @@ class PlainAttention {
         OverPairs over(attributes_.function->forward, e_.target, leaves_);
         pairs_ = over.pairs();
         Tensor scores = broadcast(over.output("score"), pairs_);
-        Mask mask{.is_causal = attributes_.causal,
-                  .lens = e_.inputs[3],
-                  .allowed = e_.inputs[4],
-                  .masked_rows = node_.masked_rows};
+        Mask mask = ops::mask_of(e_.source, node_, e_.inputs[3], e_.inputs[4]);
         kept_ = kept_keys(e_.target, pairs_, mask);
         if (kept_) scores = masked(scores);
         if (node_.result == AttentionResult::statistics) return statistics(scores);
@@ -321,10 +319,26 @@ std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,
 
 namespace ops {
 
+namespace {
+
+std::string fused_attention_text(const Graph& graph, const Node& node) {
+    constexpr std::string_view kResults[]{"output",       "statistics",     "query gradient",
+                                          "key gradient", "value gradient", "capture gradient"};
+    return fmt::format("fused_attention {}", kResults[std::size_t(node.result)]) +
+           mask_text(graph, node);
+}
+
+}  // namespace
+
 OpDef fused_attention_def() {
     return {.op = Op::fused_attention,
+            .inputs = {3, int(kMaxInputs)},
+            .attribute = Attribute::attention,
+            .unique = true,
             .gradient = fused_attention_gradient,
-            .expand = fused_attention_expand};
+            .expand = fused_attention_expand,
+            .why_not_derivable = why_not_masked,
+            .text = fused_attention_text};
 }
 
 }  // namespace ops

@@ -12,14 +12,14 @@ constexpr std::size_t kCount = std::size(kOps);
 
 std::array<OpDef, kCount> make_list() {
     using namespace ops;
-    return {leaf_def(Op::poison),
-            leaf_def(Op::input),
-            leaf_def(Op::parameter),
+    return {poison_def(),
+            input_def(),
+            parameter_def(),
             constant_def(),
             extent_def(),
             iota_def(),
-            leaf_def(Op::pair),
-            leaf_def(Op::step),
+            pair_def(),
+            step_def(),
             elementwise_def(),
             einsum_def(),
             reduce_def(),

@@ -44,13 +44,7 @@ class Extraction {
         }
         for (int& input : node.inputs)
             if (input >= 0) input = mapped(input);
-        auto move_attribute = [&](const auto& from, auto& to) {
-            to.push_back(from[std::size_t(node.attribute)]);
-            node.attribute = int(to.size()) - 1;
-        };
-        if (node.op == Op::einsum) move_attribute(source_.einsums, extracted_.graph.einsums);
-        if (node.op == Op::rearrange)
-            move_attribute(source_.rearranges, extracted_.graph.rearranges);
+        copy_attribute(source_, node, extracted_.graph);
         return add(node);
     }
     /// A node of the region, a number, or a captured value.

@@ -4,10 +4,10 @@
 #include <map>
 #include <memory>
 
+#include "codegen/graph/batcher.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/movement.h"
-#include "codegen/optimize/over_steps.h"
 #include "codegen/optimize/step_parts.h"
 
 namespace fovea {
@@ -22,7 +22,7 @@ class Hoisting {
           from_(*scan_.function),
           step_(from_.step),
           parts_(split_step(from_)),
-          over_(step_, target_) {
+          over_(step_, target_, 1) {
         for (int i = 0; i < from_.inputs(); ++i)
             inputs_.push_back(rewrite.mapped(rewrite.source()[id].inputs[std::size_t(i)]));
         define_inputs();
@@ -34,7 +34,7 @@ class Hoisting {
     Tensor result(int number) {
         if (number < from_.states) return made(number);
         const int output = find_output(step_, scan_name(ScanName::result, number - from_.states));
-        const OverSteps::Value all = over_.value(step_[output].inputs[0]);
+        const Batched all = over_.value(step_[output].inputs[0]);
         if (all.along) return all.tensor;
         Shape shape{scan_.steps};
         for (const Dim& dim : all.tensor.shape()) shape.push(dim);
@@ -76,7 +76,7 @@ class Hoisting {
                 if (state || next || id >= int(step_.nodes.size())) return {};
                 if (!parts_.inside[std::size_t(id)]) return Tensor{&rewrite.target(), 0};
                 if (node.op != Op::input && !parts_.ahead.contains(id)) return {};
-                const OverSteps::Value value = over_.value(id);
+                const Batched value = over_.value(id);
                 const ScanName kind = value.along ? ScanName::value : ScanName::capture;
                 int& count = value.along ? function.sequences : function.captures;
                 (value.along ? outer_ : captures).push_back(value.tensor);
@@ -119,7 +119,7 @@ class Hoisting {
     const ScanFunction& from_;
     const Graph& step_;
     const StepParts parts_;
-    OverSteps over_;
+    Batcher over_;
     std::vector<Tensor> inputs_, outer_;
     const ScanFunction* function_ = nullptr;
     std::map<int, Tensor> made_;

@@ -58,7 +58,6 @@ bool is_builder_of_nodes(const std::string& from, const std::string& target) {
 
 /// Files that include a folder which theirs may not, and why.
 const std::map<std::pair<std::string, std::string>, std::string> kExceptions = {
-    {{"codegen/graph/derive_node.cpp", "codegen/ops"}, "verify_graph runs the shape rules again"},
     {{"codegen/ops/dropout.cpp", "runtime"}, "one Philox for the reference and for programs"},
 };
 

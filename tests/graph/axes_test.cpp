@@ -1,5 +1,5 @@
-// Steps whose rows do without each other, and those that mix them.
-#include "codegen/lower/row_axis.h"
+// What ops say of their axes, beside what they do; steps whose rows do without each other.
+#include "codegen/graph/axes.h"
 
 #include <doctest/doctest.h>
 #include <fovea.h>
@@ -15,12 +15,12 @@ std::string mixed(F&& step) {
     Scope s{&graph};
     Tensor x = s.input("x", {"batch", 4}), w = s.input("w", {4, 4});
     s.output("y", step(x, w));
-    return lower::why_rows_are_mixed(graph, Dim("batch").bare_symbol()).value_or("");
+    return why_rows_are_mixed(graph, Dim("batch").bare_symbol()).value_or("");
 }
 
 }  // namespace
 
-TEST_CASE("row_axis: what is done to each row apart") {
+TEST_CASE("axes: what is done to each row apart") {
     CHECK(mixed([](Tensor x, Tensor w) { return tanh(linear_product(x, w)) + x; }) == "");
     CHECK(mixed([](Tensor x, Tensor) { return x - sum(x, 1, true); }) == "");
     CHECK(mixed([](Tensor x, Tensor) { return concat(slice(x, 1, 0, 2), x, 1); }) == "");
@@ -28,7 +28,7 @@ TEST_CASE("row_axis: what is done to each row apart") {
     CHECK(mixed([](Tensor x, Tensor) { return einsum("b i, b j -> b i j", x, x); }) == "");
 }
 
-TEST_CASE("row_axis: what mixes rows, or moves them") {
+TEST_CASE("axes: what mixes rows, or moves them") {
     CHECK(mixed([](Tensor x, Tensor) { return x - sum(x, 0, true); }) == "reduce mixes them");
     CHECK(mixed([](Tensor x, Tensor w) { return w + sum(x, 0, true); }) == "reduce mixes them");
     CHECK(mixed([](Tensor x, Tensor) { return einsum("b i, b j -> i j", x, x); }) ==
