@@ -10,7 +10,7 @@ namespace {
 
 class Choice {
   public:
-    Choice(const Graph& step, const std::vector<std::string_view>& wanted)
+    Choice(const Graph& step, const std::vector<Port>& wanted)
         : step_(step), readers_(step.nodes.size(), 0) {
         saved_.needed.assign(step.nodes.size(), false);
         saved_.read.assign(step.nodes.size(), false);
@@ -22,12 +22,12 @@ class Choice {
             for (int input : node.inputs)
                 if (input > 0) ++readers_[std::size_t(input)];
             varies_[std::size_t(id)] = varies(node);
-            bool next = node.op == Op::output && node.name.starts_with("next");
+            bool next = node.port == Port{Role::next, node.port.number};
             if (next) is_next_[std::size_t(node.inputs[0])] = true;
         }
         for (int id = 1; id < int(step.nodes.size()); ++id) {
             const Node& node = step[id];
-            bool is_wanted = std::find(wanted.begin(), wanted.end(), node.name) != wanted.end();
+            bool is_wanted = std::find(wanted.begin(), wanted.end(), node.port) != wanted.end();
             if (node.op == Op::output && is_wanted) saved_.needed[std::size_t(id)] = true;
         }
     }
@@ -68,7 +68,7 @@ class Choice {
     }
     /// Of a step's own: not the same in every step.
     bool varies(const Node& node) const {
-        if (node.op == Op::input) return !node.name.starts_with("capture");
+        if (node.op == Op::input) return node.port.role != Role::capture;
         return std::any_of(node.inputs.begin(), node.inputs.end(),
                            [&](int input) { return input > 0 && varies_[std::size_t(input)]; });
     }
@@ -98,7 +98,7 @@ class Choice {
 
 }  // namespace
 
-SavedValues saved_values(const Graph& step, const std::vector<std::string_view>& wanted) {
+SavedValues saved_values(const Graph& step, const std::vector<Port>& wanted) {
     return Choice(step, wanted).run();
 }
 

@@ -80,8 +80,8 @@ class RowKernels {
         }
     }
     void collect_parts(int concat, std::vector<int>& parts) const {
-        for (int i : {0, 1}) {
-            const int part = graph_[concat].inputs[std::size_t(i)];
+        for (int part : graph_[concat].inputs) {
+            if (part <= 0) break;
             if (graph_[part].op == Op::concat) collect_parts(part, parts);
             else if (readers_[std::size_t(part)].size() == 1) parts.push_back(part);
         }

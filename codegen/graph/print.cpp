@@ -60,13 +60,13 @@ std::string indented(const Graph& step) {
 
 }  // namespace
 
-std::string text_of(const Dim& dim) {
+std::string dim_text(const Dim& dim) {
     Text text;
     text << dim;
     return std::string(text.view());
 }
 
-std::string text_of(double value) { return fmt::format("{:.9g}", value); }
+std::string number_text(double value) { return fmt::format("{:.9g}", value); }
 
 std::string print_axes(const EinsumAxes& axes) {
     return letters(axes.a) + ", " + letters(axes.b) + " -> " + letters(axes.out);
@@ -80,7 +80,7 @@ std::string print_axes(const RearrangeAxes& axes) {
         for (int i = 0; i < axes.input_group[g]; ++i, ++at)
             if (axes.input_group[g] > 1)
                 text +=
-                    ", " + letter(at) + "=" + text_of(axes.axis[std::size_t(at)].without_label());
+                    ", " + letter(at) + "=" + dim_text(axes.axis[std::size_t(at)].without_label());
     return text;
 }
 

@@ -30,7 +30,7 @@ Tensor attention_expand(const Expansion& e) {
     for (int id : score.captured) leaves.captures.push_back(e.value_of(id));
     OverPairs over(score.graph, e.target, leaves);
     Shape pairs = over.pairs();
-    Tensor scores = broadcast(over.output("score"), pairs);
+    Tensor scores = broadcast(over.output({Role::score}), pairs);
     Mask mask = mask_of(e.source, e.node(), e.inputs[3], e.inputs[4]);
     bool masked = mask.is_causal || mask.lens || mask.allowed;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
@@ -57,9 +57,7 @@ std::vector<IdOperand> attention_ids(const Graph& graph, const Node& node) {
 }
 
 std::string pair_text(const Graph&, const Node& node) {
-    constexpr std::string_view kParts[]{"query", "key",         "batch",
-                                        "head",  "query_index", "key_index"};
-    return fmt::format("pair {}", kParts[std::size_t(node.part)]);
+    return fmt::format("pair {}", name_of(node.port));
 }
 
 }  // namespace

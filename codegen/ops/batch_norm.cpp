@@ -60,7 +60,7 @@ Tensor batch_norm_derive(const Derivation& d) {
     return batch_norm(d.inputs[0], d.inputs[1], d.inputs[2], d.node.axis, d.node.value);
 }
 std::string batch_norm_text(const Graph&, const Node& node) {
-    return fmt::format("batch_norm axis={} eps={}", node.axis, text_of(node.value));
+    return fmt::format("batch_norm axis={} eps={}", node.axis, number_text(node.value));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ std::vector<IdOperand> smoothed_cross_entropy_ids(const Graph& graph, const Node
 }
 std::string smoothed_cross_entropy_text(const Graph&, const Node& node) {
     return fmt::format("smoothed_cross_entropy padding={} smoothing={}", node.axis,
-                       text_of(node.value));
+                       number_text(node.value));
 }
 
 }  // namespace

@@ -11,6 +11,10 @@ AxisUse aligned_axis(const Graph& graph, const Node& node, int operand, int axis
     return {Along::maps, axis + node.shape.rank() - own};
 }
 
+AxisUse all_but_axis(const Graph&, const Node& node, int, int axis) {
+    return axis == node.axis ? AxisUse{Along::moves} : AxisUse{Along::maps, axis};
+}
+
 Tensor aligned(const Batch& batch, int i, int rank) {
     Tensor x = batch.input(i);
     if (!batch.along(i)) return x;
@@ -34,6 +38,10 @@ std::string axis_text(const Graph&, const Node& node) {
     return fmt::format("{} axis={}", row_of(node.op).name, node.axis);
 }
 
+std::string first_text(const Graph&, const Node& node) {
+    return fmt::format("{} axis={} first={}", row_of(node.op).name, node.axis, dim_text(node.dim));
+}
+
 std::optional<std::string> why_no_site(const Graph& graph, int id) {
     const int site = graph[id].site;
     if (site < 0 || site >= graph.sites) return "its site does not exist";
@@ -41,7 +49,7 @@ std::optional<std::string> why_no_site(const Graph& graph, int id) {
 }
 
 std::string site_text(const Graph&, const Node& node) {
-    return fmt::format("{} p={} site={}", row_of(node.op).name, text_of(node.value), node.site);
+    return fmt::format("{} p={} site={}", row_of(node.op).name, number_text(node.value), node.site);
 }
 
 }  // namespace fovea::ops

@@ -97,15 +97,19 @@ constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
     return fail(graph, location, graph.scope_of(operand.id), text);
 }
 
-/// What to do where a function does not take an operand of this type; nothing where it does.
-constexpr std::string_view hint_for(Elementwise function, DType operand) {
-    const Takes takes = row_of(function).takes;
-    if (takes == Takes::any) return {};
-    if (takes == Takes::booleans) return operand == DType::boolean ? "" : "compare it first";
-    if (operand == DType::boolean) return "use where(condition, a, b)";
-    if (operand == i32 && takes == Takes::floats)
-        return "ids become vectors with embedding, numbers with cast";
-    return {};
+/// Whether a function that takes such operands takes one of this type.
+constexpr bool is_taken(Takes takes, DType operand) {
+    return takes == Takes::any ||
+           (takes == Takes::booleans
+                ? operand == DType::boolean
+                : operand != DType::boolean && (operand != i32 || takes == Takes::numbers));
+}
+/// Refuses an operand of a type that the function does not take, and says what to do.
+constexpr Tensor not_taken(Elementwise function, Tensor operand, Location location) {
+    std::string_view hint = "ids become vectors with embedding, numbers with cast";
+    if (operand.dtype() == DType::boolean) hint = "use where(condition, a, b)";
+    if (row_of(function).takes == Takes::booleans) hint = "compare it first";
+    return dtype_error(*operand.graph, function, operand, hint, location);
 }
 
 }  // namespace detail
@@ -113,8 +117,8 @@ constexpr std::string_view hint_for(Elementwise function, DType operand) {
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
     if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
-    if (const std::string_view hint = detail::hint_for(function, x.dtype()); !hint.empty())
-        return detail::dtype_error(*x.graph, function, x, hint, location);
+    if (!detail::is_taken(row_of(function).takes, x.dtype()))
+        return detail::not_taken(function, x, location);
     return make(*x.graph, {.op = Op::elementwise,
                            .function = function,
                            .dtype = x.dtype(),
@@ -135,10 +139,9 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
     x = detail::lifted(graph, a, type);
     y = detail::lifted(graph, b, type);
     if (x.is_poison() || y.is_poison()) return {&graph, 0};
-    for (Tensor operand : {x, y})
-        if (const std::string_view hint = detail::hint_for(function, operand.dtype());
-            !hint.empty())
-            return detail::dtype_error(graph, function, operand, hint, a.location);
+    const Takes takes = row_of(function).takes;
+    if (!detail::is_taken(takes, x.dtype())) return detail::not_taken(function, x, a.location);
+    if (!detail::is_taken(takes, y.dtype())) return detail::not_taken(function, y, a.location);
     Text why;
     Shape shape;
     if (x.dtype() != y.dtype()) {

@@ -90,7 +90,7 @@ Tensor scatter_add_derive(const Derivation& d) {
     return scatter_add(d.inputs[0], d.inputs[1], d.node.dim);
 }
 std::string scatter_add_text(const Graph&, const Node& node) {
-    return "scatter_add rows=" + text_of(node.dim);
+    return "scatter_add rows=" + dim_text(node.dim);
 }
 
 std::vector<IdOperand> row_ids(const Graph&, const Node& node) {

@@ -60,7 +60,7 @@ Tensor layer_norm_derive(const Derivation& d) {
     return layer_norm(d.inputs[0], d.inputs[1], d.inputs[2], d.node.value);
 }
 std::string layer_norm_text(const Graph&, const Node& node) {
-    return fmt::format("layer_norm axis={} eps={}", node.axis, text_of(node.value));
+    return fmt::format("layer_norm axis={} eps={}", node.axis, number_text(node.value));
 }
 
 }  // namespace

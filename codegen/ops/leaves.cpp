@@ -38,9 +38,9 @@ std::string parameter_text(const Graph& graph, const Node& node) {
     return "parameter " + graph.path(node.scope);
 }
 std::string constant_text(const Graph&, const Node& node) {
-    return "constant " + text_of(node.value);
+    return "constant " + number_text(node.value);
 }
-std::string extent_text(const Graph&, const Node& node) { return "extent " + text_of(node.dim); }
+std::string extent_text(const Graph&, const Node& node) { return "extent " + dim_text(node.dim); }
 
 /// Its values are the positions.
 AxisUse iota_axis(const Graph&, const Node& node, int, int axis) {

@@ -22,7 +22,8 @@ std::string mask_text(const Graph& graph, const Node& node) {
     if (node.masked_rows == MaskedRows::zero) text += " masked_rows=zero";
     if (attributes.score) text += fmt::format(" score=%{}", attributes.score);
     if (attributes.dropout > 0)
-        text += fmt::format(" dropout={} site={}", text_of(attributes.dropout), attributes.site);
+        text +=
+            fmt::format(" dropout={} site={}", number_text(attributes.dropout), attributes.site);
     return text;
 }
 

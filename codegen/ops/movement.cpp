@@ -1,7 +1,8 @@
-// rearrange, broadcast, slice and concat: float64 semantics and gradients.
+// rearrange, broadcast and slice: float64 semantics and gradients.
 #include "codegen/ops/movement.h"
 
 #include "codegen/ops/array_loop.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/elementwise.h"
 
@@ -73,43 +74,10 @@ void slice_reference(const Evaluation& e, Array& result) {
     });
 }
 
-/// x with zeros before and after along an axis, to the size that it has in `shape`.
-Tensor pad(Tensor x, int axis, const Dim& first, const Shape& shape) {
-    Graph& graph = *x.graph;
-    Shape before = shape, after = shape;
-    before[axis] = first;
-    after[axis] = shape[axis].without_label() - first - x.shape()[axis];
-    DType type = x.dtype();
-    if (!(before[axis] == Dim(0))) x = concat(full(graph, before, 0, type), x, axis);
-    if (!(after[axis] == Dim(0))) x = concat(x, full(graph, after, 0, type), axis);
-    return x;
-}
-
 void slice_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
     if (!sink.wants(0)) return;
-    Shape shape = sink.input(0).shape();
-    sink.add(0, pad(dy, node.axis, node.dim, shape));
-}
-
-void concat_reference(const Evaluation& e, Array& result) {
-    std::vector<std::int64_t> strides = strides_of(e.shape);
-    std::size_t axis = std::size_t(e.node().axis);
-    std::int64_t start = 0;
-    for (std::size_t k = 0; k < 2; ++k) {
-        const Array& x = *e.inputs[k];
-        const double* in = x.values.data();
-        for_each_index(x.shape, {strides, {}, {}},
-                       [&](std::int64_t at, std::int64_t, std::int64_t) {
-                           result.values[std::size_t(start + at)] = *in++;
-                       });
-        start += x.shape[axis] * strides[axis];
-    }
-}
-
-void concat_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
-    Dim first = sink.input(0).dim(node.axis), second = sink.input(1).dim(node.axis);
-    if (sink.wants(0)) sink.add(0, slice(dy, node.axis, 0, first));
-    if (sink.wants(1)) sink.add(1, slice(dy, node.axis, first, second));
+    const Dim whole = sink.input(0).dim(node.axis).without_label();
+    sink.add(0, pad(dy, node.axis, node.dim, whole - node.dim - dy.dim(node.axis)));
 }
 
 const RearrangeAxes& rearrangement_of(const Graph& graph, const Node& node) {
@@ -201,10 +169,6 @@ std::optional<std::string> why_no_broadcast(const Graph& graph, int id) {
     return {};
 }
 
-/// Of slices, concatenations and paddings: their own axis moves.
-AxisUse all_but_axis(const Graph&, const Node& node, int, int axis) {
-    return axis == node.axis ? AxisUse{Along::moves} : AxisUse{Along::maps, axis};
-}
 Tensor slice_batch(const Batch& b) {
     const Node& node = b.node();
     return slice(b.input(0), node.axis + b.axes, node.dim, node.shape[node.axis], node.location);
@@ -212,21 +176,6 @@ Tensor slice_batch(const Batch& b) {
 Tensor slice_derive(const Derivation& d) {
     return slice(d.inputs[0], d.node.axis, d.node.dim, d.node.shape[d.node.axis]);
 }
-std::string slice_text(const Graph&, const Node& node) {
-    return fmt::format("slice axis={} first={}", node.axis, text_of(node.dim));
-}
-
-Tensor concat_batch(const Batch& b) {
-    Tensor x = with_front(b, 0), y = with_front(b, 1);
-    Shape shape_x = x.shape(), shape_y = y.shape();
-    for (int i = 0; i < b.axes; ++i)
-        shape_x[i] = shape_y[i] = shape_x[i].is_one() ? shape_y[i] : shape_x[i];
-    x = broadcast(x, shape_x);
-    y = broadcast(y, shape_y);
-    return concat(x, y, b.node().axis + b.axes, b.node().location);
-}
-Tensor concat_derive(const Derivation& d) { return concat(d.inputs[0], d.inputs[1], d.node.axis); }
-
 }  // namespace
 
 OpDef rearrange_def() {
@@ -264,20 +213,7 @@ OpDef slice_def() {
             .batch = slice_batch,
             .derive = slice_derive,
             .why_not_derivable = why_no_axis,
-            .text = slice_text};
+            .text = first_text};
 }
-OpDef concat_def() {
-    return {.op = Op::concat,
-            .inputs = {2, 2},
-            .copied = 2,
-            .reference = concat_reference,
-            .gradient = concat_gradient,
-            .axis = all_but_axis,
-            .batch = concat_batch,
-            .derive = concat_derive,
-            .why_not_derivable = why_no_axis,
-            .text = axis_text};
-}
-
 }  // namespace ops
 }  // namespace fovea

@@ -21,15 +21,13 @@ OverPairs::OverPairs(const Graph& function, Graph& target, PairLeaves leaves)
     for (int id = 1; id < int(function.nodes.size()); ++id) batcher_.value(id);
 }
 
-Tensor OverPairs::output(std::string_view name) {
-    for (int id = 1; id < int(function_.nodes.size()); ++id) {
-        if (function_[id].op != Op::output || function_[id].name != name) continue;
-        const Batched value = batcher_.value(id);
-        Tensor x = value.tensor;
-        for (int i = 0; !value.along && i < pairs_.rank(); ++i) x = unsqueeze(x, 0);
-        return x;
-    }
-    throw InternalError("a score function has no output " + std::string(name));
+Tensor OverPairs::output(const Port& port) {
+    const int id = find_output(function_, port);
+    if (!id) throw InternalError("a score function has no output " + std::string(name_of(port)));
+    const Batched value = batcher_.value(id);
+    Tensor x = value.tensor;
+    for (int i = 0; !value.along && i < pairs_.rank(); ++i) x = unsqueeze(x, 0);
+    return x;
 }
 
 std::optional<Batched> OverPairs::leaf_or_contraction(int id) {
@@ -42,18 +40,19 @@ std::optional<Batched> OverPairs::leaf_or_contraction(int id) {
 /// A query's vector [batch, (heads,) queries, 1, width], a key's [batch, (heads,) 1, keys, width],
 /// a position along one of the axes, the cotangent, or a captured value.
 Batched OverPairs::leaf(const Node& node) {
-    int rank = pairs_.rank();
-    if (node.name == "query") return {unsqueeze(leaves_.query, rank - 1), true};
-    if (node.name == "key") return {unsqueeze(leaves_.key, rank - 2), true};
-    if (node.name == "score.grad") return {leaves_.cotangent, true};
-    if (node.name == "batch") return index(0);
-    if (node.name == "head") return index(rank == 3 ? -1 : 1);
-    if (node.name == "query_index") return index(rank - 2);
-    if (node.name == "key_index") return index(rank - 1);
-    int number = capture_number(node.name);
-    if (number < 0 || number >= int(leaves_.captures.size()))
-        throw InternalError("a score function has an unknown input " + std::string(node.name));
-    return {leaves_.captures[std::size_t(number)], false};
+    const int rank = pairs_.rank();
+    switch (node.port.role) {
+        case Role::query: return {unsqueeze(leaves_.query, rank - 1), true};
+        case Role::key: return {unsqueeze(leaves_.key, rank - 2), true};
+        case Role::score: return {leaves_.cotangent, true};
+        case Role::batch: return index(0);
+        case Role::head: return index(rank == 3 ? -1 : 1);
+        case Role::query_index: return index(rank - 2);
+        case Role::key_index: return index(rank - 1);
+        case Role::capture: return {leaves_.captures.at(std::size_t(node.port.number)), false};
+        default:
+            throw InternalError("a score function has an unknown input " + std::string(node.name));
+    }
 }
 
 /// Positions along an axis of the pairs; -1: an axis that is not there, whose one position is 0.

@@ -1,16 +1,16 @@
 // A function of one (query, key) pair, applied to all pairs at once.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "codegen/graph/batcher.h"
+#include "codegen/graph/ports.h"
 
 namespace fovea {
 
 /// The values of the inputs of a score function (see ScoreFunction): `query` [batch, (heads,)
 /// queries, width], `key` [.., keys, width], `cotangent` [.., queries, keys] where the function has
-/// an input `score.grad`.
+/// an input of the score's gradient.
 struct PairLeaves {
     Tensor query, key, cotangent{};
     std::vector<Tensor> captures{};
@@ -22,8 +22,8 @@ struct PairLeaves {
 class OverPairs {
   public:
     OverPairs(const Graph& function, Graph& target, PairLeaves leaves);
-    /// Output `name` [batch, (heads,) queries, keys, …], of size 1 where pairs share it.
-    Tensor output(std::string_view name);
+    /// An output [batch, (heads,) queries, keys, …], of size 1 where pairs share it.
+    Tensor output(const Port& port);
     /// [batch, (heads,) queries, keys]
     const Shape& pairs() const { return pairs_; }
 

@@ -16,8 +16,8 @@ std::optional<std::string> why_no_scan(const Graph& graph, int id) {
     if (!scan.function) return {};
     const ScanFunction& function = *scan.function;
     const Graph& step = function.step;
-    auto fits_input = [&](int i, ScanName kind, int number, int skipped) {
-        const int inside = find_input(step, scan_name(kind, number));
+    auto fits_input = [&](int i, Role role, int number, int skipped) {
+        const int inside = find_input(step, {role, number});
         const int from = node.inputs[std::size_t(i)];
         const Shape& outside = graph[from].shape;
         if (!inside || outside.rank() != step[inside].shape.rank() + skipped) return false;
@@ -30,9 +30,9 @@ std::optional<std::string> why_no_scan(const Graph& graph, int id) {
         if (from <= 0) return "its step has more inputs";
         const bool sequence = i < function.sequences;
         const int state = i - function.sequences, capture = state - function.states;
-        const bool fits = sequence      ? fits_input(i, ScanName::value, i, 1)
-                          : capture < 0 ? fits_input(i, ScanName::state, state, 0)
-                                        : fits_input(i, ScanName::capture, capture, 0);
+        const bool fits = sequence      ? fits_input(i, Role::value, i, 1)
+                          : capture < 0 ? fits_input(i, Role::state, state, 0)
+                                        : fits_input(i, Role::capture, capture, 0);
         if (!fits) return "input " + std::to_string(i) + " is not what its step reads";
         if (sequence && !(graph[from].shape[0] == scan.steps)) return "a sequence has other steps";
     }
@@ -43,7 +43,7 @@ std::optional<std::string> why_no_scan(const Graph& graph, int id) {
 
 std::string scan_text(const Graph& graph, const Node& node) {
     const ScanAttributes& scan = graph.scans[std::size_t(node.attribute)];
-    std::string text = "scan steps=" + text_of(scan.steps.without_label());
+    std::string text = "scan steps=" + dim_text(scan.steps.without_label());
     if (scan.reverse) text += " reverse";
     if (!scan.function) return text + (node.axis == int(StepPart::state) ? " state" : " result");
     const int states = scan.function->states;

@@ -117,11 +117,11 @@ class Analysis {
         const Shape& queries = graph_[attention->inputs[0]].shape;
         const Shape& keys = graph_[attention->inputs[1]].shape;
         const auto below = [](const Dim& size) { return between(Dim(0), size + Dim(-1)); };
-        switch (node.part) {
-            case PairPart::batch: return below(queries[0]);
-            case PairPart::head: return below(queries.rank() == 4 ? queries[1] : Dim(1));
-            case PairPart::query_index: return below(queries[-2]);
-            case PairPart::key_index: return below(keys[-2]);
+        switch (node.port.role) {
+            case Role::batch: return below(queries[0]);
+            case Role::head: return below(queries.rank() == 4 ? queries[1] : Dim(1));
+            case Role::query_index: return below(queries[-2]);
+            case Role::key_index: return below(keys[-2]);
             default: return {.computed = DimRange{}};
         }
     }
@@ -165,7 +165,7 @@ class Analysis {
         if (number < 0) return {.computed = DimRange{}};
         const std::vector<Contents> inputs = contents_of_inputs(graph_, id, of_);
         const std::vector<Contents> inside = contents_of(function.step, &inputs);
-        const int output = find_output(function.step, scan_name(ScanName::result, number));
+        const int output = find_output(function.step, Port{Role::result, number});
         return moved(inside[std::size_t(function.step[output].inputs[0])]);
     }
 
@@ -236,12 +236,12 @@ std::vector<Contents> contents_of_inputs(const Graph& graph, int scan,
     for (int i = 0; i < function.inputs(); ++i) {
         const int state = i - function.sequences, capture = state - function.states;
         const Contents& from = outside[std::size_t(graph[scan].inputs[std::size_t(i)])];
-        const auto at = [&](ScanName kind, int number) -> Contents& {
-            return inside[std::size_t(find_input(function.step, scan_name(kind, number)))];
+        const auto at = [&](Role role, int number) -> Contents& {
+            return inside[std::size_t(find_input(function.step, {role, number}))];
         };
-        if (state < 0) at(ScanName::value, i) = moved(from);
-        else if (capture < 0) at(ScanName::state, state).computed = DimRange{};
-        else at(ScanName::capture, capture) = from;
+        if (state < 0) at(Role::value, i) = moved(from);
+        else if (capture < 0) at(Role::state, state).computed = DimRange{};
+        else at(Role::capture, capture) = from;
     }
     return inside;
 }

@@ -24,8 +24,7 @@ class Split {
 
     StepParts run() {
         for (int id = 1; id < int(step_.nodes.size()); ++id)
-            if (step_[id].op == Op::output && step_[id].name.starts_with("result"))
-                place_result(step_[id].inputs[0]);
+            if (step_[id].port.role == Role::result) place_result(step_[id].inputs[0]);
         parts_.stored.assign(stored_.begin(), stored_.end());
         for (int id = 1; id < int(step_.nodes.size()); ++id)
             if (next_[std::size_t(id)]) enter(id);
@@ -44,8 +43,8 @@ class Split {
             const Node& node = step_[id];
             const std::size_t at = std::size_t(id);
             if (node.op == Op::input) {
-                of_state_[at] = node.name.starts_with("state");
-                captures_[at] = node.name.starts_with("capture");
+                of_state_[at] = node.port.role == Role::state;
+                captures_[at] = node.port.role == Role::capture;
                 varies_[at] = !captures_[at];
                 possible_[at] = !of_state_[at];
                 continue;
@@ -73,7 +72,7 @@ class Split {
     void find_core() {
         for (int id = int(step_.nodes.size()) - 1; id > 0; --id) {
             const Node& node = step_[id];
-            const bool is_next = node.op == Op::output && node.name.starts_with("next");
+            const bool is_next = node.port.role == Role::next;
             if (is_next) next_[std::size_t(node.inputs[0])] = true;
             if (is_next || core_[std::size_t(id)])
                 for_inputs(id, [&](std::size_t input) { core_[input] = true; });

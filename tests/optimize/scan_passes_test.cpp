@@ -1,5 +1,6 @@
 // What leaves a loop, and the passes that tidy up behind it: values stay the same.
 #include "codegen/graph/scan_function.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/scan.h"
@@ -45,11 +46,7 @@ const Graph& step_of(const Graph& graph) {
 
 /// [4, 6]: zeros but for `value` in the columns from `first` on.
 Tensor padded(Tensor value, std::int64_t first) {
-    const std::int64_t behind = 6 - first - value.dim(1).value();
-    Tensor y = value;
-    if (first) y = concat(full(*value.graph, {4, first}, 0), y, 1);
-    if (behind) y = concat(y, full(*value.graph, {4, behind}, 0), 1);
-    return y;
+    return pad(value, 1, first, 6 - first - value.dim(1).value());
 }
 
 int count(const Graph& graph, Elementwise function) {
