@@ -15,6 +15,11 @@ namespace fovea {
 
 namespace {
 
+Port gradient_of(Port port) {
+    port.gradient = true;
+    return port;
+}
+
 class Backward : public GradientSink {
   public:
     Backward(Graph& graph, const GradientOptions& options)
@@ -78,7 +83,8 @@ class Backward : public GradientSink {
                 make(graph_, {.op = Op::input,
                               .dtype = node.dtype,
                               .shape = node.shape,
-                              .name = intern(std::string(node.name) + ".grad")});
+                              .name = intern(std::string(node.name) + ".grad"),
+                              .port = gradient_of(node.port)});
         }
         if (!found && options_.from_loss)
             throw UserError(
@@ -129,7 +135,8 @@ class Backward : public GradientSink {
                       .dtype = node.dtype,
                       .shape = node.shape,
                       .inputs = inputs_of({gradient.id}),
-                      .name = intern(name + ".grad")});
+                      .name = intern(name + ".grad"),
+                      .port = gradient_of(node.port)});
     }
 
     Graph& graph_;

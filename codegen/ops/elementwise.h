@@ -97,9 +97,19 @@ constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
     return fail(graph, location, graph.scope_of(operand.id), text);
 }
 
-constexpr bool is_logic(Elementwise function) {
-    return function == Elementwise::logical_and || function == Elementwise::logical_or ||
-           function == Elementwise::logical_not;
+/// Whether a function that takes such operands takes one of this type.
+constexpr bool is_taken(Takes takes, DType operand) {
+    return takes == Takes::any ||
+           (takes == Takes::booleans
+                ? operand == DType::boolean
+                : operand != DType::boolean && (operand != i32 || takes == Takes::numbers));
+}
+/// Refuses an operand of a type that the function does not take, and says what to do.
+constexpr Tensor not_taken(Elementwise function, Tensor operand, Location location) {
+    std::string_view hint = "ids become vectors with embedding, numbers with cast";
+    if (operand.dtype() == DType::boolean) hint = "use where(condition, a, b)";
+    if (row_of(function).takes == Takes::booleans) hint = "compare it first";
+    return dtype_error(*operand.graph, function, operand, hint, location);
 }
 
 }  // namespace detail
@@ -107,16 +117,8 @@ constexpr bool is_logic(Elementwise function) {
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
     if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
-    bool logic = detail::is_logic(function), of_booleans = x.dtype() == boolean;
-    if (function != Elementwise::identity && logic != of_booleans)
-        return detail::dtype_error(*x.graph, function, x,
-                                   logic ? "compare it first" : "use where(condition, a, b)",
-                                   location);
-    bool integer_ok = function == Elementwise::neg || function == Elementwise::identity;
-    if (x.dtype() == i32 && !integer_ok)
-        return detail::dtype_error(*x.graph, function, x,
-                                   "ids become vectors with embedding, numbers with cast",
-                                   location);
+    if (!detail::is_taken(row_of(function).takes, x.dtype()))
+        return detail::not_taken(function, x, location);
     return make(*x.graph, {.op = Op::elementwise,
                            .function = function,
                            .dtype = x.dtype(),
@@ -137,12 +139,9 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
     x = detail::lifted(graph, a, type);
     y = detail::lifted(graph, b, type);
     if (x.is_poison() || y.is_poison()) return {&graph, 0};
-    bool logic = detail::is_logic(function);
-    for (Tensor operand : {x, y})
-        if (logic != (operand.dtype() == DType::boolean))
-            return detail::dtype_error(graph, function, operand,
-                                       logic ? "compare it first" : "use where(condition, a, b)",
-                                       a.location);
+    const Takes takes = row_of(function).takes;
+    if (!detail::is_taken(takes, x.dtype())) return detail::not_taken(function, x, a.location);
+    if (!detail::is_taken(takes, y.dtype())) return detail::not_taken(function, y, a.location);
     Text why;
     Shape shape;
     if (x.dtype() != y.dtype()) {

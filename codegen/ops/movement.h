@@ -1,4 +1,4 @@
-// Ops that move values and compute none: rearrange, broadcast, slice, concat.
+// Ops that move values and compute none: rearrange, broadcast, slice.
 #pragma once
 
 #include "codegen/graph/tensor.h"
@@ -323,33 +323,6 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
                            .location = location,
                            .dim = first.without_label(),
                            .axis = i});
-}
-
-/// a, then b, along axis `axis`; their other axes fit.
-constexpr Tensor concat(Tensor a, Tensor b, int axis, Location location = Location::here()) {
-    if (!is_usable("concat", location, {a, b})) return poison_of({a, b});
-    Graph& graph = *a.graph;
-    Shape shape = a.shape();
-    int k = axis < 0 ? axis + shape.rank() : axis;
-    bool ok = shape.rank() == b.rank() && k >= 0 && k < shape.rank() && a.dtype() == b.dtype();
-    for (int i = 0; ok && i < shape.rank(); ++i) ok = i == k || fits(shape[i], b.shape()[i]);
-    if (!ok) {
-        Text text;
-        text << "cannot concat " << name_of(a.dtype()) << " " << a.shape();
-        graph.write_origin(text, a.id);
-        text << " and " << name_of(b.dtype()) << " " << b.shape();
-        graph.write_origin(text, b.id);
-        text << " along axis " << axis;
-        return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)),
-                    text);
-    }
-    shape[k] = shape[k] + b.shape()[k];
-    return make(graph, {.op = Op::concat,
-                        .dtype = a.dtype(),
-                        .shape = shape,
-                        .inputs = inputs_of({a.id, b.id}),
-                        .location = location,
-                        .axis = k});
 }
 
 }  // namespace fovea

@@ -249,9 +249,9 @@ Array ErrorBounds::reduce(int id) {
 Array ErrorBounds::moved(int id) {
     std::vector<const Array*> operands;
     const Inputs& inputs = reference_.graph()[id].inputs;
-    const Op op = reference_.graph()[id].op;
+    const std::vector<IdOperand> rows = id_operands(reference_.graph(), id);
     for (std::size_t i = 0; i < inputs.size() && inputs[i] > 0; ++i) {
-        const bool ids = op == Op::gather && i == 1;
+        const bool ids = !rows.empty() && rows[0].operand == int(i);
         operands.push_back(ids ? &operand_value(id, int(i)) : &operand_bound(id, int(i)));
     }
     return apply(id, operands);

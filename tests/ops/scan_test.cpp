@@ -3,6 +3,7 @@
 
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/attention.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/dropout.h"
 #include "codegen/ops/gather.h"
