@@ -1,4 +1,5 @@
-// PTX text: read and decoded.
+// PTX text: read, decoded, and run by a block of 32 threads for a few instructions, which faults or
+// ends.
 #include "codegen/ptx/access.cpp"
 #include "codegen/ptx/atomic.cpp"
 #include "codegen/ptx/barrier.cpp"
@@ -35,8 +36,37 @@
 #include "tests/readers/reader.h"
 
 using namespace fovea::readers;
+using namespace fovea::ptx;
+
+namespace {
+
+/// Whether a launch takes little memory and time.
+bool is_small(const Program& program) {
+    std::uint64_t bytes = program.parameter_bytes + program.static_shared + program.register_bytes +
+                          std::uint64_t(program.local_bytes) * kLanes;
+    for (const Program::Global& global : program.globals) bytes += global.bytes;
+    return bytes < 1 << 20;
+}
+
+/// Its arguments of 8 bytes are the address of a buffer, the others zeros.
+void run(const Module& module, const Program& program) {
+    std::vector<float> values(64, 1.5F);
+    Memory memory;
+    const std::uint64_t address = memory.add(std::span<float>(values));
+    Launch launch{.block = {32, 1, 1}, .dynamic_shared_bytes = 256, .max_instructions = 500};
+    for (const Program::Parameter& parameter : program.parameters)
+        launch.arguments.push_back(parameter.bytes == 8 ? argument(address)
+                                                        : Argument(parameter.bytes));
+    accepts<Fault>([&] { interpret(module, program.name, launch, memory); });
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    accepts<fovea::UserError>([&] { fovea::ptx::parse(std::string(text_of(data, size))); });
+    accepts<fovea::UserError>([&] {
+        const Module module = parse(std::string(text_of(data, size)));
+        for (const auto& [name, program] : module.kernels)
+            if (is_small(*program)) accepts<fovea::UserError>([&] { run(module, *program); });
+    });
     return 0;
 }
