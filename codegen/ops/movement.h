@@ -189,7 +189,8 @@ constexpr Tensor rearrange(Tensor x, const Pattern& pattern, AxisSize a = {}, Ax
     reader.axes.input_group.fill(-1);
     reader.axes.output_group.fill(-1);
     reader.axes.pattern = pattern.text;
-    for (int i = 0; i < parsed.count; ++i)
+    reader.why << text_of(parsed.mistake);
+    for (int i = 0; i < parsed.count && !reader.why.size(); ++i)
         if (parsed.tokens[i].kind == PatternToken::Kind::comma)
             reader.why << "one tensor has no comma";
     if (!reader.why.size()) reader.read_left();

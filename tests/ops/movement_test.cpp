@@ -34,6 +34,12 @@ TEST_CASE("rearrange splits, permutes and merges") {
     check({0, 3}, {{3, 0}, {}}, [](Tensor x) { return rearrange(x, "a b -> b a"); });
 }
 
+TEST_CASE("a group ends before the arrow") {
+    static_assert(ParsedPattern("(a -> a)").mistake == PatternMistake::parentheses);
+    static_assert(ParsedPattern("a (b -> (a) b").mistake == PatternMistake::parentheses);
+    static_assert(ParsedPattern("(a b) -> (b a)").mistake == PatternMistake::none);
+}
+
 TEST_CASE("squeeze, unsqueeze, permute, place_axes") {
     check({2, 1, 2}, counting({2, 2}), [](Tensor x) { return squeeze(x, 1); });
     check({2, 2}, counting({2, 2, 1}), [](Tensor x) { return unsqueeze(x, 2); });
