@@ -8,7 +8,18 @@
 
 namespace fovea {
 
-/// Refuses the first operand that is a size which no input, output or parameter has.
+namespace detail {
+
+/// Whether a node may have sizes that its inputs do not have.
+constexpr bool brings_sizes(const Node& node) {
+    return node.op == Op::extent || node.op == Op::iota || node.op == Op::broadcast ||
+           node.op == Op::slice || node.op == Op::sinusoids || node.op == Op::pad ||
+           node.op == Op::scatter_add || (node.op == Op::constant && node.shape.rank() > 0);
+}
+
+}  // namespace detail
+
+/// Refuses the first node that computes with a size which no input, output or parameter has.
 constexpr void refuse_unknown_sizes(Graph& graph) {
     std::vector<Symbol> known;
     const auto is_known = [&](const Symbol& symbol) {
@@ -26,11 +37,18 @@ constexpr void refuse_unknown_sizes(Graph& graph) {
             });
     }
     for (const Node& node : graph.nodes) {
-        if (node.op != Op::extent) continue;
+        if (!detail::brings_sizes(node)) continue;
         Symbol unknown;
-        node.dim.each_symbol([&](const Symbol& symbol) {
-            if (!is_known(symbol)) unknown = symbol;
-        });
+        const auto look = [&](const Dim& dim) {
+            if (dim.is_static()) return;
+            dim.each_symbol([&](const Symbol& symbol) {
+                if (!is_known(symbol)) unknown = symbol;
+            });
+        };
+        look(node.dim);
+        if (node.op == Op::slice) look(node.shape[node.axis]);
+        else
+            for (const Dim& dim : node.shape) look(dim);
         if (!unknown) continue;
         Text text;
         text << "the size " << unknown

@@ -81,6 +81,7 @@ OpDef iota_def() {
 OpDef output_def() {
     return {.op = Op::output,
             .inputs = {1, 1},
+            .copied = 1,
             .unique = true,
             .reference = output_reference,
             .gradient = output_gradient,

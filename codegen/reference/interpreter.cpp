@@ -188,7 +188,7 @@ void Interpreter::evaluate(int id) {
             factors[i] = rounded_.empty() ? to_tf32(*inputs[i]) : to_bfloat16(*inputs[i]);
             inputs[i] = &factors[i];
         }
-    if (node.op == Op::random && !options_.training) {
+    if (op_def(node.op).draws && !options_.training) {
         result.values.assign(result.values.size(), 1);
     } else {
         const OpDef& def = op_def(node.op);

@@ -166,6 +166,39 @@ TEST_CASE("a model without an output is refused") {
         fovea::UserError);
 }
 
+TEST_CASE("values of a size that nothing of the model has are refused, too") {
+    using namespace fovea;
+    const auto refusal = [](auto&& made) {
+        Graph graph;
+        Scope s{&graph};
+        Tensor x = s.input("x", {"batch", 1}), all = made(graph, x);
+        s.output("y", sum(all, -1));
+        try {
+            refuse_unknown_sizes(graph);
+        } catch (const UserError& error) {
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    const std::string expected =
+        ": the size keys is one of no input, output or parameter: nobody can know it when the "
+        "model runs";
+    const Location at{"f.cpp", 3};
+    const Shape wide{"batch", "keys"};
+    CHECK(refusal([&](Graph&, Tensor x) { return broadcast(x, wide, at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph& graph, Tensor) {
+              return cast(iota(graph, {1, "keys"}, 1, at), f32);
+          }) == "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph& graph, Tensor) { return full(graph, {1, "keys"}, 1, f32, at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph&, Tensor x) { return pad(x, 1, "keys", 0, at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph& graph, Tensor) { return sinusoids(graph, "batch", "keys", at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph&, Tensor x) { return broadcast(x, {"batch", 5}, at); }) == "none");
+}
+
 TEST_CASE("a size that nothing of the model has is refused when the model is whole") {
     CHECK_THROWS_WITH_AS(
         fovea::builder_of<of_unknown_size>()({}),

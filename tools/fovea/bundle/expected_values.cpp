@@ -83,7 +83,7 @@ std::vector<ExpectedTensor> expected_tensors(const plan::Model& plan,
         const int id = compiled.plan.tensors[std::size_t(tensor)].node;
         if (id < 0) continue;
         const Node& node = compiled.optimized[id];
-        const bool is_gradient = node.backward || node.name.ends_with(".grad");
+        const bool is_gradient = node.backward || node.port.gradient;
         expected.push_back({step, tensor, is_gradient ? gradients : 1e-3,
                             is_gradient ? bounds.gradients : bounds.values, reference.value(id)});
         drop_noise(expected.back().values, expected.back().floor, expected.back().bound);
