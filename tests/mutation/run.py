@@ -9,7 +9,8 @@ The sources of --tree are overwritten: one build holds all mutations, and FOVEA_
 one at run time. For each: `fovea fuzz` on the reference, then on the CPU (or on the PTX
 interpreter, for what writes PTX), --seconds together; for what survives, the tests of its folder.
 Without a mutation nothing may be found. A line of JSON a mutation goes to --output; a second run
-goes on behind the last. --summary only counts.
+goes on behind the last. --summary only counts. --no-tests leaves the tests out: a survey in
+--seconds 40 each, say.
 """
 
 import argparse
@@ -88,7 +89,7 @@ def judge(mutation, given):
             status, said = fuzz(given, mutation, target, int(given.seconds * share), scratch)
             if status != 0:
                 return found(f"fuzz {target}" + (" (hang)" if status == "hang" else ""), said)
-    for test in COVER[folder_of(mutation["file"])]:
+    for test in COVER[folder_of(mutation["file"])] if given.tests else []:
         name, *filters = test.split()
         command = [f"{given.build}/test_{name}", "-aa=1", *filters]
         status, said = ends(command, given.tree, mutation["number"], TEST_SECONDS)
@@ -130,6 +131,7 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=180)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--output", default="mutations.jsonl")
+    parser.add_argument("--no-tests", dest="tests", action="store_false")
     parser.add_argument("--summary", action="store_true")
     given = parser.parse_args()
     if not given.tree and not given.summary:
