@@ -111,7 +111,9 @@ struct FiniteDifferences::State {
         for (const std::string& output : outputs) of_outputs[output] = bounds.of_output(output);
         double sum = 0;
         each_term([&](const std::string& output, std::size_t i, double weight) {
-            sum += std::abs(weight) * of_outputs[output].values[i];
+            // And the objective is a sum in float64 itself.
+            sum += std::abs(weight) * (of_outputs[output].values[i] +
+                                       2 * kRounding * std::abs(plain.output(output).values[i]));
         });
         return sum;
     }
