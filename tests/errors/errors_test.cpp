@@ -206,3 +206,25 @@ TEST_CASE("a size that nothing of the model has is refused when the model is who
         "nobody can know it when the model runs",
         fovea::UserError);
 }
+
+TEST_CASE("names of gradients, and modules without a name, are refused") {
+    using namespace fovea;
+    Graph graph;
+    const Scope s{&graph};
+    const auto refusal = [](auto&& call) -> std::string {
+        try {
+            call();
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    CHECK(refusal([&] {
+              s.input("y.grad", {3});
+          }).find("input 'y.grad': names that end in .grad") != std::string::npos);
+    CHECK(refusal([&] { s.output("y.grad", s.input("x", {3})); }).find("output 'y.grad'") !=
+          std::string::npos);
+    CHECK(refusal([&] { (s / "").parameter("w", {3}); }).find("a module without a name") !=
+          std::string::npos);
+    CHECK(refusal([&] { (s / "grad").parameter("w", {3}); }) == "none");
+}

@@ -154,4 +154,21 @@ inline void check_gradients(const Graph& graph, const Arrays& arrays,
     }
 }
 
+/// 0, 1, 2, …
+inline Array counting(const Extents& shape) {
+    Array array{shape, {}};
+    for (std::int64_t i = 0; i < array.size(); ++i) array.values.push_back(double(i));
+    return array;
+}
+
+/// f of what counts has these values, and gradients that are slopes.
+template <class F>
+void check_counting(const Extents& shape, const Array& expected, F&& f) {
+    Graph graph;
+    Tensor x = input(graph, "x", shape);
+    output("y", f(x));
+    check_close(run(graph, {{"x", counting(shape)}}), expected);
+    check_gradients(graph, {{"x", random_array(shape, 4)}});
+}
+
 }  // namespace fovea::test

@@ -53,3 +53,13 @@ TEST_CASE("mistakes are named") {
     CHECK_THROWS_WITH_AS(value_of({}, Dim("len")),
                          "the size of len is not known: give an input that has it", UserError);
 }
+
+TEST_CASE("a size that is negative for these inputs is named, with its line") {
+    Graph graph;
+    Tensor x = symbolic(graph, "x", {"n"});
+    output("y", slice(x, 0, 0, Dim("n") - Dim(3), {"f.cpp", 7}));
+    Interpreter interpreter(graph);
+    interpreter.set("x", filled({2}, 0));
+    CHECK_THROWS_WITH_AS(interpreter.output("y"), "f.cpp:7: a size is negative: n-3 is -1",
+                         UserError);
+}

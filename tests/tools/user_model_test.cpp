@@ -194,6 +194,25 @@ TEST_CASE("a model that gives nothing is refused") {
     CHECK(result.output.find("the model has no output: name what it gives") != result.output.npos);
 }
 
+TEST_CASE("two settings of one name are refused") {
+    fovea::tool::TemporaryFolder folder;
+    const std::string file = (folder.path() / "settings.cpp").string();
+    std::ofstream(file) << R"(#include <fovea.h>
+using namespace fovea;
+struct Settings {
+    int a = 1, b = 2;
+    template <class Visit>
+    constexpr void fields(Visit&& visit) { visit("n", a); visit("n", b); }
+};
+constexpr void twice(Scope s, const Settings& c) {
+    s.output("y", s.input("x", {3}) * double(c.a + c.b));
+}
+)";
+    const auto result = run_fovea({"show", file + ":twice"});
+    CHECK(result.status == 2);
+    CHECK(result.output == "fovea: twice has two settings of the name 'n'\n");
+}
+
 TEST_CASE("a folder holds one generated model") {
     const UserModel user;
     const std::string folder = (user.folder.path() / "out").string();
