@@ -2,8 +2,6 @@
 // others would be known to nobody who runs it.
 #pragma once
 
-#include <vector>
-
 #include "codegen/graph/graph.h"
 
 namespace fovea {
@@ -11,25 +9,26 @@ namespace fovea {
 /// Refuses the first operand that is a size which no input, output or parameter has. Called when a
 /// model is whole.
 constexpr void refuse_unknown_sizes(Graph& graph) {
-    std::vector<Symbol> known;
+    List<Symbol> known;
     const auto is_known = [&](const Symbol& symbol) {
         for (const Symbol& other : known)
             if (other == symbol) return true;
         return false;
     };
-    for (const Node& node : graph.nodes) {
-        const bool bears =
-            node.op == Op::input || node.op == Op::parameter || node.op == Op::output;
-        if (!bears) continue;
-        for (const Dim& dim : node.shape)
-            dim.each_symbol([&](const Symbol& symbol) {
-                if (!is_known(symbol)) known.push_back(symbol);
-            });
-    }
-    for (const Node& node : graph.nodes) {
-        if (node.op != Op::extent) continue;
+    List<const Node*> extents;
+    const Node* const end = graph.nodes.end();
+    for (const Node* node = graph.nodes.begin(); node != end; ++node)
+        if (node->op == Op::input || node->op == Op::parameter || node->op == Op::output) {
+            for (const Dim& dim : node->shape)
+                dim.each_symbol([&](const Symbol& symbol) {
+                    if (!is_known(symbol)) known.push_back(symbol);
+                });
+        } else if (node->op == Op::extent && !node->dim.is_static()) {
+            extents.push_back(node);
+        }
+    for (const Node* node : extents) {
         Symbol unknown;
-        node.dim.each_symbol([&](const Symbol& symbol) {
+        node->dim.each_symbol([&](const Symbol& symbol) {
             if (!is_known(symbol)) unknown = symbol;
         });
         if (!unknown) continue;
@@ -37,7 +36,7 @@ constexpr void refuse_unknown_sizes(Graph& graph) {
         text << "the size " << unknown
              << " is one of no input, output or parameter: nobody can know "
              << "it when the model runs";
-        graph.fail(node.location, node.scope, text);
+        graph.fail(node->location, node->scope, text);
         return;
     }
 }
