@@ -19,6 +19,7 @@
 #include "tests/errors/cases/names_of_dims.h"
 #include "tests/errors/cases/parameter_names.h"
 #include "tests/errors/cases/patterns.h"
+#include "tests/errors/cases/scan_reads.h"
 #include "tests/errors/cases/scan_state.h"
 #include "tests/errors/cases/sizes.h"
 #include "tests/errors/cases/src_len_open.h"
@@ -41,6 +42,7 @@ const std::map<std::string, void (*)(fovea::Scope)> kCases = {
     {"names_of_dims", names_of_dims},
     {"parameter_names", parameter_names},
     {"patterns", patterns},
+    {"scan_reads", scan_reads},
     {"scan_state", scan_state},
     {"sizes", sizes},
     {"src_len_open", src_len_open},
@@ -138,7 +140,7 @@ void of_unknown_size(fovea::Scope s) {
 TEST_CASE("a size that nothing of the model has is refused when the model is whole") {
     CHECK_THROWS_WITH_AS(
         fovea::builder_of<of_unknown_size>()({}),
-        "errors_test.cpp:133: the size len is one of no input, output or parameter: "
+        "errors_test.cpp:135: the size len is one of no input, output or parameter: "
         "nobody can know it when the model runs",
         fovea::UserError);
 }
