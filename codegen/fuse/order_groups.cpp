@@ -38,8 +38,22 @@ std::string underscored(std::string path) {
     return path;
 }
 
+/// The module of the last parameter that a group reads; 0: none.
+int module_of_parameters(const Graph& graph, const std::vector<bool>& inlined,
+                         const FusedGraph& fused, const Group& group, int number) {
+    std::set<int> reads;
+    for (int id : group.nodes) collect_reads(graph, inlined, fused, id, number, reads);
+    int module = 0;
+    for (int id : reads) {
+        while (row_of(graph[id].op).op_class == OpClass::view) id = graph[id].inputs[0];
+        if (graph[id].op == Op::parameter) module = graph.scope(graph[id].scope).parent;
+    }
+    return module;
+}
+
 /// `encoder_block0_attention_masked_softmax`, `decoder_dense_weight_gradient`.
-std::string name_group(const Graph& graph, const FusedGraph& fused, const Group& group) {
+std::string name_group(const Graph& graph, const std::vector<bool>& inlined,
+                       const FusedGraph& fused, const Group& group, int number) {
     int id = group.anchor >= 0      ? group.anchor
              : group.stored.empty() ? group.nodes.back()
                                     : group.stored.back();
@@ -58,7 +72,11 @@ std::string name_group(const Graph& graph, const FusedGraph& fused, const Group&
         const std::string_view name = graph[output].name;
         return underscored(std::string(name.substr(0, name.size() - 5)) + ".gradient");
     }
-    std::string name = underscored(graph.path(graph.scope_of(id)));
+    // What a model wrote outside of modules is named after the parameters that it reads.
+    int module = node.scope;
+    if (module <= 0) module = module_of_parameters(graph, inlined, fused, group, number);
+    if (module <= 0) module = graph.scope_of(id);
+    std::string name = underscored(graph.path(module));
     bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
     bool says_so = attends && name.find("attention", name.find_last_of('_') + 1) != name.npos;
     if (!(linear || says_so) || name.empty())
@@ -120,7 +138,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
         ready.pop();
         Group& group = fused.groups[std::size_t(g)];
         group.prepared = !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
-        group.name = name_group(graph, fused, group);
+        group.name = name_group(graph, inlined, fused, group, g);
         for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
         ordered.push_back(group);
         for (int n : next[std::size_t(g)]) {
