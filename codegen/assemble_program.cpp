@@ -112,7 +112,7 @@ class Assembly {
             tensor.node = id;
             program_.tensors.push_back(tensor);
             program_.needs.push_back(needs(id));
-            gradients = gradients || node.name.ends_with(".grad");
+            gradients = gradients || node.port.gradient;
         }
         if (gradients) program_.needs.clear();
     }

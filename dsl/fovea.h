@@ -3,6 +3,7 @@
 
 #include "codegen/ops/attention.h"
 #include "codegen/ops/batch_norm.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/cross_entropy.h"
 #include "codegen/ops/dropout.h"

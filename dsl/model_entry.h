@@ -1,13 +1,14 @@
 // A model as the `fovea` command handles it: a function that builds its graph, and its settings.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "codegen/graph/known_sizes.h"
+#include "codegen/graph/whole_model.h"
 #include "dsl/scope.h"
 #include "dsl/settings.h"
 
@@ -35,6 +36,23 @@ struct ModelEntry {
     BuildGraph evaluation = {};    // with the loss that is reported; empty: that of `build`
 };
 
+/// The first mistakes of a model, together.
+class ModelMistakes : public UserError {
+  public:
+    explicit ModelMistakes(std::vector<std::string> texts)
+        : UserError(in_lines(texts)), texts_(std::move(texts)) {}
+
+    const std::vector<std::string>& texts() const { return texts_; }
+
+  private:
+    static std::string in_lines(const std::vector<std::string>& texts) {
+        std::string lines;
+        for (const std::string& text : texts) lines += (lines.empty() ? "" : "\n") + text;
+        return lines;
+    }
+    std::vector<std::string> texts_;
+};
+
 namespace detail {
 
 template <class Function>
@@ -46,20 +64,37 @@ struct SettingsOf<void (*)(Scope, Settings)> {
     using type = std::remove_cvref_t<Settings>;
 };
 
+/// The graph that `run` makes.
+template <class Run>
+Graph graph_of(const Run& run) {
+    constexpr std::size_t kMost = 3;
+    Graph graph;
+    graph.collects = true;
+    try {
+        run(Scope{&graph});
+    } catch (...) {
+        if (graph.errors.empty()) throw;  // else what follows from a mistake
+    }
+    verify_whole(graph);
+    graph.collects = false;
+    std::vector<std::string> mistakes;
+    for (std::size_t i = 0; i < std::min(graph.errors.size(), kMost); ++i)
+        mistakes.emplace_back(graph.render(graph.errors[i]).view());
+    if (!mistakes.empty()) throw ModelMistakes(mistakes);
+    return graph;
+}
+
 template <auto Function, class Settings>
 Graph build_graph(const SettingValues& values) {
-    Graph graph;
     if constexpr (std::is_void_v<Settings>) {
         for (const auto& [name, value] : values)
             throw UserError("setting '" + name + "': the model takes no settings");
-        Function(Scope{&graph});
+        return graph_of(Function);
     } else {
         Settings settings{};
         for (const auto& [name, value] : values) set_field(settings, name, value);
-        Function(Scope{&graph}, settings);
+        return graph_of([&](Scope s) { Function(s, settings); });
     }
-    refuse_unknown_sizes(graph);
-    return graph;
 }
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // Scopes name the modules of a model; parameters, inputs and outputs are made in them.
 #pragma once
 
-#include "codegen/graph/tensor.h"
+#include "codegen/ops/elementwise.h"
 
 namespace fovea {
 
@@ -22,6 +22,11 @@ struct Scope {
     int id = 0;
 
     constexpr Scope operator/(PathPart part) const {
+        if (!part.name[0]) {
+            Text text;
+            text << "a module without a name";
+            fail(*graph, part.location, id, text);
+        }
         return {graph, graph->add_scope(id, part.name, -1, false, part.location)};
     }
     constexpr Scope operator/(int number) const {
@@ -31,7 +36,8 @@ struct Scope {
         return {graph, graph->add_scope(id, "", number, true, graph->scope(id).location)};
     }
 
-    /// A parameter `path.name`; two parameters of one name are an error.
+    /// A parameter `path.name`; two parameters of one name are an error. Of bf16, it is kept as f32
+    /// and cast.
     constexpr Tensor parameter(const char* name, const Shape& shape,
                                Initial initial = Initial::xavier_uniform, DType type = f32,
                                Location location = Location::here()) const {
@@ -49,6 +55,9 @@ struct Scope {
                        Location location = Location::here()) const {
         if (!is_own("tie", parameter, location)) return;
         int leaf = graph->add_scope(id, name, -1, false, location);
+        const bool is_cast = parameter.node().function == Elementwise::identity;
+        if (parameter.node().op == Op::elementwise && is_cast)
+            parameter.id = parameter.node().inputs[0];
         if (parameter.node().op == Op::parameter && graph->claim_parameter(leaf)) {
             graph->aliases.push_back({leaf, parameter.node().scope});
             return;
@@ -119,12 +128,13 @@ struct Scope {
                  << ": parameters are f32 or bf16, not " << name_of(type);
             return fail(*graph, location, id, text);
         }
-        return {graph, graph->add({.op = Op::parameter,
-                                   .dtype = type,
-                                   .shape = shape,
-                                   .scope = leaf,
-                                   .location = location,
-                                   .initial = initial})};
+        const Tensor weights = {graph, graph->add({.op = Op::parameter,
+                                                   .dtype = f32,
+                                                   .shape = shape,
+                                                   .scope = leaf,
+                                                   .location = location,
+                                                   .initial = initial})};
+        return type == f32 ? weights : cast(weights, type, location);
     }
     /// Whether a value can be used and is of this model.
     constexpr bool is_own(std::string_view what, Tensor value, Location location) const {
@@ -141,10 +151,14 @@ struct Scope {
         const char *at = name.data(), *end = at + name.size();
         while (at != end && (unsigned char)*at >= ' ' && *at != 127 && *at != '"' && *at != '\\')
             ++at;
-        if (at == end && !name.empty()) return true;
+        const bool is_gradient =
+            at == end && at != name.data() && at[-1] == 'd' && name.ends_with(".grad");
+        if (at == end && !name.empty() && !is_gradient) return true;
         Text text;
-        text << what << " '" << name << "': a name has at least one character, and no quotes, "
-             << "backslashes or control characters";
+        text << what << " '" << name << "': "
+             << (is_gradient ? "names that end in .grad are those of gradients"
+                             : "a name has at least one character, and no quotes, backslashes or "
+                               "control characters");
         fail(*graph, location, id, text);
         return false;
     }

@@ -7,7 +7,7 @@
 // prints its own stack of the user's calls.
 #pragma once
 
-#include "codegen/graph/known_sizes.h"
+#include "codegen/graph/whole_model.h"
 #include "dsl/scope.h"
 
 namespace fovea {
@@ -39,7 +39,7 @@ template <class Model>
 constexpr Report report(Model model) {
     Graph graph;
     model(Scope{&graph});
-    refuse_unknown_sizes(graph);
+    verify_whole(graph);
     Report result;
     for (const Diagnostic& error : graph.errors)
         if (result.count < 3) result.messages[result.count++] = graph.render(error);
@@ -51,7 +51,7 @@ constexpr bool stop_at_first_error(Model model) {
     Graph graph;
     graph.strict = true;
     model(Scope{&graph});
-    refuse_unknown_sizes(graph);
+    verify_whole(graph);
     return true;
 }
 
@@ -112,7 +112,7 @@ template <class Model>
 constexpr int count_errors(Model model) {
     Graph graph;
     model(Scope{&graph});
-    refuse_unknown_sizes(graph);
+    verify_whole(graph);
     return int(graph.errors.size());
 }
 

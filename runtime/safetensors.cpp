@@ -251,8 +251,10 @@ void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::str
                         shape_text(shape));
     }
     if (tensor.dtype != safetensors_name(dtype)) {
+        const bool is_long = tensor.dtype == "I64" && dtype == DType::i32;
         throw UserError(subject + " has dtype " + tensor.dtype + ", expected " +
-                        std::string(safetensors_name(dtype)));
+                        std::string(safetensors_name(dtype)) +
+                        (is_long ? ": save it as 32-bit integers" : ""));
     }
     if (dtype == DType::boolean) {
         for (std::byte value : tensor.bytes) {

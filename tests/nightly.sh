@@ -23,9 +23,13 @@ clang() { # all tests of a build by the other compiler
     build build-clang -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
         && ctest --test-dir build-clang -j "$(nproc)" --output-on-failure
 }
+readers() { # a minute each
+    sh tests/readers/run.sh 60 || [ $? = 2 ]
+}
 part tidy sh tools/tidy.sh
 part clang clang
 part sanitized sanitized
+part readers readers
 part bundle sh tests/device/whole_bundle.sh build build/whole_bundle
 [ -z "$failed" ] || { echo "nightly: failed:$failed"; exit 1; }
 echo "nightly: all passed"

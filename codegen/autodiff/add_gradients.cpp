@@ -15,6 +15,11 @@ namespace fovea {
 
 namespace {
 
+Port gradient_of(Port port) {
+    port.gradient = true;
+    return port;
+}
+
 class Backward : public GradientSink {
   public:
     Backward(Graph& graph, const GradientOptions& options)
@@ -78,7 +83,8 @@ class Backward : public GradientSink {
                 make(graph_, {.op = Op::input,
                               .dtype = node.dtype,
                               .shape = node.shape,
-                              .name = intern(std::string(node.name) + ".grad")});
+                              .name = intern(std::string(node.name) + ".grad"),
+                              .port = gradient_of(node.port)});
         }
         if (!found && options_.from_loss)
             throw UserError(
@@ -96,7 +102,10 @@ class Backward : public GradientSink {
     /// At the first of its results all others have their gradients.
     void visit_scan(int id) {
         std::vector<int> nodes = nodes_of_scan(graph_, id);
-        if (nodes.front() != id || !wanted_[std::size_t(id)]) return;
+        const bool is_wanted = std::any_of(nodes.begin(), nodes.end(), [&](int node) {
+            return node < count_ && wanted_[std::size_t(node)];
+        });
+        if (nodes.front() != id || !is_wanted) return;
         const ScanFunction& function = *scan_of(graph_, id).function;
         std::vector<Tensor> cotangents(std::size_t(function.states + function.results));
         bool any = false;
@@ -126,7 +135,8 @@ class Backward : public GradientSink {
                       .dtype = node.dtype,
                       .shape = node.shape,
                       .inputs = inputs_of({gradient.id}),
-                      .name = intern(name + ".grad")});
+                      .name = intern(name + ".grad"),
+                      .port = gradient_of(node.port)});
     }
 
     Graph& graph_;

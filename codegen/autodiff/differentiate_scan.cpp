@@ -44,45 +44,34 @@ class ScanGradient {
     }
 
   private:
-    bool is_state(int j) const {
-        return find_output(step_, scan_name(ScanName::state, j, true)) != 0;
-    }
+    bool is_state(int j) const { return find_output(step_, Port{Role::state, j, true}) != 0; }
     Tensor input(int i) { return {&graph_, inputs_[std::size_t(i)]}; }
     int first_state() const { return forward_.sequences; }
     int first_capture() const { return forward_.sequences + forward_.states; }
 
     /// The gradients that the backward step computes, by what they are the gradients of.
-    std::vector<std::string_view> wanted_outputs() const {
-        std::vector<std::string_view> names;
+    std::vector<Port> wanted_outputs() const {
+        std::vector<Port> ports;
         for (int j = 0; j < forward_.states; ++j)
-            if (is_state(j)) names.push_back(scan_name(ScanName::state, j, true));
+            if (is_state(j)) ports.push_back({Role::state, j, true});
         for (int i = 0; i < forward_.sequences; ++i)
-            if (wanted_[std::size_t(i)]) names.push_back(scan_name(ScanName::value, i, true));
+            if (wanted_[std::size_t(i)]) ports.push_back({Role::value, i, true});
         for (int i = 0; i < forward_.captures; ++i)
             if (wanted_[std::size_t(first_capture() + i)])
-                names.push_back(scan_name(ScanName::capture, i, true));
-        return names;
+                ports.push_back({Role::capture, i, true});
+        return ports;
     }
 
     /// The forward scan gives the saved values too.
     void store_saved() {
         ScanFunction function = forward_;
         Graph with_saved = step_;
-        for (int value : saved_.stored) {
-            const Node& node = step_[value];
-            Node output{.op = Op::output,
-                        .dtype = node.dtype,
-                        .shape = node.shape,
-                        .inputs = inputs_of({value}),
-                        .scope = node.scope,
-                        .location = node.location,
-                        .name = scan_name(ScanName::result, function.results++)};
-            with_saved.nodes.push_back(output);
-        }
+        for (int value : saved_.stored)
+            with_saved.nodes.push_back(output_of(step_, value, {Role::result, function.results++}));
         function.step =
             Rewrite::run(with_saved, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
                 const Node& node = with_saved[id];
-                bool gradient = node.op == Op::output && node.name.ends_with(".grad");
+                bool gradient = node.op == Op::output && node.port.gradient;
                 if (node.backward || gradient) return Tensor{&rewrite.target(), 0};
                 return {};
             });
@@ -112,26 +101,21 @@ class ScanGradient {
     Tensor sequence_of(int id) {
         if (auto at = outside_.find(id); at != outside_.end()) return at->second;
         for (int j = 0; j < forward_.states; ++j) {
-            if (find_input(step_, scan_name(ScanName::state, j)) == id) return before(result(j));
-            int next = find_output(step_, scan_name(ScanName::next, j));
+            if (find_input(step_, {Role::state, j}) == id) return before(result(j));
+            int next = find_output(step_, Port{Role::next, j});
             if (step_[next].inputs[0] == id) return after(result(j));
         }
         for (int i = 0; i < forward_.sequences; ++i)
-            if (find_input(step_, scan_name(ScanName::value, i)) == id) return input(i);
+            if (find_input(step_, {Role::value, i}) == id) return input(i);
         throw InternalError("scan: a value that the backward step reads is not stored");
     }
 
-    Tensor add_input(Graph& step, const Node& like, ScanName kind, int number) {
-        return make(step, {.op = Op::input,
-                           .dtype = like.dtype,
-                           .shape = like.shape,
-                           .scope = like.scope,
-                           .location = like.location,
-                           .name = scan_name(kind, number)});
+    Tensor add_input(Graph& step, const Node& like, Role role, int number) {
+        return make(step, input_like(like, {role, number}));
     }
     Tensor add_sequence(Graph& step, const Node& like, Tensor outside) {
         sequences_.push_back(outside);
-        return add_input(step, like, ScanName::value, int(sequences_.size()) - 1);
+        return add_input(step, like, Role::value, int(sequences_.size()) - 1);
     }
 
     void build_step() {
@@ -150,18 +134,16 @@ class ScanGradient {
         backward_.captures = int(captures_.size());
     }
     Tensor place_input(Graph& step, const Node& node, int id) {
-        for (int j = 0; j < forward_.states; ++j)
-            if (node.name == scan_name(ScanName::next, j, true)) return adjoint(step, node, j);
-        for (int k = 0; k < forward_.results; ++k) {
-            if (node.name != scan_name(ScanName::result, k, true)) continue;
-            Tensor given = cotangents_[std::size_t(forward_.states + k)];
+        const auto& [role, number, gradient] = node.port;
+        if (role == Role::next) return adjoint(step, node, number);
+        if (role == Role::result) {
+            Tensor given = cotangents_[std::size_t(forward_.states + number)];
             if (given) return add_sequence(step, node, given);
             return full(step, node.shape, 0, node.dtype);
         }
-        for (int i = 0; i < forward_.captures; ++i) {
-            if (node.name != scan_name(ScanName::capture, i)) continue;
-            captures_.push_back(input(first_capture() + i));
-            return add_input(step, node, ScanName::capture, int(captures_.size()) - 1);
+        if (role == Role::capture) {
+            captures_.push_back(input(first_capture() + number));
+            return add_input(step, node, Role::capture, int(captures_.size()) - 1);
         }
         return add_sequence(step, node, sequence_of(id));
     }
@@ -169,17 +151,15 @@ class ScanGradient {
     /// is zero but for that one.
     Tensor of_last_alone(int j) const {
         const Tensor given = cotangents_[std::size_t(j)];
-        if (!given || given.node().op != Op::concat || given.node().axis != 0) return {};
-        const Inputs& parts = given.node().inputs;
-        const int zeros = parts[forward_.reverse ? 1 : 0], last = parts[forward_.reverse ? 0 : 1];
-        const Node& filled = graph_[zeros];
-        const bool alone =
-            filled.op == Op::constant && filled.value == 0 && graph_[last].shape[0].is_one();
-        return alone ? Tensor{&graph_, last} : Tensor{};
+        if (!given || given.node().op != Op::pad || given.node().axis != 0) return {};
+        const Tensor last{&graph_, given.node().inputs[0]};
+        const Dim place = forward_.reverse ? Dim(0) : steps_.without_label();
+        const bool alone = last.dim(0).is_one() && given.node().dim == place;
+        return alone ? last : Tensor{};
     }
     /// The gradient of the state after a step: that of the steps behind it, and its own.
     Tensor adjoint(Graph& step, const Node& node, int j) {
-        Tensor carried = add_input(step, node, ScanName::state, state_number(j));
+        Tensor carried = add_input(step, node, Role::state, state_number(j));
         Tensor given = cotangents_[std::size_t(j)];
         if (!given || of_last_alone(j)) return carried;
         return carried + add_sequence(step, node, after(given));
@@ -193,13 +173,13 @@ class ScanGradient {
         const Node& node = step_[id];
         Node output = node;
         output.inputs[0] = rewrite.mapped(node.inputs[0]).id;
-        for (int j = 0; j < forward_.states; ++j)
-            if (node.name == scan_name(ScanName::state, j, true))
-                output.name = scan_name(ScanName::next, state_number(j));
-        if (output.name == node.name) {
-            results_[node.name] = backward_.results;
-            output.name = scan_name(ScanName::result, backward_.results++);
+        if (node.port.role == Role::state) {
+            output.port = {Role::next, state_number(node.port.number)};
+        } else {
+            results_[node.port] = backward_.results;
+            output.port = {Role::result, backward_.results++};
         }
+        output.name = name_of(output.port);
         return make(rewrite.target(), output);
     }
 
@@ -210,10 +190,9 @@ class ScanGradient {
         for (auto [j, number] : states_) by_number[number] = j;
         for (auto [number, j] : by_number) {
             // A state whose gradient no step reads is an input of the step all the same.
-            std::string_view name = scan_name(ScanName::state, number);
             Tensor start = input(first_state() + j);
-            if (!find_input(backward_.step, name))
-                add_input(backward_.step, start.node(), ScanName::state, number);
+            if (!find_input(backward_.step, {Role::state, number}))
+                add_input(backward_.step, start.node(), Role::state, number);
             Tensor last = of_last_alone(j);
             inputs.push_back(last ? squeeze(last, 0)
                                   : full(graph_, start.shape(), 0, start.dtype()));
@@ -221,16 +200,16 @@ class ScanGradient {
         inputs.insert(inputs.end(), captures_.begin(), captures_.end());
         const ScanFunction* function = keep(backward_);
         auto made = [&](int number) { return make_scan(graph_, function, steps_, inputs, number); };
-        auto of_results = [&](ScanName kind, int i) {
-            return made(function->states + results_.at(scan_name(kind, i, true)));
+        auto of_results = [&](Role role, int i) {
+            return made(function->states + results_.at({role, i, true}));
         };
         std::vector<Tensor> gradients(static_cast<std::size_t>(forward_.inputs()));
         for (int i = 0; i < forward_.inputs(); ++i) {
             if (!wanted_[std::size_t(i)]) continue;
             Tensor& gradient = gradients[std::size_t(i)];
-            if (i < forward_.sequences) gradient = of_results(ScanName::value, i);
+            if (i < forward_.sequences) gradient = of_results(Role::value, i);
             else if (i < first_capture()) gradient = of_initial(i - first_state(), made);
-            else gradient = sum(of_results(ScanName::capture, i - first_capture()), 0);
+            else gradient = sum(of_results(Role::capture, i - first_capture()), 0);
         }
         return gradients;
     }
@@ -259,7 +238,7 @@ class ScanGradient {
     ScanFunction backward_;
     std::vector<Tensor> sequences_, captures_;
     std::map<int, int> states_;  // of the forward scan to those of the backward one
-    std::map<std::string_view, int> results_;  // gradients among the backward scan's results
+    std::map<Port, int> results_;  // gradients among the backward scan's results
 };
 
 }  // namespace

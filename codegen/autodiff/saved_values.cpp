@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "codegen/graph/grows.h"
-#include "codegen/graph/node.h"
+#include "codegen/graph/axes.h"
 
 namespace fovea {
 
@@ -11,7 +10,7 @@ namespace {
 
 class Choice {
   public:
-    Choice(const Graph& step, const std::vector<std::string_view>& wanted)
+    Choice(const Graph& step, const std::vector<Port>& wanted)
         : step_(step), readers_(step.nodes.size(), 0) {
         saved_.needed.assign(step.nodes.size(), false);
         saved_.read.assign(step.nodes.size(), false);
@@ -23,12 +22,12 @@ class Choice {
             for (int input : node.inputs)
                 if (input > 0) ++readers_[std::size_t(input)];
             varies_[std::size_t(id)] = varies(node);
-            bool next = node.op == Op::output && node.name.starts_with("next");
+            bool next = node.port == Port{Role::next, node.port.number};
             if (next) is_next_[std::size_t(node.inputs[0])] = true;
         }
         for (int id = 1; id < int(step.nodes.size()); ++id) {
             const Node& node = step[id];
-            bool is_wanted = std::find(wanted.begin(), wanted.end(), node.name) != wanted.end();
+            bool is_wanted = std::find(wanted.begin(), wanted.end(), node.port) != wanted.end();
             if (node.op == Op::output && is_wanted) saved_.needed[std::size_t(id)] = true;
         }
     }
@@ -60,7 +59,7 @@ class Choice {
     bool is_computed_again(int id) const {
         switch (row_of(step_[id].op).op_class) {
             case OpClass::elementwise:
-                return step_[id].op != Op::gather && step_[id].op != Op::random &&
+                return !looks_up(step_[id]) && !op_def(step_[id].op).draws &&
                        !finishes_product(id) && !is_costly(id);
             case OpClass::view:
             case OpClass::copy: return true;
@@ -69,16 +68,13 @@ class Choice {
     }
     /// Of a step's own: not the same in every step.
     bool varies(const Node& node) const {
-        if (node.op == Op::input) return !node.name.starts_with("capture");
+        if (node.op == Op::input) return node.port.role != Role::capture;
         return std::any_of(node.inputs.begin(), node.inputs.end(),
                            [&](int input) { return input > 0 && varies_[std::size_t(input)]; });
     }
     /// Many instructions for a value that takes no more memory than its operands.
     bool is_costly(int id) const {
-        const Node& node = step_[id];
-        if (node.op != Op::elementwise || !varies_[std::size_t(id)]) return false;
-        return (node.function == Elementwise::tanh || node.function == Elementwise::sigmoid ||
-                node.function == Elementwise::exp) &&
+        return varies_[std::size_t(id)] && cost_of(step_[id]) == Cost::many &&
                !grows(step_, id, varies_);
     }
     /// A product with what is put to it, element by element, and read nowhere before that.
@@ -102,7 +98,7 @@ class Choice {
 
 }  // namespace
 
-SavedValues saved_values(const Graph& step, const std::vector<std::string_view>& wanted) {
+SavedValues saved_values(const Graph& step, const std::vector<Port>& wanted) {
     return Choice(step, wanted).run();
 }
 

@@ -1,7 +1,6 @@
 // Which values of a scan's step are saved for its backward step, and which are rematerialised.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "codegen/graph/graph.h"
@@ -18,6 +17,6 @@ struct SavedValues {
 /// For the outputs `wanted` of `step`: elementwise values and views of the forward step are
 /// rematerialised; products with their biases, sums and softmaxes are saved, and so are gates and
 /// other exponentials that have no more elements than their operands.
-SavedValues saved_values(const Graph& step, const std::vector<std::string_view>& wanted);
+SavedValues saved_values(const Graph& step, const std::vector<Port>& wanted);
 
 }  // namespace fovea

@@ -7,7 +7,8 @@ namespace fovea {
 
 enum class DType : unsigned char { f32, bf16, i32, boolean };
 
-inline constexpr DType f32 = DType::f32, bf16 = DType::bf16, i32 = DType::i32;
+inline constexpr DType f32 = DType::f32, bf16 = DType::bf16, i32 = DType::i32,
+                       boolean = DType::boolean;
 
 /// As printed: f32, bf16, i32, bool.
 constexpr std::string_view name_of(DType type) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 
 #include "codegen/base/dtype.h"
@@ -46,6 +47,22 @@ enum class Elementwise : unsigned char {
     where,
 };
 
+/// What an element costs to compute.
+enum class Cost : unsigned char {
+    none,    // nothing: a number, a position, a value that is there
+    one,     // an instruction
+    few,     // some
+    many,    // tens: a transcendental function, a random number
+    sums,    // as many as it adds up
+    memory,  // it lies in memory, or comes from there
+};
+
+/// What operands a model may give a function. A condition that chooses is apart from this.
+enum class Takes : unsigned char { floats, numbers, booleans, any };
+
+/// The types that kernels compute a function in.
+enum class Works : unsigned char { floats, numbers, any };
+
 /// `boolean` results come from comparisons and logic; the others keep their operands' type. NaN
 /// stays NaN, in relu, maximum and minimum too, as in PyTorch.
 struct ElementwiseRow {
@@ -53,6 +70,9 @@ struct ElementwiseRow {
     std::string_view name;  // PyTorch's
     int arity;
     bool gives_boolean;
+    Cost cost;
+    Takes takes;
+    Works works;
     double (*value)(double, double, double);  // unused arguments are 0; booleans are 0 and 1
 };
 
@@ -68,53 +88,97 @@ inline constexpr double kLn2 = 0.6931471805599453;
 /// are tanh x for m * 2^n = e^2x, and sigmoid x for m * 2^n = e^-x: kernels take sums in x apart
 /// (codegen/kernel/split_exponentials.h).
 inline constexpr ElementwiseRow kElementwise[] = {
-    {Elementwise::identity, "identity", 1, false, [](double x, double, double) { return x; }},
-    {Elementwise::neg, "neg", 1, false, [](double x, double, double) { return -x; }},
-    {Elementwise::exp, "exp", 1, false, [](double x, double, double) { return std::exp(x); }},
-    {Elementwise::log, "log", 1, false, [](double x, double, double) { return std::log(x); }},
-    {Elementwise::exp2, "exp2", 1, false, [](double x, double, double) { return std::exp2(x); }},
-    {Elementwise::log2, "log2", 1, false, [](double x, double, double) { return std::log2(x); }},
-    {Elementwise::sqrt, "sqrt", 1, false, [](double x, double, double) { return std::sqrt(x); }},
-    {Elementwise::rsqrt, "rsqrt", 1, false,
+    {Elementwise::identity, "identity", 1, false, Cost::few, Takes::any, Works::any,
+     [](double x, double, double) { return x; }},
+    {Elementwise::neg, "neg", 1, false, Cost::one, Takes::numbers, Works::numbers,
+     [](double x, double, double) { return -x; }},
+    {Elementwise::exp, "exp", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::exp(x); }},
+    {Elementwise::log, "log", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::log(x); }},
+    {Elementwise::exp2, "exp2", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::exp2(x); }},
+    {Elementwise::log2, "log2", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::log2(x); }},
+    {Elementwise::sqrt, "sqrt", 1, false, Cost::few, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::sqrt(x); }},
+    {Elementwise::rsqrt, "rsqrt", 1, false, Cost::few, Takes::floats, Works::floats,
      [](double x, double, double) { return 1 / std::sqrt(x); }},
-    {Elementwise::tanh, "tanh", 1, false, [](double x, double, double) { return std::tanh(x); }},
-    {Elementwise::sigmoid, "sigmoid", 1, false,
+    {Elementwise::tanh, "tanh", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::tanh(x); }},
+    {Elementwise::sigmoid, "sigmoid", 1, false, Cost::many, Takes::floats, Works::floats,
      [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
-    {Elementwise::relu, "relu", 1, false, [](double x, double, double) { return x <= 0 ? 0 : x; }},
-    {Elementwise::erf, "erf", 1, false, [](double x, double, double) { return std::erf(x); }},
-    {Elementwise::sin, "sin", 1, false, [](double x, double, double) { return std::sin(x); }},
-    {Elementwise::cos, "cos", 1, false, [](double x, double, double) { return std::cos(x); }},
-    {Elementwise::exp_exponent, "exp_exponent", 1, false,
+    {Elementwise::relu, "relu", 1, false, Cost::few, Takes::floats, Works::numbers,
+     [](double x, double, double) { return x <= 0 ? 0 : x; }},
+    {Elementwise::erf, "erf", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::erf(x); }},
+    {Elementwise::sin, "sin", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::sin(x); }},
+    {Elementwise::cos, "cos", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::cos(x); }},
+    {Elementwise::exp_exponent, "exp_exponent", 1, false, Cost::many, Takes::floats, Works::floats,
      [](double x, double, double) { return std::nearbyint(x / kLn2); }},
-    {Elementwise::exp_significand, "exp_significand", 1, false,
+    {Elementwise::exp_significand, "exp_significand", 1, false, Cost::many, Takes::floats,
+     Works::floats,
      [](double x, double, double) { return std::exp(x - kLn2 * std::nearbyint(x / kLn2)); }},
-    {Elementwise::logical_not, "logical_not", 1, true,
+    {Elementwise::logical_not, "logical_not", 1, true, Cost::few, Takes::booleans, Works::any,
      [](double x, double, double) { return double(x == 0); }},
-    {Elementwise::add, "add", 2, false, [](double x, double y, double) { return x + y; }},
-    {Elementwise::sub, "sub", 2, false, [](double x, double y, double) { return x - y; }},
-    {Elementwise::mul, "mul", 2, false, [](double x, double y, double) { return x * y; }},
-    {Elementwise::div, "div", 2, false, [](double x, double y, double) { return x / y; }},
-    {Elementwise::maximum, "maximum", 2, false,
+    {Elementwise::add, "add", 2, false, Cost::one, Takes::numbers, Works::numbers,
+     [](double x, double y, double) { return x + y; }},
+    {Elementwise::sub, "sub", 2, false, Cost::one, Takes::numbers, Works::numbers,
+     [](double x, double y, double) { return x - y; }},
+    {Elementwise::mul, "mul", 2, false, Cost::one, Takes::numbers, Works::numbers,
+     [](double x, double y, double) { return x * y; }},
+    {Elementwise::div, "div", 2, false, Cost::few, Takes::numbers, Works::numbers,
+     [](double x, double y, double) { return x / y; }},
+    {Elementwise::maximum, "maximum", 2, false, Cost::few, Takes::numbers, Works::numbers,
      [](double x, double y, double) { return x > y || x != x ? x : y; }},
-    {Elementwise::minimum, "minimum", 2, false,
+    {Elementwise::minimum, "minimum", 2, false, Cost::few, Takes::numbers, Works::numbers,
      [](double x, double y, double) { return x < y || x != x ? x : y; }},
-    {Elementwise::pow, "pow", 2, false, [](double x, double y, double) { return std::pow(x, y); }},
-    {Elementwise::tanh_of_exp, "tanh_of_exp", 2, false,
+    {Elementwise::pow, "pow", 2, false, Cost::many, Takes::numbers, Works::floats,
+     [](double x, double y, double) { return std::pow(x, y); }},
+    {Elementwise::tanh_of_exp, "tanh_of_exp", 2, false, Cost::many, Takes::floats, Works::floats,
      [](double m, double n, double) { return 1 - 2 / (1 + m * std::exp2(n)); }},
-    {Elementwise::sigmoid_of_exp, "sigmoid_of_exp", 2, false,
-     [](double m, double n, double) { return 1 / (1 + m * std::exp2(n)); }},
-    {Elementwise::lt, "lt", 2, true, [](double x, double y, double) { return double(x < y); }},
-    {Elementwise::le, "le", 2, true, [](double x, double y, double) { return double(x <= y); }},
-    {Elementwise::eq, "eq", 2, true, [](double x, double y, double) { return double(x == y); }},
-    {Elementwise::logical_and, "logical_and", 2, true,
+    {Elementwise::sigmoid_of_exp, "sigmoid_of_exp", 2, false, Cost::many, Takes::floats,
+     Works::floats, [](double m, double n, double) { return 1 / (1 + m * std::exp2(n)); }},
+    {Elementwise::lt, "lt", 2, true, Cost::few, Takes::numbers, Works::numbers,
+     [](double x, double y, double) { return double(x < y); }},
+    {Elementwise::le, "le", 2, true, Cost::few, Takes::numbers, Works::numbers,
+     [](double x, double y, double) { return double(x <= y); }},
+    {Elementwise::eq, "eq", 2, true, Cost::few, Takes::numbers, Works::any,
+     [](double x, double y, double) { return double(x == y); }},
+    {Elementwise::logical_and, "logical_and", 2, true, Cost::few, Takes::booleans, Works::any,
      [](double x, double y, double) { return double(x != 0 && y != 0); }},
-    {Elementwise::logical_or, "logical_or", 2, true,
+    {Elementwise::logical_or, "logical_or", 2, true, Cost::few, Takes::booleans, Works::any,
      [](double x, double y, double) { return double(x != 0 || y != 0); }},
-    {Elementwise::where, "where", 3, false,
+    {Elementwise::where, "where", 3, false, Cost::few, Takes::any, Works::any,
      [](double c, double x, double y) { return c != 0 ? x : y; }},
 };
 
 constexpr const ElementwiseRow& row_of(Elementwise function) { return kElementwise[int(function)]; }
+
+/// A whole number in i32, which wraps around as two's complement does.
+inline double wrapped(std::int64_t whole) { return double(std::int32_t(std::uint32_t(whole))); }
+
+/// f(x, y, z) of other types.
+inline double plain_value(Elementwise function, double x, double y, double z) {
+    return row_of(function).value(x, y, z);
+}
+
+/// f(x, y, z) of i32: sums, differences and products wrap around, quotients are whole parts.
+inline double whole_value(Elementwise function, double x, double y, double z) {
+    constexpr double kExact = 0x1p53;
+    if (!(std::fabs(x) < kExact && std::fabs(y) < kExact))
+        return whole_part(row_of(function).value(x, y, z));
+    const auto a = std::int64_t(x), b = std::int64_t(y);
+    switch (function) {
+        case Elementwise::neg: return wrapped(-a);
+        case Elementwise::add: return wrapped(a + b);
+        case Elementwise::sub: return wrapped(a - b);
+        case Elementwise::mul: return wrapped(std::int64_t(std::uint64_t(a) * std::uint64_t(b)));
+        default: return whole_part(row_of(function).value(x, y, z));
+    }
+}
 
 constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < std::size(kElementwise); ++i)

@@ -80,9 +80,6 @@ bool finishes_product(const Graph& graph, const std::vector<std::vector<int>>& r
 /// Puts every node that computes into a group (`groups`, `group_of`, `refusals` of the result).
 FusedGraph group_nodes(const Graph& graph, const std::vector<bool>& inlined, bool enabled);
 
-/// Whether the function takes many instructions.
-bool is_transcendental(Elementwise function);
-
 /// Merges row kernels: one with costly values into their only reader, those that share a value, and
 /// sums over rows (the gradients of biases and of a norm's weight) into the row kernel that
 /// computes or reads their operand.

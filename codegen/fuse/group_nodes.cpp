@@ -3,6 +3,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/scan_function.h"
 
 namespace fovea::fuse {
@@ -131,7 +132,7 @@ class Grouping {
             op_class == OpClass::scan)
             return true;
 
-        return node.op == Op::gather && (node.inputs[0] == id || node.inputs[1] == id);
+        return looks_up(node) && std::ranges::find(node.inputs, id) != node.inputs.end();
     }
 
     std::optional<std::string> why_not_shape(int id, const Group& group, bool all_inside) const {

@@ -2,28 +2,9 @@
 #include <algorithm>
 
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
-
-bool is_transcendental(Elementwise function) {
-    switch (function) {
-        case Elementwise::exp:
-        case Elementwise::log:
-        case Elementwise::exp2:
-        case Elementwise::log2:
-        case Elementwise::tanh:
-        case Elementwise::sigmoid:
-        case Elementwise::erf:
-        case Elementwise::sin:
-        case Elementwise::cos:
-        case Elementwise::exp_exponent:
-        case Elementwise::exp_significand:
-        case Elementwise::tanh_of_exp:
-        case Elementwise::sigmoid_of_exp:
-        case Elementwise::pow: return true;
-        default: return false;
-    }
-}
 
 namespace {
 
@@ -35,35 +16,21 @@ bool depends_on_inlined_only(const Graph& graph, int id, const std::vector<bool>
 
 bool is_inlined(const Graph& graph, int id, const std::vector<bool>& inlined) {
     const Node& node = graph[id];
-    switch (node.op) {
-        case Op::constant:
-        case Op::extent:
-        case Op::iota:
-        case Op::random:
-        case Op::broadcast:
-        case Op::stop_gradient: return true;
-        case Op::elementwise: {
-            bool scalar = node.shape.rank() == 0;
-            bool alias =
-                node.function == Elementwise::identity && node.dtype == graph[node.inputs[0]].dtype;
-            if (alias || node.dtype == DType::boolean || node.dtype == DType::i32) return true;
-            bool cheap = scalar || !is_transcendental(node.function);
-            return cheap && depends_on_inlined_only(graph, id, inlined);
-        }
-        default: return false;
-    }
-}
-
-bool costs_one_instruction(Elementwise function) {
-    return function == Elementwise::add || function == Elementwise::sub ||
-           function == Elementwise::mul || function == Elementwise::neg;
+    const Cost cost = cost_of(node);
+    if (cost == Cost::none || op_def(node.op).draws) return true;
+    if (node.op != Op::elementwise) return false;
+    const bool alias =
+        node.function == Elementwise::identity && node.dtype == graph[node.inputs[0]].dtype;
+    if (alias || node.dtype == DType::boolean || node.dtype == DType::i32) return true;
+    const bool scalar = node.shape.rank() == 0;
+    return (scalar || cost != Cost::many) && depends_on_inlined_only(graph, id, inlined);
 }
 
 /// Whether `node`, of the forward pass, is one value of its shape with others by row or column put
 /// to it: to read that value costs the backward pass no more than to read this one.
 bool is_made_again(const Graph& graph, const Node& node, const std::vector<bool>& inlined) {
     if (node.op != Op::elementwise || node.backward || node.dtype != DType::f32 ||
-        node.shape.rank() == 0 || !costs_one_instruction(node.function))
+        node.shape.rank() == 0 || cost_of(node) != Cost::one)
         return false;
     int whole = 0;
     for (int input : node.inputs) {
@@ -104,10 +71,9 @@ std::vector<bool> inlined_nodes(const Graph& graph, bool enabled) {
         inlined[std::size_t(id)] = is_inlined(graph, id, inlined);
     if (enabled) add_made_again(graph, inlined);
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
-        bool gather = graph[id].op == Op::gather;
+        const bool from_memory = looks_up(graph[id]) || reads_memory(graph, id);
         for (int input : graph[id].inputs)
-            if (input > 0 && (gather || reads_memory(graph, id)))
-                inlined[std::size_t(input)] = false;
+            if (input > 0 && from_memory) inlined[std::size_t(input)] = false;
     }
     return inlined;
 }

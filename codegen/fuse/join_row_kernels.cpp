@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
 
@@ -38,7 +39,7 @@ class RowKernels {
     bool is_costly(int id) const {
         const Node& node = graph_[id];
         const int g = group_of(id);
-        if (g < 0 || node.op != Op::elementwise || !is_transcendental(node.function)) return false;
+        if (g < 0 || node.op != Op::elementwise || cost_of(node) != Cost::many) return false;
         const Group& own = fused_.groups[std::size_t(g)];
         return own.form == Form::rows && node.shape == own.domain;
     }
@@ -61,9 +62,9 @@ class RowKernels {
     /// own, from memory.
     bool looks_up(int reader, int writer) {
         for (int id : group(reader).nodes)
-            if (graph_[id].op == Op::gather)
-                for (int input : {graph_[id].inputs[0], graph_[id].inputs[1]})
-                    if (group_of(input) == writer) return true;
+            if (fovea::looks_up(graph_[id]))
+                for (int input : graph_[id].inputs)
+                    if (input > 0 && group_of(input) == writer) return true;
         return false;
     }
 
@@ -79,8 +80,8 @@ class RowKernels {
         }
     }
     void collect_parts(int concat, std::vector<int>& parts) const {
-        for (int i : {0, 1}) {
-            const int part = graph_[concat].inputs[std::size_t(i)];
+        for (int part : graph_[concat].inputs) {
+            if (part <= 0) break;
             if (graph_[part].op == Op::concat) collect_parts(part, parts);
             else if (readers_[std::size_t(part)].size() == 1) parts.push_back(part);
         }
@@ -147,7 +148,7 @@ class RowKernels {
         return values;
     }
     void collect_inputs(int id, const Shape& domain, std::set<int>& values) const {
-        if (graph_[id].op == Op::gather) return;  // of other rows
+        if (fovea::looks_up(graph_[id])) return;  // of other rows
         for (int input : graph_[id].inputs) {
             if (input <= 0) continue;
             if (inlined_[std::size_t(input)]) collect_inputs(input, domain, values);

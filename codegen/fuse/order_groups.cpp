@@ -6,6 +6,8 @@
 
 #include "codegen/base/error.h"
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/module_names.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
 
@@ -32,6 +34,11 @@ bool is_constant(const FusedGraph& fused, const Group& group, const std::vector<
     return true;
 }
 
+std::string underscored(std::string path) {
+    std::replace(path.begin(), path.end(), '.', '_');
+    return path;
+}
+
 /// The module of the last parameter that a group reads; 0: none.
 int module_of_parameters(const Graph& graph, const std::vector<bool>& inlined,
                          const FusedGraph& fused, const Group& group, int number) {
@@ -47,7 +54,8 @@ int module_of_parameters(const Graph& graph, const std::vector<bool>& inlined,
 
 /// `encoder_block0_attention_masked_softmax`, `decoder_dense_weight_gradient`.
 std::string name_group(const Graph& graph, const std::vector<bool>& inlined,
-                       const FusedGraph& fused, const Group& group, int number) {
+                       const ModuleNames& modules, const FusedGraph& fused, const Group& group,
+                       int number) {
     int id = group.anchor >= 0      ? group.anchor
              : group.stored.empty() ? group.nodes.back()
                                     : group.stored.back();
@@ -62,15 +70,17 @@ std::string name_group(const Graph& graph, const std::vector<bool>& inlined,
                      ? -1
                      : fused.output_of[std::size_t(fused.layouts[std::size_t(named[0])].base)];
     bool attends = node.op == Op::fused_attention;
-    if (output >= 0 && node.backward && !attends && graph[output].name.ends_with(".grad")) {
+    if (output >= 0 && node.backward && !attends && graph[output].port.gradient) {
         const std::string_view name = graph[output].name;
-        return underscored(std::string(name.substr(0, name.size() - 5)) + ".gradient");
+        const std::string of(name.substr(0, name.size() - std::string_view(".grad").size()));
+        const int scope = graph[output].scope;  // a parameter's is its name
+        return underscored((graph.path(scope) == of ? modules.name(scope) : of) + ".gradient");
     }
     // What a model wrote outside of modules is named after the parameters that it reads.
     int module = node.scope;
     if (module <= 0) module = module_of_parameters(graph, inlined, fused, group, number);
     if (module <= 0) module = graph.scope_of(id);
-    std::string name = underscored(graph.path(module));
+    std::string name = underscored(modules.name(module));
     bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
     bool says_so = attends && name.find("attention", name.find_last_of('_') + 1) != name.npos;
     if (!(linear || says_so) || name.empty())
@@ -85,7 +95,7 @@ std::vector<bool> varying_nodes(const Graph& graph) {
     std::vector<bool> varies(graph.nodes.size(), false);
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         const Node& node = graph[id];
-        bool any = node.op == Op::input || node.op == Op::random;
+        bool any = node.op == Op::input || op_def(node.op).draws;
         for (int input : node.inputs) any = any || (input > 0 && varies[std::size_t(input)]);
         varies[std::size_t(id)] = any;
     }
@@ -125,6 +135,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
     for (int g = 0; g < count; ++g)
         if (!waits[std::size_t(g)]) offer(g);
     std::vector<bool> varies = varying_nodes(graph);
+    const ModuleNames modules(graph);
     std::vector<Group> ordered;
     std::vector<bool> reads_unprepared(std::size_t(count), false);
     while (!ready.empty()) {
@@ -132,7 +143,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
         ready.pop();
         Group& group = fused.groups[std::size_t(g)];
         group.prepared = !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
-        group.name = name_group(graph, inlined, fused, group, g);
+        group.name = name_group(graph, inlined, modules, fused, group, g);
         for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
         ordered.push_back(group);
         for (int n : next[std::size_t(g)]) {

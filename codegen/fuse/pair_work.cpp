@@ -6,6 +6,7 @@
 
 #include "codegen/fuse/estimate_attention.h"
 #include "codegen/fuse/fuse.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
 
@@ -36,9 +37,14 @@ class Counting {
     int side(int id) const { return sides_[std::size_t(id)]; }
     int side_of(const Node& node) const {
         if (node.op == Op::input) {
-            if (node.name == "score.grad") return pair;
-            if (node.name == "query" || node.name == "query_index") return query;
-            return node.name == "key" || node.name == "key_index" ? key : neither;
+            switch (node.port.role) {
+                case Role::score: return pair;
+                case Role::query:
+                case Role::query_index: return query;
+                case Role::key:
+                case Role::key_index: return key;
+                default: return neither;
+            }
         }
         int side = neither;
         for (int input : node.inputs)
@@ -59,7 +65,7 @@ class Counting {
                 work_.multiply_adds += size;
                 return;
             }
-            (is_transcendental(node.function) ? work_.transcendentals : work_.operations) += size;
+            (cost_of(node) == Cost::many ? work_.transcendentals : work_.operations) += size;
             work_.widest = std::max(work_.widest, size);
         }
     }

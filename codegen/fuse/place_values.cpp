@@ -1,4 +1,6 @@
 // Placing: which values get memory, how views read it, and where a copy cannot be helped.
+#include <algorithm>
+
 #include "codegen/base/error.h"
 #include "codegen/fuse/fuse.h"
 
@@ -55,9 +57,10 @@ class Placement {
     }
     /// Whether all parts of a concatenation are values that kernels compute for it alone.
     bool is_made_of_parts(int concat) const {
-        for (int i : {0, 1}) {
-            const int part = graph_[concat].inputs[std::size_t(i)];
-            if (!only_reader(part) || graph_[concat].inputs[0] == graph_[concat].inputs[1])
+        const Inputs& parts = graph_[concat].inputs;
+        for (int part : parts) {
+            if (part <= 0) break;
+            if (!only_reader(part) || std::count(parts.begin(), parts.end(), part) > 1)
                 return false;
             if (graph_[part].op == Op::concat ? !is_made_of_parts(part) : !can_be_part(part))
                 return false;
@@ -81,9 +84,10 @@ class Placement {
         Dim offset(0);
         for (int part = id; part != whole; part = only_reader(part)) {
             const Node& reader = graph_[only_reader(part)];
-            if (reader.inputs[1] == part)
-                offset = offset + graph_[reader.inputs[0]].shape[reader.axis] *
-                                      stride_of(place, reader.axis);
+            for (int before : reader.inputs) {
+                if (before == part) break;
+                offset = offset + graph_[before].shape[reader.axis] * stride_of(place, reader.axis);
+            }
         }
         for (int i = 0; i < graph_[id].shape.rank(); ++i) {
             auto& factors = place.dims[std::size_t(i)];

@@ -73,6 +73,7 @@ class Graph {
     int region = 0, regions = 1;  // the region that new nodes go to; how many there are
     int sites = 0;                // places where random numbers are drawn
     bool strict = false;          // stop the compiler at the first error
+    bool collects = false;        // errors do not throw at run time
 
     constexpr Graph() {
         // Growing copies every node, which is slow while compiling.
@@ -141,21 +142,23 @@ class Graph {
         return std::string(text.view());
     }
 
-    /// Records an error and gives poison (0); at run time throws it as UserError.
+    /// Records an error and gives poison (0); at run time throws it as UserError, unless errors are
+    /// collected.
     constexpr int fail(Location location, int scope_id, const Text& text) {
         if (std::is_constant_evaluated()) {
             if (strict) the_model_is_wrong_in_the_calls_above();
         }
         errors.push_back({location, scope_id, text});
-        if (!std::is_constant_evaluated())
+        if (!std::is_constant_evaluated() && !collects)
             throw UserError(std::string(render(errors.back()).view()));
         return 0;
     }
     /// `transformer.cpp:21: what is wrong; in encoder.blks.block0 at transformer.cpp:52`
     constexpr Text render(const Diagnostic& error) const {
         Text text;
-        text << error.location.file_name() << ":" << error.location.line << ": "
-             << error.text.view();
+        if (error.location.line)
+            text << error.location.file_name() << ":" << error.location.line << ": ";
+        text << error.text.view();
         int last_line = error.location.line;
         for (int s = error.scope; s > 0; s = scope(s).parent) {
             const Location& place = scope(s).location;

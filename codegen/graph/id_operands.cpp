@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 
@@ -9,21 +10,8 @@ namespace fovea {
 
 std::vector<IdOperand> id_operands(const Graph& graph, int id) {
     const Node& node = graph[id];
-    const auto shape = [&](std::size_t i) -> const Shape& { return graph[node.inputs[i]].shape; };
-    switch (node.op) {
-        case Op::gather:
-        case Op::scatter_add: return {{1, Holds::ids, node.dim}};
-        case Op::cross_entropy:
-            return {{1, Holds::ids, shape(0)[-1]}, {2, Holds::lengths, shape(0)[-2]}};
-        case Op::smoothed_cross_entropy: return {{1, Holds::ids, shape(0)[-1]}};
-        case Op::attention:
-            if (node.inputs[3] <= 0) return {};
-            return {{3, Holds::lengths, shape(1)[-2]}};
-        case Op::masked_softmax:
-            if (node.inputs[3] <= 0) return {};
-            return {{3, Holds::lengths, node.shape[-1]}};
-        default: return {};
-    }
+    const OpDef& def = op_def(node.op);
+    return def.ids ? def.ids(graph, node) : std::vector<IdOperand>();
 }
 
 Graph with_checks(const Graph& graph) {

@@ -1,6 +1,7 @@
 // A node of the graph, and the attributes that some ops add to it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string_view>
 
@@ -79,8 +80,33 @@ struct ScanAttributes {
 /// step, or a state before it. Of Op::scan: a state after each step, or a value of each step.
 enum class StepPart : int { value, state };
 
-/// Which value of a pair a node of Op::pair is: the query's vector, the key's vector, or an index.
-enum class PairPart : unsigned char { query, key, batch, head, query_index, key_index };
+/// What an input or an output is to the function whose graph it stands in: a step of a scan
+/// (scan_function.h) or the score of a pair (score_function.h). Those of a model have their names.
+enum class Role : unsigned char {
+    none,
+    value,    // of a step: its part of a sequence
+    state,    // the state before it
+    next,     // the state after it
+    result,   // what it gives
+    capture,  // of either: what it reads from outside
+    query,    // of a score: a vector, as the key's
+    key,
+    batch,  // an index, as those behind it
+    head,
+    query_index,
+    key_index,
+    score,
+};
+
+/// A place in the signature of such a function, or the gradient of what stands there.
+struct Port {
+    Role role = Role::none;
+    int number = 0;  // among those of its role
+    bool gradient = false;
+
+    constexpr auto operator<=>(const Port&) const = default;
+};
+inline constexpr Port kNoPort{};
 
 /// What a fused attention gives: its output, the statistics of its rows that the backward pass
 /// recomputes the weights from, or one of its gradients.
@@ -88,7 +114,8 @@ enum class AttentionResult : unsigned char { output, statistics, query, key, val
 
 /// A scan has many: sequences, initial states, and everything that its step reads besides.
 inline constexpr std::size_t kMaxInputs = 64;
-/// The ops that models write read at most so many: attention, with its lengths and its mask.
+/// Most ops that models write read at most so many: attention, with its lengths and its mask. A
+/// concatenation reads more, and looks for poison among its parts itself.
 inline constexpr std::size_t kMostOperands = 5;
 using Inputs = FixedArray<int, kMaxInputs>;
 /// Made once: to fill 64 numbers for every node is most of a compiler's work on a model.
@@ -129,8 +156,8 @@ struct Node {
     std::string_view name = kNoName;  // input, parameter (leaf), output
     double value = 0;  // constant, dropout and random (probability), norms (eps);
         // smoothed_cross_entropy (smoothing)
-    Dim dim = kNoDim;  // extent; slice (first); gather (rows); output (see is_check)
-    int axis = 0;  // iota, softmax, slice, concat, batch_norm; reduce: bits; layer_norm:
+    Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check)
+    int axis = 0;  // iota, softmax, slice, concat, pad, batch_norm; reduce: bits; layer_norm:
         // first axis; smoothed_cross_entropy: the padding id; output: see is_check
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions
     int site = 0;  // random, dropout: the number of the place where numbers are drawn
@@ -138,7 +165,7 @@ struct Node {
     int zero_row = -1;  // parameter: this row starts as zeros; -1: none
     Reduction reduction = Reduction::sum;  // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
-    PairPart part = PairPart::query;  // pair
+    Port port = kNoPort;  // pair; input, output: of a step or a score
     AttentionResult result = AttentionResult::output;  // fused_attention
     Op composite = Op::poison;  // the composite that this node comes from, poison for none
     bool backward = false;  // made by add_gradients

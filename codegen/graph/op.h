@@ -37,6 +37,7 @@ enum class Op : unsigned char {
     smoothed_cross_entropy,
     attention,
     sinusoids,
+    pad,
     // kernels of their own
     fused_attention,
     scan,
@@ -94,6 +95,7 @@ inline constexpr OpRow kOps[] = {
     {Op::smoothed_cross_entropy, "smoothed_cross_entropy", OpClass::composite},
     {Op::attention, "attention", OpClass::composite},
     {Op::sinusoids, "sinusoids", OpClass::composite},
+    {Op::pad, "pad", OpClass::composite},
     {Op::fused_attention, "fused_attention", OpClass::attention},
     {Op::scan, "scan", OpClass::scan},
     {Op::output, "output", OpClass::output},

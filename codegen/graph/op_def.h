@@ -9,9 +9,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "codegen/graph/id_operands.h"
 #include "codegen/graph/tensor.h"
 
 namespace fovea {
@@ -72,8 +76,60 @@ struct Expansion {
     Tensor value_of(int source_id) const { return captured(state, source_id); }
 };
 
+/// The table of the graph that `Node::attribute` is an index into.
+enum class Attribute : unsigned char { none, einsum, rearrange, attention, scan };
+
+/// What an op does along one axis of an operand.
+enum class Along : unsigned char {
+    maps,  // what is computed at a position depends on no other; one of size 1 may be repeated
+    reduces,  // all positions go into each element of the result
+    moves,  // its elements come to other positions, each as it is
+    mixes,  // anything else
+};
+struct AxisUse {
+    Along along = Along::mixes;
+    int to = -1;  // the axis of the result that it maps to
+};
+/// In place of an operand: the result of an op without any.
+inline constexpr int kOfResult = -1;
+
+/// A value of one element of many; `along`: the axes that number them stand in front of its own.
+struct Batched {
+    Tensor tensor{};
+    bool along = false;
+};
+
+/// Where an op is built for many elements at once: `axes` axes number them, and one of these has
+/// size 1 in an input that does not change along it. At least one input has them.
+struct Batch {
+    const Graph& source;
+    int id = 0;
+    Graph& target;
+    int axes = 0;
+    std::span<const Batched> inputs;
+
+    const Node& node() const { return source[id]; }
+    Tensor input(int i) const { return inputs[std::size_t(i)].tensor; }
+    bool along(int i) const { return inputs[std::size_t(i)].along; }
+};
+
+/// Where the builder of a node is called again, on stand-ins of its inputs.
+struct Derivation {
+    const Graph& source;
+    const Node& node;
+    Graph& target;
+    std::span<const Tensor> inputs;  // empty where the node has none
+};
+
+/// All that is known of an op beside its shape rule. A pass asks; it names no op to know it.
 struct OpDef {
     Op op = Op::poison;
+    std::pair<int, int> inputs{0, 0};  // the least and the largest number
+    Attribute attribute = Attribute::none;
+    Cost cost = Cost::memory;  // of an element; of elementwise ops see `cost_of`
+    int copied = 0;  // each element of the result is one of the first so many inputs'
+    bool draws = false;  // each run draws other values
+    bool unique = false;  // two of the same inputs are not the same value
     /// float64 semantics; null for leaves that the interpreter is given, and for composites, which
     /// are interpreted through their bodies.
     void (*reference)(const Evaluation&, Array& result) = nullptr;
@@ -82,11 +138,36 @@ struct OpDef {
     void (*gradient)(const Node& node, Tensor y, Tensor dy, GradientSink& sink) = nullptr;
     /// The body of a composite, in primitives and other composites.
     Tensor (*expand)(const Expansion&) = nullptr;
+    /// What it does along an axis of an operand, or of its result (kOfResult). Null: it mixes.
+    AxisUse (*axis)(const Graph& graph, const Node& node, int operand, int axis) = nullptr;
+    /// The op for many elements at once, which its result is along. Null: there is no such.
+    Tensor (*batch)(const Batch&) = nullptr;
+    /// Why not, for `axes` axes in front of the inputs in `along` (bits). Null: it always can be.
+    std::optional<std::string_view> (*why_not_batch)(const Graph& graph, const Node& node,
+                                                     std::uint64_t along, int axes) = nullptr;
+    /// The node by its builder. Null: its shape is what it was given, and no rule says otherwise.
+    Tensor (*derive)(const Derivation&) = nullptr;
+    /// What is wrong with the attributes that `derive` relies on. Null: nothing can be.
+    std::optional<std::string> (*why_not_derivable)(const Graph& graph, int id) = nullptr;
+    /// The op with its attributes, as it is printed. Null: its name.
+    std::string (*text)(const Graph& graph, const Node& node) = nullptr;
+    /// The operands that are ids or lengths. Null: none is.
+    std::vector<IdOperand> (*ids)(const Graph& graph, const Node& node) = nullptr;
 };
 
 /// The definition of an op; every op has one.
 const OpDef& op_def(Op op);
 /// All of them, in the order of `Op`.
 std::span<const OpDef> op_defs();
+
+/// What an element of a node costs to compute.
+inline Cost cost_of(const Node& node) {
+    return node.op == Op::elementwise ? row_of(node.function).cost : op_def(node.op).cost;
+}
+/// Whether an element is computed of others of its operands than those in its place, which must
+/// then lie in memory: a row of a table.
+inline bool looks_up(const Node& node) {
+    return row_of(node.op).op_class == OpClass::elementwise && cost_of(node) == Cost::memory;
+}
 
 }  // namespace fovea

@@ -15,6 +15,9 @@ std::string print_node(const Graph& graph, int id);
 std::string print_axes(const EinsumAxes& axes);
 /// `a (b c) -> b a c, c=16`: axes as letters; sizes where a group is split.
 std::string print_axes(const RearrangeAxes& axes);
+/// A size, and a number, as they are printed.
+std::string dim_text(const Dim& dim);
+std::string number_text(double value);
 /// `add`, `einsum 'a b, c b -> a c'`, `softmax axis=2`: the op and its attributes.
 std::string print_op(const Graph& graph, int id);
 

@@ -5,7 +5,24 @@
 #include <set>
 #include <string>
 
+#include "codegen/graph/op_def.h"
+
 namespace fovea {
+
+void copy_attribute(const Graph& from, Node& node, Graph& to) {
+    if (node.attribute < 0) return;
+    const auto copy = [&](const auto& source, auto& target) {
+        target.push_back(source[std::size_t(node.attribute)]);
+        node.attribute = int(target.size()) - 1;
+    };
+    switch (op_def(node.op).attribute) {
+        case Attribute::none: break;
+        case Attribute::einsum: return copy(from.einsums, to.einsums);
+        case Attribute::rearrange: return copy(from.rearranges, to.rearranges);
+        case Attribute::attention: return copy(from.attentions, to.attentions);
+        case Attribute::scan: return copy(from.scans, to.scans);
+    }
+}
 
 Rewrite::Rewrite(const Graph& source) : source_(source), map_(source.nodes.size(), -1) {
     map_[0] = 0;
@@ -31,16 +48,7 @@ Tensor Rewrite::copy_node(int source_id) {
     Node node = source_[source_id];
     for (int& input : node.inputs)
         if (input >= 0) input = mapped(input).id;
-    auto move_attribute = [&](const auto& from, auto& to) {
-        to.push_back(from[std::size_t(node.attribute)]);
-        node.attribute = int(to.size()) - 1;
-    };
-    if (node.attribute >= 0) {
-        if (node.op == Op::einsum) move_attribute(source_.einsums, target_.einsums);
-        else if (node.op == Op::rearrange) move_attribute(source_.rearranges, target_.rearranges);
-        else if (node.op == Op::scan) move_attribute(source_.scans, target_.scans);
-        else move_attribute(source_.attentions, target_.attentions);
-    }
+    copy_attribute(source_, node, target_);
     target_.nodes.push_back(node);
     map_[std::size_t(source_id)] = int(target_.nodes.size()) - 1;
     return {&target_, map_[std::size_t(source_id)]};

@@ -8,6 +8,9 @@
 
 namespace fovea {
 
+/// Copies what `node`, of graph `from`, has in the table of its op's attributes to that of `to`.
+void copy_attribute(const Graph& from, Node& node, Graph& to);
+
 /// Copies a graph, node by node; a pass may replace a node.
 class Rewrite {
   public:

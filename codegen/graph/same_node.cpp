@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "codegen/graph/op_def.h"
+
 namespace fovea {
 
 namespace {
@@ -28,16 +30,16 @@ bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, c
     if ((a.attribute < 0) != (b.attribute < 0)) return false;
     if (a.attribute < 0) return true;
     std::size_t i = std::size_t(a.attribute), k = std::size_t(b.attribute);
-    if (a.op == Op::einsum) return same_axes(graph_a.einsums[i], graph_b.einsums[k]);
-    if (a.op == Op::rearrange) return same_axes(graph_a.rearranges[i], graph_b.rearranges[k]);
-    const AttentionAttributes &x = graph_a.attentions[i], &y = graph_b.attentions[k];
-    return a.op == Op::masked_softmax && x.causal == y.causal && x.has_lens == y.has_lens &&
-           x.has_allowed == y.has_allowed;
-}
-
-bool is_unique(Op op) {
-    return op == Op::input || op == Op::parameter || op == Op::output || op == Op::attention ||
-           op == Op::fused_attention || op == Op::pair || op == Op::step || op == Op::scan;
+    switch (op_def(a.op).attribute) {
+        case Attribute::einsum: return same_axes(graph_a.einsums[i], graph_b.einsums[k]);
+        case Attribute::rearrange: return same_axes(graph_a.rearranges[i], graph_b.rearranges[k]);
+        case Attribute::attention: {
+            const AttentionAttributes &x = graph_a.attentions[i], &y = graph_b.attentions[k];
+            return x.causal == y.causal && x.has_lens == y.has_lens &&
+                   x.has_allowed == y.has_allowed;
+        }
+        default: return false;
+    }
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ bool same_axes(const RearrangeAxes& a, const RearrangeAxes& b) {
 
 bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
     const Node &x = graph_a[a], &y = graph_b[b];
-    return !is_unique(x.op) && x.op == y.op && x.function == y.function && x.dtype == y.dtype &&
+    return !op_def(x.op).unique && x.op == y.op && x.function == y.function && x.dtype == y.dtype &&
            x.shape == y.shape && x.region == y.region && x.value == y.value && x.dim == y.dim &&
            x.axis == y.axis && x.site == y.site && x.reduction == y.reduction &&
            x.masked_rows == y.masked_rows && same_attribute(graph_a, x, graph_b, y);

@@ -5,28 +5,10 @@
 #include <map>
 #include <mutex>
 
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
 
 namespace fovea {
-
-std::string_view scan_name(ScanName kind, int number, bool gradient) {
-    constexpr std::string_view kNames[]{"value", "state", "capture", "next", "result"};
-    std::string name(kNames[int(kind)]);
-    return intern(name + std::to_string(number) + (gradient ? ".grad" : ""));
-}
-
-namespace {
-
-int find(const Graph& step, Op op, std::string_view name) {
-    for (int id = 1; id < int(step.nodes.size()); ++id)
-        if (step[id].op == op && step[id].name == name) return id;
-    return 0;
-}
-
-}  // namespace
-
-int find_input(const Graph& step, std::string_view name) { return find(step, Op::input, name); }
-int find_output(const Graph& step, std::string_view name) { return find(step, Op::output, name); }
 
 const ScanFunction* keep(ScanFunction function) {
     static std::mutex mutex;
@@ -41,10 +23,8 @@ Tensor make_scan(Graph& graph, const ScanFunction* function, const Dim& steps,
     if (int(inputs.size()) != function->inputs())
         throw InternalError("a scan is given other inputs than its step has");
     bool state = number < function->states;
-    int output =
-        find_output(function->step, state ? scan_name(ScanName::next, number)
-                                          : scan_name(ScanName::result, number - function->states));
-    const Node& value = function->step[output];
+    const Node& value =
+        function->step[find_output(function->step, port_of_result(*function, number))];
     Node node{.op = Op::scan,
               .dtype = value.dtype,
               .scope = value.scope,
@@ -105,12 +85,14 @@ Drawn without_random(const ScanFunction& from) {
     Drawn drawn;
     function.step = Rewrite::run(from.step, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = from.step[id];
-        if (node.op != Op::random) return {};
+        if (!op_def(node.op).draws) return {};
         drawn.random.push_back(node);
+        const Port port{Role::value, function.sequences++};
         return make(rewrite.target(), {.op = Op::input,
                                        .dtype = node.dtype,
                                        .shape = node.shape,
-                                       .name = scan_name(ScanName::value, function.sequences++)});
+                                       .name = name_of(port),
+                                       .port = port});
     });
     drawn.function = keep(std::move(function));
     return drawn;

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "codegen/graph/ports.h"
 #include "codegen/graph/tensor.h"
 
 namespace fovea {
 
-/// One step. Inputs of `step`: `value0`, … (a slice of each sequence), `state0`, …, and
-/// `capture0`, …, what the step reads from outside. Outputs: `next0`, … (the states after it) and
-/// `result0`, … . A node of Op::scan has the sequences, the initial states and the captures as its
+/// One step. Inputs of `step`, by their ports: values (a slice of each sequence), states, and
+/// captures, what the step reads from outside. Outputs: next states (after it) and results. A node
+/// of Op::scan has the sequences, the initial states and the captures as its
 /// inputs, in this order.
 struct ScanFunction {
     Graph step;
@@ -20,13 +21,6 @@ struct ScanFunction {
 
     int inputs() const { return sequences + states + captures; }
 };
-
-enum class ScanName { value, state, capture, next, result };
-/// `value0`, `state3.grad`: the name of an input or output of a step.
-std::string_view scan_name(ScanName kind, int number, bool gradient = false);
-/// The input or output of this name; 0 where there is none.
-int find_input(const Graph& step, std::string_view name);
-int find_output(const Graph& step, std::string_view name);
 
 /// A function that lives as long as the program, for nodes to point to.
 const ScanFunction* keep(ScanFunction function);
@@ -47,6 +41,11 @@ inline bool is_scan(const Graph& graph, int id) {
     return graph[id].op == Op::scan && scan_of(graph, id).function;
 }
 bool has_scans(const Graph& graph);
+/// The output of a step that is result `number` of its scan: a state after it, then its results.
+inline Port port_of_result(const ScanFunction& function, int number) {
+    const bool state = number < function.states;
+    return {state ? Role::next : Role::result, state ? number : number - function.states};
+}
 
 /// Takes the steps of all scans out of the graph that they were traced in. Every pass comes after.
 Graph seal_scans(const Graph& graph);

@@ -52,8 +52,8 @@ class Extraction {
     const std::vector<int>& captured() const { return captured_; }
 
     ScanFunction run() {
-        add_leaves(parts_.values, ScanName::value);
-        add_leaves(parts_.states, ScanName::state);
+        add_leaves(parts_.values, Role::value);
+        add_leaves(parts_.states, Role::state);
         std::vector<int> attentions;
         for (int id = 1; id < int(source_.nodes.size()); ++id) {
             int region = source_[id].region;
@@ -61,9 +61,9 @@ class Extraction {
             if (inside && map_[std::size_t(id)] < 0) copy(id);
         }
         for (std::size_t i = 0; i < parts_.next.size(); ++i)
-            add_output(parts_.next[i], parts_.next_nodes[i], ScanName::next, int(i));
+            add_output(parts_.next[i], parts_.next_nodes[i], {Role::next, int(i)});
         for (std::size_t i = 0; i < parts_.results.size(); ++i)
-            add_output(parts_.results[i], parts_.result_nodes[i], ScanName::result, int(i));
+            add_output(parts_.results[i], parts_.result_nodes[i], {Role::result, int(i)});
         ScanFunction function;
         function.step = seal_scans(step_);
         function.sequences = int(parts_.values.size());
@@ -79,27 +79,15 @@ class Extraction {
         step_.nodes.push_back(node);
         return int(step_.nodes.size()) - 1;
     }
-    int add_input(const Node& like, std::string_view name) {
-        return add({.op = Op::input,
-                    .dtype = like.dtype,
-                    .shape = like.shape,
-                    .scope = like.scope,
-                    .location = like.location,
-                    .name = name});
-    }
-    void add_leaves(const std::vector<int>& leaves, ScanName kind) {
+    void add_leaves(const std::vector<int>& leaves, Role role) {
         for (std::size_t i = 0; i < leaves.size(); ++i)
-            map_[std::size_t(leaves[i])] = add_input(source_[leaves[i]], scan_name(kind, int(i)));
+            map_[std::size_t(leaves[i])] = add(input_like(source_[leaves[i]], {role, int(i)}));
     }
-    void add_output(int value, int node, ScanName kind, int number) {
-        int from = mapped(value);
-        add({.op = Op::output,
-             .dtype = step_[from].dtype,
-             .shape = step_[from].shape,
-             .inputs = inputs_of({from}),
-             .scope = source_[node].scope,
-             .location = source_[node].location,
-             .name = scan_name(kind, number)});
+    void add_output(int value, int node, const Port& port) {
+        Node output = output_of(step_, mapped(value), port);
+        output.scope = source_[node].scope;
+        output.location = source_[node].location;
+        add(output);
     }
     void copy(int id) {
         Node node = source_[id];
@@ -121,7 +109,7 @@ class Extraction {
             return to = add(node);
         }
         captured_.push_back(id);
-        return to = add_input(node, scan_name(ScanName::capture, int(captured_.size()) - 1));
+        return to = add(input_like(node, {Role::capture, int(captured_.size()) - 1}));
     }
 
     const Graph& source_;

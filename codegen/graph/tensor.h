@@ -101,7 +101,9 @@ namespace detail {
 /// An op of tensors none of which is of a graph.
 [[noreturn]] inline void refuse_empty(std::string_view op, Location location) {
     throw UserError(std::string(location.file_name()) + ":" + std::to_string(location.line) + ": " +
-                    std::string(op) + " of a Tensor that is empty: no op has made it");
+                    std::string(op) +
+                    " takes a Tensor that an op has made; numbers and sizes alone are none, and an "
+                    "empty Tensor is of no model");
 }
 template <std::size_t Count>
 constexpr Graph& graph_of(std::string_view op, Location location, const Tensor (&operands)[Count]) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/graph/derive_node.h"
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/print.h"
 #include "codegen/graph/scan_function.h"
 
@@ -43,16 +44,14 @@ class Verifier {
         return node().scope >= 0 && node().scope < int(graph_.scopes.size());
     }
     int attributes() const {
-        switch (node().op) {
-            case Op::einsum: return int(graph_.einsums.size());
-            case Op::rearrange: return int(graph_.rearranges.size());
-            case Op::masked_softmax:
-            case Op::fused_attention:
-            case Op::attention: return int(graph_.attentions.size());
-            case Op::step:
-            case Op::scan: return int(graph_.scans.size());
-            default: return 0;
+        switch (op_def(node().op).attribute) {
+            case Attribute::einsum: return int(graph_.einsums.size());
+            case Attribute::rearrange: return int(graph_.rearranges.size());
+            case Attribute::attention: return int(graph_.attentions.size());
+            case Attribute::scan: return int(graph_.scans.size());
+            case Attribute::none: break;
         }
+        return 0;
     }
     bool attribute_is_in_range() const {
         int count = attributes();

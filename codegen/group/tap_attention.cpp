@@ -71,13 +71,8 @@ TappedScan tap_step(const ScanFunction& from) {
         if (!is_attention(node)) return std::nullopt;
         tapped.attentions.push_back(node);
         const Tensor weights = weights_of(rewrite, id);
-        make(rewrite.target(), {.op = Op::output,
-                                .dtype = weights.dtype(),
-                                .shape = weights.shape(),
-                                .inputs = inputs_of({weights.id}),
-                                .scope = node.scope,
-                                .location = node.location,
-                                .name = scan_name(ScanName::result, function.results++)});
+        make(rewrite.target(),
+             output_of(rewrite.target(), weights.id, {Role::result, function.results++}));
         return rewrite.copy(id);
     });
     tapped.function = keep(std::move(function));

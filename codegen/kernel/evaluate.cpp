@@ -154,9 +154,9 @@ class Evaluator {
         if (auto map = as<Map>(kernel_, id)) {
             double x[3]{};
             for (std::size_t i = 0; i < map->operands.size(); ++i) x[i] = get(map->operands[i]);
-            const double result = row_of(map->function).value(x[0], x[1], x[2]);
             const bool whole = kernel_.nodes[std::size_t(id)].dtype == DType::i32;
-            return whole ? whole_part(result) : result;
+            return whole ? whole_value(map->function, x[0], x[1], x[2])
+                         : row_of(map->function).value(x[0], x[1], x[2]);
         }
         if (auto random = as<Random>(kernel_, id)) {
             if (!dropout_) throw InternalError(kernel_.name + ": dropout has no generator");

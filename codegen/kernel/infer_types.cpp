@@ -20,35 +20,11 @@ void remove(std::vector<AxisId>& axes, const std::vector<AxisId>& gone) {
         axes, [&](AxisId axis) { return std::find(gone.begin(), gone.end(), axis) != gone.end(); });
 }
 
-bool works_in_booleans(Elementwise function) {
-    return function == Elementwise::identity || function == Elementwise::where ||
-           function == Elementwise::logical_not || function == Elementwise::logical_and ||
-           function == Elementwise::logical_or || function == Elementwise::eq;
-}
+bool works_in_booleans(Elementwise function) { return row_of(function).works == Works::any; }
 
 }  // namespace
 
-bool works_in_floats(Elementwise function) {
-    switch (function) {
-        case Elementwise::identity:
-        case Elementwise::neg:
-        case Elementwise::relu:
-        case Elementwise::add:
-        case Elementwise::sub:
-        case Elementwise::mul:
-        case Elementwise::div:
-        case Elementwise::maximum:
-        case Elementwise::minimum:
-        case Elementwise::where:
-        case Elementwise::lt:
-        case Elementwise::le:
-        case Elementwise::eq:
-        case Elementwise::logical_not:
-        case Elementwise::logical_and:
-        case Elementwise::logical_or: return false;
-        default: return true;
-    }
-}
+bool works_in_floats(Elementwise function) { return row_of(function).works == Works::floats; }
 
 const Carry& carry_of(const Kernel& kernel, const Result& result) {
     return std::get<Loop>(kernel.nodes[std::size_t(result.loop)].operation)

@@ -108,24 +108,33 @@ PairTiles AttentionTiles::pairs(const Graph& function) {
 
 Id AttentionTiles::scores(Id live) {
     constexpr double kLog2e = 1.4426950408889634;
-    return builder().named(pairs(function().forward).output("score", {}, kLog2e, live), "scores");
+    Id score = pairs(function().forward).output({Role::score}, {}, kLog2e, live);
+    // One that is the same for all keys, or queries, is a tile of all pairs nevertheless.
+    std::vector<AxisId> missing;
+    const std::vector<AxisId> own = builder().kernel().nodes[std::size_t(score)].axes;
+    for (AxisId axis : {q, k})
+        if (std::find(own.begin(), own.end(), axis) == own.end()) missing.push_back(axis);
+    if (!missing.empty()) score = builder().add(score, builder().fill(0, missing));
+    return builder().named(score, "scores");
 }
 
 Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
-    if (leaf.name == "score.grad") return score_gradient;
-    if (leaf.name == "query") return own[0] == d ? query : load(AttentionInput::query, q, own[0]);
-    if (leaf.name == "key") return own[0] == d ? key : load(AttentionInput::key, k, own[0]);
-
     auto index = [&](AxisId axis) {
         return axis == kNoAxis ? builder().constant(0, i32) : builder().index(axis);
     };
-    if (leaf.name == "batch") return index(b);
-    if (leaf.name == "head") return index(h);
-    if (leaf.name == "query_index") return index(q);
-    if (leaf.name == "key_index") return index(k);
-    int number = capture_number(leaf.name);
-    if (number < 0) throw InternalError("lower: a score reads " + std::string(leaf.name));
-    int id = node_.inputs[std::size_t(int(AttentionInput::first_capture) + number)];
+    switch (leaf.port.role) {
+        case Role::score: return score_gradient;
+        case Role::query: return own[0] == d ? query : load(AttentionInput::query, q, own[0]);
+        case Role::key: return own[0] == d ? key : load(AttentionInput::key, k, own[0]);
+        case Role::batch: return index(b);
+        case Role::head: return index(h);
+        case Role::query_index: return index(q);
+        case Role::key_index: return index(k);
+        case Role::capture: break;
+        default: throw InternalError("lower: a score reads " + std::string(leaf.name));
+    }
+    const int first = int(AttentionInput::first_capture);
+    const int id = node_.inputs[std::size_t(first + leaf.port.number)];
     return builder().load(access(id, own, false));
 }
 

@@ -158,7 +158,7 @@ class Backward {
                 load_keys();
                 find_weights();
                 PairTiles pairs = tiles_.pairs(tiles_.function().gradient);
-                const Id part = pairs.sum_of_output("query.grad", {tiles_.d}, {tiles_.k});
+                const Id part = pairs.sum_of_output({Role::query, 0, true}, {tiles_.d}, {tiles_.k});
                 return std::vector<Id>{
                     it_.named(it_.add(carried[0], part), "query_gradient_so_far")};
             });
@@ -236,7 +236,7 @@ class Backward {
                                      std::string(name(carried_[i])) + "_so_far"));
         if (query_gradient_ >= 0)
             it_.accumulate(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
-                           pairs.sum_of_output("query.grad", {tiles_.d}, {tiles_.k}));
+                           pairs.sum_of_output({Role::query, 0, true}, {tiles_.d}, {tiles_.k}));
         return next;
     }
 
@@ -244,9 +244,9 @@ class Backward {
         if (carried.result == AttentionResult::value)
             return it_.contract(kept_, cotangent_, {tiles_.q});
         if (carried.result == AttentionResult::key)
-            return pairs.sum_of_output("key.grad", {tiles_.d}, {tiles_.q});
-        return pairs.sum_of_output("capture" + std::to_string(carried.number) + ".grad",
-                                   carried.axes, {tiles_.q, tiles_.k});
+            return pairs.sum_of_output({Role::key, 0, true}, {tiles_.d}, {tiles_.q});
+        return pairs.sum_of_output({Role::capture, carried.number, true}, carried.axes,
+                                   {tiles_.q, tiles_.k});
     }
 
     /// exp2(scores - largest - log_total), 0 where a key is hidden.

@@ -78,9 +78,14 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
     int input = node.inputs[0];
     if (group.in_place) return {};
     if (node.op == Op::concat) {
-        Dim second = graph[input].shape[node.axis].without_label();
-        return {copy_part(graph, fused, group, memories, input, Dim(0)),
-                copy_part(graph, fused, group, memories, node.inputs[1], second)};
+        std::vector<LoweredKernel> parts;
+        Dim first(0);
+        for (int part : node.inputs) {
+            if (part <= 0) break;
+            parts.push_back(copy_part(graph, fused, group, memories, part, first));
+            first = first + graph[part].shape[node.axis].without_label();
+        }
+        return parts;
     }
     const fuse::Layout& from = fused.layouts[std::size_t(input)];
     std::optional<fuse::Layout> source = from;

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "codegen/base/error.h"
+#include "codegen/graph/axes.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/kernel/same_kernel.h"
 #include "codegen/lower/group_builder.h"
 #include "codegen/lower/lower_group.h"
-#include "codegen/lower/row_axis.h"
 
 namespace fovea::lower {
 
@@ -22,11 +22,6 @@ Dim size_of(const std::vector<Dim>& shape, std::size_t first = 0) {
     return size;
 }
 std::vector<Dim> dims_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
-
-/// The number behind `prefix` in `name`, or -1.
-int number_in(std::string_view name, std::string_view prefix) {
-    return name.starts_with(prefix) ? std::stoi(std::string(name.substr(prefix.size()))) : -1;
-}
 
 class ScanLowering {
   public:
@@ -59,11 +54,12 @@ class ScanLowering {
     Graph with_parameters() const {
         return Rewrite::run(function_.step, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
             const Node& node = function_.step[id];
-            const int capture = node.op == Op::input ? number_in(node.name, "capture") : -1;
-            if (capture < 0 || graph_[captured(capture)].op != Op::parameter) return {};
+            if (node.port.role != Role::capture) return {};
+            const Node& from = graph_[captured(node.port.number)];
+            if (from.op != Op::parameter) return {};
             Node parameter = node;
             parameter.op = Op::parameter;
-            parameter.scope = graph_[captured(capture)].scope;
+            parameter.scope = from.scope;
             return make(rewrite.target(), parameter);
         });
     }
@@ -72,8 +68,7 @@ class ScanLowering {
     }
 
     Symbol shared_rows() const {
-        const int output = find_output(step_, function_.states ? scan_name(ScanName::next, 0)
-                                                               : scan_name(ScanName::result, 0));
+        const int output = find_output(step_, port_of_result(function_, 0));
         const Shape& shape = step_[output].shape;
         const Symbol rows = shape.rank() ? shape[0].bare_symbol() : Symbol();
         if (!rows || why_rows_are_mixed(step_, rows)) return {};
@@ -128,7 +123,7 @@ class ScanLowering {
     }
     /// State `number` before a step or after it.
     kernel::StepArgument state(int number, bool after) {
-        const Node& value = step_[find_output(step_, scan_name(ScanName::next, number))];
+        const Node& value = step_[find_output(step_, Port{Role::next, number})];
         const std::vector<Dim> shape = dims_of(value.shape);
         const Dim size = size_of(shape);
         const int memory = memory_of_result(number, value, steps_.count + 1);
@@ -145,8 +140,8 @@ class ScanLowering {
         const int output = fused_step_.output_of[std::size_t(memory.node)];
         if (output < 0) return own(number);
         const Node& result = step_[output];
-        if (int next = number_in(result.name, "next"); next >= 0) return state(next, true);
-        const int of = number_in(result.name, "result") + function_.states;
+        if (result.port.role == Role::next) return state(result.port.number, true);
+        const int of = result.port.number + function_.states;
         const std::vector<Dim> shape = dims_of(result.shape);
         return place(memory_of_result(of, result, steps_.count), written, Dim(0), size_of(shape),
                      shape);
@@ -164,10 +159,11 @@ class ScanLowering {
     }
     kernel::StepArgument input(const Node& node) {
         const std::vector<Dim> shape = dims_of(node.shape);
-        if (int i = number_in(node.name, "value"); i >= 0)
-            return outside(node_.inputs[std::size_t(i)], size_of(shape), shape);
-        if (int j = number_in(node.name, "state"); j >= 0) return state(j, false);
-        return outside(captured(number_in(node.name, "capture")), Dim(0), shape);
+        const int number = node.port.number;
+        if (node.port.role == Role::value)
+            return outside(node_.inputs[std::size_t(number)], size_of(shape), shape);
+        if (node.port.role == Role::state) return state(number, false);
+        return outside(captured(number), Dim(0), shape);
     }
     /// Memory that only the step needs.
     kernel::StepArgument own(int number) {

@@ -104,9 +104,8 @@ std::string Memories::name_of(int base) const {
     int output = fused_.output_of[std::size_t(base)];
     if (output >= 0) return std::string(graph_[output].name);
     if (node.op == Op::input) return std::string(node.name);
-    std::string path = graph_.path(node.op == Op::parameter ? node.scope : graph_.scope_of(base));
-    if (node.op == Op::parameter) return path;
-    for (std::size_t at; (at = path.find("blks.")) != path.npos;) path.erase(at, 5);
+    if (node.op == Op::parameter) return graph_.path(node.scope);
+    const std::string path = modules_.name(graph_.scope_of(base));
     std::string name = path + (path.empty() ? "" : ".") + fuse::what_it_computes(graph_, base);
     return node.backward ? name + ".gradient" : name;
 }

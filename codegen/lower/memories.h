@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "codegen/graph/module_names.h"
 #include "codegen/lower/lower.h"
 
 namespace fovea::lower {
@@ -23,7 +24,7 @@ kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, ke
 class Memories {
   public:
     Memories(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices)
-        : graph_(graph), fused_(fused), choices_(choices) {}
+        : graph_(graph), fused_(fused), choices_(choices), modules_(graph) {}
 
     /// The memory of base node `base`.
     int of(int base);
@@ -64,6 +65,7 @@ class Memories {
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
     Choices choices_;
+    ModuleNames modules_;
     std::vector<Memory> all_;
     std::vector<int> transposed_, paired_, rounded_;
     std::map<std::pair<int, Kind>, int> index_;

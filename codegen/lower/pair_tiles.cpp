@@ -14,21 +14,20 @@ PairTiles::PairTiles(const Graph& function, kernel::Builder& builder, LeafTile l
                      TileAxes widths)
     : function_(function), builder_(builder), leaf_(std::move(leaf)), widths_(std::move(widths)) {}
 
-int PairTiles::output_value(const std::string& name) const {
-    for (int id = 1; id < int(function_.nodes.size()); ++id)
-        if (function_[id].op == Op::output && function_[id].name == name)
-            return function_[id].inputs[0];
-    throw InternalError("lower: a score function has no output " + name);
+int PairTiles::output_value(const Port& port) const {
+    const int id = find_output(function_, port);
+    if (id) return function_[id].inputs[0];
+    throw InternalError("lower: a score function has no output " + std::string(name_of(port)));
 }
 
-Id PairTiles::output(const std::string& name, const TileAxes& axes, double number, Id factor) {
+Id PairTiles::output(const Port& port, const TileAxes& axes, double number, Id factor) {
     Product scale{.number = number, .factors = {}, .over = {}};
     if (factor >= 0) scale.factors.push_back({-1, {}, factor});
-    return scaled_sum(output_value(name), axes, scale);
+    return scaled_sum(output_value(port), axes, scale);
 }
 
-Id PairTiles::sum_of_output(const std::string& name, const TileAxes& axes, const TileAxes& over) {
-    int node = output_value(name);
+Id PairTiles::sum_of_output(const Port& port, const TileAxes& axes, const TileAxes& over) {
+    int node = output_value(port);
     if (function_[node].op == Op::scatter_add)  // one row of it is this head's
         node = function_[node].inputs[0];
     return scaled_sum(node, axes, {.number = 1, .factors = {}, .over = over});
@@ -139,7 +138,6 @@ std::vector<AxisId> PairTiles::axes_of(Id tile) const {
 /// The sum of a product, over one axis after the other: first the one whose factors have the fewest
 /// axes among them. Numbers go with the first of them.
 Id PairTiles::sum(const Product& product) {
-    if (product.number == 0) return builder_.constant(0);
     std::vector<Id> tiles, scalars;
     for (const Factor& factor : product.factors) {
         Id tile = tile_of(factor);
@@ -155,6 +153,7 @@ Id PairTiles::sum(const Product& product) {
         over.erase(next);
         std::vector<Id> inside, rest;
         for (Id tile : tiles) (has_axis(tile, axis) ? inside : rest).push_back(tile);
+        if (inside.empty() && product.number == 0) continue;
         if (inside.empty()) throw InternalError("lower: a sum over what no factor moves along");
         rest.push_back(sum_along(axis, inside, scalars));
         scalars.clear();

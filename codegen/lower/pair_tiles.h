@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/graph/graph.h"
+#include "codegen/graph/ports.h"
 #include "codegen/kernel/builder.h"
 
 namespace fovea::lower {
@@ -24,11 +24,10 @@ class PairTiles {
     /// `widths`: axes that vectors of a pair lie along, to be used before new ones are made.
     PairTiles(const Graph& function, kernel::Builder& builder, LeafTile leaf, TileAxes widths);
 
-    /// Output `name` times `number` and tile `factor` (-1: none).
-    kernel::Id output(const std::string& name, const TileAxes& axes, double number,
-                      kernel::Id factor);
+    /// An output times `number` and tile `factor` (-1: none).
+    kernel::Id output(const Port& port, const TileAxes& axes, double number, kernel::Id factor);
     /// Its sum over `over`, axes of the pairs.
-    kernel::Id sum_of_output(const std::string& name, const TileAxes& axes, const TileAxes& over);
+    kernel::Id sum_of_output(const Port& port, const TileAxes& axes, const TileAxes& over);
 
   private:
     struct Factor {
@@ -63,7 +62,7 @@ class PairTiles {
     void take_apart(int node, const TileAxes& axes, Product& product);
     kernel::Id tile_of(const Factor& factor);
     TileAxes operand_axes(int operand, const TileAxes& axes) const;
-    int output_value(const std::string& name) const;
+    int output_value(const Port& port) const;
     kernel::AxisId free_axis(const Dim& dim, const TileAxes& used);
     bool has_axis(kernel::Id tile, kernel::AxisId axis) const;
 

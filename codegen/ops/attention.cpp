@@ -4,6 +4,7 @@
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/dropout.h"
+#include "codegen/ops/mask_attributes.h"
 #include "codegen/ops/over_pairs.h"
 #include "codegen/ops/score_function.h"
 
@@ -29,11 +30,8 @@ Tensor attention_expand(const Expansion& e) {
     for (int id : score.captured) leaves.captures.push_back(e.value_of(id));
     OverPairs over(score.graph, e.target, leaves);
     Shape pairs = over.pairs();
-    Tensor scores = broadcast(over.output("score"), pairs);
-    Mask mask{.is_causal = attributes.causal,
-              .lens = e.inputs[3],
-              .allowed = e.inputs[4],
-              .masked_rows = e.node().masked_rows};
+    Tensor scores = broadcast(over.output({Role::score}), pairs);
+    Mask mask = mask_of(e.source, e.node(), e.inputs[3], e.inputs[4]);
     bool masked = mask.is_causal || mask.lens || mask.allowed;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
     if (!e.inputs[2]) return weights;
@@ -45,8 +43,36 @@ Tensor attention_expand(const Expansion& e) {
     return weighted_sum(weights, e.inputs[2]);
 }
 
+Tensor attention_derive(const Derivation& d) {
+    const Mask mask = mask_of(d.source, d.node, d.inputs[3], d.inputs[4]);
+    if (!d.inputs[2]) return attention_weights(d.inputs[0], d.inputs[1], dot_product, mask);
+    return attention(d.inputs[0], d.inputs[1], d.inputs[2], dot_product, mask);
+}
+std::string attention_text(const Graph& graph, const Node& node) {
+    return "attention" + mask_text(graph, node);
+}
+std::vector<IdOperand> attention_ids(const Graph& graph, const Node& node) {
+    if (node.inputs[3] <= 0) return {};
+    return {{3, Holds::lengths, graph[node.inputs[1]].shape[-2]}};
+}
+
+std::string pair_text(const Graph&, const Node& node) {
+    return fmt::format("pair {}", name_of(node.port));
+}
+
 }  // namespace
 
-OpDef attention_def() { return {.op = Op::attention, .expand = attention_expand}; }
+OpDef pair_def() { return {.op = Op::pair, .unique = true, .text = pair_text}; }
+OpDef attention_def() {
+    return {.op = Op::attention,
+            .inputs = {2, 5},
+            .attribute = Attribute::attention,
+            .unique = true,
+            .expand = attention_expand,
+            .derive = attention_derive,
+            .why_not_derivable = why_not_masked,
+            .text = attention_text,
+            .ids = attention_ids};
+}
 
 }  // namespace fovea::ops

@@ -44,17 +44,17 @@ constexpr void check_attention(const Shape& q, const Shape& k, const Shape* v, T
 }
 
 constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
-    auto part = [&](PairPart which, DType type, const Shape& shape) {
+    auto part = [&](Role role, DType type, const Shape& shape) {
         return make(
             graph,
-            {.op = Op::pair, .dtype = type, .shape = shape, .location = location, .part = which});
+            {.op = Op::pair, .dtype = type, .shape = shape, .location = location, .port = {role}});
     };
-    return {part(PairPart::query, q.dtype(), {q.dim(-1)}),
-            part(PairPart::key, k.dtype(), {k.dim(-1)}),
-            part(PairPart::batch, i32, {}),
-            part(PairPart::head, i32, {}),
-            part(PairPart::query_index, i32, {}),
-            part(PairPart::key_index, i32, {})};
+    return {part(Role::query, q.dtype(), {q.dim(-1)}),
+            part(Role::key, k.dtype(), {k.dim(-1)}),
+            part(Role::batch, i32, {}),
+            part(Role::head, i32, {}),
+            part(Role::query_index, i32, {}),
+            part(Role::key_index, i32, {})};
 }
 
 /// A score reads tables by one index: a row for every pair is no table to the next look-up. `first`
@@ -73,7 +73,8 @@ constexpr void check_score(Tensor of_pair, int first, int region, Text& why) {
         const Node& node = graph[id];
         if (node.region != region) continue;
         bool paired = node.op == Op::pair;
-        for (std::size_t i = 0; i < kMostOperands; ++i) paired |= is_of_pairs(node.inputs[i]);
+        for (std::size_t i = 0; i < kMaxInputs && (i < kMostOperands || node.inputs[i] >= 0); ++i)
+            paired |= is_of_pairs(node.inputs[i]);
         of_pairs[std::size_t(id - first)] = paired;
         if (node.op != Op::gather || !is_of_pairs(node.inputs[0]) || why.size()) continue;
         why << "its score looks up a row of the table " << graph[node.inputs[0]].shape

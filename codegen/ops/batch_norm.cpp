@@ -56,10 +56,22 @@ void batch_norm_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink
     if (sink.wants(2)) add_parameter(2, dy);
 }
 
+Tensor batch_norm_derive(const Derivation& d) {
+    return batch_norm(d.inputs[0], d.inputs[1], d.inputs[2], d.node.axis, d.node.value);
+}
+std::string batch_norm_text(const Graph&, const Node& node) {
+    return fmt::format("batch_norm axis={} eps={}", node.axis, number_text(node.value));
+}
+
 }  // namespace
 
 OpDef batch_norm_def() {
-    return {.op = Op::batch_norm, .gradient = batch_norm_gradient, .expand = batch_norm_expand};
+    return {.op = Op::batch_norm,
+            .inputs = {3, 3},
+            .gradient = batch_norm_gradient,
+            .expand = batch_norm_expand,
+            .derive = batch_norm_derive,
+            .text = batch_norm_text};
 }
 
 }  // namespace fovea::ops

@@ -225,10 +225,97 @@ void einsum_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
     }
 }
 
+const EinsumAxes& labels_of(const Graph& graph, const Node& node) {
+    return graph.einsums[std::size_t(node.attribute)];
+}
+
+AxisUse einsum_axis(const Graph& graph, const Node& node, int operand, int axis) {
+    const EinsumAxes& axes = labels_of(graph, node);
+    const int label = (operand ? axes.b : axes.a).label[std::size_t(axis)];
+    for (int i = 0; i < axes.out.count; ++i)
+        if (axes.out.label[std::size_t(i)] == label) return {Along::maps, i};
+    return {Along::reduces};
+}
+
+/// The axes in front become labels of the operands that change along them.
+Tensor einsum_batch(const Batch& b) {
+    const EinsumAxes& own = labels_of(b.source, b.node());
+    int kept = 0;
+    EinsumAxes axes;
+    auto operand = [&](int i, const EinsumAxes::List& labels, EinsumAxes::List& to) {
+        Tensor x = b.input(i);
+        int at = 0;
+        for (int k = 0; b.along(i) && k < b.axes; ++k) {
+            if (x.shape()[at].is_one()) {
+                x = squeeze(x, at);
+                continue;
+            }
+            to.push(k);
+            kept |= 1 << k;
+            ++at;
+        }
+        for (int k = 0; k < labels.count; ++k) to.push(labels.label[std::size_t(k)] + b.axes);
+        return x;
+    };
+    Tensor x = operand(0, own.a, axes.a), y = operand(1, own.b, axes.b);
+    for (int k = 0; k < b.axes; ++k)
+        if (kept >> k & 1) axes.out.push(k);
+    for (int k = 0; k < own.out.count; ++k) axes.out.push(own.out.label[std::size_t(k)] + b.axes);
+    Tensor result = einsum(x, y, axes, b.node().location);
+    for (int k = 0; k < b.axes; ++k)
+        if (!(kept >> k & 1)) result = unsqueeze(result, k);
+    return result;
+}
+
+Tensor einsum_derive(const Derivation& d) {
+    return einsum(d.inputs[0], d.inputs[1], labels_of(d.source, d.node), d.node.location);
+}
+
+/// Labels are distinct in each list, as many as the operand has axes, of equal sizes, and those of
+/// the result come from the operands.
+std::optional<std::string> why_no_einsum(const Graph& graph, int id) {
+    const EinsumAxes& axes = labels_of(graph, graph[id]);
+    const Shape &a = graph[graph[id].inputs[0]].shape, &b = graph[graph[id].inputs[1]].shape;
+    if (axes.a.count != a.rank() || axes.b.count != b.rank())
+        return "its labels are not its operands' axes";
+    std::array<const Dim*, 128> size{};
+    for (const EinsumAxes::List* list : {&axes.a, &axes.b, &axes.out}) {
+        std::array<bool, 128> seen{};
+        for (int i = 0; i < list->count; ++i) {
+            int label = list->label[std::size_t(i)];
+            if (label < 0 || seen[std::size_t(label)]) return "a label stands twice in one operand";
+            seen[std::size_t(label)] = true;
+            const Dim*& known = size[std::size_t(label)];
+            if (list == &axes.out) {
+                if (!known) return "a label of the result is in no operand";
+                continue;
+            }
+            const Dim& dim = (list == &axes.a ? a : b)[i];
+            if (known && !(*known == dim)) return "a label has two sizes";
+            known = &dim;
+        }
+    }
+    return {};
+}
+
+std::string einsum_text(const Graph& graph, const Node& node) {
+    return "einsum '" + print_axes(labels_of(graph, node)) + "'";
+}
+
 }  // namespace
 
 OpDef einsum_def() {
-    return {.op = Op::einsum, .reference = einsum_reference, .gradient = einsum_gradient};
+    return {.op = Op::einsum,
+            .inputs = {2, 2},
+            .attribute = Attribute::einsum,
+            .cost = Cost::sums,
+            .reference = einsum_reference,
+            .gradient = einsum_gradient,
+            .axis = einsum_axis,
+            .batch = einsum_batch,
+            .derive = einsum_derive,
+            .why_not_derivable = why_no_einsum,
+            .text = einsum_text};
 }
 
 }  // namespace ops

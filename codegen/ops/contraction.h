@@ -158,6 +158,7 @@ constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
     if (a.dtype() != b.dtype() || !is_float(a.dtype()))
         reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype())
                    << " and " << name_of(b.dtype());
+    else if (parsed.mistake != PatternMistake::none) reader.why << text_of(parsed.mistake);
     else reader.read();
     if (reader.why.size()) {
         Text text;

@@ -87,17 +87,43 @@ void smoothed_cross_entropy_gradient(const Node& node, Tensor, Tensor dy, Gradie
     sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
 }
 
+Tensor cross_entropy_derive(const Derivation& d) {
+    return cross_entropy(d.inputs[0], d.inputs[1], d.inputs[2]);
+}
+std::vector<IdOperand> cross_entropy_ids(const Graph& graph, const Node& node) {
+    const Shape& logits = graph[node.inputs[0]].shape;
+    return {{1, Holds::ids, logits[-1]}, {2, Holds::lengths, logits[-2]}};
+}
+
+Tensor smoothed_cross_entropy_derive(const Derivation& d) {
+    return smoothed_cross_entropy(d.inputs[0], d.inputs[1], d.node.axis, d.node.value);
+}
+std::vector<IdOperand> smoothed_cross_entropy_ids(const Graph& graph, const Node& node) {
+    return {{1, Holds::ids, graph[node.inputs[0]].shape[-1]}};
+}
+std::string smoothed_cross_entropy_text(const Graph&, const Node& node) {
+    return fmt::format("smoothed_cross_entropy padding={} smoothing={}", node.axis,
+                       number_text(node.value));
+}
+
 }  // namespace
 
 OpDef cross_entropy_def() {
     return {.op = Op::cross_entropy,
+            .inputs = {3, 3},
             .gradient = cross_entropy_gradient,
-            .expand = cross_entropy_expand};
+            .expand = cross_entropy_expand,
+            .derive = cross_entropy_derive,
+            .ids = cross_entropy_ids};
 }
 OpDef smoothed_cross_entropy_def() {
     return {.op = Op::smoothed_cross_entropy,
+            .inputs = {2, 2},
             .gradient = smoothed_cross_entropy_gradient,
-            .expand = smoothed_cross_entropy_expand};
+            .expand = smoothed_cross_entropy_expand,
+            .derive = smoothed_cross_entropy_derive,
+            .text = smoothed_cross_entropy_text,
+            .ids = smoothed_cross_entropy_ids};
 }
 
 }  // namespace fovea::ops

@@ -33,11 +33,26 @@ void dropout_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
     sink.add(0, dy * cast(random(*dy.graph, shape, node.value, node.site), dy.dtype()));
 }
 
+Tensor dropout_derive(const Derivation& d) { return dropout(d.inputs[0], d.node.value); }
+
 }  // namespace
 
-OpDef random_def() { return {.op = Op::random, .reference = random_reference}; }
+OpDef random_def() {
+    return {.op = Op::random,
+            .cost = Cost::many,
+            .draws = true,
+            .reference = random_reference,
+            .why_not_derivable = why_no_site,
+            .text = site_text};
+}
 OpDef dropout_def() {
-    return {.op = Op::dropout, .gradient = dropout_gradient, .expand = dropout_expand};
+    return {.op = Op::dropout,
+            .inputs = {1, 1},
+            .gradient = dropout_gradient,
+            .expand = dropout_expand,
+            .derive = dropout_derive,
+            .why_not_derivable = why_no_site,
+            .text = site_text};
 }
 
 }  // namespace fovea::ops

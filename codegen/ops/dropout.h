@@ -29,7 +29,8 @@ constexpr Tensor dropout(Tensor x, double p, Location location = Location::here(
     if (!(p >= 0 && p < 1) || !is_float(x.dtype())) {
         Text text;
         text << "dropout of " << name_of(x.dtype()) << " " << x.shape()
-             << ": its probability must be in [0, 1), its operand f32 or bf16";
+             << (is_float(x.dtype()) ? ": its probability must be in [0, 1)"
+                                     : ": its operand must be f32 or bf16");
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     if (p == 0) return x;

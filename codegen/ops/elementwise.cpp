@@ -25,13 +25,13 @@ void elementwise_reference(const Evaluation& e, Array& result) {
         data[i] = e.inputs[i]->values.data();
     }
     double* out = result.values.data();
+    const auto evaluate = node.dtype == i32 ? whole_value : plain_value;
     for_each_index(e.shape, {strides[0], strides[1], strides[2]},
                    [&](std::int64_t a, std::int64_t b, std::int64_t c) {
                        double x = data[0][a], y = data[1] ? data[1][b] : 0;
-                       *out++ = row.value(x, y, data[2] ? data[2][c] : 0);
+                       *out++ = evaluate(node.function, x, y, data[2] ? data[2][c] : 0);
                    });
-    const bool divides = node.function == Elementwise::div && node.dtype == i32;
-    if (node.function == Elementwise::identity || divides)
+    if (node.function == Elementwise::identity)
         for (double& value : result.values) value = converted(value, node.dtype);
 }
 
@@ -125,15 +125,55 @@ void stop_gradient_reference(const Evaluation& e, Array& result) {
     result.values = e.inputs[0]->values;
 }
 
+/// The node's function of other operands.
+Tensor applied(const Node& node, Tensor x, Tensor y, Tensor z) {
+    if (node.function == Elementwise::identity) return cast(x, node.dtype);
+    switch (row_of(node.function).arity) {
+        case 1: return unary(node.function, x);
+        case 2: return binary(node.function, x, y);
+        default: return where(x, y, z);
+    }
+}
+Tensor elementwise_derive(const Derivation& d) {
+    return applied(d.node, d.inputs[0], d.inputs[1], d.inputs[2]);
+}
+Tensor elementwise_batch(const Batch& b) {
+    std::array<Tensor, 3> operands{};
+    for (int i = 0; i < row_of(b.node().function).arity; ++i)
+        operands[std::size_t(i)] = aligned(b, i, b.node().shape.rank());
+    return applied(b.node(), operands[0], operands[1], operands[2]);
+}
+std::string elementwise_text(const Graph&, const Node& node) {
+    const bool is_cast = node.function == Elementwise::identity;
+    return is_cast ? fmt::format("cast {}", name_of(node.dtype))
+                   : std::string(row_of(node.function).name);
+}
+
+Tensor stop_gradient_derive(const Derivation& d) { return d.inputs[0]; }
+Tensor stop_gradient_batch(const Batch& b) { return stop_gradient(b.input(0)); }
+
 }  // namespace
 
 OpDef elementwise_def() {
     return {.op = Op::elementwise,
+            .inputs = {1, 3},
+            .cost = Cost::few,
             .reference = elementwise_reference,
-            .gradient = elementwise_gradient};
+            .gradient = elementwise_gradient,
+            .axis = aligned_axis,
+            .batch = elementwise_batch,
+            .derive = elementwise_derive,
+            .text = elementwise_text};
 }
 OpDef stop_gradient_def() {
-    return {.op = Op::stop_gradient, .reference = stop_gradient_reference};
+    return {.op = Op::stop_gradient,
+            .inputs = {1, 1},
+            .cost = Cost::none,
+            .copied = 1,
+            .reference = stop_gradient_reference,
+            .axis = aligned_axis,
+            .batch = stop_gradient_batch,
+            .derive = stop_gradient_derive};
 }
 
 }  // namespace fovea::ops

@@ -111,6 +111,27 @@ constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
     return fail(graph, location, graph.scope_of(operand.id), text);
 }
 
+/// By what a function takes, and the type of an operand: a table takes a compiler few steps.
+inline constexpr auto kTaken = [] {
+    FixedArray<FixedArray<bool, 4>, 4> taken{};
+    for (Takes takes : {Takes::floats, Takes::numbers, Takes::booleans, Takes::any})
+        for (DType type : {f32, bf16, i32, boolean})
+            taken[std::size_t(takes)][std::size_t(type)] =
+                takes == Takes::any || (takes == Takes::booleans) == (type == boolean);
+    taken[std::size_t(Takes::floats)][std::size_t(i32)] = false;
+    return taken;
+}();
+/// Whether a function that takes such operands takes one of this type.
+constexpr bool is_taken(Takes takes, DType operand) {
+    return kTaken.values[int(takes)].values[int(operand)];
+}
+/// Refuses an operand of a type that the function does not take, and says what to do.
+constexpr Tensor not_taken(Elementwise function, Tensor operand, Location location) {
+    std::string_view hint = "ids become vectors with embedding, numbers with cast";
+    if (operand.dtype() == DType::boolean) hint = "use where(condition, a, b)";
+    if (row_of(function).takes == Takes::booleans) hint = "compare it first";
+    return dtype_error(*operand.graph, function, operand, hint, location);
+}
 /// The shape of f(a, b) in `shape`, which is a's before; says why there is none.
 constexpr bool broadcast_operands(Graph& graph, Elementwise function, Tensor a, Tensor b,
                                   Shape& shape, Location location) {
@@ -121,26 +142,14 @@ constexpr bool broadcast_operands(Graph& graph, Elementwise function, Tensor a, 
     return false;
 }
 
-constexpr bool is_logic(Elementwise function) {
-    return function == Elementwise::logical_and || function == Elementwise::logical_or ||
-           function == Elementwise::logical_not;
-}
-
 }  // namespace detail
 
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
     if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
     const Node& operand = x.node();
-    const bool logic = detail::is_logic(function), boolean = operand.dtype == DType::boolean;
-    if (function != Elementwise::identity && logic != boolean)
-        return detail::dtype_error(*x.graph, function, x,
-                                   logic ? "compare it first" : "use where(condition, a, b)",
-                                   location);
-    if (operand.dtype == i32 && function != Elementwise::neg && function != Elementwise::identity)
-        return detail::dtype_error(*x.graph, function, x,
-                                   "ids become vectors with embedding, numbers with cast",
-                                   location);
+    if (!detail::is_taken(row_of(function).takes, operand.dtype))
+        return detail::not_taken(function, x, location);
     return {x.graph, x.graph->add({.op = Op::elementwise,
                                    .function = function,
                                    .dtype = operand.dtype,
@@ -159,11 +168,8 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
     if (!b.is_tensor() && !detail::lift(graph, row.name, b, x.dtype(), y)) return {&graph, 0};
     const Node &of_x = x.node(), &of_y = y.node();
     const DType x_type = of_x.dtype, y_type = of_y.dtype;
-    const bool logic = detail::is_logic(function);
-    if (logic != (x_type == DType::boolean) || logic != (y_type == DType::boolean))
-        return detail::dtype_error(graph, function, logic != (x_type == DType::boolean) ? x : y,
-                                   logic ? "compare it first" : "use where(condition, a, b)",
-                                   a.location);
+    if (!detail::is_taken(row.takes, x_type)) return detail::not_taken(function, x, a.location);
+    if (!detail::is_taken(row.takes, y_type)) return detail::not_taken(function, y, a.location);
     if (x_type != y_type) {
         Text why;
         why << name_of(x_type) << " is not " << name_of(y_type) << " (use cast)";
@@ -304,10 +310,16 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
                         .location = a.location});
 }
 
-/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even).
+/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even); to
+/// bool, whether they are not 0.
 constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
     if (!is_usable("cast", location, {x})) return poison_of({x});
     if (x.dtype() == type) return x;
+    if (type == boolean) {
+        Operand value = x;
+        value.location = location;
+        return logical_not(binary(Elementwise::eq, value, 0), location);
+    }
     return {x.graph, x.graph->add({.op = Op::elementwise,
                                    .function = Elementwise::identity,
                                    .dtype = type,

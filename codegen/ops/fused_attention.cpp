@@ -2,10 +2,12 @@
 #include "codegen/ops/fused_attention.h"
 
 #include "codegen/ops/attention.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/dropout.h"
 #include "codegen/ops/gather.h"
+#include "codegen/ops/mask_attributes.h"
 #include "codegen/ops/over_pairs.h"
 #include "codegen/ops/reduction.h"
 
@@ -16,14 +18,6 @@ namespace {
 constexpr double kLog2e = 1.4426950408889634;
 
 int at(AttentionInput input) { return int(input); }
-
-int output_node(const Graph& graph, std::string_view name) {
-    for (int id = 1; id < int(graph.nodes.size()); ++id)
-        if (graph[id].op == Op::output && graph[id].name == name) return id;
-    return 0;
-}
-
-std::string gradient_name(int number) { return "capture" + std::to_string(number) + ".grad"; }
 
 /// Copies of `node` that give something else.
 class Results {
@@ -113,11 +107,8 @@ class PlainAttention {
     Tensor result() {
         OverPairs over(attributes_.function->forward, e_.target, leaves_);
         pairs_ = over.pairs();
-        Tensor scores = broadcast(over.output("score"), pairs_);
-        Mask mask{.is_causal = attributes_.causal,
-                  .lens = e_.inputs[3],
-                  .allowed = e_.inputs[4],
-                  .masked_rows = node_.masked_rows};
+        Tensor scores = broadcast(over.output({Role::score}), pairs_);
+        Mask mask = ops::mask_of(e_.source, node_, e_.inputs[3], e_.inputs[4]);
         kept_ = kept_keys(e_.target, pairs_, mask);
         if (kept_) scores = masked(scores);
         if (node_.result == AttentionResult::statistics) return statistics(scores);
@@ -198,10 +189,11 @@ class PlainAttention {
     Tensor summed(OverPairs& over) {
         int query = pairs_.rank() - 2, key = query + 1;
         if (node_.result == AttentionResult::query)
-            return sum(whole(over.output("query.grad")), key);
-        if (node_.result == AttentionResult::key) return sum(whole(over.output("key.grad")), query);
+            return sum(whole(over.output({Role::query, 0, true})), key);
+        if (node_.result == AttentionResult::key)
+            return sum(whole(over.output({Role::key, 0, true})), query);
         CaptureGradient capture = capture_gradient(*attributes_.function, node_.axis);
-        Tensor all = whole(over.output(gradient_name(node_.axis)));
+        Tensor all = whole(over.output({Role::capture, node_.axis, true}));
         if (capture.by_head) all = sum(all, pairs_.rank());  // the rows of other heads are 0
         return sum(sum(all, key), query);
     }
@@ -261,7 +253,7 @@ std::optional<std::string> why_not_tiled(const Graph& function) {
                 if (!index(1)) return refuse(" by something other than an index of the pair");
                 break;
             case Op::scatter_add:
-                if (!index(1) || graph[node.inputs[1]].name != "head")
+                if (!index(1) || graph[node.inputs[1]].port.role != Role::head)
                     return "its score reads a learned table by an index other than the head";
                 break;
             default: return refuse("");
@@ -274,7 +266,7 @@ std::optional<std::string> why_not_tiled(const Graph& function) {
 
 CaptureGradient capture_gradient(const ScoreFunction& function, int number) {
     const Graph& graph = function.gradient;
-    int output = output_node(graph, gradient_name(number));
+    int output = find_output(graph, Port{Role::capture, number, true});
     if (!output) throw InternalError("a score function has no gradient of a captured value");
     int node = graph[output].inputs[0];
     bool by_head = graph[node].op == Op::scatter_add;
@@ -310,7 +302,7 @@ std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,
     if (graph[node.inputs[1]].shape[-2].is_one()) return "there is one key";
     int captures = 0;
     for (const Node& leaf : function.forward.nodes) {
-        captures += leaf.op == Op::input && capture_number(leaf.name) >= 0;
+        captures += leaf.op == Op::input && leaf.port.role == Role::capture;
         if (leaf.op == Op::input && leaf.shape.rank() > 2) return "it captures a large tensor";
     }
     if (captures > kMaxCaptures)
@@ -321,10 +313,26 @@ std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,
 
 namespace ops {
 
+namespace {
+
+std::string fused_attention_text(const Graph& graph, const Node& node) {
+    constexpr std::string_view kResults[]{"output",       "statistics",     "query gradient",
+                                          "key gradient", "value gradient", "capture gradient"};
+    return fmt::format("fused_attention {}", kResults[std::size_t(node.result)]) +
+           mask_text(graph, node);
+}
+
+}  // namespace
+
 OpDef fused_attention_def() {
     return {.op = Op::fused_attention,
+            .inputs = {3, int(kMaxInputs)},
+            .attribute = Attribute::attention,
+            .unique = true,
             .gradient = fused_attention_gradient,
-            .expand = fused_attention_expand};
+            .expand = fused_attention_expand,
+            .why_not_derivable = why_not_masked,
+            .text = fused_attention_text};
 }
 
 }  // namespace ops

@@ -3,6 +3,8 @@
 
 #include "codegen/graph/id_operands.h"
 #include "codegen/ops/definitions.h"
+#include "codegen/ops/elementwise.h"
+#include "codegen/ops/movement.h"
 
 namespace fovea::ops {
 
@@ -49,15 +51,77 @@ void scatter_add_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) {
     if (sink.wants(0)) sink.add(0, gather(dy, sink.input(1)));
 }
 
+AxisUse gather_axis(const Graph& graph, const Node& node, int operand, int axis) {
+    if (operand == 1) return {Along::maps, axis};
+    const int ids = graph[node.inputs[1]].shape.rank();
+    return axis == 0 ? AxisUse{} : AxisUse{Along::maps, ids + axis - 1};
+}
+std::optional<std::string_view> why_no_gather_of_many(const Graph&, const Node&,
+                                                      std::uint64_t along, int) {
+    if (along & 1) return "its table is another one for each";
+    return {};
+}
+Tensor gather_batch(const Batch& b) { return gather(b.input(0), b.input(1), b.node().location); }
+Tensor gather_derive(const Derivation& d) { return gather(d.inputs[0], d.inputs[1]); }
+
+/// Rows are added where ids say; the axes behind those of the ids are the table's.
+AxisUse scatter_add_axis(const Graph& graph, const Node& node, int operand, int axis) {
+    const int ids = graph[node.inputs[1]].shape.rank();
+    if (operand == 1 || axis < ids) return {};
+    return {Along::maps, axis - ids + 1};
+}
+std::optional<std::string_view> why_no_scatter_add_of_many(const Graph& graph, const Node& node,
+                                                           std::uint64_t, int) {
+    if (graph[node.inputs[1]].shape.rank() != 0) return "it adds more than one row";
+    return {};
+}
+/// Rows of zeros but for the one that the element's value goes to: compared, since each element has
+/// a table of its own.
+Tensor scatter_add_batch(const Batch& b) {
+    const int own = b.source[b.node().inputs[0]].shape.rank();
+    Shape rows;
+    for (int i = 0; i < b.axes + 1 + own; ++i) rows.push(i == b.axes ? b.node().shape[0] : Dim(1));
+    Tensor id = with_front(b, 1), value = with_front(b, 0);
+    for (int i = 0; i < own + 1; ++i) id = unsqueeze(id, b.axes);
+    value = unsqueeze(value, b.axes);
+    return where(binary(Elementwise::eq, iota(b.target, rows, b.axes), id), value, 0.0);
+}
+Tensor scatter_add_derive(const Derivation& d) {
+    return scatter_add(d.inputs[0], d.inputs[1], d.node.dim);
+}
+std::string scatter_add_text(const Graph&, const Node& node) {
+    return "scatter_add rows=" + dim_text(node.dim);
+}
+
+std::vector<IdOperand> row_ids(const Graph&, const Node& node) {
+    return {{1, Holds::ids, node.dim}};
+}
+
 }  // namespace
 
 OpDef gather_def() {
-    return {.op = Op::gather, .reference = gather_reference, .gradient = gather_gradient};
+    return {.op = Op::gather,
+            .inputs = {2, 2},
+            .copied = 1,
+            .reference = gather_reference,
+            .gradient = gather_gradient,
+            .axis = gather_axis,
+            .batch = gather_batch,
+            .why_not_batch = why_no_gather_of_many,
+            .derive = gather_derive,
+            .ids = row_ids};
 }
 OpDef scatter_add_def() {
     return {.op = Op::scatter_add,
+            .inputs = {2, 2},
             .reference = scatter_add_reference,
-            .gradient = scatter_add_gradient};
+            .gradient = scatter_add_gradient,
+            .axis = scatter_add_axis,
+            .batch = scatter_add_batch,
+            .why_not_batch = why_no_scatter_add_of_many,
+            .derive = scatter_add_derive,
+            .text = scatter_add_text,
+            .ids = row_ids};
 }
 
 }  // namespace fovea::ops

@@ -56,10 +56,22 @@ void layer_norm_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink
     if (sink.wants(2)) add_parameter(2, dy);
 }
 
+Tensor layer_norm_derive(const Derivation& d) {
+    return layer_norm(d.inputs[0], d.inputs[1], d.inputs[2], d.node.value);
+}
+std::string layer_norm_text(const Graph&, const Node& node) {
+    return fmt::format("layer_norm axis={} eps={}", node.axis, number_text(node.value));
+}
+
 }  // namespace
 
 OpDef layer_norm_def() {
-    return {.op = Op::layer_norm, .gradient = layer_norm_gradient, .expand = layer_norm_expand};
+    return {.op = Op::layer_norm,
+            .inputs = {3, 3},
+            .gradient = layer_norm_gradient,
+            .expand = layer_norm_expand,
+            .derive = layer_norm_derive,
+            .text = layer_norm_text};
 }
 
 }  // namespace fovea::ops

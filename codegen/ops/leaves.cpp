@@ -29,16 +29,65 @@ void output_reference(const Evaluation& e, Array& result) { result.values = e.in
 
 void output_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) { sink.add(0, dy); }
 
+Tensor output_derive(const Derivation& d) { return d.inputs[0]; }
+
+std::string name_text(const Graph&, const Node& node) {
+    return fmt::format("{} {}", row_of(node.op).name, node.name);
+}
+std::string parameter_text(const Graph& graph, const Node& node) {
+    return "parameter " + graph.path(node.scope);
+}
+std::string constant_text(const Graph&, const Node& node) {
+    return "constant " + number_text(node.value);
+}
+std::string extent_text(const Graph&, const Node& node) { return "extent " + dim_text(node.dim); }
+
+/// Its values are the positions.
+AxisUse iota_axis(const Graph&, const Node& node, int, int axis) {
+    return axis == node.axis ? AxisUse{} : AxisUse{Along::maps, axis};
+}
+
 }  // namespace
 
-OpDef leaf_def(Op op) { return {.op = op}; }
-/// The interpreter runs its step, and its gradient is another scan (differentiate_scan).
-OpDef scan_def() { return {.op = Op::scan}; }
-OpDef constant_def() { return {.op = Op::constant, .reference = constant_reference}; }
-OpDef extent_def() { return {.op = Op::extent, .reference = extent_reference}; }
-OpDef iota_def() { return {.op = Op::iota, .reference = iota_reference}; }
+OpDef poison_def() { return {.op = Op::poison}; }
+OpDef input_def() {
+    return {.op = Op::input, .unique = true, .axis = aligned_axis, .text = name_text};
+}
+OpDef parameter_def() {
+    return {.op = Op::parameter, .unique = true, .axis = aligned_axis, .text = parameter_text};
+}
+OpDef constant_def() {
+    return {.op = Op::constant,
+            .cost = Cost::none,
+            .reference = constant_reference,
+            .axis = aligned_axis,
+            .text = constant_text};
+}
+OpDef extent_def() {
+    return {.op = Op::extent,
+            .cost = Cost::none,
+            .reference = extent_reference,
+            .axis = aligned_axis,
+            .text = extent_text};
+}
+OpDef iota_def() {
+    return {.op = Op::iota,
+            .cost = Cost::none,
+            .reference = iota_reference,
+            .axis = iota_axis,
+            .why_not_derivable = why_no_axis,
+            .text = axis_text};
+}
 OpDef output_def() {
-    return {.op = Op::output, .reference = output_reference, .gradient = output_gradient};
+    return {.op = Op::output,
+            .inputs = {1, 1},
+            .copied = 1,
+            .unique = true,
+            .reference = output_reference,
+            .gradient = output_gradient,
+            .axis = aligned_axis,
+            .derive = output_derive,
+            .text = name_text};
 }
 
 }  // namespace fovea::ops

@@ -1,7 +1,8 @@
-// rearrange, broadcast, slice and concat: float64 semantics and gradients.
+// rearrange, broadcast and slice: float64 semantics and gradients.
 #include "codegen/ops/movement.h"
 
 #include "codegen/ops/array_loop.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/elementwise.h"
 
@@ -73,59 +74,146 @@ void slice_reference(const Evaluation& e, Array& result) {
     });
 }
 
-/// x with zeros before and after along an axis, to the size that it has in `shape`.
-Tensor pad(Tensor x, int axis, const Dim& first, const Shape& shape) {
-    Graph& graph = *x.graph;
-    Shape before = shape, after = shape;
-    before[axis] = first;
-    after[axis] = shape[axis].without_label() - first - x.shape()[axis];
-    DType type = x.dtype();
-    if (!(before[axis] == Dim(0))) x = concat(full(graph, before, 0, type), x, axis);
-    if (!(after[axis] == Dim(0))) x = concat(x, full(graph, after, 0, type), axis);
-    return x;
-}
-
 void slice_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
     if (!sink.wants(0)) return;
-    Shape shape = sink.input(0).shape();
-    sink.add(0, pad(dy, node.axis, node.dim, shape));
+    const Dim whole = sink.input(0).dim(node.axis).without_label();
+    sink.add(0, pad(dy, node.axis, node.dim, whole - node.dim - dy.dim(node.axis)));
 }
 
-void concat_reference(const Evaluation& e, Array& result) {
-    std::vector<std::int64_t> strides = strides_of(e.shape);
-    std::size_t axis = std::size_t(e.node().axis);
-    std::int64_t start = 0;
-    for (std::size_t k = 0; k < 2; ++k) {
-        const Array& x = *e.inputs[k];
-        const double* in = x.values.data();
-        for_each_index(x.shape, {strides, {}, {}},
-                       [&](std::int64_t at, std::int64_t, std::int64_t) {
-                           result.values[std::size_t(start + at)] = *in++;
-                       });
-        start += x.shape[axis] * strides[axis];
+const RearrangeAxes& rearrangement_of(const Graph& graph, const Node& node) {
+    return graph.rearranges[std::size_t(node.attribute)];
+}
+/// The axes before elementary axis `count` of a list of groups, and whether that is one by itself.
+std::pair<int, bool> group_of(const std::array<signed char, Shape::kMaxRank>& groups, int count) {
+    int g = 0;
+    for (; count >= groups[std::size_t(g)]; ++g) count -= groups[std::size_t(g)];
+    return {g, groups[std::size_t(g)] == 1};
+}
+
+/// An axis that stays whole maps, wherever it comes to stand.
+AxisUse rearrange_axis(const Graph& graph, const Node& node, int, int axis) {
+    const RearrangeAxes& axes = rearrangement_of(graph, node);
+    if (axes.input_group[std::size_t(axis)] != 1) return {Along::moves};
+    int at = 0, place = 0;
+    for (int i = 0; i < axis; ++i) at += axes.input_group[std::size_t(i)];
+    while (axes.order[std::size_t(place)] != at) ++place;
+    const auto [to, alone] = group_of(axes.output_group, place);
+    return alone ? AxisUse{Along::maps, to} : AxisUse{Along::moves};
+}
+Tensor rearrange_batch(const Batch& b) {
+    const RearrangeAxes& own = rearrangement_of(b.source, b.node());
+    RearrangeAxes axes;
+    axes.count = own.count + b.axes;
+    axes.input_group.fill(-1);
+    axes.output_group.fill(-1);
+    for (int i = 0; i < b.axes; ++i) {
+        axes.axis[std::size_t(i)] = b.input(0).shape()[i];
+        axes.order[std::size_t(i)] = (signed char)i;
+        axes.input_group[std::size_t(i)] = axes.output_group[std::size_t(i)] = 1;
     }
+    for (int i = 0; i < own.count; ++i) {
+        axes.axis[std::size_t(b.axes + i)] = own.axis[std::size_t(i)];
+        axes.order[std::size_t(b.axes + i)] = (signed char)(own.order[std::size_t(i)] + b.axes);
+    }
+    for (int i = 0; i + b.axes < Shape::kMaxRank; ++i) {
+        axes.input_group[std::size_t(b.axes + i)] = own.input_group[std::size_t(i)];
+        axes.output_group[std::size_t(b.axes + i)] = own.output_group[std::size_t(i)];
+    }
+    return rearrange(b.input(0), axes, b.node().location);
+}
+std::optional<std::string_view> why_no_rearrange_of_many(const Graph& graph, const Node& node,
+                                                         std::uint64_t, int axes) {
+    if (rearrangement_of(graph, node).count + axes > RearrangeAxes::kMax)
+        return "the pattern has too many axes";
+    return {};
+}
+Tensor rearrange_derive(const Derivation& d) {
+    return rearrange(d.inputs[0], rearrangement_of(d.source, d.node), d.node.location);
+}
+/// The elementary axes make up the input's axes, and each stands once in the output.
+std::optional<std::string> why_no_rearrange(const Graph& graph, int id) {
+    const RearrangeAxes& axes = rearrangement_of(graph, graph[id]);
+    const Shape& x = graph[graph[id].inputs[0]].shape;
+    int at = 0, out = 0;
+    for (int g = 0; g < Shape::kMaxRank; ++g) {
+        int size = axes.input_group[std::size_t(g)];
+        if ((size >= 0) != (g < x.rank())) return "its groups are not its input's axes";
+        Dim product(1);
+        for (int i = 0; i < size; ++i) product = product * axes.axis[std::size_t(at++)];
+        if (size >= 0 && !(product == x[g])) return "a group does not make up its axis";
+    }
+    for (int g = 0; g < Shape::kMaxRank && axes.output_group[std::size_t(g)] >= 0; ++g)
+        out += axes.output_group[std::size_t(g)];
+    if (at != axes.count || out != axes.count) return "its groups do not hold all axes";
+    int seen = 0;
+    for (int i = 0; i < axes.count; ++i) seen |= 1 << axes.order[std::size_t(i)];
+    if (seen != (1 << axes.count) - 1) return "its order is not a permutation";
+    return {};
+}
+std::string rearrange_text(const Graph& graph, const Node& node) {
+    return "rearrange '" + print_axes(rearrangement_of(graph, node)) + "'";
 }
 
-void concat_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
-    Dim first = sink.input(0).dim(node.axis), second = sink.input(1).dim(node.axis);
-    if (sink.wants(0)) sink.add(0, slice(dy, node.axis, 0, first));
-    if (sink.wants(1)) sink.add(1, slice(dy, node.axis, first, second));
+Tensor broadcast_batch(const Batch& b) {
+    const Shape& own = b.node().shape;
+    Tensor x = aligned(b, 0, own.rank());
+    Shape shape = x.shape();
+    for (int i = 0; i < own.rank(); ++i) shape[b.axes + i] = own[i];
+    return broadcast(x, shape);
+}
+std::optional<std::string> why_no_broadcast(const Graph& graph, int id) {
+    const Shape &from = graph[graph[id].inputs[0]].shape, &to = graph[id].shape;
+    if (from.rank() > to.rank()) return "it has fewer axes than its input";
+    for (int i = 1; i <= from.rank(); ++i)
+        if (!(from[-i] == to[-i]) && !from[-i].is_one()) return "it does not repeat axes of size 1";
+    return {};
 }
 
+Tensor slice_batch(const Batch& b) {
+    const Node& node = b.node();
+    return slice(b.input(0), node.axis + b.axes, node.dim, node.shape[node.axis], node.location);
+}
+Tensor slice_derive(const Derivation& d) {
+    return slice(d.inputs[0], d.node.axis, d.node.dim, d.node.shape[d.node.axis]);
+}
 }  // namespace
 
 OpDef rearrange_def() {
-    return {.op = Op::rearrange, .reference = rearrange_reference, .gradient = rearrange_gradient};
+    return {.op = Op::rearrange,
+            .inputs = {1, 1},
+            .attribute = Attribute::rearrange,
+            .copied = 1,
+            .reference = rearrange_reference,
+            .gradient = rearrange_gradient,
+            .axis = rearrange_axis,
+            .batch = rearrange_batch,
+            .why_not_batch = why_no_rearrange_of_many,
+            .derive = rearrange_derive,
+            .why_not_derivable = why_no_rearrange,
+            .text = rearrange_text};
 }
 OpDef broadcast_def() {
-    return {.op = Op::broadcast, .reference = broadcast_reference, .gradient = broadcast_gradient};
+    return {.op = Op::broadcast,
+            .inputs = {1, 1},
+            .cost = Cost::none,
+            .copied = 1,
+            .reference = broadcast_reference,
+            .gradient = broadcast_gradient,
+            .axis = aligned_axis,
+            .batch = broadcast_batch,
+            .why_not_derivable = why_no_broadcast};
 }
 OpDef slice_def() {
-    return {.op = Op::slice, .reference = slice_reference, .gradient = slice_gradient};
+    return {.op = Op::slice,
+            .inputs = {1, 1},
+            .copied = 1,
+            .reference = slice_reference,
+            .gradient = slice_gradient,
+            .axis = all_but_axis,
+            .batch = slice_batch,
+            .derive = slice_derive,
+            .why_not_derivable = why_no_axis,
+            .text = first_text};
 }
-OpDef concat_def() {
-    return {.op = Op::concat, .reference = concat_reference, .gradient = concat_gradient};
-}
-
 }  // namespace ops
 }  // namespace fovea

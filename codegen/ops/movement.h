@@ -1,4 +1,4 @@
-// Ops that move values and compute none: rearrange, broadcast, slice, concat.
+// Ops that move values and compute none: rearrange, broadcast, slice.
 #pragma once
 
 #include "codegen/graph/tensor.h"
@@ -157,10 +157,12 @@ constexpr Tensor rearrange(Tensor x, const Pattern& pattern, AxisSize a = {}, Ax
                            AxisSize c = {}, Location location = Location::here()) {
     if (!is_usable("rearrange", location, {x})) return poison_of({x});
     const AxisSize given[detail::PatternReader::kMostSizes] = {a, b, c};
-    const PatternAxes& axes = read_pattern(pattern, x.rank()).rearrangement;
+    const ParsedPattern& parsed = read_pattern(pattern, x.rank());
+    const PatternAxes& axes = parsed.rearrangement;
     detail::PatternReader reader{x, axes, given, axes.axes};
     reader.axes.pattern = pattern.text;
-    reader.read();
+    if (parsed.mistake == PatternMistake::none) reader.read();
+    else reader.why << text_of(parsed.mistake);
     if (reader.why.size()) {
         Text text;
         text << "rearrange '" << pattern.text << "': " << reader.why.view();
@@ -290,33 +292,6 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
                            .location = location,
                            .dim = first.without_label(),
                            .axis = i});
-}
-
-/// a, then b, along axis `axis`; their other axes fit.
-constexpr Tensor concat(Tensor a, Tensor b, int axis, Location location = Location::here()) {
-    if (!is_usable("concat", location, {a, b})) return poison_of({a, b});
-    Graph& graph = *a.graph;
-    Shape shape = a.shape();
-    int k = axis < 0 ? axis + shape.rank() : axis;
-    bool ok = shape.rank() == b.rank() && k >= 0 && k < shape.rank() && a.dtype() == b.dtype();
-    for (int i = 0; ok && i < shape.rank(); ++i) ok = i == k || fits(shape[i], b.shape()[i]);
-    if (!ok) {
-        Text text;
-        text << "cannot concat " << name_of(a.dtype()) << " " << a.shape();
-        graph.write_origin(text, a.id);
-        text << " and " << name_of(b.dtype()) << " " << b.shape();
-        graph.write_origin(text, b.id);
-        text << " along axis " << axis;
-        return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)),
-                    text);
-    }
-    shape[k] = shape[k] + b.shape()[k];
-    return make(graph, {.op = Op::concat,
-                        .dtype = a.dtype(),
-                        .shape = shape,
-                        .inputs = inputs_of({a.id, b.id}),
-                        .location = location,
-                        .axis = k});
 }
 
 }  // namespace fovea

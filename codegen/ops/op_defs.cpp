@@ -12,37 +12,27 @@ constexpr std::size_t kCount = std::size(kOps);
 
 std::array<OpDef, kCount> make_list() {
     using namespace ops;
-    return {leaf_def(Op::poison),
-            leaf_def(Op::input),
-            leaf_def(Op::parameter),
-            constant_def(),
-            extent_def(),
-            iota_def(),
-            leaf_def(Op::pair),
-            leaf_def(Op::step),
-            elementwise_def(),
-            einsum_def(),
-            reduce_def(),
-            rearrange_def(),
-            broadcast_def(),
-            slice_def(),
-            concat_def(),
-            gather_def(),
-            scatter_add_def(),
-            random_def(),
-            stop_gradient_def(),
-            dropout_def(),
-            softmax_def(),
-            masked_softmax_def(),
-            layer_norm_def(),
-            batch_norm_def(),
-            cross_entropy_def(),
-            smoothed_cross_entropy_def(),
-            attention_def(),
-            sinusoids_def(),
-            fused_attention_def(),
-            scan_def(),
-            output_def()};
+    std::array<OpDef, kCount> list{};
+    for (const OpDef& def : {
+             poison_def(),        input_def(),
+             parameter_def(),     constant_def(),
+             extent_def(),        iota_def(),
+             pair_def(),          step_def(),
+             elementwise_def(),   einsum_def(),
+             reduce_def(),        rearrange_def(),
+             broadcast_def(),     slice_def(),
+             concat_def(),        gather_def(),
+             scatter_add_def(),   random_def(),
+             stop_gradient_def(), dropout_def(),
+             softmax_def(),       masked_softmax_def(),
+             layer_norm_def(),    batch_norm_def(),
+             cross_entropy_def(), smoothed_cross_entropy_def(),
+             attention_def(),     sinusoids_def(),
+             pad_def(),           fused_attention_def(),
+             scan_def(),          output_def(),
+         })
+        list[std::size_t(def.op)] = def;
+    return list;
 }
 
 }  // namespace

@@ -11,6 +11,19 @@ namespace fovea {
 
 enum class PatternMistake { none, parentheses, arrow, character, unknown_axis, too_long };
 
+/// What is wrong with a pattern, as a sentence ends; empty for none.
+constexpr std::string_view text_of(PatternMistake mistake) {
+    switch (mistake) {
+        case PatternMistake::none: return "";
+        case PatternMistake::parentheses: return "unbalanced or nested parentheses";
+        case PatternMistake::arrow: return "exactly one '->' is required";
+        case PatternMistake::character: return "unexpected character (axes are letters, digits, _)";
+        case PatternMistake::unknown_axis: return "an axis on the right of '->' is not on the left";
+        case PatternMistake::too_long: return "too long";
+    }
+    return "";
+}
+
 struct PatternToken {
     enum class Kind : char { axis, open, close, comma, arrow } kind = Kind::axis;
     Symbol name;  // axes; empty for the axis of size 1, written `1`
@@ -88,6 +101,7 @@ struct ParsedPattern {
                 put({PatternToken::Kind::comma, {}});
                 ++at;
             } else if (c == '-' && at[1] == '>') {
+                if (depth) mistake = PatternMistake::parentheses;
                 middle = count;
                 put({PatternToken::Kind::arrow, {}});
                 ++arrows;
@@ -227,6 +241,15 @@ struct Pattern {
             case PatternMistake::too_long: pattern_is_too_long(); break;
         }
     }
+
+    /// A text that is not known before the program runs. What is wrong with it is `parsed.mistake`;
+    /// the op that takes it says so.
+    static Pattern at_run_time(const char* pattern) { return {pattern, AtRunTime{}}; }
+
+  private:
+    struct AtRunTime {};
+    Pattern(const char* pattern, AtRunTime)
+        : text(pattern), parsed(pattern), letters(pattern, true) {}
 };
 
 #undef FOVEA_REJECT

@@ -58,10 +58,41 @@ void reduce_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) 
     sink.add(0, share * is_taken);
 }
 
+AxisUse reduce_axis(const Graph&, const Node& node, int, int axis) {
+    return node.axis >> axis & 1 ? AxisUse{Along::reduces} : AxisUse{Along::maps, axis};
+}
+Tensor reduce_batch(const Batch& b) {
+    return reduce(b.node().reduction, b.input(0), b.node().axis << b.axes);
+}
+Tensor reduce_derive(const Derivation& d) {
+    return reduce(d.node.reduction, d.inputs[0], d.node.axis);
+}
+std::optional<std::string> why_no_reduce(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    if (node.axis <= 0 || node.axis >= 1 << node.shape.rank())
+        return "it reduces axes that are not there";
+    return {};
+}
+std::string reduce_text(const Graph&, const Node& node) {
+    std::string axes;
+    for (int i = 0; i < Shape::kMaxRank; ++i)
+        if (node.axis >> i & 1) axes += (axes.empty() ? "" : ",") + std::to_string(i);
+    return fmt::format("{} axes={}", node.reduction == Reduction::sum ? "sum" : "max", axes);
+}
+
 }  // namespace
 
 OpDef reduce_def() {
-    return {.op = Op::reduce, .reference = reduce_reference, .gradient = reduce_gradient};
+    return {.op = Op::reduce,
+            .inputs = {1, 1},
+            .cost = Cost::sums,
+            .reference = reduce_reference,
+            .gradient = reduce_gradient,
+            .axis = reduce_axis,
+            .batch = reduce_batch,
+            .derive = reduce_derive,
+            .why_not_derivable = why_no_reduce,
+            .text = reduce_text};
 }
 
 }  // namespace ops

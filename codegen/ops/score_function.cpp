@@ -22,9 +22,9 @@ class Extraction {
     ExtractedScore run() {
         for (int id = 1; id < int(source_.nodes.size()); ++id)
             if (source_[id].region == attributes_.region) map_[std::size_t(id)] = copy(id);
-        Node output{
-            .op = Op::output, .inputs = inputs_of({mapped(attributes_.score)}), .name = "score"};
-        output.dtype = extracted_.graph[output.inputs[0]].dtype;
+        const int score = mapped(attributes_.score);
+        Node output = output_of(extracted_.graph, score, {Role::score});
+        output.scope = 0, output.location = {};
         add(output);
         return std::move(extracted_);
     }
@@ -39,18 +39,12 @@ class Extraction {
         Node node = source_[id];
         if (node.op == Op::pair) {
             node.op = Op::input;
-            node.name = kNames[std::size_t(node.part)];
+            node.name = name_of(node.port);
             return add(node);
         }
         for (int& input : node.inputs)
             if (input >= 0) input = mapped(input);
-        auto move_attribute = [&](const auto& from, auto& to) {
-            to.push_back(from[std::size_t(node.attribute)]);
-            node.attribute = int(to.size()) - 1;
-        };
-        if (node.op == Op::einsum) move_attribute(source_.einsums, extracted_.graph.einsums);
-        if (node.op == Op::rearrange)
-            move_attribute(source_.rearranges, extracted_.graph.rearranges);
+        copy_attribute(source_, node, extracted_.graph);
         return add(node);
     }
     /// A node of the region, a number, or a captured value.
@@ -59,18 +53,10 @@ class Extraction {
         if (to >= 0) return to;
         const Node& node = source_[id];
         if (node.op == Op::constant || node.op == Op::extent) return to = add(node);
-        std::string name = "capture" + std::to_string(extracted_.captured.size());
         extracted_.captured.push_back(id);
-        return to = add({.op = Op::input,
-                         .dtype = node.dtype,
-                         .shape = node.shape,
-                         .scope = node.scope,
-                         .location = node.location,
-                         .name = intern(name)});
+        return to = add(input_like(node, {Role::capture, int(extracted_.captured.size()) - 1}));
     }
 
-    static constexpr std::string_view kNames[]{"query", "key",         "batch",
-                                               "head",  "query_index", "key_index"};
     const Graph& source_;
     const AttentionAttributes& attributes_;
     std::vector<int> map_;
@@ -81,17 +67,6 @@ class Extraction {
 
 ExtractedScore extract_score(const Graph& source, int attention) {
     return Extraction(source, attention).run();
-}
-
-int capture_number(std::string_view name) {
-    constexpr std::string_view kPrefix = "capture";
-    if (!name.starts_with(kPrefix)) return -1;
-    int number = 0;
-    for (char c : name.substr(kPrefix.size())) {
-        if (c < '0' || c > '9') return -1;
-        number = number * 10 + (c - '0');
-    }
-    return number;
 }
 
 const ScoreFunction* keep(ScoreFunction function) {

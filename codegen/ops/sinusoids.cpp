@@ -32,8 +32,25 @@ Tensor sinusoids_expand(const Expansion& e) {
     return cast(where(is_even, sine, cosine), node.dtype);
 }
 
+Tensor sinusoids_derive(const Derivation& d) {
+    const Shape& shape = d.node.shape;
+    const Tensor y = d.inputs[0] ? sinusoids_at(d.inputs[0], shape[-1])
+                                 : sinusoids(d.target, shape[0], shape[1]);
+    return cast(y, d.node.dtype);
+}
+std::optional<std::string> why_no_sinusoids(const Graph& graph, int id) {
+    if (graph[id].inputs[0] < 0 && graph[id].shape.rank() != 2) return "it must have two axes";
+    return {};
+}
+
 }  // namespace
 
-OpDef sinusoids_def() { return {.op = Op::sinusoids, .expand = sinusoids_expand}; }
+OpDef sinusoids_def() {
+    return {.op = Op::sinusoids,
+            .inputs = {0, 1},
+            .expand = sinusoids_expand,
+            .derive = sinusoids_derive,
+            .why_not_derivable = why_no_sinusoids};
+}
 
 }  // namespace fovea::ops

@@ -2,6 +2,7 @@
 #include "codegen/ops/softmax.h"
 
 #include "codegen/ops/definitions.h"
+#include "codegen/ops/mask_attributes.h"
 #include "codegen/ops/reduction.h"
 
 namespace fovea::ops {
@@ -44,14 +45,6 @@ void softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink)
     sink.add(0, permute(gradient_over_last_axis(rows, row_gradients), order));
 }
 
-Mask mask_of(const Graph& graph, const Node& node, Tensor lens, Tensor allowed) {
-    const AttentionAttributes& attributes = graph.attentions[std::size_t(node.attribute)];
-    return {.is_causal = attributes.causal,
-            .lens = lens,
-            .allowed = allowed,
-            .masked_rows = node.masked_rows};
-}
-
 Tensor masked_softmax_expand(const Expansion& e) {
     Tensor x = e.inputs[0];
     Shape shape = x.shape();
@@ -73,15 +66,52 @@ void masked_softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink
     sink.add(0, gradient_over_last_axis(seen, dy));
 }
 
+AxisUse softmax_axis(const Graph&, const Node& node, int, int axis) {
+    return axis == node.axis ? AxisUse{} : AxisUse{Along::maps, axis};
+}
+Tensor softmax_batch(const Batch& b) {
+    Node copy = b.node();
+    copy.shape = b.input(0).shape();
+    copy.inputs = inputs_of({b.input(0).id});
+    copy.axis += b.axes;
+    return make(b.target, copy);
+}
+Tensor softmax_derive(const Derivation& d) { return softmax(d.inputs[0], d.node.axis); }
+
+Tensor masked_softmax_derive(const Derivation& d) {
+    return masked_softmax(d.inputs[0], mask_of(d.source, d.node, d.inputs[3], d.inputs[4]));
+}
+std::string masked_softmax_text(const Graph& graph, const Node& node) {
+    return "masked_softmax" + mask_text(graph, node);
+}
+std::vector<IdOperand> masked_softmax_ids(const Graph&, const Node& node) {
+    if (node.inputs[3] <= 0) return {};
+    return {{3, Holds::lengths, node.shape[-1]}};
+}
+
 }  // namespace
 
 OpDef softmax_def() {
-    return {.op = Op::softmax, .gradient = softmax_gradient, .expand = softmax_expand};
+    return {.op = Op::softmax,
+            .inputs = {1, 1},
+            .gradient = softmax_gradient,
+            .expand = softmax_expand,
+            .axis = softmax_axis,
+            .batch = softmax_batch,
+            .derive = softmax_derive,
+            .why_not_derivable = why_no_axis,
+            .text = axis_text};
 }
 OpDef masked_softmax_def() {
     return {.op = Op::masked_softmax,
+            .inputs = {1, 5},
+            .attribute = Attribute::attention,
             .gradient = masked_softmax_gradient,
-            .expand = masked_softmax_expand};
+            .expand = masked_softmax_expand,
+            .derive = masked_softmax_derive,
+            .why_not_derivable = why_not_masked,
+            .text = masked_softmax_text,
+            .ids = masked_softmax_ids};
 }
 
 }  // namespace fovea::ops

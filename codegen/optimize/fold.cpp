@@ -1,7 +1,10 @@
 // Looks at each node once, its inputs being folded already.
 #include "codegen/optimize/fold.h"
 
+#include <vector>
+
 #include "codegen/graph/rewrite.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/movement.h"
@@ -47,12 +50,17 @@ std::optional<Tensor> fold_slice(Rewrite& rewrite, int id) {
 /// A part without positions joins nothing.
 std::optional<Tensor> fold_concat(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
-    for (int i : {0, 1}) {
-        Tensor part = rewrite.mapped(node.inputs[std::size_t(i)]);
-        if (part.shape()[node.axis] == Dim(0))
-            return rewrite.mapped(node.inputs[std::size_t(1 - i)]);
+    std::vector<Tensor> parts;
+    int count = 0;
+    for (int input : node.inputs) {
+        if (input <= 0) break;
+        const Tensor part = rewrite.mapped(input);
+        ++count;
+        if (!(part.shape()[node.axis] == Dim(0))) parts.push_back(part);
     }
-    return {};
+    if (parts.empty()) return rewrite.mapped(node.inputs[0]);
+    if (int(parts.size()) == count) return {};
+    return concat(parts, node.axis, node.location);
 }
 
 std::optional<Tensor> fold_reduce(Rewrite& rewrite, int id) {

@@ -63,9 +63,9 @@ class ElementwiseFolder {
             auto value = [&](int i) {
                 return i < arity_ ? scalars[std::size_t(i)].node().value : 0;
             };
-            double result = row_of(node_.function).value(value(0), value(1), value(2));
             if (node_.function == F::identity && !is_float(node_.dtype)) return {};
-            if (node_.dtype == i32) result = whole_part(result);
+            const auto evaluate = node_.dtype == i32 ? whole_value : plain_value;
+            const double result = evaluate(node_.function, value(0), value(1), value(2));
             return full(graph_, node_.shape, result, node_.dtype);
         }
         if (!node_.shape.rank()) return {};

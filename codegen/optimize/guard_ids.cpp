@@ -111,7 +111,8 @@ class Guarding {
         for (Node& node : function.step.nodes) {
             if (!is_check(node)) continue;
             guarded.checks.push_back(node);
-            node.name = scan_name(ScanName::result, function.results++);
+            node.port = {Role::result, function.results++};
+            node.name = name_of(node.port);
             node.axis = 0, node.dim = {};
         }
         if (!guarded.checks.empty()) guarded.function = keep(std::move(function));

@@ -4,10 +4,10 @@
 #include <map>
 #include <memory>
 
+#include "codegen/graph/batcher.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/movement.h"
-#include "codegen/optimize/over_steps.h"
 #include "codegen/optimize/step_parts.h"
 
 namespace fovea {
@@ -22,7 +22,7 @@ class Hoisting {
           from_(*scan_.function),
           step_(from_.step),
           parts_(split_step(from_)),
-          over_(step_, target_) {
+          over_(step_, target_, 1) {
         for (int i = 0; i < from_.inputs(); ++i)
             inputs_.push_back(rewrite.mapped(rewrite.source()[id].inputs[std::size_t(i)]));
         define_inputs();
@@ -33,8 +33,8 @@ class Hoisting {
     /// What stands for result `number` of the loop.
     Tensor result(int number) {
         if (number < from_.states) return made(number);
-        const int output = find_output(step_, scan_name(ScanName::result, number - from_.states));
-        const OverSteps::Value all = over_.value(step_[output].inputs[0]);
+        const int output = find_output(step_, Port{Role::result, number - from_.states});
+        const Batched all = over_.value(step_[output].inputs[0]);
         if (all.along) return all.tensor;
         Shape shape{scan_.steps};
         for (const Dim& dim : all.tensor.shape()) shape.push(dim);
@@ -44,26 +44,17 @@ class Hoisting {
   private:
     void define_inputs() {
         for (int i = 0; i < from_.sequences; ++i)
-            over_.define(find_input(step_, scan_name(ScanName::value, i)),
-                         {inputs_[std::size_t(i)], true});
+            over_.define(find_input(step_, {Role::value, i}), {inputs_[std::size_t(i)], true});
         for (int i = 0; i < from_.captures; ++i)
-            over_.define(find_input(step_, scan_name(ScanName::capture, i)),
+            over_.define(find_input(step_, {Role::capture, i}),
                          {inputs_[std::size_t(from_.sequences + from_.states + i)], false});
     }
 
     /// The step without what is computed outside of it, with outputs for what it stores.
     void build_step() {
         Graph marked = step_;
-        for (std::size_t i = 0; i < parts_.stored.size(); ++i) {
-            const Node& node = step_[parts_.stored[i]];
-            marked.nodes.push_back({.op = Op::output,
-                                    .dtype = node.dtype,
-                                    .shape = node.shape,
-                                    .inputs = inputs_of({parts_.stored[i]}),
-                                    .scope = node.scope,
-                                    .location = node.location,
-                                    .name = scan_name(ScanName::result, int(i))});
-        }
+        for (std::size_t i = 0; i < parts_.stored.size(); ++i)
+            marked.nodes.push_back(output_of(step_, parts_.stored[i], {Role::result, int(i)}));
         ScanFunction function = from_;
         function.sequences = function.captures = 0;
         function.results = int(parts_.stored.size());
@@ -71,21 +62,15 @@ class Hoisting {
         function.step =
             Rewrite::run(marked, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
                 const Node& node = marked[id];
-                const bool state = node.op == Op::input && node.name.starts_with("state");
-                const bool next = node.op == Op::output && node.name.starts_with("next");
-                if (state || next || id >= int(step_.nodes.size())) return {};
+                const bool carried = node.port.role == Role::state || node.port.role == Role::next;
+                if (carried || id >= int(step_.nodes.size())) return {};
                 if (!parts_.inside[std::size_t(id)]) return Tensor{&rewrite.target(), 0};
                 if (node.op != Op::input && !parts_.ahead.contains(id)) return {};
-                const OverSteps::Value value = over_.value(id);
-                const ScanName kind = value.along ? ScanName::value : ScanName::capture;
+                const Batched value = over_.value(id);
+                const Role role = value.along ? Role::value : Role::capture;
                 int& count = value.along ? function.sequences : function.captures;
                 (value.along ? outer_ : captures).push_back(value.tensor);
-                return make(rewrite.target(), {.op = Op::input,
-                                               .dtype = node.dtype,
-                                               .shape = node.shape,
-                                               .scope = node.scope,
-                                               .location = node.location,
-                                               .name = scan_name(kind, count++)});
+                return make(rewrite.target(), input_like(node, {role, count++}));
             });
         for (int i = 0; i < from_.states; ++i)
             outer_.push_back(inputs_[std::size_t(from_.sequences + i)]);
@@ -102,8 +87,8 @@ class Hoisting {
     /// What the loop gives of each step, for what is computed behind it.
     void define_results() {
         for (int i = 0; i < from_.states; ++i) {
-            const int before = find_input(step_, scan_name(ScanName::state, i));
-            const int output = find_output(step_, scan_name(ScanName::next, i));
+            const int before = find_input(step_, {Role::state, i});
+            const int output = find_output(step_, Port{Role::next, i});
             const int after = step_[output].inputs[0];
             const Dim first = from_.reverse ? Dim(1) : Dim(0), second = Dim(1) - first;
             over_.define(before, {slice(made(i), 0, first, scan_.steps), true});
@@ -119,7 +104,7 @@ class Hoisting {
     const ScanFunction& from_;
     const Graph& step_;
     const StepParts parts_;
-    OverSteps over_;
+    Batcher over_;
     std::vector<Tensor> inputs_, outer_;
     const ScanFunction* function_ = nullptr;
     std::map<int, Tensor> made_;

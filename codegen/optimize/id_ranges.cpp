@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/graph/axes.h"
 #include "codegen/graph/scan_function.h"
 
 namespace fovea {
@@ -69,32 +70,33 @@ class Analysis {
             case Op::pair: return of_pair(node);
             case Op::elementwise: return of_elementwise(id);
             case Op::reduce: return {.computed = of_reduction(id)};
-            case Op::rearrange:
-            case Op::broadcast:
-            case Op::gather: return moved(of(id, 0));
-            case Op::stop_gradient: return of(id, 0);
             case Op::slice: return of_slice(id);
-            case Op::concat: {
-                Contents both = moved(of(id, 0));
-                add(both, moved(of(id, 1)));
-                return both;
-            }
             case Op::scan: return of_scan(id);
-            default: return {.computed = DimRange{}};
+            default: return of_copies(id);
         }
+    }
+    /// What is computed by an op that is not known, or the elements of its inputs.
+    Contents of_copies(int id) {
+        const int copied = op_def(graph_[id].op).copied;
+        if (!copied) return {.computed = DimRange{}};
+        if (copied == 1 && stays_in_place(graph_, id)) return of(id, 0);
+        Contents all;
+        for (std::size_t i = 0; i < std::size_t(copied) && graph_[id].inputs[i] > 0; ++i)
+            add(all, moved(of(id, i)));
+        return all;
     }
     /// Floats that are made of whole numbers alone, as a count of true ones; others may be NaN,
     /// which no bound holds for.
     DimRange of_floats(int id) {
         const Node& node = graph_[id];
-        const bool moves = node.op == Op::rearrange || node.op == Op::broadcast ||
-                           node.op == Op::slice || node.op == Op::stop_gradient;
+        const bool moves = op_def(node.op).copied == 1;
         const bool chooses = node.op == Op::elementwise && node.function == Elementwise::where;
         if (node.op == Op::constant && node.value == std::trunc(node.value))
             return *of_constant(node.value).computed;
         if (!moves && node.op != Op::reduce && node.op != Op::elementwise) return {};
         if (node.op == Op::elementwise && node.function == Elementwise::div) return {};
-        for (std::size_t i = chooses ? 1 : 0; i < kMaxInputs && node.inputs[i] > 0; ++i)
+        const std::size_t read = moves ? 1 : kMaxInputs;
+        for (std::size_t i = chooses ? 1 : 0; i < read && node.inputs[i] > 0; ++i)
             if (const DimRange operand = range(id, i); !operand.low || !operand.high) return {};
         if (moves) return range(id, 0);
         return node.op == Op::reduce ? of_reduction(id) : *of_elementwise(id).computed;
@@ -115,11 +117,11 @@ class Analysis {
         const Shape& queries = graph_[attention->inputs[0]].shape;
         const Shape& keys = graph_[attention->inputs[1]].shape;
         const auto below = [](const Dim& size) { return between(Dim(0), size + Dim(-1)); };
-        switch (node.part) {
-            case PairPart::batch: return below(queries[0]);
-            case PairPart::head: return below(queries.rank() == 4 ? queries[1] : Dim(1));
-            case PairPart::query_index: return below(queries[-2]);
-            case PairPart::key_index: return below(keys[-2]);
+        switch (node.port.role) {
+            case Role::batch: return below(queries[0]);
+            case Role::head: return below(queries.rank() == 4 ? queries[1] : Dim(1));
+            case Role::query_index: return below(queries[-2]);
+            case Role::key_index: return below(keys[-2]);
             default: return {.computed = DimRange{}};
         }
     }
@@ -163,7 +165,7 @@ class Analysis {
         if (number < 0) return {.computed = DimRange{}};
         const std::vector<Contents> inputs = contents_of_inputs(graph_, id, of_);
         const std::vector<Contents> inside = contents_of(function.step, &inputs);
-        const int output = find_output(function.step, scan_name(ScanName::result, number));
+        const int output = find_output(function.step, Port{Role::result, number});
         return moved(inside[std::size_t(function.step[output].inputs[0])]);
     }
 
@@ -234,12 +236,12 @@ std::vector<Contents> contents_of_inputs(const Graph& graph, int scan,
     for (int i = 0; i < function.inputs(); ++i) {
         const int state = i - function.sequences, capture = state - function.states;
         const Contents& from = outside[std::size_t(graph[scan].inputs[std::size_t(i)])];
-        const auto at = [&](ScanName kind, int number) -> Contents& {
-            return inside[std::size_t(find_input(function.step, scan_name(kind, number)))];
+        const auto at = [&](Role role, int number) -> Contents& {
+            return inside[std::size_t(find_input(function.step, {role, number}))];
         };
-        if (state < 0) at(ScanName::value, i) = moved(from);
-        else if (capture < 0) at(ScanName::state, state).computed = DimRange{};
-        else at(ScanName::capture, capture) = from;
+        if (state < 0) at(Role::value, i) = moved(from);
+        else if (capture < 0) at(Role::state, state).computed = DimRange{};
+        else at(Role::capture, capture) = from;
     }
     return inside;
 }

@@ -1,10 +1,10 @@
 #include "codegen/optimize/merge_pads.h"
 
-#include <algorithm>
 #include <map>
 #include <vector>
 
 #include "codegen/graph/rewrite.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/movement.h"
 
@@ -24,32 +24,31 @@ class PadMerging {
     std::optional<Tensor> merged(Rewrite& rewrite, int id) {
         parts_.clear();
         axis_ = -1;
-        if (!is_sum(id) || !collect_terms(id) || parts_.size() < 2) return {};
+        if (!is_sum(id) || !collect_terms(id)) return {};
         std::int64_t at = 0;
-        Tensor whole;
-        const Shape& shape = graph_[id].shape;
-        if (!shape[axis_].is_static()) return {};
         for (const auto& [first, part] : parts_) {
             if (first < at) return {};
-            at = first + graph_[part].shape[axis_].value();
+            at = first + size_of(part);
         }
-        auto append = [&](Tensor part) { whole = whole ? concat(whole, part, axis_) : part; };
-        auto fill_to = [&](std::int64_t from, std::int64_t to) {
-            Shape zeros = shape;
+        std::vector<Tensor> all;
+        const auto fill_to = [&](std::int64_t from, std::int64_t to) {
+            Shape zeros = graph_[id].shape;
             zeros[axis_] = Dim(to - from);
-            if (to > from) append(full(rewrite.target(), zeros, 0, graph_[id].dtype));
+            if (to > from) all.push_back(full(rewrite.target(), zeros, 0, graph_[id].dtype));
         };
         at = 0;
         for (const auto& [first, part] : parts_) {
             fill_to(at, first);
-            append(rewrite.mapped(part));
-            at = first + graph_[part].shape[axis_].value();
+            all.push_back(rewrite.mapped(part));
+            at = first + size_of(part);
         }
-        fill_to(at, shape[axis_].value());
-        return whole;
+        fill_to(at, graph_[id].shape[axis_].value());
+        if (all.size() > kMaxInputs) return {};
+        return concat(all, axis_);
     }
 
   private:
+    std::int64_t size_of(int part) const { return graph_[part].shape[axis_].value(); }
     bool is_sum(int id) const {
         const Node& node = graph_[id];
         return node.op == Op::elementwise && node.function == Elementwise::add;
@@ -59,25 +58,21 @@ class PadMerging {
             const int term = graph_[id].inputs[i];
             if (!(graph_[term].shape == graph_[id].shape) || readers_[std::size_t(term)] > 1)
                 return false;
-            if (is_sum(term) ? !collect_terms(term) : !collect_parts(term, 0)) return false;
+            if (is_sum(term) ? !collect_terms(term) : !collect_part(term, Dim(0))) return false;
         }
         return true;
     }
-    /// Adds the parts of a padded value that are not zeros.
-    bool collect_parts(int id, std::int64_t first) {
-        const Node& node = graph_[id];
-        if (node.op != Op::concat || (axis_ >= 0 && node.axis != axis_)) return false;
-        axis_ = node.axis;
-        for (int input : {node.inputs[0], node.inputs[1]}) {
-            const Node& part = graph_[input];
-            if (!part.shape[axis_].is_static()) return false;
-            const bool zeros = part.op == Op::constant && part.value == 0;
-            const bool nested = part.op == Op::concat && part.axis == axis_;
-            if (nested && !collect_parts(input, first)) return false;
-            if (!nested && !zeros && !parts_.emplace(first, input).second) return false;
-            first += part.shape[axis_].value();
-        }
-        return true;
+    /// Adds what is between the zeros.
+    bool collect_part(int id, const Dim& before) {
+        const Node& pad = graph_[id];
+        if (pad.op != Op::pad || (axis_ >= 0 && pad.axis != axis_)) return false;
+        axis_ = pad.axis;
+        const int part = pad.inputs[0];
+        const Dim first = before + pad.dim;
+        if (graph_[part].op == Op::pad && graph_[part].axis == axis_)
+            return collect_part(part, first);
+        return first.is_static() && pad.shape[axis_].is_static() &&
+               graph_[part].shape[axis_].is_static() && parts_.emplace(first.value(), part).second;
     }
 
     const Graph& graph_;

@@ -5,8 +5,8 @@
 
 namespace fovea {
 
-/// A sum of values that are zero but for a part of an axis, each another part, is the
-/// concatenation of these parts.
+/// A sum of padded values whose parts lie apart along one axis is the concatenation of these parts,
+/// with zeros where none is.
 Graph merge_pads(const Graph& graph);
 
 }  // namespace fovea

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "codegen/graph/grows.h"
-#include "codegen/optimize/over_steps.h"
+#include "codegen/graph/axes.h"
+#include "codegen/graph/batcher.h"
 
 namespace fovea {
 
@@ -24,8 +24,7 @@ class Split {
 
     StepParts run() {
         for (int id = 1; id < int(step_.nodes.size()); ++id)
-            if (step_[id].op == Op::output && step_[id].name.starts_with("result"))
-                place_result(step_[id].inputs[0]);
+            if (step_[id].port.role == Role::result) place_result(step_[id].inputs[0]);
         parts_.stored.assign(stored_.begin(), stored_.end());
         for (int id = 1; id < int(step_.nodes.size()); ++id)
             if (next_[std::size_t(id)]) enter(id);
@@ -44,35 +43,42 @@ class Split {
             const Node& node = step_[id];
             const std::size_t at = std::size_t(id);
             if (node.op == Op::input) {
-                of_state_[at] = node.name.starts_with("state");
-                captures_[at] = node.name.starts_with("capture");
+                of_state_[at] = node.port.role == Role::state;
+                captures_[at] = node.port.role == Role::capture;
                 varies_[at] = !captures_[at];
                 possible_[at] = !of_state_[at];
                 continue;
             }
-            possible_[at] = is_possible_over_steps(step_, id);
             for_inputs(id, [&](std::size_t input) {
                 ++readers_[input];
                 of_state_[at] = of_state_[at] || of_state_[input];
                 varies_[at] = varies_[at] || varies_[input];
                 captures_[at] = captures_[at] || captures_[input];
-                possible_[at] = possible_[at] && possible_[input];
             });
+            possible_[at] = is_possible(id);
+            for_inputs(
+                id, [&](std::size_t input) { possible_[at] = possible_[at] && possible_[input]; });
         }
+    }
+    /// Whether a node can be computed for all steps at once from its inputs.
+    bool is_possible(int id) const {
+        std::uint64_t along = 0;
+        for (std::size_t i = 0; i < kMaxInputs; ++i)
+            if (const int input = step_[id].inputs[i]; input > 0)
+                along |= std::uint64_t(varies_[std::size_t(input)]) << i;
+        return !op_def(step_[id].op).draws && !why_not_batched(step_, id, along, 1);
     }
     /// What the states after the step depend on.
     void find_core() {
         for (int id = int(step_.nodes.size()) - 1; id > 0; --id) {
             const Node& node = step_[id];
-            const bool is_next = node.op == Op::output && node.name.starts_with("next");
+            const bool is_next = node.port.role == Role::next;
             if (is_next) next_[std::size_t(node.inputs[0])] = true;
             if (is_next || core_[std::size_t(id)])
                 for_inputs(id, [&](std::size_t input) { core_[input] = true; });
         }
     }
-    static bool is_costly(const Node& node) {
-        return node.op == Op::einsum || node.op == Op::reduce;
-    }
+    static bool is_costly(const Node& node) { return cost_of(node) == Cost::sums; }
     /// What is worth taking out of the loop: products and sums that no state changes, with what
     /// finishes them, and all that is the same in every step.
     void find_roots() {
@@ -96,8 +102,8 @@ class Split {
         if (!of_state_[std::size_t(value)] && possible_[std::size_t(value)]) return;
         std::set<int> border;
         bool costly = false;
-        const bool movable = !core_[std::size_t(value)] && is_possible_over_steps(step_, value) &&
-                             look(value, border, costly);
+        const bool movable =
+            !core_[std::size_t(value)] && is_possible(value) && look(value, border, costly);
         if (movable && costly) stored_.insert(border.begin(), border.end());
         else stored_.insert(value);
     }
@@ -116,11 +122,9 @@ class Split {
     }
     /// Stored, rather than computed again: but for views, and values that grow out of smaller ones.
     bool is_border(int id) const {
-        if (!is_possible_over_steps(step_, id)) return true;
+        if (!is_possible(id)) return true;
         if (!core_[std::size_t(id)]) return false;
-        const Node& node = step_[id];
-        if (row_of(node.op).op_class == OpClass::view || node.op == Op::broadcast) return false;
-        return node.op != Op::elementwise || !grows(step_, id, varies_);
+        return row_of(step_[id].op).op_class != OpClass::view && !grows(step_, id, varies_);
     }
 
     void enter(int id) {

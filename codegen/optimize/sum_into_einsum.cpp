@@ -1,8 +1,10 @@
 #include "codegen/optimize/sum_into_einsum.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "codegen/graph/rewrite.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/movement.h"
 
@@ -34,8 +36,9 @@ class Summing {
         const Node& node = graph_[id];
         if (readers_[std::size_t(id)] > 1) return false;
         if (node.op == Op::concat)
-            return !(axes >> node.axis & 1) && can_be_summed(node.inputs[0], axes) &&
-                   can_be_summed(node.inputs[1], axes);
+            return !(axes >> node.axis & 1) &&
+                   std::all_of(node.inputs.begin(), node.inputs.end(),
+                               [&](int part) { return part <= 0 || can_be_summed(part, axes); });
         if (node.op != Op::einsum) return false;
         const EinsumAxes& labels = graph_.einsums[std::size_t(node.attribute)];
         for (int i = 0; i < labels.out.count; ++i) {
@@ -48,8 +51,10 @@ class Summing {
     Tensor summed(Rewrite& rewrite, int id, int axes) const {
         const Node& node = graph_[id];
         if (node.op == Op::concat) {
-            const Tensor first = summed(rewrite, node.inputs[0], axes);
-            return concat(first, summed(rewrite, node.inputs[1], axes), node.axis);
+            std::vector<Tensor> parts;
+            for (int part : node.inputs)
+                if (part > 0) parts.push_back(summed(rewrite, part, axes));
+            return concat(parts, node.axis);
         }
         EinsumAxes labels = graph_.einsums[std::size_t(node.attribute)];
         const EinsumAxes::List all = labels.out;

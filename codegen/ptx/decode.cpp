@@ -104,6 +104,7 @@ Program decode(const Text& text, const Function& kernel) {
 }
 
 void Decoder::kernel(const Function& function) {
+    kernel_line_ = function.line;
     place_module_variables(function);
     Frame frame{&function, {}, {}, {}, {}, {}};
     for (const Variable& variable : function.variables) {
@@ -130,9 +131,8 @@ void Decoder::place_module_variables(const Function& kernel) {
         } else {
             at = rounded(at, std::max(variable.alignment, 256u));
             module_places_.push_back({variable.space, at});
-            std::vector<std::byte> initial = variable.initial;
-            initial.resize(variable.bytes);
-            program_.globals.push_back({at, std::move(initial), variable.space == Space::global});
+            program_.globals.push_back(
+                {at, variable.bytes, variable.initial, variable.space == Space::global});
             at += variable.bytes + 256;
         }
     // Dynamic shared memory follows that of the kernel and of all the functions that it calls.
@@ -156,16 +156,22 @@ void Decoder::place_shared_of(const Function& function, std::set<const Function*
                     place_shared_of(called->second, reached);
 }
 
+/// The address of a variable behind the `bytes` of those before it, which grow by it.
+std::uint32_t Decoder::place(const Variable& variable, std::uint32_t& bytes) const {
+    const std::uint64_t at = rounded(bytes, variable.alignment);
+    if (at + variable.bytes > kLargestVariable)
+        fail(fmt::format("there are more than {} bytes of variables up to '{}'", kLargestVariable,
+                         variable.name));
+    bytes = std::uint32_t(at + variable.bytes);
+    return std::uint32_t(at);
+}
+
 std::uint32_t Decoder::place_shared(const Variable& variable) {
-    const auto at = std::uint32_t(rounded(program_.static_shared, variable.alignment));
-    program_.static_shared = at + std::uint32_t(variable.bytes);
-    return at;
+    return place(variable, program_.static_shared);
 }
 
 std::uint32_t Decoder::place_local(const Variable& variable) {
-    const auto at = std::uint32_t(rounded(program_.local_bytes, variable.alignment));
-    program_.local_bytes = at + std::uint32_t(variable.bytes);
-    return at;
+    return place(variable, program_.local_bytes);
 }
 
 void Decoder::place_variables(Frame& frame) {

@@ -111,6 +111,7 @@ class Decoder {
     void place_variables(Frame& frame);
     void place_module_variables(const Function& kernel);
     void place_shared_of(const Function& function, std::set<const Function*>& reached);
+    std::uint32_t place(const Variable& variable, std::uint32_t& bytes) const;
     std::uint32_t place_shared(const Variable& variable);
     std::uint32_t place_local(const Variable& variable);
     Slot new_slot(Type type);
@@ -128,6 +129,7 @@ class Decoder {
     std::map<std::string, Slot> specials_;
     std::uint32_t dynamic_alignment_ = 16;
     const Instruction* current_ = nullptr;
+    int kernel_line_ = 0;
 };
 
 using DecodeFunction = void (*)(Decoder&, const Instruction&, Modifiers&);

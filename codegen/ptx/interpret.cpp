@@ -73,6 +73,7 @@ std::uint64_t interpret(const Module& module, const std::string& kernel, const L
     for (const Program::Global& global : program.globals) {
         machine.variables.push_back(global.initial);
         auto& bytes = machine.variables.back();
+        bytes.resize(global.bytes);
         machine.memory.add_at(global.address, bytes.data(), bytes.size(), global.writable);
     }
     machine.shadows.resize(machine.memory.buffers().size());

@@ -37,8 +37,9 @@ std::vector<Token> lex(std::string_view text) {
         } else if (text.substr(at, 2) == "//") {
             at = std::min(text.find('\n', at), text.size());
         } else if (text.substr(at, 2) == "/*") {
-            const std::size_t end = std::min(text.find("*/", at), text.size() - 2) + 2;
-            for (; at < end; ++at) line += text[at] == '\n';
+            const std::size_t end = text.find("*/", at + 2);
+            if (end == text.npos) throw ParseError(line, "a comment without its end");
+            for (; at < end + 2; ++at) line += text[at] == '\n';
         } else if (c == '"') {
             const std::size_t end = text.find('"', at + 1);
             if (end == text.npos) throw ParseError(line, "a string without its closing quote");

@@ -69,7 +69,9 @@ void add_offset(Warp& warp, const Op& op, Mask mask) {
 
 }  // namespace
 
-void Decoder::fail(const std::string& what) const { throw ParseError(current_->line, what); }
+void Decoder::fail(const std::string& what) const {
+    throw ParseError(current_ ? current_->line : kernel_line_, what);
+}
 
 void Decoder::require(const Instruction& instruction, std::size_t operands) const {
     if (instruction.operands.size() != operands)
@@ -101,6 +103,9 @@ Op& Decoder::emit(const Instruction& instruction, Handler run, const std::vector
         op.guard = frames_.back().registers[std::size_t(instruction.guard)];
         if (op.guard.type != Type::pred) fail("a guard that is no predicate");
     }
+    if (program_.ops.size() == kMostOperations)
+        fail(fmt::format("a kernel has at most {} instructions, those that it calls among them",
+                         kMostOperations));
     program_.ops.push_back(op);
     return program_.ops.back();
 }
@@ -108,6 +113,9 @@ Op& Decoder::emit(const Instruction& instruction, Handler run, const std::vector
 Slot Decoder::new_slot(Type type) {
     const std::uint32_t bytes = type == Type::pred ? 4 : bytes_of(type) * kLanes;
     const std::uint32_t alignment = type == Type::pred ? 4 : 32;
+    if (program_.slot_count == kMostVirtualRegisters)
+        fail(fmt::format("a kernel has at most {} registers, constants among them",
+                         kMostVirtualRegisters));
     program_.register_bytes = (program_.register_bytes + alignment - 1) / alignment * alignment;
     const Slot slot{program_.register_bytes, program_.slot_count++, type};
     program_.register_bytes += bytes;

@@ -10,6 +10,8 @@
 namespace fovea::ptx {
 namespace {
 
+constexpr std::int64_t kLargestAlignment = 1 << 16;
+
 std::optional<Space> space_named(std::string_view word) {
     if (word == ".global") return Space::global;
     if (word == ".shared") return Space::shared;
@@ -32,7 +34,7 @@ Parser::Parser(const std::string& source) : tokens_(lex(source)) {
 }
 
 Text Parser::parse() {
-    while (peek().kind != Token::Kind::end) module_item();
+    while (!at_end()) module_item();
     return std::move(text_);
 }
 
@@ -65,8 +67,7 @@ std::string Parser::word() {
 void Parser::fail(const std::string& what) const { throw ParseError(peek().line, what); }
 
 void Parser::skip_line() {
-    for (const int line = peek().line; peek().line == line && peek().kind != Token::Kind::end;)
-        next();
+    for (const int line = peek().line; peek().line == line && !at_end();) next();
 }
 
 void Parser::skip_braces() {
@@ -110,9 +111,12 @@ Variable Parser::variable(Space space) {
     bool aligned = false;
     for (;;) {
         if (accept(".align")) {
-            const auto alignment = unsigned(integer());
+            const std::int64_t alignment = integer();
+            if (alignment < 1 || alignment > kLargestAlignment || alignment & (alignment - 1))
+                fail(fmt::format("an alignment of {} is no power of 2 up to {}", alignment,
+                                 kLargestAlignment));
             // The alignment after .ptr is that of what the pointer points to.
-            if (!aligned) variable.alignment = alignment;
+            if (!aligned) variable.alignment = unsigned(alignment);
             aligned = true;
         } else if (accept(".ptr")) {
             aligned = true;
@@ -136,7 +140,11 @@ Variable Parser::variable(Space space) {
     variable.name = word();
     variable.bytes = unit;
     while (accept("[")) {
-        variable.bytes *= peek().is("]") ? 0 : std::uint64_t(integer());
+        const std::int64_t count = peek().is("]") ? 0 : integer();
+        if (count < 0 || std::uint64_t(count) > kLargestVariable / unit ||
+            variable.bytes * std::uint64_t(count) > kLargestVariable)
+            fail(fmt::format("'{}' has more than {} bytes", variable.name, kLargestVariable));
+        variable.bytes *= std::uint64_t(count);
         expect("]");
     }
     if (accept("=")) initial_values(variable);
@@ -162,7 +170,8 @@ void Parser::initial_values(Variable& variable) {
         else if (!accept(",")) value();
     }
     if (variable.bytes == 0) variable.bytes = variable.initial.size();
-    variable.initial.resize(variable.bytes);
+    if (variable.initial.size() > variable.bytes)
+        fail(fmt::format("'{}' has more initial values than elements", variable.name));
 }
 
 void Parser::function(bool kernel) {
@@ -199,7 +208,7 @@ void Parser::parameters() {
 
 void Parser::function_attributes() {
     while (!peek().is("{") && !peek().is(";")) {
-        if (peek().kind == Token::Kind::end) fail("a function without a body");
+        if (at_end()) fail("a function without a body");
         next();
     }
 }
@@ -222,6 +231,9 @@ void Parser::declare_registers() {
         const std::string name = word();
         if (accept("<")) {
             const std::int64_t count = integer();
+            if (count < 0 ||
+                count > std::int64_t(kMostVirtualRegisters - function_.registers.size()))
+                fail(fmt::format("a function has at most {} registers", kMostVirtualRegisters));
             for (std::int64_t i = 0; i < count; ++i) declare(name + std::to_string(i));
             expect(">");
         } else {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdlib>
 
 #include "codegen/ptx/parser.h"
@@ -18,7 +19,7 @@ std::string Instruction::spelling() const {
 /// Statements up to the closing brace, which it takes.
 void Parser::block() {
     while (!accept("}")) {
-        if (peek().kind == Token::Kind::end) fail("a function's body without its end");
+        if (at_end()) fail("a function's body without its end");
         statement();
     }
 }
@@ -26,6 +27,7 @@ void Parser::block() {
 void Parser::statement() {
     if (accept(";")) return;
     if (accept("{")) {
+        if (scopes_.size() > kDeepestText) fail("blocks are nested too deep");
         scopes_.emplace_back();
         block();
         return close_scope();
@@ -35,13 +37,16 @@ void Parser::statement() {
         expect(":");
         if (accept(".branchtargets")) return branch_targets(name);
         if (peek().is(".callprototype")) {
-            while (!accept(";")) next();
+            while (!accept(";")) {
+                if (at_end()) fail("a prototype without its end");
+                next();
+            }
             return;
         }
         scopes_.back().labels[name] = int(function_.body.size());
         return;
     }
-    if (peek().text[0] == '.') return directive();
+    if (peek().text.starts_with('.')) return directive();
     instruction();
 }
 
@@ -146,10 +151,12 @@ Operand Parser::operand() {
 
 Operand Parser::list(std::string_view closing) {
     Operand made{.kind = Operand::Kind::list};
+    if (++depth_ > kDeepestText) fail("lists are nested too deep");
     while (!accept(closing)) {
         made.parts.push_back(operand());
         accept(",");
     }
+    --depth_;
     return made;
 }
 
@@ -210,6 +217,12 @@ Operand Parser::named(const std::string& name) {
 
 Operand Parser::number(const Token& token, bool negative) {
     std::string digits(token.text);
+    const auto fail_at_token = [&] {
+        throw ParseError(token.line, fmt::format("'{}' is no number", token.text));
+    };
+    if (token.kind != Token::Kind::word || !std::isdigit(static_cast<unsigned char>(digits[0])))
+        fail_at_token();
+    errno = 0;
     Operand made{.kind = Operand::Kind::integer};
     const bool hexadecimal = digits.size() > 2 && digits[0] == '0' && (digits[1] | 32) == 'x';
     char* end = nullptr;
@@ -227,7 +240,8 @@ Operand Parser::number(const Token& token, bool negative) {
         made.bits = binary ? std::strtoull(digits.c_str() + 2, &end, 2)
                            : std::strtoull(digits.c_str(), &end, 0);
     }
-    if (*end) throw ParseError(token.line, fmt::format("'{}' is no number", token.text));
+    // Of the float numbers the nearest will do; a whole one has 64 bits.
+    if (*end || (errno == ERANGE && digits.find('.') == digits.npos)) fail_at_token();
     if (!negative) return made;
     if (made.kind == Operand::Kind::integer) made.bits = 0 - made.bits;
     else made.bits ^= std::uint64_t(1) << (made.kind == Operand::Kind::float32 ? 31 : 63);

@@ -11,6 +11,9 @@
 
 namespace fovea::ptx {
 
+/// Blocks in blocks, and lists in lists.
+constexpr int kDeepestText = 100;
+
 class Parser {
   public:
     explicit Parser(const std::string& source);
@@ -56,6 +59,7 @@ class Parser {
 
     const Token& peek(int ahead = 0) const;
     Token next();
+    bool at_end() const { return peek().kind == Token::Kind::end; }
     bool accept(std::string_view text);
     void expect(std::string_view text);
     std::string word();
@@ -69,6 +73,7 @@ class Parser {
     std::vector<Scope> scopes_;
     std::unordered_map<std::string, std::vector<std::string>> branch_targets_;
     Names outer_labels_;  // of the function, once its scope is closed
+    int depth_ = 0;       // of the lists of operands
 };
 
 }  // namespace fovea::ptx

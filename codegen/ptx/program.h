@@ -106,7 +106,8 @@ struct Program {
     };
     struct Global {
         std::uint64_t address;
-        std::vector<std::byte> initial;
+        std::uint64_t bytes;
+        std::vector<std::byte> initial;  // zeros follow
         bool writable;
     };
 

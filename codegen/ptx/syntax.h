@@ -18,6 +18,12 @@ struct ParseError : UserError {
     int line;  // from 1
 };
 
+/// Limits, so that no text takes all memory: bytes of a variable and of all that share a space;
+/// registers and instructions of a function, or of a kernel with all that it calls.
+constexpr std::uint64_t kLargestVariable = std::uint64_t(1) << 28;
+constexpr std::uint32_t kMostVirtualRegisters = 1u << 20;
+constexpr std::size_t kMostOperations = std::size_t(1) << 20;
+
 enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
 
 struct Variable {

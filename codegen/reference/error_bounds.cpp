@@ -163,25 +163,28 @@ Array ErrorBounds::evaluate(int id) {
             const auto given = given_.find(name);
             return given == given_.end() ? like(id) : given->second;
         }
-        case Op::constant: {
-            Array rounded = like(id);
-            const double error = double(float(node.value)) == node.value ? 0 : unit_;
-            for (double& value : rounded.values) value = error * std::abs(node.value);
-            return rounded;
-        }
-        case Op::random: {
-            Array rounded = absolute(reference_.value(id));
-            for (double& value : rounded.values) value *= unit_;
-            return rounded;
-        }
-        case Op::extent:
-        case Op::iota: return like(id);
         case Op::elementwise: return elementwise(id);
         case Op::einsum: return einsum(id);
         case Op::reduce: return reduce(id);
         case Op::scatter_add: return scatter_add(id);
-        default: return op_def(node.op).reference ? moved(id) : body(id);
+        default: break;
     }
+    const OpDef& def = op_def(node.op);
+    if (def.copied) return moved(id);
+    if (!def.reference) return body(id);
+    if (node.inputs[0] <= 0) return of_numbers(id);
+    throw InternalError("no bound is known of the error of " + std::string(row_of(node.op).name));
+}
+
+/// Of values that are made of nothing: whole numbers are exact, and so are floats that float32 has.
+Array ErrorBounds::of_numbers(int id) {
+    const Node& node = reference_.graph()[id];
+    Array rounded = absolute(reference_.value(id));
+    for (double& value : rounded.values) {
+        const bool exact = double(float(value)) == value && !op_def(node.op).draws;
+        value = exact || node.dtype == i32 ? 0 : unit_ * value;
+    }
+    return rounded;
 }
 
 Array ErrorBounds::elementwise(int id) {
@@ -249,9 +252,9 @@ Array ErrorBounds::reduce(int id) {
 Array ErrorBounds::moved(int id) {
     std::vector<const Array*> operands;
     const Inputs& inputs = reference_.graph()[id].inputs;
-    const Op op = reference_.graph()[id].op;
+    const std::vector<IdOperand> rows = id_operands(reference_.graph(), id);
     for (std::size_t i = 0; i < inputs.size() && inputs[i] > 0; ++i) {
-        const bool ids = op == Op::gather && i == 1;
+        const bool ids = !rows.empty() && rows[0].operand == int(i);
         operands.push_back(ids ? &operand_value(id, int(i)) : &operand_bound(id, int(i)));
     }
     return apply(id, operands);

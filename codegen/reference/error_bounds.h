@@ -35,6 +35,7 @@ class ErrorBounds {
     Array einsum(int id);
     Array reduce(int id);
     /// Values that are moved, or added with those of other places, take their errors with them.
+    Array of_numbers(int id);
     Array moved(int id);
     Array scatter_add(int id);
     Array body(int id);

@@ -104,7 +104,14 @@ void Interpreter::set(const std::string& name, Array value) {
 
 std::vector<std::int64_t> Interpreter::shape_of(const Node& node) const {
     std::vector<std::int64_t> shape;
-    for (const Dim& dim : node.shape) shape.push_back(value_of(sizes_, dim));
+    for (const Dim& dim : node.shape) {
+        shape.push_back(value_of(sizes_, dim));
+        if (shape.back() >= 0) continue;
+        Text text;
+        text << node.location.file_name() << ":" << node.location.line
+             << ": a size is negative: " << dim << " is " << shape.back();
+        throw UserError(std::string(text.view()));
+    }
     return shape;
 }
 
@@ -181,7 +188,7 @@ void Interpreter::evaluate(int id) {
             factors[i] = rounded_.empty() ? to_tf32(*inputs[i]) : to_bfloat16(*inputs[i]);
             inputs[i] = &factors[i];
         }
-    if (node.op == Op::random && !options_.training) {
+    if (op_def(node.op).draws && !options_.training) {
         result.values.assign(result.values.size(), 1);
     } else {
         const OpDef& def = op_def(node.op);

@@ -35,9 +35,7 @@ void ScanRun::start(const InputOf& input) {
     const ScanFunction& f = function_;
     results_.clear();
     for (int i = 0; i < f.states + f.results; ++i) {
-        const int output =
-            find_output(f.step, i < f.states ? scan_name(ScanName::next, i)
-                                             : scan_name(ScanName::result, i - f.states));
+        const int output = find_output(f.step, port_of_result(f, i));
         Array all{{steps_ + (i < f.states)}, {}};
         for (const Dim& dim : f.step[output].shape)
             all.shape.push_back(value_of(step_.sizes(), dim));
@@ -52,22 +50,22 @@ void ScanRun::give(std::int64_t n, const InputOf& input,
     const ScanFunction& f = function_;
     const std::int64_t t = place(n);
     for (int i = 0; i < f.sequences; ++i)
-        set(std::string(scan_name(ScanName::value, i)), at(input(i), t));
+        set(std::string(name_of(Port{Role::value, i})), at(input(i), t));
     for (int i = 0; i < f.states; ++i)
-        set(std::string(scan_name(ScanName::state, i)),
+        set(std::string(name_of(Port{Role::state, i})),
             at(results_[std::size_t(i)], t + f.reverse));
     if (n == 0)
         for (int i = 0; i < f.captures; ++i)
-            set(std::string(scan_name(ScanName::capture, i)), input(f.sequences + f.states + i));
+            set(std::string(name_of(Port{Role::capture, i})), input(f.sequences + f.states + i));
 }
 
 void ScanRun::take(std::int64_t n, const std::function<Array(std::string_view)>& output) {
     const ScanFunction& f = function_;
     const std::int64_t t = place(n);
     for (int i = 0; i < f.states; ++i)
-        put(results_[std::size_t(i)], t + !f.reverse, output(scan_name(ScanName::next, i)));
+        put(results_[std::size_t(i)], t + !f.reverse, output(name_of(Port{Role::next, i})));
     for (int i = 0; i < f.results; ++i)
-        put(results_[std::size_t(f.states + i)], t, output(scan_name(ScanName::result, i)));
+        put(results_[std::size_t(f.states + i)], t, output(name_of(Port{Role::result, i})));
 }
 
 void ScanRun::run(const InputOf& input, const std::function<void(std::int64_t)>& then) {

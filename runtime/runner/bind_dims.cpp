@@ -35,11 +35,63 @@ void DimBinder::add(const TensorSpec& spec, std::span<const std::int64_t> shape,
     tensors_.push_back({&spec, {shape.begin(), shape.end()}, what});
 }
 
-void DimBinder::verify(const Tensor& tensor) const {
+std::vector<std::int64_t> DimBinder::values() const {
     std::vector<std::int64_t> values(model_->dims.size(), 0);
     for (const auto& [dim, binding] : bindings_) {
         values[static_cast<std::size_t>(dim)] = binding.value;
     }
+    return values;
+}
+
+std::optional<int> DimBinder::only_unknown(const Extent& extent) const {
+    std::optional<int> unknown;
+    for (const Extent::Term& term : extent.terms()) {
+        int times = 0;
+        for (int dim : term.dims) {
+            if (bindings_.contains(dim)) continue;
+            if (unknown && *unknown != dim) return {};
+            unknown = dim;
+            ++times;
+        }
+        if (times > 1) return {};
+    }
+    return unknown;
+}
+
+bool DimBinder::solve(const Tensor& tensor, std::size_t axis) {
+    const Extent& extent = tensor.spec->shape[axis];
+    const std::optional<int> unknown = only_unknown(extent);
+    if (!unknown) return false;
+    std::vector<std::int64_t> dims = values();
+    const auto size_with = [&](std::int64_t value) {
+        dims[static_cast<std::size_t>(*unknown)] = value;
+        return extent.value(dims);
+    };
+    const std::int64_t rest = size_with(0), factor = size_with(1) - rest;
+    const std::int64_t left = tensor.shape[axis] - rest;
+    if (factor == 0) return false;  // any size will do
+    if (left % factor != 0 || left / factor < 0) {
+        throw UserError(tensor.what + " has shape " + shape_text(tensor.shape) + ", expected " +
+                        shape_text(tensor.spec->shape, model_->dims) + ": no size '" +
+                        model_->dims[static_cast<std::size_t>(*unknown)] + "' makes " +
+                        extent.text(model_->dims) + " " + std::to_string(tensor.shape[axis]));
+    }
+    bind(*unknown, left / factor, tensor.what);
+    return true;
+}
+
+void DimBinder::solve_all() {
+    for (bool found = true; found;) {
+        found = false;
+        for (const Tensor& tensor : tensors_) {
+            for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis)
+                found = solve(tensor, axis) || found;
+        }
+    }
+}
+
+void DimBinder::verify(const Tensor& tensor) const {
+    const std::vector<std::int64_t> values = this->values();
     for (std::size_t axis = 0; axis < tensor.shape.size(); ++axis) {
         const Extent& extent = tensor.spec->shape[axis];
         bool is_bound = true;
@@ -53,7 +105,8 @@ void DimBinder::verify(const Tensor& tensor) const {
     }
 }
 
-DimValues DimBinder::finish() const {
+DimValues DimBinder::finish() {
+    solve_all();
     for (const Tensor& tensor : tensors_) verify(tensor);
     DimValues dims;
     for (const auto& [dim, binding] : bindings_) {

@@ -23,9 +23,9 @@ class DimBinder {
     /// UserError with both shapes when the number of axes or a constant size differs, and with
     /// both tensors when a dim was bound to another size before.
     void add(const TensorSpec& spec, std::span<const std::int64_t> shape, const std::string& what);
-    /// The dims bound so far. UserError when an axis that is no bare dim (`2*len`) has a size that
-    /// the dims contradict.
-    DimValues finish() const;
+    /// The dims bound so far, and those that follow from axes that are no bare dims (`2*len`).
+    /// UserError when such an axis has a size that the dims contradict.
+    DimValues finish();
 
   private:
     struct Binding {
@@ -39,6 +39,12 @@ class DimBinder {
     };
 
     void bind(int dim, std::int64_t value, const std::string& what);
+    std::vector<std::int64_t> values() const;
+    /// The one dim of an extent that is not bound, where it has one alone and no power of it.
+    std::optional<int> only_unknown(const Extent& extent) const;
+    /// Binds the only unknown dim of an axis; false where there is none.
+    bool solve(const Tensor& tensor, std::size_t axis);
+    void solve_all();
     void verify(const Tensor& tensor) const;
 
     const Model* model_;

@@ -37,7 +37,7 @@ Options translate_options(const std::string& program) {
         .add({"attention", Kind::text, "F.svg|F.safetensors",
               "write the attention weights of one sentence, as a picture or as tensors"})
         .add({"scores", Kind::flag, "", "print the score and a tab before each translation"})
-        .add(count_option("batch", "sentences decoded side by side, at most", kMostAtATime, "32"))
+        .add(count_option("batch", "sentences decoded side by side", kMostAtATime, "32"))
         .add(device::device_option())
         .add(threads_option());
     return options;

@@ -1,6 +1,7 @@
 // Wrong models throw the text that the compiler prints for them first (tests/compile_fail).
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -131,16 +132,79 @@ TEST_CASE("a size that is set keeps its name") {
 
 namespace {
 
+void of_no_output(fovea::Scope s) { fovea::exp(s.input("x", {3})); }
+
+void of_four_mistakes(fovea::Scope s) {
+    fovea::Tensor x = s.input("x", {3, 4});
+    s.output("a", fovea::sum(x, 2));
+    s.output("b", x + s.input("y", {3, 5}));
+    s.output("c", fovea::unsqueeze(x, 9));
+    s.output("d", fovea::squeeze(x, 0));
+}
+
 void of_unknown_size(fovea::Scope s) {
     s.output("y", s.input("x", {"batch", 9}) * fovea::sqrt(fovea::Dim("len")));
 }
 
 }  // namespace
 
+TEST_CASE("the first mistakes of a model are listed, up to three, as the compiler lists them") {
+    std::string text;
+    try {
+        fovea::builder_of<of_four_mistakes>()({});
+    } catch (const fovea::UserError& error) {
+        text = error.what();
+    }
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2);
+    CHECK(text.starts_with("errors_test.cpp:137: "));
+    for (const char* next : {"\nerrors_test.cpp:138: ", "\nerrors_test.cpp:139: "})
+        CHECK(text.find(next) != text.npos);
+}
+
+TEST_CASE("a model without an output is refused") {
+    CHECK_THROWS_WITH_AS(
+        fovea::builder_of<of_no_output>()({}),
+        "errors_test.cpp:133: the model has no output: name what it gives with s.output(\"y\", y)",
+        fovea::UserError);
+}
+
+TEST_CASE("values of a size that nothing of the model has are refused, too") {
+    using namespace fovea;
+    const auto refusal = [](auto&& made) {
+        Graph graph;
+        Scope s{&graph};
+        Tensor x = s.input("x", {"batch", 1}), all = made(graph, x);
+        s.output("y", sum(all, -1));
+        try {
+            refuse_unknown_sizes(graph);
+        } catch (const UserError& error) {
+            return std::string(error.what());
+        }
+        return std::string("none");
+    };
+    const std::string expected =
+        ": the size keys is one of no input, output or parameter: nobody can know it when the "
+        "model runs";
+    const Location at{"f.cpp", 3};
+    const Shape wide{"batch", "keys"};
+    CHECK(refusal([&](Graph&, Tensor x) { return broadcast(x, wide, at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph& graph, Tensor) {
+              return cast(iota(graph, {1, "keys"}, 1, at), f32);
+          }) == "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph& graph, Tensor) { return full(graph, {1, "keys"}, 1, f32, at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph&, Tensor x) { return pad(x, 1, "keys", 0, at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph& graph, Tensor) { return sinusoids(graph, "batch", "keys", at); }) ==
+          "f.cpp:3" + expected);
+    CHECK(refusal([&](Graph&, Tensor x) { return broadcast(x, {"batch", 5}, at); }) == "none");
+}
+
 TEST_CASE("a size that nothing of the model has is refused when the model is whole") {
     CHECK_THROWS_WITH_AS(
         fovea::builder_of<of_unknown_size>()({}),
-        "errors_test.cpp:135: the size len is one of no input, output or parameter: "
+        "errors_test.cpp:144: the size len is one of no input, output or parameter: "
         "nobody can know it when the model runs",
         fovea::UserError);
 }

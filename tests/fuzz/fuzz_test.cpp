@@ -75,3 +75,14 @@ TEST_CASE("kernels of drawn programs are right on this machine's cores") {
     CHECK(result.output.find("seeds 3 to 6:") != std::string::npos);
     CHECK(result.output.find(" 0 wrong") != std::string::npos);
 }
+
+TEST_CASE("--first stops at the first failure") {
+    const auto result = test::run_fovea(
+        {"fuzz", "--seed", "3", "--count", "4", "--target", "cpu", "--first", "-o", "/nowhere"},
+        {"FOVEA_CXXFLAGS=-fno-such-flag"});
+    CAPTURE(result.output);
+    CHECK(result.status == 1);
+    CHECK(result.output.starts_with("seed 3: fusion on, "));
+    CHECK(result.output.find("no-such-flag") != std::string::npos);
+    CHECK(result.output.find("seed 4") == std::string::npos);
+}

@@ -10,9 +10,9 @@ namespace fovea::test {
 
 namespace {
 
-constexpr const char* kScores[] = {"dot_product",   "soft_cap", "alibi",
-                                   "alibi_by_head", "additive", "banded",
-                                   "weighted",      "bilinear", "squared_distance"};
+constexpr const char* kScores[] = {"dot_product",      "soft_cap", "alibi",    "alibi_by_head",
+                                   "additive",         "banded",   "weighted", "bilinear",
+                                   "squared_distance", "biased",   "of_query"};
 constexpr const char* kMasks[] = {"none",    "causal",      "lens",         "lens_by_query",
                                   "allowed", "causal_lens", "lens_allowed", "causal_lens_by_query"};
 
@@ -59,6 +59,11 @@ Tensor attend(Scope s, const std::string& score, Tensor q, Tensor k, Tensor v, c
             return einsum("i, i ->", p.q, einsum("i j, j -> i", w, p.k)) / double(width);
         });
     }
+    if (score == "biased")
+        return with(
+            [](Pair p) { return dot_product(p) + sum(p.k, -1) * 0.5 - sum(p.q, -1) * 0.25; });
+    if (score == "of_query")  // the same for all keys
+        return with([](Pair p) { return sum(p.q * p.q, -1) * 0.1; });
     if (score == "squared_distance")
         return with([](Pair p) {
             Tensor difference = p.q - p.k;

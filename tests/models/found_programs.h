@@ -67,6 +67,31 @@ inline void losses_of_no_weight(Scope s) {  // classes of no probability beside 
     s.output("smoothed", smoothed_cross_entropy(x, labels, 4));
     s.output("plain", cross_entropy(x, labels, s.input("lens", {2}, i32)));
 }
+inline void cast_to_boolean(Scope s) {
+    Tensor a = s.input("a", {"n"}), i = s.input("i", {"n"}, i32);
+    s.output("ones", cast(cast(a * 0.0, boolean), f32) + cast(cast(a, boolean), f32));
+    s.output("whole", cast(cast(i - 2, boolean), i32) * 5);
+    s.output("chosen", where(cast(i - 2, boolean), a, 7.0));
+}
+inline void whole_numbers_wrap(Scope s) {  // as in two's complement
+    Tensor i = s.input("i", {"n"}, i32);
+    s.output("sum", i + 2147483646);
+    s.output("difference", -2147483647 - i);
+    s.output("product", i * 1000000007);
+    s.output("negated", -(i * 0 - 2147483647 - 1));
+    s.output("states", scan(i, i * 3, [](Tensor v, Tensor state) {
+                           Tensor next = state * 69069 + v;
+                           return Step{next, next};
+                       }).value);
+}
+inline void scores_of_less_than_a_pair(Scope s) {  // the same for all keys, or for all pairs
+    Tensor q = s.input("far", {2, 5, 8}), k = s.input("k", {2, 7, 8}), c = s.input("c", {});
+    s.output("of_query", attention(q, k, k, [](Pair p) { return sum(p.q, 0); }));
+    s.output("of_position", attention(q, k, k, [](Pair p) { return cast(p.i, f32); }));
+    s.output("of_key", attention(q, k, k, [](Pair p) { return cast(p.j, f32) + sum(p.k, 0); }));
+    s.output("constant", attention(q, k, k, [&](Pair) { return c; }));
+    s.output("nothing", attention(k, k, k, [](Pair p) { return dot_product(p) * 0.0; }, causal));
+}
 /// Names that C++, macros or the runtime have taken, for inputs, outputs, sizes and modules.
 inline void taken_names(Scope s) {
     const Dim rows = "class", columns = "M_PI";

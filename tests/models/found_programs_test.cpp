@@ -39,6 +39,9 @@ const std::vector<Program> kPrograms = {
     {"infinite_numbers", infinite_numbers},
     {"scores_of_no_weight", scores_of_no_weight},
     {"losses_of_no_weight", losses_of_no_weight},
+    {"cast_to_boolean", cast_to_boolean},
+    {"whole_numbers_wrap", whole_numbers_wrap},
+    {"scores_of_less_than_a_pair", scores_of_less_than_a_pair},
 };
 
 Graph graph_of(void (*model)(Scope)) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/gather.h"
 #include "runtime/philox.h"

@@ -53,7 +53,7 @@ constexpr Known kKnown[] = {
     {Elementwise::where, 1, 2, 3, 2},
 };
 
-bool is_logic(const ElementwiseRow& row) { return detail::is_logic(row.function); }
+bool is_logic(const ElementwiseRow& row) { return row.takes == Takes::booleans; }
 
 /// The row's function of float operands: conditions come from comparing the first with 0.
 Tensor apply(const ElementwiseRow& row, Tensor a, Tensor b, Tensor c) {

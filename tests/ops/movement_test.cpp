@@ -1,4 +1,4 @@
-// rearrange, broadcast, slice and concat.
+// rearrange, broadcast and slice.
 #include "codegen/ops/movement.h"
 
 #include "tests/ops/check_gradient.h"
@@ -34,6 +34,12 @@ TEST_CASE("rearrange splits, permutes and merges") {
     check({0, 3}, {{3, 0}, {}}, [](Tensor x) { return rearrange(x, "a b -> b a"); });
 }
 
+TEST_CASE("a group ends before the arrow") {
+    static_assert(ParsedPattern("(a -> a)").mistake == PatternMistake::parentheses);
+    static_assert(ParsedPattern("a (b -> (a) b").mistake == PatternMistake::parentheses);
+    static_assert(ParsedPattern("(a b) -> (b a)").mistake == PatternMistake::none);
+}
+
 TEST_CASE("squeeze, unsqueeze, permute, place_axes") {
     check({2, 1, 2}, counting({2, 2}), [](Tensor x) { return squeeze(x, 1); });
     check({2, 2}, counting({2, 2, 1}), [](Tensor x) { return unsqueeze(x, 2); });
@@ -63,12 +69,6 @@ TEST_CASE("slices, at the ends and in the middle") {
     check({3, 2}, {{1, 2}, {4, 5}}, [](Tensor x) { return slice(x, 0, 2, 1); });
     check({2, 3}, {{2, 0}, {}}, [](Tensor x) { return slice(x, 1, 3, 0); });
     check({2, 3}, counting({2, 3}), [](Tensor x) { return slice(x, 0, 0, 2); });
-}
-
-TEST_CASE("concat") {
-    check({2, 2}, {{2, 4}, {0, 1, 0, 2, 2, 3, 4, 6}},
-          [](Tensor x) { return concat(x, x * 2.0, 1); });
-    check({1, 2}, {{2, 2}, {0, 1, 1, 2}}, [](Tensor x) { return concat(x, x + 1.0, 0); });
 }
 
 TEST_CASE("rearrangements compose") {

@@ -3,6 +3,7 @@
 
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/attention.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/dropout.h"
 #include "codegen/ops/gather.h"
@@ -161,4 +162,25 @@ TEST_CASE("mistakes in a scan") {
     CHECK_THROWS_WITH_AS(
         scan(x, one, [](Tensor value, Tensor) { return Step{value, value}; }),
         doctest::Contains("scan: state 0 starts as f32 [], but a step returns f32 [2]"), UserError);
+}
+
+TEST_CASE("gradients go past states that have none: whole numbers and booleans") {
+    Graph graph;
+    Tensor x = input(graph, "x", {5}), g = input(graph, "g", {});
+    Tensor count = input(graph, "count", {}, i32), flag = input(graph, "flag", {}, boolean);
+    Tensor counted = scan(x, count, [](Tensor v, Tensor state) {
+                         return Step{v * cast(state, f32), state + 1};
+                     }).value;
+    Tensor turned = scan(x, flag, [](Tensor v, Tensor state) {
+                        return Step{where(state, v, -v), logical_not(state)};
+                    }).value;
+    Tensor both = scan(x, std::array{count, g}, [](Tensor v, std::array<Tensor, 2> states) {
+                      return Step{v * cast(states[0], f32) * states[1],
+                                  std::array{states[0] + 1, states[1] * v}};
+                  }).value;
+    output("y", counted + turned * 2.0 + both * 3.0);
+    check_gradients(seal_scans(graph), {{"x", random_array({5}, 3)},
+                                        {"g", random_array({}, 4)},
+                                        {"count", {{}, {2}}},
+                                        {"flag", {{}, {1}}}});
 }

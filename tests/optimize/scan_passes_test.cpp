@@ -1,6 +1,8 @@
 // What leaves a loop, and the passes that tidy up behind it: values stay the same.
 #include "codegen/graph/scan_function.h"
+#include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
+#include "codegen/ops/gather.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/scan.h"
 #include "codegen/optimize/hoist_from_scans.h"
@@ -45,11 +47,7 @@ const Graph& step_of(const Graph& graph) {
 
 /// [4, 6]: zeros but for `value` in the columns from `first` on.
 Tensor padded(Tensor value, std::int64_t first) {
-    const std::int64_t behind = 6 - first - value.dim(1).value();
-    Tensor y = value;
-    if (first) y = concat(full(*value.graph, {4, first}, 0), y, 1);
-    if (behind) y = concat(y, full(*value.graph, {4, behind}, 0), 1);
-    return y;
+    return pad(value, 1, first, 6 - first - value.dim(1).value());
 }
 
 int count(const Graph& graph, Elementwise function) {
@@ -69,6 +67,33 @@ TEST_CASE("hoist_from_scans: products without a state leave the loop, on either 
     CHECK(count(hoisted, Op::einsum) == 2);
     for (const char* name : {"y", "last"})
         check_close(run(hoisted, recurrent_arrays(), name), run(graph, recurrent_arrays(), name));
+}
+
+TEST_CASE("hoist_from_scans: rows that a step looks up leave the loop with their product") {
+    const auto looking_up = [](bool of_state) {
+        Graph graph;
+        Tensor ids = input(graph, "ids", {5, 2}, i32), start = input(graph, "start", {4, 3});
+        Tensor table = input(graph, "table", {4, 3}), w = input(graph, "w", {3, 3});
+        auto y = scan(ids, start, [&](Tensor ids_t, Tensor before) {
+            Tensor rows = linear_product(gather(of_state ? before : table, ids_t), w);
+            return Step{rows, before * 0.5 + sum(rows, 0, true)};
+        });
+        output("y", y.value);
+        output("last", y.state);
+        return seal_scans(graph);
+    };
+    const Arrays arrays = {{"ids", {{5, 2}, {3, 0, 1, 1, 2, 3, 0, 2, 1, 3}}},
+                           {"start", random_array({4, 3}, 1)},
+                           {"table", random_array({4, 3}, 2)},
+                           {"w", random_array({3, 3}, 3)}};
+    for (const bool of_state : {false, true}) {
+        CAPTURE(of_state);
+        const Graph graph = looking_up(of_state), hoisted = hoist_from_scans(graph);
+        verify_graph(hoisted);
+        CHECK(count(step_of(hoisted), Op::gather) == of_state);
+        for (const char* name : {"y", "last"})
+            check_close(run(hoisted, arrays, name), run(graph, arrays, name));
+    }
 }
 
 TEST_CASE("hoist_from_scans: the gradients of a loop's weights are products over all steps") {

@@ -163,7 +163,7 @@ TEST_CASE("run: inputs and weights that do not fit") {
                          UserError);
 }
 
-TEST_CASE("bind_dims: sizes that are sums and products are checked last") {
+TEST_CASE("bind_dims: sizes that are sums and products follow last, and are checked") {
     Model model;
     model.dims = {"len"};
     const TensorSpec twice{.name = "twice", .shape = {Extent(2) * Extent::dim(0) + 1}};
@@ -171,7 +171,7 @@ TEST_CASE("bind_dims: sizes that are sums and products are checked last") {
     const std::vector<std::int64_t> nine = {9}, four = {4}, five = {5};
     DimBinder binder(model);
     binder.add(twice, nine, "twice");
-    CHECK(binder.finish().empty());
+    CHECK(binder.finish() == DimValues{{"len", 4}});
     binder.add(once, four, "once");
     CHECK(binder.finish() == DimValues{{"len", 4}});
     DimBinder other(model);
@@ -179,6 +179,30 @@ TEST_CASE("bind_dims: sizes that are sums and products are checked last") {
     other.add(once, five, "once");
     CHECK_THROWS_WITH_AS((void)other.finish(),
                          "twice has shape [9], expected [2*len+1] where 2*len+1 is 11", UserError);
+}
+
+TEST_CASE("bind_dims: a dim of a product follows from the others, or none does") {
+    Model model;
+    model.dims = {"n", "m"};
+    const TensorSpec product{.name = "x", .shape = {Extent::dim(0) * Extent::dim(1) + 1}};
+    const TensorSpec one{.name = "y", .shape = {Extent::dim(0)}};
+    const TensorSpec square{.name = "z", .shape = {Extent::dim(1) * Extent::dim(1)}};
+    const std::vector<std::int64_t> sixteen = {16}, fifteen = {15}, three = {3};
+    const auto bound = [&](const TensorSpec& spec, const std::vector<std::int64_t>& shape) {
+        DimBinder binder(model);
+        binder.add(spec, shape, "x");
+        binder.add(one, three, "y");
+        return binder.finish();
+    };
+    CHECK(bound(product, sixteen) == DimValues{{"n", 3}, {"m", 5}});
+    CHECK_THROWS_WITH_AS((void)bound(product, fifteen),
+                         "x has shape [15], expected [n*m+1]: no size 'm' makes n*m+1 15",
+                         UserError);
+    CHECK(bound(square, sixteen) == DimValues{{"n", 3}});
+    const std::vector<std::int64_t> none = {0};
+    DimBinder binder(model);
+    binder.add(product, none, "x");
+    CHECK(binder.finish().empty());
 }
 
 TEST_CASE("set_dim: NAME=N") {

@@ -55,7 +55,7 @@ TEST_CASE("the compiler's reason is found whatever the user's language is") {
     result = run_fovea({"show", file.string() + ":wrong"}, french);
     CHECK(result.output == "fovea: my.cpp:6: cannot add [rows, 12] and [rows, 3]: 12 is not 3\n");
     CHECK(run_fovea({"show", file.string() + ":nope"}, french).output ==
-          "fovea: '" + file.string() + "' has no function 'nope'\n");
+          "fovea: '" + file.string() + "' has no function 'nope'; models: twice, wrong\n");
 }
 
 TEST_CASE("temporary folders that cannot be used are named") {

@@ -158,7 +158,51 @@ TEST_CASE("a function that the file lacks") {
     UserModel user;
     auto result = run_fovea({"show", user.file + ":nope"});
     CHECK(result.status == 2);
-    CHECK(result.output == "fovea: '" + user.file + "' has no function 'nope'\n");
+    CHECK(result.output == "fovea: '" + user.file +
+                               "' has no function 'nope'; models: mixer, wrong, total, select, "
+                               "computed, taken\n");
+}
+
+TEST_CASE("a typo in a pattern comes with the model's line and the pattern") {
+    fovea::tool::TemporaryFolder folder;
+    const std::string file = (folder.path() / "typo.cpp").string();
+    const auto said = [&](const std::string& call) {
+        std::ofstream(file) << "#include <fovea.h>\nusing namespace fovea;\n"
+                               "constexpr void typo(Scope s) {\n"
+                               "    Tensor x = s.input(\"x\", {\"b\", \"t\", 8});\n"
+                               "    s.output(\"y\", "
+                            << call << ");\n}\n";
+        const auto result = run_fovea({"show", file + ":typo"}, {"CXX=g++"});
+        CHECK(result.status == 2);
+        return result.output;
+    };
+    CHECK(said(R"(rearrange(x, "b t (h d -> b h t d", {"h", 2}))") ==
+          "fovea: typo.cpp:5: pattern has unbalanced or nested parentheses: "
+          "\"b t (h d -> b h t d\"\n");
+    CHECK(said(R"(einsum("b t d, d -> b t v", x, s.input("w", {8})))") ==
+          "fovea: typo.cpp:5: pattern has an axis on the right that is not on the left: "
+          "\"b t d, d -> b t v\"\n");
+}
+
+TEST_CASE("a model that gives nothing is refused") {
+    fovea::tool::TemporaryFolder folder;
+    const std::string file = (folder.path() / "none.cpp").string();
+    std::ofstream(file) << "#include <fovea.h>\n"
+                           "constexpr void none(fovea::Scope s) { s.input(\"x\", {3}); }\n";
+    const auto result = run_fovea({"verify", file + ":none"});
+    CHECK(result.status == 2);
+    CHECK(result.output.find("the model has no output: name what it gives") != result.output.npos);
+}
+
+TEST_CASE("a folder holds one generated model") {
+    const UserModel user;
+    const std::string folder = (user.folder.path() / "out").string();
+    REQUIRE(run_fovea({"generate", user.file + ":total", "-o", folder}).status == 0);
+    CHECK(run_fovea({"generate", user.file + ":total", "-o", folder}).status == 0);
+    const auto second = run_fovea({"generate", user.file + ":taken", "-o", folder});
+    CHECK(second.status == 2);
+    CHECK(second.output.find("is of something else than taken: choose another folder") !=
+          second.output.npos);
 }
 
 TEST_CASE("a user's model is verified, with dropout") {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/cpp/program_text.h"
@@ -87,14 +90,29 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
+/// The models in a file, as far as they are written in the plain way.
+std::string what_is_there(const std::string& file, const std::string& function) {
+    static const std::regex model(R"(\bvoid\s+(\w+)\s*\(\s*(?:fovea::)?Scope\b)");
+    std::ifstream stream(file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    std::vector<std::string> names;
+    for (std::sregex_iterator found(text.begin(), text.end(), model), end; found != end; ++found)
+        names.push_back((*found)[1]);
+    if (names.empty()) return "";
+    const std::string nearest = did_you_mean(function, names);
+    return (nearest.empty() ? ";" : nearest) + " models: " + comma_list(names);
+}
+
 [[noreturn]] void report(const std::string& file, const std::string& function,
                          const Included& included, const std::string& output) {
     check_room(output);
     std::vector<std::string> messages = because_messages(output);
+    if (messages.empty()) messages = pattern_messages(output);
     if (!messages.empty()) throw UserError(fmt::format("{}", fmt::join(messages, "\nfovea: ")));
     if (output.find("'::" + function + "' has not been declared") != std::string::npos ||
         output.find("no member named '" + function + "'") != std::string::npos)
-        throw UserError(fmt::format("'{}' has no function '{}'", file, function));
+        throw UserError(fmt::format("'{}' has no function '{}'{}", file, function,
+                                    what_is_there(file, function)));
     if (output.find("call to 'fovea_model") != std::string::npos)
         throw UserError(
             fmt::format("'{}' in '{}' is no model: write one function void {}(Scope) or "

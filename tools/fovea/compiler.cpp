@@ -9,6 +9,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -126,6 +127,26 @@ std::vector<std::string> because_messages(const std::string& output) {
         bool known = text.empty();
         for (const std::string& message : messages) known = known || message == text;
         if (!known) messages.push_back(text);
+    }
+    return messages;
+}
+
+std::vector<std::string> pattern_messages(const std::string& output) {
+    static const std::regex expansion(
+        R"(([^\n]*):(\d+):\d+:\s+in 'constexpr' expansion of '[^\n]*Pattern\(.*("[^\n]*")\)*')");
+    static const std::regex mistake(
+        R"(call to non-'constexpr' function '.*fovea::(pattern_\w+)\(\)')");
+    std::vector<std::string> messages;
+    std::istringstream stream(output);
+    std::smatch place, found;
+    for (std::string line, last; std::getline(stream, line); last = line) {
+        if (!std::regex_search(line, found, mistake) || !std::regex_search(last, place, expansion))
+            continue;
+        std::string says = found[1];
+        std::replace(says.begin(), says.end(), '_', ' ');
+        messages.push_back(fmt::format("{}:{}: {}: {}",
+                                       std::filesystem::path(place[1].str()).filename().string(),
+                                       place[2].str(), says, place[3].str()));
     }
     return messages;
 }

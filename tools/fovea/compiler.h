@@ -31,6 +31,11 @@ std::vector<std::string> generated_code_flags(const std::string& isa,
 /// about something else.
 std::vector<std::string> because_messages(const std::string& compiler_output);
 
+/// What is wrong with patterns of einsum and rearrange, each with its line in the model; empty when
+/// the output is about something else. g++ calls it a function that is not constexpr, whose name
+/// says it.
+std::vector<std::string> pattern_messages(const std::string& compiler_output);
+
 /// The first line of a compiler's output that is an error.
 std::string first_error(const std::string& compiler_output);
 

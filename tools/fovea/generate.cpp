@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "codegen/base/error.h"
 #include "tools/fovea/arguments.h"
@@ -30,6 +32,16 @@ std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, bool train
         return requests;
     }
     return runner_programs(model, fusion);
+}
+
+/// Two models would share one CMakeLists.txt.
+void refuse_folder_of_another(const std::filesystem::path& folder, const std::string& name) {
+    std::ifstream stream(folder / "CMakeLists.txt");
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    if (!stream.is_open() || text.find(name + ".cpp") != std::string::npos) return;
+    throw UserError(fmt::format(
+        "the CMakeLists.txt in '{}' is of something else than {}: choose another folder",
+        folder.string(), name));
 }
 
 }  // namespace
@@ -64,6 +76,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (error)
         throw UserError(
             fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    refuse_folder_of_another(folder, generated_name(compiled.plan));
     if (is_ptx) {
         write_ptx(compiled.plan, generated_name(compiled.plan), folder);
         return 0;

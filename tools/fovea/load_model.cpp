@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
@@ -43,6 +44,15 @@ void check_names(const ModelEntry& entry, const SettingValues& values) {
     }
 }
 
+/// One value would be that of both.
+void refuse_settings_of_one_name(const ModelEntry& entry) {
+    std::set<std::string> known;
+    for (const SettingSpec& spec : entry.settings)
+        if (!known.insert(spec.name).second)
+            throw UserError(
+                fmt::format("{} has two settings of the name '{}'", entry.name, spec.name));
+}
+
 std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingValues& values) {
     std::vector<plan::Setting> settings;
     for (const SettingSpec& spec : entry.settings) {
@@ -58,6 +68,8 @@ std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingVal
 Graph build(const ModelEntry& entry, const SettingValues& values) {
     try {
         return seal_scans(entry.build(values));
+    } catch (const ModelMistakes& mistakes) {
+        throw UserError(fmt::format("{}", fmt::join(mistakes.texts(), "\nfovea: ")));
     } catch (const UserError&) {
         throw;
     } catch (const InternalError&) {
@@ -101,6 +113,7 @@ bool takes_tf32(const SettingValues& values) {
 
 LoadedModel load_model(const std::string& name, const SettingValues& values, DType unset) {
     LoadedModel model{find_entry(name), values, {}, {}};
+    refuse_settings_of_one_name(model.entry);
     check_names(model.entry, values);
     model.dtype = dtype_of(values).value_or(unset);
     model.tf32 = takes_tf32(values);

@@ -1,6 +1,8 @@
 // `fovea models`: the built-in models, their settings and defaults.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "models/registry.h"
@@ -23,8 +25,13 @@ nlohmann::ordered_json json_of(const ModelEntry& entry) {
 
 void print_entry(const ModelEntry& entry) {
     fmt::print("{}  ({})\n", entry.name, entry.source);
+    std::size_t names = 10, kinds = 30;
+    for (const SettingSpec& spec : entry.settings) {
+        names = std::max(names, spec.name.size());
+        kinds = std::max(kinds, spec.kind.size());
+    }
     for (const SettingSpec& spec : entry.settings)
-        fmt::print("    {:<12}{:<32}{}\n", spec.name, spec.kind,
+        fmt::print("    {:<{}}{:<{}}{}\n", spec.name, names + 2, spec.kind, kinds + 2,
                    spec.default_text.empty() ? "symbolic unless set" : spec.default_text);
 }
 

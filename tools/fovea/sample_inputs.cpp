@@ -33,10 +33,11 @@ SampleDims dims_with(const plan::Model& model, std::int64_t batch,
     return dims;
 }
 
-/// A length from 0 to `limit`.
+/// Length `i` of `count`, from 0 to `limit`. A lone row is not empty: nothing would be checked.
 std::int64_t draw_length(const Sample& sample, const RandomStream& random, std::size_t i,
-                         std::int64_t limit) {
-    switch (sample.lengths) {
+                         std::size_t count, std::int64_t limit) {
+    const bool is_alone = count == 1 && sample.lengths != Sample::Lengths::full;
+    switch (is_alone ? Sample::Lengths::positive : sample.lengths) {
         case Sample::Lengths::full: return limit;
         case Sample::Lengths::one_is_zero:
             if (i == 0) return 0;
@@ -56,13 +57,14 @@ std::int64_t smallest_size(const SampleDims& dims) {
 }
 
 double draw(const plan::Tensor& tensor, const Sample& sample, const RandomStream& random,
-            std::size_t i) {
+            std::size_t i, std::size_t count) {
     if (tensor.dtype == DType::boolean) return double(random.below(i, 2));
     if (tensor.dtype == DType::i32) {
         const std::int64_t largest = plan::largest_value(
             tensor, [&](const Dim& dim) { return value_of(dim, sample.dims); },
             smallest_size(sample.dims) - 1);
-        if (plan::holds_lengths(tensor)) return double(draw_length(sample, random, i, largest));
+        if (plan::holds_lengths(tensor))
+            return double(draw_length(sample, random, i, count, largest));
         return double(random.below(i, std::uint64_t(largest) + 1));
     }
     double value = random.normal(i);
@@ -112,7 +114,7 @@ Values draw_values(const plan::Program& program, const Sample& sample) {
         for (const Dim& dim : tensor.shape) array.shape.push_back(value_of(dim, sample.dims));
         const RandomStream random(sample.seed, stream++);
         for (std::size_t i = 0; i < std::size_t(array.size()); ++i)
-            array.values.push_back(draw(tensor, sample, random, i));
+            array.values.push_back(draw(tensor, sample, random, i, std::size_t(array.size())));
         values[tensor.name] = std::move(array);
     }
     return values;

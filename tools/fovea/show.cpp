@@ -54,8 +54,9 @@ ProgramRequest choose_program(const LoadedModel& model, const std::string& stage
         if (program.name == name) return std::move(program);
         names.push_back(program.name);
     }
+    const std::string nearest = did_you_mean(name, names);
     throw UserError(fmt::format("{} has no program '{}'{} programs: {}", model.entry.name, name,
-                                did_you_mean(name, names), comma_list(names)));
+                                nearest.empty() ? ";" : nearest, comma_list(names)));
 }
 
 /// `group_of`: the kernels of the nodes, where they have some.

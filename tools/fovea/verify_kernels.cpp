@@ -1,4 +1,4 @@
-// The observer that compares each kernel, and finite differences along random directions.
+// The observer that compares each kernel, and the rows of gradients beside finite differences.
 #include "tools/fovea/verify_kernels.h"
 
 #include <fmt/format.h>
@@ -10,9 +10,8 @@
 #include <map>
 
 #include "codegen/emit/cpp/skeletons.h"
-#include "codegen/graph/rewrite.h"
-#include "codegen/optimize/guard_ids.h"
 #include "runtime/session.h"
+#include "tools/fovea/finite_differences.h"
 #include "tools/fovea/tensor_memory.h"
 
 namespace fovea::tool {
@@ -120,91 +119,6 @@ class Observer {
     std::exception_ptr failure_;
 };
 
-/// Σ of the outputs times their cotangents; of `loss` alone where there is one.
-class Objective {
-  public:
-    Objective(const Graph& graph, const Values& values, Interpreter& reference)
-        : values_(values), reference_(reference) {
-        for (const Node& node : graph.nodes)
-            if (node.op == Op::output && !node.name.ends_with(".grad"))
-                outputs_.emplace_back(node.name);
-    }
-    double operator()() const {
-        double sum = 0;
-        bool loss = std::find(outputs_.begin(), outputs_.end(), "loss") != outputs_.end();
-        for (const std::string& output : outputs_) {
-            auto cotangent = values_.find(output + ".grad");
-            if (loss ? output != "loss" : cotangent == values_.end()) continue;
-            const Array& value = reference_.output(output);
-            for (std::size_t i = 0; i < value.values.size(); ++i)
-                sum += value.values[i] * (loss ? 1 : cotangent->second.values[i]);
-        }
-        return sum;
-    }
-
-  private:
-    const Values& values_;
-    Interpreter& reference_;
-    std::vector<std::string> outputs_;
-};
-
-/// (f(x + h d) - f(x - h d)) / 2h, d of -1 and 1 drawn by position.
-double slope_along_direction(Interpreter& reference, const Objective& objective,
-                             const std::string& name, const Array& x,
-                             const std::vector<double>& direction, double h) {
-    double f[2];
-    for (int side = 0; side < 2; ++side) {
-        Array moved = x;
-        for (std::size_t i = 0; i < moved.values.size(); ++i)
-            moved.values[i] += (side ? -h : h) * direction[i];
-        reference.set(name, std::move(moved));
-        f[side] = objective();
-    }
-    reference.set(name, x);
-    return (f[0] - f[1]) / (2 * h);
-}
-
-std::string stopped_name(int node) { return fmt::format("stopped {}", node); }
-
-/// The graph with inputs in the place of what `stop_gradient` gives, and their values: a finite
-/// difference leaves them where they are, as a gradient does.
-Graph hold_stopped(const Graph& graph, InterpreterOptions options, const Sample& sample,
-                   const Values& values, Values& held) {
-    Graph observed = graph;
-    std::vector<int> stopped;
-    for (int id = 1; id < int(graph.nodes.size()); ++id)
-        if (graph[id].op == Op::stop_gradient && graph[id].region == 0) stopped.push_back(id);
-    for (int id : stopped)
-        make(observed, {.op = Op::output,
-                        .dtype = graph[id].dtype,
-                        .shape = graph[id].shape,
-                        .inputs = inputs_of({id}),
-                        .name = intern(stopped_name(id))});
-    Interpreter interpreter(observed, options);
-    set_all(interpreter, sample, values);
-    for (int id : stopped) held[stopped_name(id)] = interpreter.output(stopped_name(id));
-    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
-        const Node& node = graph[id];
-        if (node.op != Op::stop_gradient) return std::nullopt;
-        return make(rewrite.target(), {.op = Op::input,
-                                       .dtype = node.dtype,
-                                       .shape = node.shape,
-                                       .name = intern(stopped_name(id))});
-    });
-}
-
-std::vector<double> draw_direction(std::size_t size) {
-    std::uint64_t state = 88172645463325252u;
-    std::vector<double> direction(size);
-    for (double& value : direction) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        value = state >> 63 ? 1 : -1;
-    }
-    return direction;
-}
-
 }  // namespace
 
 double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor) {
@@ -229,8 +143,8 @@ double largest_gradient(const Graph& graph, Interpreter& reference) {
     return result;
 }
 
-void set_all(Interpreter& reference, const Sample& sample, const Values& values) {
-    for (const auto& [name, size] : sample.dims) reference.bind(name, size);
+void set_all(Interpreter& reference, const SampleDims& dims, const Values& values) {
+    for (const auto& [name, size] : dims) reference.bind(name, size);
     for (const auto& [name, array] : values)
         if (reference.has(name)) reference.set(name, array);
 }
@@ -257,7 +171,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
                                                .tf32 = compiled.tf32,
                                                .checks_ids = false});
     if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
-    set_all(reference, sample, values);
+    set_all(reference, sample.dims, values);
     runtime::DimValues dims(sample.dims.begin(), sample.dims.end());
     runtime::Parameters parameters(generated, dims);
     for (std::size_t i = 0; i < parameters.count(); ++i) {
@@ -281,37 +195,23 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
 
 std::vector<VerifyRow> verify_gradients(const std::string& model, const CompiledProgram& compiled,
                                         const Sample& sample, bool training) {
-    Values values = draw_values(compiled.plan, sample);
-    const InterpreterOptions options{
-        .training = training, .seed = kSeed, .step = kStep, .checks_ids = false};
-    Values held;
-    const Graph graph = hold_stopped(guard_ids(compiled.graph), options, sample, values, held);
-    Interpreter reference(compiled.gradient, options), plain(graph, options);
-    set_all(reference, sample, values);
-    set_all(plain, sample, values);
-    for (const auto& [name, value] : held) plain.set(name, value);
-    Objective objective(graph, values, plain);
-    double floor = std::max(largest_gradient(compiled.gradient, reference) / 10, 1e-3);
+    FiniteDifferences differences(
+        compiled, sample.dims, draw_values(compiled.plan, sample),
+        {.training = training, .seed = kSeed, .step = kStep, .checks_ids = false});
+    const double floor = std::max(differences.largest_gradient() / 10, 1e-3);
     std::vector<VerifyRow> rows;
-    for (const Node& node : compiled.gradient.nodes) {
-        std::string name(node.name);
-        if (node.op != Op::output || !name.ends_with(".grad")) continue;
-        std::string of = name.substr(0, name.size() - 5);
-        const Array& gradient = reference.output(name);
-        std::vector<double> direction = draw_direction(gradient.values.size());
-        double expected = 0;
-        for (std::size_t i = 0; i < direction.size(); ++i)
-            expected += gradient.values[i] * direction[i];
+    for (const std::string& name : differences.names()) {
+        const double expected = differences.gradient(name);
         // A step over a kink (relu, max) gives a slope of neither side; a shorter one does not get
         // there. A wrong gradient is wrong at every step.
         double error = std::numeric_limits<double>::infinity();
         for (double h : {1e-5, 1e-6, 1e-7}) {
-            double slope = slope_along_direction(plain, objective, of, values.at(of), direction, h);
-            error = std::min(error, relative_error({expected}, {slope}, floor));
+            error =
+                std::min(error, relative_error({expected}, {differences.slope(name, h)}, floor));
             if (error <= Tolerances{}.gradients) break;
         }
-        rows.push_back({model, compiled.name + "/" + name + " (finite differences)", sample.text(),
-                        std::nullopt, error, error <= Tolerances{}.gradients});
+        rows.push_back({model, compiled.name + "/" + name + ".grad (finite differences)",
+                        sample.text(), std::nullopt, error, error <= Tolerances{}.gradients});
     }
     return rows;
 }

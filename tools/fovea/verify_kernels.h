@@ -36,8 +36,8 @@ struct VerifyRow {
 /// compared on their own scale.
 double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor);
 
-/// Gives the reference the sizes of the sample, and the values that it has a name for.
-void set_all(Interpreter& reference, const Sample& sample, const Values& values);
+/// Gives the reference the sizes, and the values that it has a name for.
+void set_all(Interpreter& reference, const SampleDims& dims, const Values& values);
 
 /// The nodes whose values are read from memory as bfloat16.
 std::vector<bool> rounded(const fuse::FusedGraph& fused);

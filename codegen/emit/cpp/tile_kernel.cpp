@@ -121,6 +121,15 @@ class TileKernel {
         for (const Access* access : pointed) text_.forget_pointer(*access);
     }
 
+    /// A load that nothing reads: keys of a score that does not depend on them.
+    bool is_idle(Id id) const {
+        if (!as<Load>(kernel_, id)) return false;
+        for (Id user = 0; user < Id(kernel_.nodes.size()); ++user)
+            for (Id operand : operands_of(kernel_, user))
+                if (operand == id) return false;
+        return true;
+    }
+
     /// `const float* K_tile = K + …;  // [k, d]` for the memory that moves with the loop.
     std::vector<const Access*> define_pointers(Id loop) {
         std::vector<const Access*> pointed;
@@ -128,7 +137,7 @@ class TileKernel {
             const Access* access = Values::access_of(kernel_, id);
             if (!access || axes_.home(id) != loop) continue;
             const std::vector<AxisId> moving = axes_.of(*access);
-            if (moving.empty() || text_.has_pointer(*access)) continue;
+            if (moving.empty() || text_.has_pointer(*access) || is_idle(id)) continue;
             const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
             const std::string start = text_.tile_start(*access).text;
             std::string shape;

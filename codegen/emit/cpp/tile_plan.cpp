@@ -41,8 +41,6 @@ class Planner {
     const std::vector<Id>& users(Id id) const { return roots_.users(id); }
     bool is_float(Id id) const { return kernel_.nodes[std::size_t(id)].dtype == DType::f32; }
 
-    // ---- statements
-
     void plan_block(Id loop, const std::vector<Id>& block) {
         plan_.blocks[loop];
         const auto is_draw = [&](Id id) { return as<Random>(kernel_, id) && roots_.is_root(id); };
@@ -111,8 +109,16 @@ class Planner {
         } else if (block[std::size_t(at)].place.row < 0) {
             block[std::size_t(at)].place.row = place_of_root(loop, id).row;
         }
-        block[std::size_t(at)].roots.push_back(id);
-        statement_[id] = {loop, at};
+        add_root(loop, at, id);
+        // A sum that is added to something is known as the total alone.
+        const Statement& statement = block[std::size_t(at)];
+        if (statement.source == id && statement.kind == Kind::sum && statement.value != id &&
+            !roots_.is_root(statement.value))
+            add_root(loop, at, statement.value);
+    }
+    void add_root(Id loop, int number, Id id) {
+        plan_.blocks[loop][std::size_t(number)].roots.push_back(id);
+        statement_[id] = {loop, number};
         plan_.roots.insert(id);
         if (!plan_.storage.contains(id) && !as<Store>(kernel_, id)) plan_.storage[id] = id;
     }
@@ -246,9 +252,8 @@ class Planner {
             return;  // lanes are then loaded one by one
         const Id home = plan_.home[load];
         Statement statement;
-        statement.kind = Kind::turn;
+        statement.kind = Kind::turn, statement.source = load;
         statement.place = {row, lane};
-        statement.source = load;
         put_before_readers(home, statement);
         plan_.turned[load] = {{row, lane}, home};
     }
@@ -311,8 +316,6 @@ class Planner {
         return std::all_of(operands.begin(), operands.end(),
                            [&](Id operand) { return is_available(operand); });
     }
-
-    // ---- checks and arrays
 
     /// Carried values are updated in place: nothing may read the old one after that.
     void check_order(Id loop) const {

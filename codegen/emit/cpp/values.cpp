@@ -84,9 +84,7 @@ Expression Values::make(Id id) {
 Expression Values::make_map(Id id, const Map& map) {
     const DType type = operand_dtype(kernel_, map);
     const bool vector = is_vector(id);
-    const bool logic = map.function == Elementwise::logical_and ||
-                       map.function == Elementwise::logical_or ||
-                       map.function == Elementwise::logical_not;
+    const bool logic = row_of(map.function).takes == Takes::booleans;
     const bool has_lanes = std::any_of(map.operands.begin(), map.operands.end(), [&](Id operand) {
         return is_vector(operand) && !as<Constant>(kernel_, operand);
     });

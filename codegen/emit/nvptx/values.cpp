@@ -158,9 +158,7 @@ Value* Function::make(Id id) {
 
 Value* Function::make_map(const Map& map, DType dtype) {
     if (map.function == Elementwise::identity) return value(map.operands[0], dtype);
-    const bool logic = map.function == Elementwise::logical_and ||
-                       map.function == Elementwise::logical_or ||
-                       map.function == Elementwise::logical_not;
+    const bool logic = row_of(map.function).takes == Takes::booleans;
     const DType type = logic ? DType::boolean : operand_dtype(kernel_, map);
     Values operands;
     for (std::size_t i = 0; i < map.operands.size(); ++i) {

@@ -51,7 +51,7 @@ std::string BenchTable::lines_of(const BenchRow& row) {
     }
     return text +
            fmt::format(
-               "{:<33} {:<8} {:>9} {:>9} {:>9} {:>8.1f} {:>6.1f}% {:>6.1f}% {:>7.1f}  {:<22}{}\n",
+               "{:<33} {:<8} {:>9} {:>9} {:>9} {:>8.1f} {:>6.1f}% {:>6.1f}% {:>7.1f}  {:<24} {}\n",
                row.work.name, row.work.pass, milliseconds(row.ms.median), milliseconds(row.ms.p10),
                milliseconds(row.ms.p90), row.gflops(), 100 * row.fraction(),
                100 * row.best_fraction(), row.gb_s(), floor_text(row), dims_text(row.work));

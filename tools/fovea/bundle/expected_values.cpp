@@ -76,14 +76,14 @@ std::vector<ExpectedTensor> expected_tensors(const plan::Model& plan,
     options.tf32 = compiled.tf32;
     Interpreter reference(compiled.optimized, options);
     if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
-    set_all(reference, sample, values);
+    set_all(reference, sample.dims, values);
     const double gradients = std::max(largest_gradient(compiled.optimized, reference) / 10, 1e-3);
     std::vector<ExpectedTensor> expected;
     for (const auto& [tensor, step] : last_writers(plan, compiled.plan)) {
         const int id = compiled.plan.tensors[std::size_t(tensor)].node;
         if (id < 0) continue;
         const Node& node = compiled.optimized[id];
-        const bool is_gradient = node.backward || node.name.ends_with(".grad");
+        const bool is_gradient = node.backward || node.port.gradient;
         expected.push_back({step, tensor, is_gradient ? gradients : 1e-3,
                             is_gradient ? bounds.gradients : bounds.values, reference.value(id)});
         drop_noise(expected.back().values, expected.back().floor, expected.back().bound);
@@ -121,7 +121,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
             reference.round_to_bfloat16(rounded(compiled.fused));
         Values values = run.inputs;
         read(values);
-        set_all(reference, sample, values);
+        set_all(reference, sample.dims, values);
         double loss = 0;
         for (double part : reference.output("loss").values) loss += part;
         std::vector<float> gradients(parameters.flat_size());

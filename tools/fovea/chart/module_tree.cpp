@@ -212,7 +212,7 @@ class Tree {
             read(picture, id);
             return node.name.empty() ? fmt::format("%{}", id) : std::string(node.name);
         }
-        if (node.op == Op::pair) return std::string(kParts[std::size_t(node.part)]);
+        if (node.op == Op::pair) return std::string(kParts[int(node.port.role) - int(Role::query)]);
         if (node.op == Op::constant) return fmt::format("{:.4g}", node.value);
         if (node.op == Op::extent) return print_op(graph_, id).substr(7);
         if (node.op == Op::elementwise && print_op(graph_, id).starts_with("cast")) {

@@ -13,10 +13,10 @@ namespace fovea::tool {
 
 namespace device = runtime::device;
 
-void add_target_options(po::options_description& options) {
+void add_target_options(po::options_description& options, const char* unset) {
     auto add = options.add_options();
     add("target", po::value<std::string>()->value_name("cpu|reference|ptx-interpreter|cuda"),
-        "cpu by default");
+        (std::string(unset) + " by default").c_str());
     add("arch", po::value<std::string>()->value_name("sm_80|sm_90|sm_90a"),
         "whose PTX the interpreter runs; sm_90 by default");
 }

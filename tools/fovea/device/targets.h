@@ -15,7 +15,7 @@
 namespace fovea::tool {
 
 /// Adds `--target` and, for PTX, `--arch`.
-void add_target_options(po::options_description& options);
+void add_target_options(po::options_description& options, const char* unset = "cpu");
 
 /// A target as the options name it.
 struct Target {

@@ -25,6 +25,10 @@ const std::vector<ScoreText> kScores = {
     {"dot({0}, tanh(p.q + p.k))", Capture::width},
     {"sum({0} * p.q * p.k, -1) * 0.5", Capture::width},
     {"dot({0}, sigmoid(p.q - p.k)) + cast(p.j, f32) * 0.01", Capture::width},
+    {"dot_product(p) + sum(p.k, -1) * 0.5 - sum(p.q, -1) * 0.25", Capture::none},
+    {"sum(p.q, -1) * 0.25 + cast(p.i, f32) * 0.1", Capture::none},
+    {"squeeze({0}, 0) * 0.5", Capture::scalar},
+    {"dot_product(p) * 0.0 - cast(p.j, f32) * 0.1", Capture::none},
 };
 Tensor score_of(int kind, Pair p, Tensor w) {
     switch (kind) {
@@ -36,7 +40,11 @@ Tensor score_of(int kind, Pair p, Tensor w) {
         case 5: return dot_product(p) + gather(w, p.head) * cast(p.j - p.i, f32) * 0.05;
         case 6: return dot(w, tanh(p.q + p.k));
         case 7: return sum(w * p.q * p.k, -1) * 0.5;
-        default: return dot(w, sigmoid(p.q - p.k)) + cast(p.j, f32) * 0.01;
+        case 8: return dot(w, sigmoid(p.q - p.k)) + cast(p.j, f32) * 0.01;
+        case 9: return dot_product(p) + sum(p.k, -1) * 0.5 - sum(p.q, -1) * 0.25;
+        case 10: return sum(p.q, -1) * 0.25 + cast(p.i, f32) * 0.1;
+        case 11: return squeeze(w, 0) * 0.5;
+        default: return dot_product(p) * 0.0 - cast(p.j, f32) * 0.1;
     }
 }
 

@@ -5,17 +5,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <set>
 
-#include "codegen/kernel/print.h"
 #include "codegen/reference/error_bounds.h"
 #include "runtime/error.h"
-#include "runtime/random_stream.h"
 #include "runtime/threads.h"
+#include "tools/fovea/finite_differences.h"
+#include "tools/fovea/fuzz/batch_mates.h"
+#include "tools/fovea/fuzz/compile_forms.h"
+#include "tools/fovea/fuzz/draw_values.h"
 #include "tools/fovea/fuzz/evaluate_plan.h"
 #include "tools/fovea/fuzz/run_apart.h"
 #include "tools/fovea/fuzz/run_generated.h"
+#include "tools/fovea/fuzz/why_not_slope.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/verify_kernels.h"
 
 namespace fovea::tool::fuzz {
 
@@ -23,21 +28,16 @@ namespace {
 
 constexpr std::uint64_t kFuzzSeed = 7, kFuzzStep = 3;
 
-/// The way a program was compiled.
-struct Compilation {
-    const char* name;
-    Fusion fusion;
-};
-const Compilation kCompilations[] = {{"fusion off", {false}},
-                                     {"fusion on", {true}},
-                                     {"fusion always", {true, AttentionForm::fused}}};
-
 struct Wrong {
     std::string where, what;
 };
 
 /// A program takes a fraction of a second, and the interpreter of PTX a few.
 constexpr int kMostSeconds = 120;
+
+/// Where inputs give no numbers, those that are smaller are tried.
+constexpr int kScales = 3;
+constexpr double kScaleRatio = 8;
 
 /// How far compiled kernels may be from the reference, in bounds of one rounding a step: they take
 /// other orders of the same sums, and formulas that are equal in exact arithmetic.
@@ -49,38 +49,6 @@ struct Expected {
     Array value, bound;
 };
 using AllExpected = std::map<std::string, Expected>;
-
-/// Values of inputs and parameters by name: normal, or ids and lengths in range.
-Array draw_array(const plan::Tensor& tensor, const Recipe& recipe, std::uint32_t stream) {
-    Array array;
-    for (const Dim& dim : tensor.shape) array.shape.push_back(value_of(dim, recipe.sizes));
-    const runtime::RandomStream random(recipe.seed, stream);
-    const std::int64_t most =
-        plan::largest_value(tensor, [&](const Dim& dim) { return value_of(dim, recipe.sizes); }, 9);
-    const std::int64_t least = tensor.checks.empty() ? -9 : 0;
-    for (std::size_t i = 0; i < std::size_t(array.size()); ++i) {
-        if (tensor.dtype == i32)
-            array.values.push_back(double(
-                least + std::int64_t(random.below(
-                            i, std::uint64_t(std::max<std::int64_t>(most - least + 1, 1))))));
-        else array.values.push_back(double(float(random.normal(i) * recipe.scale)));
-    }
-    return array;
-}
-Values draw_all(const plan::Program& program, const Recipe& recipe) {
-    Values values;
-    std::uint32_t stream = 2;
-    for (const plan::Tensor& tensor : program.tensors)
-        if (tensor.role == plan::Role::parameter || tensor.role == plan::Role::input)
-            values[tensor.name] = draw_array(tensor, recipe, stream++);
-    return values;
-}
-
-void give(Interpreter& reference, const Recipe& recipe, const Values& values) {
-    for (const auto& [name, size] : recipe.sizes) reference.bind(name, size);
-    for (const auto& [name, array] : values)
-        if (reference.has(name)) reference.set(name, array);
-}
 
 bool same_bits(const Values& a, const Values& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
@@ -116,15 +84,6 @@ std::optional<std::string> why_not_equal(const Array& actual, const Expected& ex
     return {};
 }
 
-/// A model of a recipe, compiled in one form.
-LoadedModel model_of(const Recipe& recipe, const std::string& suffix) {
-    LoadedModel model;
-    model.graph = build(recipe).graph;
-    model.entry.name = recipe.name + suffix;
-    model.entry.source = recipe.name + ".cpp";
-    return model;
-}
-
 /// Calls `f`; an exception of it is what is wrong with a stage.
 template <class F>
 auto at(const std::string& where, F&& f) {
@@ -145,31 +104,20 @@ class Check {
   public:
     explicit Check(const Recipe& recipe) : recipe_(recipe) {}
 
-    /// Every stage of every form.
+    /// Every stage of every form, on the largest inputs of a few scales that give numbers.
     Outcome stages() {
-        LoadedModel model;
-        try {
-            model = model_of(recipe_, "");
-        } catch (const UserError& error) {
-            return {Outcome::Kind::refused, "", error.what()};
+        Outcome outcome = stages_at_scale();
+        for (int i = 0; i < kScales && outcome.kind == Outcome::Kind::no_numbers; ++i) {
+            recipe_.scale /= kScaleRatio;
+            outcome = stages_at_scale();
         }
-        for (const Compilation& form : kCompilations) {
-            const auto requests = runner_programs(model, form.fusion);
-            const CompiledModel compiled = at(form.name, [&] { return compile(model, requests); });
-            for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
-                const std::string where = fmt::format("{}, {}", form.name, requests[p].name);
-                if (&form == kCompilations && !expect(compiled.programs[p], requests[p].training))
-                    return {Outcome::Kind::no_numbers, "", ""};
-                compare_stages(where, compiled, p, requests[p].training);
-            }
-        }
-        return {};
+        return outcome;
     }
     /// The programs of a compiled model, whose kernels are ready to run.
     void generated(const std::string& where, const CompiledModel& compiled,
                    const runtime::Model& ready) {
         for (const CompiledProgram& program : compiled.programs) {
-            const Values values = draw_all(program.plan, recipe_);
+            const Values values = draw_values(program.plan, recipe_);
             Values first;
             for (std::int64_t threads : {1, 2, 3}) {
                 runtime::set_threads(threads);
@@ -186,20 +134,58 @@ class Check {
                     throw Wrong{place + ": threads", "the bits depend on the number of threads"};
                 }
             }
+            compare_with_mates(where, program, ready, first);
         }
     }
 
   private:
+    Outcome stages_at_scale() {
+        LoadedModel model;
+        try {
+            model = model_of(recipe_, "");
+        } catch (const UserError& error) {
+            return {Outcome::Kind::refused, "", error.what()};
+        }
+        expected_.clear();
+        for (const Compilation& form : kCompilations) {
+            const auto requests = runner_programs(model, form.fusion);
+            const CompiledModel compiled = at(form.name, [&] { return compile(model, requests); });
+            for (std::size_t p = 0; p < compiled.programs.size(); ++p) {
+                const std::string where = fmt::format("{}, {}", form.name, requests[p].name);
+                if (&form == kCompilations && !expect(compiled.programs[p], requests[p].training))
+                    return {Outcome::Kind::no_numbers, "", ""};
+                if (&form == kCompilations)
+                    compare_slopes(where, compiled.programs[p], requests[p].training);
+                if (requests[p].training) trains_.insert(requests[p].name);
+                compare_stages(where, compiled, p, requests[p].training);
+            }
+        }
+        return {};
+    }
+
+    /// The rows of the batch, alone and beside others.
+    void compare_with_mates(const std::string& where, const CompiledProgram& program,
+                            const runtime::Model& ready, const Values& alone) {
+        at(where + ", batch mates", [&] {
+            const BatchMates mates(program, recipe_, options(trains_.contains(program.name)));
+            if (!mates.any()) return;
+            const Values beside = run_generated(ready, program.plan, mates.sizes(), mates.values(),
+                                                kFuzzSeed, kFuzzStep);
+            if (const auto why = mates.why_not_same(alone, beside))
+                throw Wrong{fmt::format("{}, {}: batch mates", where, program.name), *why};
+        });
+    }
+
     InterpreterOptions options(bool training) const {
         return {.training = training, .seed = kFuzzSeed, .step = kFuzzStep};
     }
 
     /// What the plain ops give, with bounds; false where some of it is no number.
     bool expect(const CompiledProgram& program, bool training) {
-        const Values values = draw_all(program.plan, recipe_);
+        const Values values = draw_values(program.plan, recipe_);
         Interpreter reference(program.gradient, options(training));
         return at("reference, " + program.name, [&] {
-            give(reference, recipe_, values);
+            set_all(reference, recipe_.sizes, values);
             ErrorBounds bounds(reference);
             AllExpected& expected = expected_[program.name];
             for (const auto& [name, value] : reference.outputs()) {
@@ -207,6 +193,20 @@ class Check {
                 expected[name] = {value, bounds.of_output(name)};
             }
             return true;
+        });
+    }
+
+    /// The gradients that all stages are compared with, against finite differences.
+    void compare_slopes(const std::string& where, const CompiledProgram& program, bool training) {
+        at(where + ", finite differences", [&] {
+            InterpreterOptions unchecked = options(training);
+            unchecked.checks_ids = false;
+            FiniteDifferences differences(program, recipe_.sizes,
+                                          draw_values(program.plan, recipe_), unchecked);
+            for (const std::string& name : differences.names())
+                if (const auto why = why_not_slope(differences, name, recipe_.scale))
+                    throw Wrong{where + ": gradient beside finite differences",
+                                fmt::format("{}.grad {}", name, *why)};
         });
     }
 
@@ -229,7 +229,7 @@ class Check {
                        const Values& values, bool training, Values* bounds = nullptr) {
         at(where, [&] {
             Interpreter interpreter(graph, options(training));
-            give(interpreter, recipe_, values);
+            set_all(interpreter, recipe_.sizes, values);
             const std::map<std::string, Array> outputs = interpreter.outputs();
             ErrorBounds errors(interpreter);
             Values own;
@@ -242,7 +242,7 @@ class Check {
     void compare_stages(const std::string& where, const CompiledModel& compiled, std::size_t p,
                         bool training) {
         const CompiledProgram& program = compiled.programs[p];
-        const Values values = draw_all(program.plan, recipe_);
+        const Values values = draw_values(program.plan, recipe_);
         Values bounds;
         compare_graph(where + ", graph", program.graph, program, values, training);
         compare_graph(where + ", grouped", program.grouped, program, values, training);
@@ -256,7 +256,8 @@ class Check {
         own_bounds_[program.name] = std::move(bounds);
     }
 
-    const Recipe& recipe_;
+    Recipe recipe_;
+    std::set<std::string> trains_;                 // programs that draw for dropout
     std::map<std::string, AllExpected> expected_;  // by program
     std::map<std::string, Values> own_bounds_;     // of the optimized graphs
 };
@@ -285,68 +286,6 @@ Outcome apart(F&& f) {
             }
         },
         kMostSeconds));
-}
-
-/// A form of a recipe on a target, compiled.
-struct Compiled {
-    std::size_t recipe = 0;
-    std::string where;
-    CompiledModel model;
-};
-
-/// The programs of the runner with all outputs: those with gradients, where there are any.
-std::vector<ProgramRequest> whole_programs(const LoadedModel& model, Fusion fusion) {
-    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    if (has_gradient(model.graph))
-        std::erase_if(requests, [](const ProgramRequest& request) {
-            return request.gradients == Gradients::none;
-        });
-    return requests;
-}
-
-/// All forms of the recipes that are right so far, those that are alike once.
-std::vector<Compiled> compile_forms(const std::vector<Recipe>& recipes,
-                                    const std::vector<Outcome>& outcomes, const std::string& target,
-                                    Kernels kernels) {
-    std::vector<Compiled> all;
-    for (std::size_t i = 0; i < recipes.size(); ++i) {
-        if (outcomes[i].kind != Outcome::Kind::right) continue;
-        std::vector<std::string> known;
-        for (const Compilation& form : kCompilations) {
-            const LoadedModel model =
-                model_of(recipes[i], fmt::format("_{}", &form - kCompilations));
-            CompiledModel compiled = compile(model, whole_programs(model, form.fusion), kernels);
-            std::string text;
-            for (const kernel::Kernel& kernel : compiled.plan.kernels) text += print(kernel);
-            if (std::find(known.begin(), known.end(), text) != known.end()) continue;
-            known.push_back(text);
-            all.push_back({i, fmt::format("{}, {}", form.name, target), std::move(compiled)});
-        }
-    }
-    return all;
-}
-
-/// Compiles them together; where that fails, one by one, to know which.
-std::vector<const runtime::Model*> load_all(const std::vector<Compiled>& all,
-                                            const std::string& isa,
-                                            std::vector<Outcome>& outcomes) {
-    std::vector<const plan::Model*> plans;
-    for (const Compiled& one : all) plans.push_back(&one.model.plan);
-    try {
-        return load_together(plans, isa, Optimized::little);
-    } catch (const InternalError&) {
-    }
-    std::vector<const runtime::Model*> loaded;
-    for (const Compiled& one : all) {
-        try {
-            loaded.push_back(load_together({&one.model.plan}, isa, Optimized::little).front());
-        } catch (const InternalError& error) {
-            loaded.push_back(nullptr);
-            outcomes[one.recipe] = {Outcome::Kind::wrong, one.where + ": internal error",
-                                    error.what()};
-        }
-    }
-    return loaded;
 }
 
 /// The stages, for what a kernel is expected to give; then the kernels.

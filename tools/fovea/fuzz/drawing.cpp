@@ -149,9 +149,32 @@ void Drawing::draw_outputs() {
     }
 }
 
+/// Whoever runs the model knows sizes from inputs, outputs and parameters: values that alone have
+/// a size are outputs.
+void Drawing::bear_sizes() {
+    std::vector<Symbol> known;
+    const auto bear = [&](const Shape& shape) {
+        bool fresh = false;
+        for (const Dim& dim : shape)
+            dim.each_symbol([&](const Symbol& symbol) {
+                if (std::find(known.begin(), known.end(), symbol) != known.end()) return;
+                known.push_back(symbol);
+                fresh = true;
+            });
+        return fresh;
+    };
+    for (const Node& node : graph_.nodes)
+        if (node.op == Op::input || node.op == Op::parameter) bear(node.shape);
+    for (int i : recipe_.outputs) bear(tensor(i).shape());
+    for (int i = 0; i < int(made_.size()); ++i)
+        if (tensor(i).dtype() != DType::boolean && bear(tensor(i).shape()))
+            recipe_.outputs.push_back(i);
+}
+
 Recipe Drawing::take(int lines) {
     for (int i = 0, tries = 0; i < lines && tries < kMostTries; ++tries) i += try_line();
     draw_outputs();
+    bear_sizes();
     return recipe_;
 }
 

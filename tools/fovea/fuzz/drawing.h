@@ -49,6 +49,7 @@ class Drawing {
   private:
     bool try_line();
     void draw_outputs();
+    void bear_sizes();
 
     runtime::RandomStream random_;
     std::uint64_t next_ = 0;

@@ -150,7 +150,7 @@ Made make_operator(const Maker& m) {
 
 bool draw_cast(Drawing& d, Line& line) {
     line.operands = {d.floats(0, 4)};
-    line.whole = {d.below(3)};
+    line.whole = {d.below(4)};
     return true;
 }
 Made make_cast(const Maker& m) {
@@ -161,6 +161,9 @@ Made make_cast(const Maker& m) {
     if (m.whole(0) == 0)
         return {cast(whole, f32), fmt::format("cast(cast({} * 2.5, i32), f32)", name)};
     if (m.whole(0) == 1) return {whole, fmt::format("cast({} * 2.5, i32)", name)};
+    if (m.whole(0) == 2)
+        return {cast(cast(whole, boolean), f32),
+                fmt::format("cast(cast(cast({} * 2.5, i32), boolean), f32)", name)};
     Tensor larger = x > 0.25;
     return {cast(larger, f32), fmt::format("cast({} > 0.25, f32)", name)};
 }

@@ -40,8 +40,9 @@ po::options_description fuzz_options() {
     add("time", po::value<std::string>()->value_name("S"), "stop after so many seconds");
     add("output,o", po::value<std::string>()->value_name("DIR"),
         "where the model files of failures are written; . by default");
+    add("first", "stop at the first failure, and leave it as it was drawn");
     add("json", po::value<std::string>()->value_name("F"), "also write the failures as JSON");
-    add_target_options(options);
+    add_target_options(options, "reference");
     return options;
 }
 
@@ -78,6 +79,12 @@ std::string file_of(const Recipe& recipe, const Outcome& outcome) {
         sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ",", name, size);
     return fmt::format("// {}: {}\n// fovea fuzz --seed {} --count 1\n{}", outcome.where,
                        outcome.what, recipe.seed, build(recipe).source);
+}
+
+/// One that is not shrunk.
+void print_failure(const Recipe& drawn, const Outcome& outcome) {
+    Progress::clear();
+    fmt::print("seed {}: {}: {}\n", drawn.seed, outcome.where, outcome.what);
 }
 
 void report_failure(const Recipe& drawn, const Outcome& first, const Checks& checks,
@@ -149,8 +156,12 @@ int fuzz_command(const std::vector<std::string>& arguments) {
         const std::vector<Outcome> outcomes = check_recipes(recipes, own);
         for (std::size_t i = 0; i < recipes.size(); ++i) {
             count(outcomes[i], tally);
-            if (outcomes[i].kind == Outcome::Kind::wrong)
-                report_failure(recipes[i], outcomes[i], own, folder, tally);
+            if (outcomes[i].kind != Outcome::Kind::wrong) continue;
+            if (given.has("first")) {
+                print_failure(recipes[i], outcomes[i]);
+                return 1;
+            }
+            report_failure(recipes[i], outcomes[i], own, folder, tally);
         }
     }
     Progress::clear();

@@ -1,4 +1,5 @@
-// What moves values: rearrange, squeeze, broadcast, slice, concat, gather, scatter_add.
+// What moves values: rearrange, squeeze, broadcast, slice, concat, pad, gather,
+// scatter_add.
 #include <fmt/format.h>
 
 #include "dsl/fovea.h"
@@ -156,12 +157,35 @@ bool draw_concat(Drawing& d, Line& line) {
     }
     line.operands = {x, y};
     if (d.chance(0.5)) std::swap(line.operands[0], line.operands[1]);
+    while (line.operands.size() < 5 && d.chance(0.3))
+        line.operands.push_back(d.chance(0.5) ? x : y);
     line.whole = {axis};
     return true;
 }
 Made make_concat(const Maker& m) {
-    return {concat(m.tensor(0), m.tensor(1), m.whole(0)),
-            fmt::format("concat({}, {}, {})", m.name(0), m.name(1), m.whole(0))};
+    std::vector<Tensor> parts;
+    std::string names;
+    for (int i = 0; i < int(m.line().operands.size()); ++i) {
+        parts.push_back(m.tensor(i));
+        names += (i ? ", " : "") + m.name(i);
+    }
+    if (parts.size() > 2) names = "{" + names + "}";
+    return {concat(parts, m.whole(0)), fmt::format("concat({}, {})", names, m.whole(0))};
+}
+
+bool draw_pad(Drawing& d, Line& line) {
+    const int x = d.floats(1, 4), axis = d.below(d.tensor(x).rank());
+    const Dim& size = d.tensor(x).shape()[axis];
+    if (!size.is_static() && !size.bare_symbol()) return false;
+    line.operands = {x};
+    line.whole = {axis};
+    line.dims = {Dim(std::int64_t(d.below(4))), Dim(std::int64_t(d.below(4)))};
+    return true;
+}
+Made make_pad(const Maker& m) {
+    return {pad(m.tensor(0), m.whole(0), m.dim(0), m.dim(1)),
+            fmt::format("pad({}, {}, {}, {})", m.name(0), m.whole(0), text_of(m.dim(0)),
+                        text_of(m.dim(1)))};
 }
 
 /// Ids are a new input, the part of one, or positions.
@@ -214,6 +238,7 @@ void append_movement_lines(std::vector<FuzzOp>& ops) {
                            {"broadcast", 3, draw_broadcast, make_broadcast},
                            {"slice", 5, draw_slice, make_slice},
                            {"concat", 4, draw_concat, make_concat},
+                           {"pad", 2, draw_pad, make_pad},
                            {"gather", 4, draw_gather, make_gather},
                            {"scatter_add", 2, draw_scatter, make_scatter}});
 }

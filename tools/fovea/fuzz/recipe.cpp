@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "codegen/graph/known_sizes.h"
 #include "codegen/graph/rewrite.h"
+#include "codegen/graph/whole_model.h"
 
 namespace fovea::tool::fuzz {
 
@@ -70,7 +70,7 @@ Built build(const Recipe& recipe) {
         Scope{&built.graph}.output(intern(name).data(), made[std::size_t(output)]);
         built.source += fmt::format("    s.output(\"{}\", t{});\n", name, output);
     }
-    refuse_unknown_sizes(built.graph);
+    verify_whole(built.graph);
     built.source += "}\n";
     return built;
 }

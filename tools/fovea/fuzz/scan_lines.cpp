@@ -67,6 +67,31 @@ Made make_scan(const Maker& m) {
     return {m.whole(2) ? result.value : result.state, text + (m.whole(2) ? ".value" : ".state")};
 }
 
+/// A state that has a gradient beside one that counts.
+bool draw_counting_scan(Drawing& d, Line& line) {
+    if (!draw_scan(d, line)) return false;
+    const Shape shape = d.tensor(line.operands[0]).shape();
+    line.operands = {line.operands[0], line.operands[1], d.leaf({shape[1], shape[2]}, i32)};
+    return true;
+}
+Made make_counting_scan(const Maker& m) {
+    auto result =
+        scan(m.tensor(0), Two{m.tensor(1), m.tensor(2)},
+             [](Tensor x, Two states) {
+                 Tensor next = states[0] * 0.5 + x;
+                 return Step{x * cast(states[1], f32) + states[0], Two{next, states[1] + 1}};
+             },
+             {.reverse = m.whole(1) != 0});
+    const std::string text = fmt::format(
+        "scan({}, std::array{{{}, {}}}, [](Tensor x, std::array<Tensor, 2> states) {{\n"
+        "        return Step{{x * cast(states[1], f32) + states[0],\n"
+        "                    std::array{{states[0] * 0.5 + x, states[1] + 1}}}};\n"
+        "    }}, {{.reverse = {}}})",
+        m.name(0), m.name(1), m.name(2), m.whole(1) ? "true" : "false");
+    return {m.whole(2) ? result.value : result.state[0],
+            text + (m.whole(2) ? ".value" : ".state[0]")};
+}
+
 bool draw_lstm(Drawing& d, Line& line) {
     int x = d.pick([](const Tensor& t) {
         return t.dtype() == f32 && t.rank() == 3 && t.dim(-1).is_static() && t.dim(-1).value() > 0;
@@ -93,7 +118,9 @@ Made make_lstm(const Maker& m) {
 }  // namespace
 
 void append_scan_lines(std::vector<FuzzOp>& ops) {
-    ops.insert(ops.end(), {{"scan", 4, draw_scan, make_scan}, {"lstm", 1, draw_lstm, make_lstm}});
+    ops.insert(ops.end(), {{"scan", 4, draw_scan, make_scan},
+                           {"counting_scan", 1, draw_counting_scan, make_counting_scan},
+                           {"lstm", 1, draw_lstm, make_lstm}});
 }
 
 }  // namespace fovea::tool::fuzz

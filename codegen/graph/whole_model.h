@@ -1,0 +1,102 @@
+// What is refused when a model is whole: that it has no output, and sizes that nobody knows who
+// runs it.
+#pragma once
+
+#include "codegen/graph/graph.h"
+
+namespace fovea {
+
+namespace detail {
+
+/// What the sizes of a node are, by op: those of its operands; known, since whoever runs the model
+/// has the tensor; or its own.
+enum class Sizes : unsigned char { of_operands, known, own };
+inline constexpr auto kSizes = [] {
+    FixedArray<Sizes, std::size(kOps)> sizes{};
+    for (Op op : {Op::input, Op::output, Op::parameter}) sizes[std::size_t(op)] = Sizes::known;
+    for (Op op : {Op::extent, Op::iota, Op::broadcast, Op::slice, Op::sinusoids, Op::pad,
+                  Op::scatter_add, Op::constant})
+        sizes[std::size_t(op)] = Sizes::own;
+    return sizes;
+}();
+
+/// The symbols that inputs, outputs and parameters have.
+struct KnownSizes {
+    List<Symbol> known;
+
+    constexpr bool has(const Symbol& symbol) const {
+        for (const Symbol& other : known)
+            if (other == symbol) return true;
+        return false;
+    }
+    constexpr void add(const Dim& dim) {
+        dim.each_symbol([&](const Symbol& symbol) {
+            if (!has(symbol)) known.push_back(symbol);
+        });
+    }
+    constexpr bool knows(const Dim& dim) const {
+        bool all = true;
+        dim.each_symbol([&](const Symbol& symbol) { all = all && has(symbol); });
+        return all;
+    }
+    /// A size of the node's own that is not known; null: none.
+    constexpr const Dim* unknown_of(const Node& node) const {
+        if (!node.dim.is_static() && !knows(node.dim)) return &node.dim;
+        const bool is_slice = node.op == Op::slice;
+        const Dim* dim = node.shape.begin() + (is_slice ? node.axis : 0);
+        const Dim* const end = is_slice ? dim + 1 : node.shape.end();
+        for (; dim != end; ++dim)
+            if (!dim->is_static() && !knows(*dim)) return dim;
+        return nullptr;
+    }
+};
+
+}  // namespace detail
+
+/// Refuses the first node that computes with a size which no input, output or parameter has.
+constexpr void refuse_unknown_sizes(Graph& graph) {
+    detail::KnownSizes sizes;
+    List<const Node*> suspects;
+    const Node* const end = graph.nodes.end();
+    for (const Node* node = graph.nodes.first; node != end; ++node) {
+        const detail::Sizes of_node = detail::kSizes.values[int(node->op)];
+        if (of_node == detail::Sizes::of_operands) continue;
+        if (of_node == detail::Sizes::known)
+            for (const Dim& dim : node->shape) sizes.add(dim);
+        else if ((node->op != Op::constant || node->shape.rank() > 0) && sizes.unknown_of(*node))
+            suspects.push_back(node);
+    }
+    for (const Node* node : suspects) {
+        const Dim* of = sizes.unknown_of(*node);
+        if (!of) continue;
+        Symbol unknown;
+        of->each_symbol([&](const Symbol& symbol) {
+            if (!sizes.has(symbol)) unknown = symbol;
+        });
+        Text text;
+        text << "the size " << unknown
+             << " is one of no input, output or parameter: nobody can know "
+             << "it when the model runs";
+        graph.fail(node->location, node->scope, text);
+        return;
+    }
+}
+
+/// Refuses a model that gives nothing. Outputs are made last.
+constexpr void refuse_no_output(Graph& graph) {
+    const Node* const last = graph.nodes.end() - 1;
+    for (const Node* node = last; node >= graph.nodes.begin(); --node)
+        if (node->op == Op::output) return;
+    Text text;
+    text << "the model has no output: name what it gives with s.output(\"y\", y)";
+    graph.fail(last->location, 0, text);
+}
+
+/// Called when a model is whole.
+constexpr void verify_whole(Graph& graph) {
+    if (!graph.errors.empty()) return;
+    refuse_no_output(graph);
+    refuse_unknown_sizes(graph);
+}
+
+}  // namespace fovea

@@ -1,0 +1,83 @@
+#include "tools/fovea/fuzz/batch_mates.h"
+
+#include <fmt/format.h>
+
+#include "tools/fovea/fuzz/draw_values.h"
+#include "tools/fovea/verify_kernels.h"
+
+namespace fovea::tool::fuzz {
+
+namespace {
+
+constexpr const char* kBatch = "batch";
+constexpr std::int64_t kMates = 3;
+
+/// Calls visit(i, j) for the elements of an array of shape `small`: i there, j at the same indices
+/// of one of shape `large`.
+template <class Visit>
+void each_element(const std::vector<std::int64_t>& small, const std::vector<std::int64_t>& large,
+                  const Visit& visit) {
+    std::size_t count = 1;
+    for (std::int64_t extent : small) count *= std::size_t(extent);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t left = i, j = 0, stride = 1;
+        for (std::size_t axis = small.size(); axis-- > 0;) {
+            j += left % std::size_t(small[axis]) * stride;
+            left /= std::size_t(small[axis]);
+            stride *= std::size_t(large[axis]);
+        }
+        visit(i, j);
+    }
+}
+
+Values outputs_of(const CompiledProgram& program, const SampleDims& sizes, const Values& values,
+                  const InterpreterOptions& options) {
+    Interpreter reference(program.gradient, options);
+    set_all(reference, sizes, values);
+    return reference.outputs();
+}
+
+bool has_rows(const plan::Tensor& tensor) {
+    for (const Dim& dim : tensor.shape)
+        if (dim == Dim(kBatch)) return true;
+    return false;
+}
+
+}  // namespace
+
+BatchMates::BatchMates(const CompiledProgram& program, const Recipe& recipe,
+                       InterpreterOptions options)
+    : recipe_(recipe) {
+    if (!recipe.sizes.contains(kBatch)) return;
+    options.checks_ids = false;
+    recipe_.sizes[kBatch] += kMates;
+    const Values few = draw_values(program.plan, recipe);
+    values_ = draw_values(program.plan, recipe_);
+    for (auto& [name, array] : values_)
+        each_element(few.at(name).shape, array.shape, [&](std::size_t i, std::size_t j) {
+            array.values[j] = few.at(name).values[i];
+        });
+    const Values alone = outputs_of(program, recipe.sizes, few, options);
+    const Values beside = outputs_of(program, recipe_.sizes, values_, options);
+    for (const plan::Tensor& tensor : program.plan.tensors) {
+        if (tensor.role != plan::Role::output || !has_rows(tensor)) continue;
+        const Array &a = alone.at(tensor.name), &b = beside.at(tensor.name);
+        each_element(a.shape, b.shape, [&](std::size_t i, std::size_t j) {
+            if (a.values[i] == b.values[j]) kept_.push_back({tensor.name, i, j});
+        });
+    }
+}
+
+std::optional<std::string> BatchMates::why_not_same(const Values& alone,
+                                                    const Values& beside) const {
+    for (const Element& element : kept_) {
+        const double one = alone.at(element.output).values[element.alone];
+        const double other = beside.at(element.output).values[element.beside];
+        if (one != other)
+            return fmt::format("element {} of {} is {} alone and {} beside others", element.alone,
+                               element.output, one, other);
+    }
+    return {};
+}
+
+}  // namespace fovea::tool::fuzz

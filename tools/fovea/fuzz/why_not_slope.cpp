@@ -1,0 +1,48 @@
+#include "tools/fovea/fuzz/why_not_slope.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace fovea::tool::fuzz {
+
+namespace {
+
+constexpr double kStepLengths[] = {1e-5, 1e-6, 1e-4, 1e-7, 1e-3};
+constexpr double kTolerance = 1e-4;  // of a slope
+
+/// A slope is certain to a part of its distance from the gradient when steps of three lengths in a
+/// row give it.
+bool is_certain(std::vector<std::pair<double, double>> slopes, double gradient) {
+    std::sort(slopes.begin(), slopes.end());
+    for (std::size_t i = 0; i + 2 < slopes.size(); ++i) {
+        const double a = slopes[i].second, b = slopes[i + 1].second, c = slopes[i + 2].second;
+        const double distance =
+            std::min({std::abs(a - gradient), std::abs(b - gradient), std::abs(c - gradient)});
+        if (std::max({a, b, c}) - std::min({a, b, c}) < distance / 20) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_slope(FiniteDifferences& differences, const std::string& name,
+                                         double scale) {
+    const double gradient = differences.gradient(name);
+    std::vector<std::pair<double, double>> slopes;  // by step
+    for (double step : kStepLengths) {
+        const double slope = differences.slope(name, step * scale);
+        if (std::abs(slope - gradient) <= kTolerance * std::abs(gradient)) return {};
+        slopes.emplace_back(step, slope);
+    }
+    if (!is_certain(slopes, gradient)) return {};
+    const double rounding =
+        differences.gradient_error(name) + differences.slope_error(1e-5 * scale);
+    if (std::abs(slopes.front().second - gradient) <= rounding) return {};
+    return fmt::format("is {} along a direction where the slope is {}", gradient,
+                       slopes.front().second);
+}
+
+}  // namespace fovea::tool::fuzz
