@@ -57,6 +57,20 @@ TEST_CASE("residual, dropout and layer norm are one row kernel") {
     CHECK(compiled(graph).fused.groups.size() == 1);
 }
 
+TEST_CASE("a sum that forward and backward read is made again for the backward pass") {
+    for (const bool read_backward : {false, true}) {
+        Graph graph;
+        Scope s{&graph};
+        const Tensor x = s.input("x", {"rows", 8}), sum = x + s.input("b", {8});
+        s.output("y", tanh(sum));
+        const Tensor product = sum * s.input("g", {"rows", 8});
+        graph.nodes[std::size_t(product.id)].backward = read_backward;
+        s.output("dg", product);
+        CHECK(inlined_nodes(graph, true)[std::size_t(sum.id)] == read_backward);
+        CHECK(!inlined_nodes(graph, false)[std::size_t(sum.id)]);
+    }
+}
+
 TEST_CASE("a masked softmax is one row kernel, its mask never stored") {
     Graph graph;
     Scope s{&graph};

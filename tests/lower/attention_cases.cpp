@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kScores[] = {"dot_product",      "soft_cap", "alibi",    "alibi_by_head",
                                    "additive",         "banded",   "weighted", "bilinear",
-                                   "squared_distance", "biased",   "of_query"};
+                                   "squared_distance", "biased"};
 constexpr const char* kMasks[] = {"none",    "causal",      "lens",         "lens_by_query",
                                   "allowed", "causal_lens", "lens_allowed", "causal_lens_by_query"};
 
@@ -62,8 +62,6 @@ Tensor attend(Scope s, const std::string& score, Tensor q, Tensor k, Tensor v, c
     if (score == "biased")
         return with(
             [](Pair p) { return dot_product(p) + sum(p.k, -1) * 0.5 - sum(p.q, -1) * 0.25; });
-    if (score == "of_query")  // the same for all keys
-        return with([](Pair p) { return sum(p.q * p.q, -1) * 0.1; });
     if (score == "squared_distance")
         return with([](Pair p) {
             Tensor difference = p.q - p.k;

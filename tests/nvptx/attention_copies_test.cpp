@@ -85,6 +85,9 @@ TEST_CASE("tiles of bfloat16 come a tile ahead where their rows are pieces of 16
             CHECK(text.find("cp.async.cg.shared.global") != std::string::npos);
             CHECK(text.find("ldmatrix") != std::string::npos);
         }
+    CHECK(plan_text(in_bfloat16_memory(attention_forward(of_width(64, false)))) ==
+          "64 rows, tiles of 64 columns, 40960 bytes; query: at once, kept in registers; key: a "
+          "tile ahead; value: a tile ahead");
     AttentionVariant odd = of_width(64, false);
     CHECK(plan_text(in_bfloat16(attention_forward(odd))).find("it is no bfloat16 in memory") !=
           std::string::npos);

@@ -106,8 +106,8 @@ std::string what_is_there(const std::string& file, const std::string& function) 
 [[noreturn]] void report(const std::string& file, const std::string& function,
                          const Included& included, const std::string& output) {
     check_room(output);
-    std::vector<std::string> messages = because_messages(output);
-    if (messages.empty()) messages = pattern_messages(output);
+    std::vector<std::string> messages = pattern_messages(output);
+    if (messages.empty()) messages = because_messages(output);
     if (!messages.empty()) throw UserError(fmt::format("{}", fmt::join(messages, "\nfovea: ")));
     if (output.find("'::" + function + "' has not been declared") != std::string::npos ||
         output.find("no member named '" + function + "'") != std::string::npos)
