@@ -158,17 +158,20 @@ class Stopwatch {
     Clock::time_point start_ = Clock::now();
 };
 
-void run_passes(const ProgramRequest& request, CompiledProgram& program) {
+void run_passes(const ProgramRequest& request, CompiledProgram& program,
+                const WatchPass& watch_pass = {}) {
     Passage at{request, program, seal_scans(request.graph)};
     for (const Pass& pass : kPasses) {
         Stopwatch watch;
         int before = int(at.graph.nodes.size());
+        const Graph graph_before = watch_pass ? at.graph : Graph();
         if (pass.on_steps)
             at.graph = on_steps(
                 at.graph, [&](const Graph& step) { return pass.run({request, program, step}); });
         at.graph = pass.run(at);
         program.passes.push_back(
             {pass.name, pass.reason, watch.milliseconds(), before, int(at.graph.nodes.size())});
+        if (watch_pass) watch_pass(program.passes.back(), graph_before, at.graph);
         if (pass.stage) program.*pass.stage = at.graph;
     }
 }
@@ -258,6 +261,11 @@ CompiledModel compile_model(std::string name, std::string source,
         collect_dims(program.tensors, model.plan.dims);
     model.plan.kernels = pool.take();
     return model;
+}
+
+void watch_passes(const ProgramRequest& request, const WatchPass& watch) {
+    CompiledProgram program;
+    run_passes(request, program, watch);
 }
 
 std::string print(const std::vector<PassRecord>& passes) {

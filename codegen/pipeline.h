@@ -1,6 +1,7 @@
 // From the graph of a model to planned kernels: the ordered list of passes.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,11 @@ struct CompiledModel {
 CompiledModel compile_model(std::string name, std::string source,
                             std::vector<plan::Setting> settings,
                             std::vector<ProgramRequest> requests);
+
+/// Runs the passes of the graph, up to `fuse`, and shows each to `watch` with the graphs around it.
+using WatchPass =
+    std::function<void(const PassRecord& pass, const Graph& before, const Graph& after)>;
+void watch_passes(const ProgramRequest& request, const WatchPass& watch);
 
 /// Each pass with what it took, as `fovea show --passes` prints it.
 std::string print(const std::vector<PassRecord>& passes);

@@ -7,12 +7,12 @@ namespace fovea {
 
 /// A part of a path, and where it was written.
 struct PathPart {
-    const char* name;
+    std::string_view name;
     Location location;
 
     constexpr PathPart(const char* part, const char* file = __builtin_FILE(),
                        int line = __builtin_LINE(), const char* function = __builtin_FUNCTION())
-        : name(part), location{file, line, function} {}
+        : name(part, __builtin_strlen(part)), location{file, line, function} {}
 };
 
 /// A place in the tree of modules. `scope / "ffn" / "dense1"` enters modules, `scope / "block" + 0`
@@ -72,7 +72,7 @@ struct Scope {
     /// An input of the model. Its name stands by itself, without the path.
     constexpr Tensor input(const char* name, const Shape& shape, DType type = f32,
                            Location location = Location::here()) const {
-        if (taken(Op::input, name)) return name_clash("inputs", name, location);
+        if (is_input(name)) return name_clash("inputs", name, location);
         if (!graph->claim_input(name)) {
             Text text;
             text << "a parameter and an input are named " << name
@@ -92,7 +92,7 @@ struct Scope {
     constexpr void output(const char* name, Tensor value,
                           Location location = Location::here()) const {
         if (!is_own("output", value, location) || !is_name("output", name, location)) return;
-        if (taken(Op::output, name)) {
+        if (!graph->claim_output(name)) {
             name_clash("outputs", name, location);
             return;
         }
@@ -112,10 +112,10 @@ struct Scope {
             Text text;
             Text path;
             graph->write_path(path, leaf);
-            const bool is_input = taken(Op::input, path.view());
-            text << (is_input ? "an input and a parameter" : "two parameters") << " are named "
+            const bool by_input = is_input(path.view());
+            text << (by_input ? "an input and a parameter" : "two parameters") << " are named "
                  << path.view()
-                 << (is_input
+                 << (by_input
                          ? ": files have one tensor of a name, so give one of them another"
                          : ": give the modules different names, or pass the first parameter on");
             return fail(*graph, location, id, text);
@@ -128,12 +128,12 @@ struct Scope {
                  << ": parameters are f32 or bf16, not " << name_of(type);
             return fail(*graph, location, id, text);
         }
-        const Tensor weights = make(*graph, {.op = Op::parameter,
-                                             .dtype = f32,
-                                             .shape = shape,
-                                             .scope = leaf,
-                                             .location = location,
-                                             .initial = initial});
+        const Tensor weights = {graph, graph->add({.op = Op::parameter,
+                                                   .dtype = f32,
+                                                   .shape = shape,
+                                                   .scope = leaf,
+                                                   .location = location,
+                                                   .initial = initial})};
         return type == f32 ? weights : cast(weights, type, location);
     }
     /// Whether a value can be used and is of this model.
@@ -148,10 +148,12 @@ struct Scope {
     }
     /// Names are printed, and keys of files.
     constexpr bool is_name(std::string_view what, std::string_view name, Location location) const {
-        bool ok = !name.empty();
-        for (char c : name) ok = ok && (unsigned char)c >= ' ' && c != 127 && c != '"' && c != '\\';
-        const bool is_gradient = name.ends_with(".grad");
-        if (ok && !is_gradient) return true;
+        const char *at = name.data(), *end = at + name.size();
+        while (at != end && (unsigned char)*at >= ' ' && *at != 127 && *at != '"' && *at != '\\')
+            ++at;
+        const bool is_gradient =
+            at == end && at != name.data() && at[-1] == 'd' && name.ends_with(".grad");
+        if (at == end && !name.empty() && !is_gradient) return true;
         Text text;
         text << what << " '" << name << "': "
              << (is_gradient ? "names that end in .grad are those of gradients"
@@ -162,9 +164,9 @@ struct Scope {
     }
     constexpr bool has_sizes(std::string_view what, std::string_view name, const Shape& shape,
                              Location location) const {
-        bool ok = !shape.is_wrong();
-        for (const Dim& dim : shape) ok = ok && !(dim.is_static() && dim.value() == 0);
-        if (ok) return true;
+        const Dim *at = shape.begin(), *end = shape.end();
+        while (at != end && !at->is_no_size() && !at->is_zero()) ++at;
+        if (at == end && !shape.is_wrong()) return true;
         Text text;
         text << what << " " << name << ": ";
         if (shape.is_wrong()) shape.write_mistake(text);
@@ -172,10 +174,10 @@ struct Scope {
         fail(*graph, location, id, text);
         return false;
     }
-    constexpr bool taken(Op op, std::string_view name) const {
-        for (const Node& node : graph->nodes)
-            if (node.op == op && node.name == name) return true;
-        return false;
+    constexpr bool is_input(std::string_view name) const {
+        const Node *at = graph->nodes.begin(), *end = graph->nodes.end();
+        while (at != end && (at->op != Op::input || at->name != name)) ++at;
+        return at != end;
     }
     constexpr Tensor name_clash(std::string_view kind, std::string_view name,
                                 Location location) const {

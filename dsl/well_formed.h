@@ -140,8 +140,12 @@ constexpr bool check() {
     if constexpr (!Constant<Model>) {
         static_assert(Constant<Model>,
                       "the model cannot run while compiling: a module that it calls is not marked "
-                      "constexpr, or it uses a Tensor that no op has made");
-        return false;
+                      "constexpr, it uses a Tensor that no op has made, or it takes more work than "
+                      "the compiler's limit: the next error says which, and the option that lifts "
+                      "it (clang: -fconstexpr-steps=N, g++: -fconstexpr-ops-limit=N)");
+        // Again, so that the compiler prints its own reason.
+        constexpr int count = count_errors(Model);
+        return count == 0;
     } else {
         constexpr int count = error_count<Model>;
         if constexpr (count > 0) (void)sizeof(ill_formed_model<message<Model, 0>()>);

@@ -37,9 +37,12 @@ struct ShortTerm {
     Symbol symbols[3]{};  // sorted, empty ones last
 
     constexpr bool same_symbols(const ShortTerm& other) const {
-        for (int i = 0; i < 3; ++i)
-            if (symbols[i] != other.symbols[i]) return false;
-        return true;
+        return symbols[0].code_ == other.symbols[0].code_ &&
+               symbols[1].code_ == other.symbols[1].code_ &&
+               symbols[2].code_ == other.symbols[2].code_ &&
+               (!symbols[0].text_ || symbols[0] == other.symbols[0]) &&
+               (!symbols[1].text_ || symbols[1] == other.symbols[1]) &&
+               (!symbols[2].text_ || symbols[2] == other.symbols[2]);
     }
     /// Whether its symbols stand before those of the other, in the order of terms.
     constexpr bool before(const ShortTerm& other) const {
@@ -51,6 +54,21 @@ struct ShortTerm {
         return factor == other.factor && (!factor || same_symbols(other));
     }
 };
+
+/// What a Dim holds beside its constant. Copying a constant takes a compiler no step, where filling
+/// in members takes one for each.
+struct ShortTerms {
+    ShortTerm term[2]{};
+
+    constexpr const ShortTerm* begin() const { return term; }
+    constexpr const ShortTerm* end() const { return term + 2; }
+    constexpr ShortTerm* begin() { return term; }
+    constexpr ShortTerm* end() { return term + 2; }
+    constexpr ShortTerm& operator[](int i) { return term[i]; }
+    constexpr const ShortTerm& operator[](int i) const { return term[i]; }
+};
+inline constexpr ShortTerms kNoTerms{};
+inline constexpr Symbol kNoSymbol{};
 
 /// `constant + a product of symbols + another`; while a program runs, any number of products.
 /// Comparison with == is of values; `fits` also respects names.
@@ -71,7 +89,7 @@ class Dim {
         if (!is_dim_name(name)) *this = Dim(name);
     }
 
-    constexpr bool is_static() const { return terms_[0].factor == 0 && !long_; }
+    constexpr bool is_static() const { return terms_.term[0].factor == 0 && !long_; }
     /// The value of a static dim.
     constexpr std::int64_t value() const { return constant_; }
     constexpr std::int64_t constant() const { return constant_; }
@@ -82,6 +100,7 @@ class Dim {
     /// Calls `visit` for each symbol of each term.
     template <class Visit>
     constexpr void each_symbol(Visit&& visit) const {
+        if (is_static()) return;
         for (const ShortTerm& term : terms_)
             for (const Symbol& symbol : term.symbols)
                 if (term.factor && symbol) visit(symbol);
@@ -94,7 +113,7 @@ class Dim {
     constexpr bool is_long() const { return long_ != nullptr; }
     constexpr Dim without_label() const {
         Dim copy = *this;
-        if (copy.label_) copy.label_ = {};
+        copy.label_ = kNoSymbol;
         return copy;
     }
     /// The symbol that this dim is, bare; empty for everything else.
@@ -104,27 +123,57 @@ class Dim {
         return bare && !long_ ? term.symbols[0] : Symbol();
     }
     constexpr bool operator==(const Dim& other) const {
-        if (constant_ != other.constant_ || long_ != other.long_) return false;
-        if (!terms_[0].factor && !other.terms_[0].factor) return true;
-        return terms_[0] == other.terms_[0] && terms_[1] == other.terms_[1];
+        return constant_ == other.constant_ && long_ == other.long_ &&
+               terms_.term[0].factor == other.terms_.term[0].factor &&
+               terms_.term[1].factor == other.terms_.term[1].factor &&
+               (!terms_.term[0].factor || terms_.term[0].same_symbols(other.terms_.term[0])) &&
+               (!terms_.term[1].factor || terms_.term[1].same_symbols(other.terms_.term[1]));
     }
     /// The same sum in the form that holds it.
     static Dim from(const LongDim& sum);
-    constexpr bool is_one() const { return is_static() && constant_ == 1; }
+    constexpr bool is_one() const { return constant_ == 1 && terms_.term[0].factor == 0 && !long_; }
+    /// Whether no tensor has it: it is wrong, or negative.
+    constexpr bool is_no_size() const {
+        return mistake_ != DimMistake::none ||
+               (constant_ < 0 && terms_.term[0].factor == 0 && !long_);
+    }
+    constexpr bool is_zero() const {
+        return constant_ == 0 && terms_.term[0].factor == 0 && !long_;
+    }
+    /// Whether it is seen at once that both are the same, name and all.
+    constexpr bool is_plainly(const Dim& other) const {
+        return constant_ == other.constant_ && label_.code_ == other.label_.code_ &&
+               terms_.term[0].factor == other.terms_.term[0].factor &&
+               terms_.term[0].symbols[0].code_ == other.terms_.term[0].symbols[0].code_ &&
+               !terms_.term[0].symbols[1].code_ && !other.terms_.term[0].symbols[1].code_ &&
+               !terms_.term[1].factor && !other.terms_.term[1].factor && !label_.text_ &&
+               !terms_.term[0].symbols[0].text_ && !long_ && !other.long_ &&
+               mistake_ == DimMistake::none && other.mistake_ == DimMistake::none;
+    }
+    /// The same value and the same name, or none.
+    constexpr bool fits(const Dim& other) const {
+        return *this == other && (!label_.code_ || !other.label_.code_ || label_ == other.label_);
+    }
 
     friend constexpr Dim operator+(const Dim& a, const Dim& b) {
         if (a.mistake_ != DimMistake::none) return a;
         if (b.mistake_ != DimMistake::none) return b;
+        if (b.constant_ == 0 && b.is_static()) return a.without_label();
         Dim result = a.without_label();
         if (!a.long_ && !b.long_) {
             if (__builtin_add_overflow(a.constant_, b.constant_, &result.constant_))
                 return wrong(DimMistake::too_large);
+            if (b.is_static()) return result;
             for (const ShortTerm& term : b.terms_) result.add(term);
             if (result.mistake_ != DimMistake::too_long) return result;
         }
         return std::is_constant_evaluated() ? result : long_sum(a, b);
     }
-    friend constexpr Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+    friend constexpr Dim operator-(const Dim& a, const Dim& b) {
+        if (b.constant_ == 0 && b.is_static() && b.mistake_ == DimMistake::none && !a.label_)
+            return a;
+        return a + b * Dim(-1);
+    }
     friend constexpr Dim operator*(const Dim& a, const Dim& b) {
         if (a.mistake_ != DimMistake::none) return a;
         if (b.mistake_ != DimMistake::none) return b;
@@ -162,8 +211,9 @@ class Dim {
     friend constexpr Dim operator/(const Dim& a, const Dim& b) {
         if (a.mistake_ != DimMistake::none) return a;
         if (b.mistake_ != DimMistake::none) return b;
+        const bool numbers = a.is_static() && b.is_static() && b.constant_;
+        if (numbers && a.constant_ % b.constant_ == 0) return Dim(a.constant_ / b.constant_);
         if (!a.divisible_by(b)) return wrong_quotient(a, b);
-        if (a.is_static() && b.is_static()) return Dim(a.constant_ / b.constant_);
         if (a == b) return Dim(1);
         if (a.long_ || b.long_) return long_quotient(a, b);
         ShortTerm by = b.as_term();
@@ -307,16 +357,16 @@ class Dim {
     static Text& write_long(Text& text, const Dim& dim);
 
     std::int64_t constant_ = 0;
-    ShortTerm terms_[2]{};
-    Symbol label_;
+    ShortTerms terms_ = kNoTerms;
+    Symbol label_ = kNoSymbol;
     DimMistake mistake_ = DimMistake::none;
     const LongDim* long_ = nullptr;  // one for each sum, so that equal ones are at one address
 };
 
+inline constexpr Dim kNoDim{};
+
 /// Whether two dims can stand for the same axis: equal sizes, and equal names where both have one.
-constexpr bool fits(const Dim& a, const Dim& b) {
-    return a == b && (!a.label() || !b.label() || a.label() == b.label());
-}
+constexpr bool fits(const Dim& a, const Dim& b) { return a.fits(b); }
 
 }  // namespace fovea
 

@@ -7,31 +7,35 @@
 
 namespace fovea {
 
+/// Copied from `kNoDims`, since making each dim takes a compiler a step.
+struct ShapeDims {
+    static constexpr int kMost = 6;
+    Dim dim[kMost]{};
+};
+inline constexpr ShapeDims kNoDims{};
+
 class Shape {
   public:
-    static constexpr int kMaxRank = 6;
+    static constexpr int kMaxRank = ShapeDims::kMost;
 
     constexpr Shape() = default;
     constexpr Shape(std::initializer_list<Dim> dims) {
-        for (const Dim& dim : dims) push(dim);
+        const Dim* dim = dims.begin();
+        for (const Dim* end = dim + dims.size(); dim != end; ++dim) push(*dim);
     }
     constexpr int rank() const { return rank_; }
     /// Axis `i`; negative ones count from the end.
-    constexpr Dim& operator[](int i) { return dims_[std::size_t(i < 0 ? rank_ + i : i)]; }
-    constexpr const Dim& operator[](int i) const {
-        return dims_[std::size_t(i < 0 ? rank_ + i : i)];
-    }
+    constexpr Dim& operator[](int i) { return dims_.dim[i < 0 ? rank_ + i : i]; }
+    constexpr const Dim& operator[](int i) const { return dims_.dim[i < 0 ? rank_ + i : i]; }
     constexpr void push(const Dim& dim) {
         if (rank_ == kMaxRank) too_many_ = true;
-        else dims_[std::size_t(rank_++)] = dim;
+        else dims_.dim[rank_++] = dim;
     }
     /// Whether an axis has a wrong or a negative size, or there are more than six.
     constexpr bool is_wrong() const {
-        if (too_many_) return true;
-        for (const Dim& dim : *this)
-            if (dim.mistake() != DimMistake::none || (dim.value() < 0 && dim.is_static()))
-                return true;
-        return false;
+        for (int i = 0; i < rank_; ++i)
+            if (dims_.dim[i].is_no_size()) return true;
+        return too_many_;
     }
     constexpr void write_mistake(Text& text) const {
         if (too_many_) text << "a tensor has at most " << kMaxRank << " axes";
@@ -44,12 +48,24 @@ class Shape {
             return;
         }
     }
-    constexpr const Dim* begin() const { return dims_; }
-    constexpr const Dim* end() const { return dims_ + rank_; }
+    constexpr const Dim* begin() const { return dims_.dim; }
+    constexpr const Dim* end() const { return dims_.dim + rank_; }
+    /// Whether it is seen at once that both are the same, names and all.
+    constexpr bool is_plainly(const Shape& other) const {
+        int i = 0;
+        while (i < rank_ && dims_.dim[i].is_plainly(other.dims_.dim[i])) ++i;
+        return i == rank_ && i == other.rank_;
+    }
+    constexpr bool fits(const Shape& other) const {
+        if (rank_ != other.rank_) return false;
+        for (int i = 0; i < rank_; ++i)
+            if (!dims_.dim[i].fits(other.dims_.dim[i])) return false;
+        return true;
+    }
     constexpr bool operator==(const Shape& other) const {
         if (rank_ != other.rank_) return false;
         for (int i = 0; i < rank_; ++i)
-            if (!((*this)[i] == other[i])) return false;
+            if (!(dims_.dim[i] == other.dims_.dim[i])) return false;
         return true;
     }
 
@@ -60,17 +76,14 @@ class Shape {
     }
 
   private:
-    Dim dims_[kMaxRank];
+    ShapeDims dims_ = kNoDims;
     int rank_ = 0;
     bool too_many_ = false;
 };
 
+inline constexpr Shape kScalar{};
+
 /// Whether every pair of dims `fits`.
-constexpr bool fits(const Shape& a, const Shape& b) {
-    if (a.rank() != b.rank()) return false;
-    for (int i = 0; i < a.rank(); ++i)
-        if (!fits(a[i], b[i])) return false;
-    return true;
-}
+constexpr bool fits(const Shape& a, const Shape& b) { return a.fits(b); }
 
 }  // namespace fovea

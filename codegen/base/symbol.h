@@ -68,6 +68,9 @@ class Symbol {
     }
 
   private:
+    friend class Dim;
+    friend struct ShortTerm;
+
     static constexpr std::uint64_t kBase = 38;
     static constexpr std::size_t kShort = 12;
     static constexpr std::uint64_t kLong = std::uint64_t(1) << 63;  // above all short ones

@@ -100,6 +100,8 @@ void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention = f
 /// The composite that a node belongs to, or its op; the products of attention by their result:
 /// `masked_softmax`, `add`, `scores`.
 std::string what_it_computes(const Graph& graph, int id);
+/// The path of a module or a parameter as part of a name: `decoder_block0_ffn`.
+std::string underscored(std::string path);
 
 /// As `fovea show --stage fused` prints it.
 std::string print(const Graph& graph, const FusedGraph& fused);

@@ -111,7 +111,6 @@ class Grouping {
         const Group& group = fused_.groups[std::size_t(target)];
         if (!enabled_) return "fusion is off";
         if (group.form != Form::rows && group.form != Form::columns && group.form != Form::contract)
-
             return "its reader takes its operands from memory";
         for (int reader : readers)
             if (fused_.group_of[std::size_t(reader)] == target && reads_memory(id, reader))
@@ -151,6 +150,8 @@ class Grouping {
     }
     std::optional<std::string> why_not_contraction(const Node& node, const Group& group,
                                                    bool all_inside) const {
+        if (group.form == Form::contract)
+            return "its reader is the epilogue of another contraction";
         if (group.form != Form::rows || group.reduces)
             return "a contraction's epilogue has no reduction";
         for (int mate : group.nodes)

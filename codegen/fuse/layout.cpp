@@ -51,7 +51,7 @@ std::optional<std::vector<Factor>> split(const std::vector<Factor>& factors,
     return result;
 }
 
-int groups_of(const std::array<signed char, Shape::kMaxRank>& group) {
+int groups_of(const FixedArray<signed char, Shape::kMaxRank>& group) {
     int count = 0;
     while (count < Shape::kMaxRank && group[std::size_t(count)] >= 0) ++count;
     return count;

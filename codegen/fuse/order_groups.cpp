@@ -39,9 +39,23 @@ std::string underscored(std::string path) {
     return path;
 }
 
+/// The module of the last parameter that a group reads; 0: none.
+int module_of_parameters(const Graph& graph, const std::vector<bool>& inlined,
+                         const FusedGraph& fused, const Group& group, int number) {
+    std::set<int> reads;
+    for (int id : group.nodes) collect_reads(graph, inlined, fused, id, number, reads);
+    int module = 0;
+    for (int id : reads) {
+        while (row_of(graph[id].op).op_class == OpClass::view) id = graph[id].inputs[0];
+        if (graph[id].op == Op::parameter) module = graph.scope(graph[id].scope).parent;
+    }
+    return module;
+}
+
 /// `encoder_block0_attention_masked_softmax`, `decoder_dense_weight_gradient`.
-std::string name_group(const Graph& graph, const ModuleNames& modules, const FusedGraph& fused,
-                       const Group& group) {
+std::string name_group(const Graph& graph, const std::vector<bool>& inlined,
+                       const ModuleNames& modules, const FusedGraph& fused, const Group& group,
+                       int number) {
     int id = group.anchor >= 0      ? group.anchor
              : group.stored.empty() ? group.nodes.back()
                                     : group.stored.back();
@@ -62,7 +76,11 @@ std::string name_group(const Graph& graph, const ModuleNames& modules, const Fus
         const int scope = graph[output].scope;  // a parameter's is its name
         return underscored((graph.path(scope) == of ? modules.name(scope) : of) + ".gradient");
     }
-    std::string name = underscored(modules.name(graph.scope_of(id)));
+    // What a model wrote outside of modules is named after the parameters that it reads.
+    int module = node.scope;
+    if (module <= 0) module = module_of_parameters(graph, inlined, fused, group, number);
+    if (module <= 0) module = graph.scope_of(id);
+    std::string name = underscored(modules.name(module));
     bool linear = node.op == Op::einsum && node.scope > 0 && node.composite == Op::poison;
     bool says_so = attends && name.find("attention", name.find_last_of('_') + 1) != name.npos;
     if (!(linear || says_so) || name.empty())
@@ -125,7 +143,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
         ready.pop();
         Group& group = fused.groups[std::size_t(g)];
         group.prepared = !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
-        group.name = name_group(graph, modules, fused, group);
+        group.name = name_group(graph, inlined, modules, fused, group, g);
         for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
         ordered.push_back(group);
         for (int n : next[std::size_t(g)]) {

@@ -1,7 +1,15 @@
 // Words for nodes, in the names of kernels and buffers.
+#include <algorithm>
+
 #include "codegen/fuse/fuse.h"
 
 namespace fovea::fuse {
+
+std::string underscored(std::string path) {
+    for (std::size_t at; (at = path.find("blks.")) != path.npos;) path.erase(at, 5);
+    std::replace(path.begin(), path.end(), '.', '_');
+    return path;
+}
 
 std::string what_it_computes(const Graph& graph, int id) {
     const Node& node = graph[id];

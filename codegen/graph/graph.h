@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "codegen/base/error.h"
+#include "codegen/base/list.h"
 #include "codegen/base/text.h"
 #include "codegen/graph/node.h"
 
@@ -47,16 +47,29 @@ inline UserError too_many_nodes() {
                      " operations, which is the limit: take fewer layers, or a scan over them");
 }
 
+/// A name of a parameter or an input that is taken, and the next one of the same list.
+struct Claim {
+    std::uint64_t hash = 0;
+    int next = -1;
+};
+inline constexpr std::size_t kClaimLists = 256;
+using ClaimLists = FixedArray<int, kClaimLists>;
+inline constexpr ClaimLists kNoClaims = [] {
+    ClaimLists lists{};
+    lists.fill(-1);
+    return lists;
+}();
+
 class Graph {
   public:
-    std::vector<Node> nodes;
-    std::vector<ScopeRecord> scopes;
-    std::vector<EinsumAxes> einsums;
-    std::vector<RearrangeAxes> rearranges;
-    std::vector<AttentionAttributes> attentions;
-    std::vector<ScanAttributes> scans;
-    std::vector<ParameterAlias> aliases;
-    std::vector<Diagnostic> errors;
+    List<Node> nodes;
+    List<ScopeRecord> scopes;
+    List<EinsumAxes> einsums;
+    List<RearrangeAxes> rearranges;
+    List<AttentionAttributes> attentions;
+    List<ScanAttributes> scans;
+    List<ParameterAlias> aliases;
+    List<Diagnostic> errors;
     int region = 0, regions = 1;  // the region that new nodes go to; how many there are
     int sites = 0;                // places where random numbers are drawn
     bool strict = false;          // stop the compiler at the first error
@@ -65,8 +78,8 @@ class Graph {
     constexpr Graph() {
         // Growing copies every node, which is slow while compiling.
         bool compiling = std::is_constant_evaluated();
-        nodes.reserve(compiling ? 4096 : 256);
-        scopes.reserve(compiling ? 2048 : 128);
+        nodes.reserve(compiling ? 16384 : 256);
+        scopes.reserve(compiling ? 4096 : 128);
         nodes.push_back({});
         scopes.push_back({.parent = -1,
                           .part = "",
@@ -77,20 +90,20 @@ class Graph {
     }
 
     constexpr int add(const Node& node) {
-        if (!std::is_constant_evaluated() && nodes.size() >= kMostNodes) throw too_many_nodes();
+        if (!__builtin_is_constant_evaluated() && nodes.size() >= kMostNodes)
+            throw too_many_nodes();
+        const int id = int(nodes.size());
         nodes.push_back(node);
-        Node& added = nodes.back();
+        Node& added = nodes.first[id];
         // A leaf made inside a score is one of the model's, which the score captures.
-        bool leaf = node.op == Op::parameter || node.op == Op::input;
-        added.region = leaf ? 0 : region;
-
+        added.region = node.op == Op::parameter || node.op == Op::input ? 0 : region;
         if (origin_.active) {
             added.location = origin_.location;
             added.scope = origin_.scope;
             added.composite = origin_.composite;
             added.backward = origin_.backward;
         }
-        return int(nodes.size()) - 1;
+        return id;
     }
     /// A region of its own for a score or a step, until `leave_region`, which takes the region
     /// around it. Nothing outside may read what is inside.
@@ -105,13 +118,14 @@ class Graph {
     }
     constexpr int add_scope(int parent, std::string_view part, int index, bool joined,
                             Location where) {
-        ScopeRecord record{parent, part, index, joined, where, 0};
+        const int id = int(scopes.size());
+        scopes.push_back({parent, part, index, joined, where, 0});
+        ScopeRecord& record = scopes.first[id];
         record.hash = hash_of(record);
-        scopes.push_back(record);
-        return int(scopes.size()) - 1;
+        return id;
     }
-    constexpr const Node& operator[](int id) const { return nodes[std::size_t(id)]; }
-    constexpr Node& operator[](int id) { return nodes[std::size_t(id)]; }
+    constexpr const Node& operator[](int id) const { return nodes.first[id]; }
+    constexpr Node& operator[](int id) { return nodes.first[id]; }
     constexpr const ScopeRecord& scope(int id) const { return scopes[std::size_t(id)]; }
 
     constexpr void write_path(Text& text, int scope_id) const {
@@ -187,10 +201,10 @@ class Graph {
     constexpr bool claim_parameter(int scope_id) { return claim(scope(scope_id).hash); }
 
     /// The same for the name of an input, which no parameter has.
-    constexpr bool claim_input(std::string_view name) {
-        std::uint64_t hash = kHashStart;
-        for (char c : name) hash_in(hash, c);
-        return claim(hash);
+    constexpr bool claim_input(std::string_view name) { return claim(hash_in(kHashStart, name)); }
+    /// The same for the name of an output, beside those.
+    constexpr bool claim_output(std::string_view name) {
+        return claim(hash_in(hash_in(kHashStart, ">"), name));
     }
 
     /// Whether a pass adds nodes, or a gradient rule: names of sizes are checked in models alone.
@@ -226,18 +240,23 @@ class Graph {
 
   private:
     static constexpr std::uint64_t kHashStart = 1469598103934665603u;  // FNV-1a
+    static constexpr std::uint64_t kHashFactor = 1099511628211u;
 
-    static constexpr void hash_in(std::uint64_t& hash, char c) {
-        hash = (hash ^ std::uint64_t(c)) * 1099511628211u;
+    static constexpr std::uint64_t hash_in(std::uint64_t hash, std::string_view text) {
+        const char* end = text.data() + text.size();
+        for (const char* at = text.data(); at != end; ++at)
+            hash = (hash ^ std::uint64_t(*at)) * kHashFactor;
+        return hash;
     }
     constexpr std::uint64_t hash_of(const ScopeRecord& record) const {
-        std::uint64_t hash = scope(record.parent).hash;
-        if (record.parent > 0 && !record.joined) hash_in(hash, '.');
-        for (char c : record.part) hash_in(hash, c);
+        std::uint64_t hash = scopes.first[record.parent].hash;
+        if (record.parent > 0 && !record.joined) hash = (hash ^ std::uint64_t('.')) * kHashFactor;
+        hash = hash_in(hash, record.part);
         if (record.index >= 0) {
             int power = 1;
             while (record.index / power >= 10) power *= 10;
-            for (; power; power /= 10) hash_in(hash, char('0' + record.index / power % 10));
+            for (; power; power /= 10)
+                hash = (hash ^ std::uint64_t('0' + record.index / power % 10)) * kHashFactor;
         }
         return hash;
     }
@@ -247,31 +266,18 @@ class Graph {
         return depth;
     }
     constexpr bool claim(std::uint64_t hash) {
-        if (2 * (parameters_ + 1) > claimed_.size()) grow_claimed();
-        return insert_claim(hash);
-    }
-    constexpr bool insert_claim(std::uint64_t hash) {
-        std::size_t mask = claimed_.size() - 1;
-        for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
-            if (claimed_[i] == hash) return false;
-            if (claimed_[i]) continue;
-            claimed_[i] = hash;
-            ++parameters_;
-            return true;
-        }
-    }
-    constexpr void grow_claimed() {
-        std::vector<std::uint64_t> old = claimed_;
-        claimed_.assign(old.empty() ? 64 : old.size() * 4, 0);
-        parameters_ = 0;
-        for (std::uint64_t hash : old)
-            if (hash) insert_claim(hash);
+        int& first = first_claims_.values[hash % kClaimLists];
+        for (int i = first; i >= 0; i = claims_[std::size_t(i)].next)
+            if (claims_[std::size_t(i)].hash == hash) return false;
+        claims_.push_back({hash, first});
+        first = int(claims_.size()) - 1;
+        return true;
     }
 
     Origin origin_;
-    std::vector<char> closed_;  // by region
-    std::vector<std::uint64_t> claimed_;
-    std::size_t parameters_ = 0;
+    List<char> closed_;  // by region
+    ClaimLists first_claims_ = kNoClaims;
+    List<Claim> claims_;
 };
 
 }  // namespace fovea

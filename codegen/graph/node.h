@@ -1,14 +1,13 @@
 // A node of the graph, and the attributes that some ops add to it.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 
 #include "codegen/base/dtype.h"
 #include "codegen/base/elementwise.h"
+#include "codegen/base/fixed_array.h"
 #include "codegen/base/location.h"
 #include "codegen/base/shape.h"
 #include "codegen/graph/op.h"
@@ -26,7 +25,7 @@ enum class MaskedRows : unsigned char { uniform, zero };
 /// Axis labels of an einsum: label i of operand a is `a[i]`. Labels are small numbers.
 struct EinsumAxes {
     struct List {
-        std::array<signed char, Shape::kMaxRank> label{};
+        FixedArray<signed char, Shape::kMaxRank> label{};
         int count = 0;
 
         constexpr void push(int value) { label[std::size_t(count++)] = (signed char)value; }
@@ -46,11 +45,11 @@ struct EinsumAxes {
 /// (a group of none is an axis of size 1).
 struct RearrangeAxes {
     static constexpr int kMax = 10;
-    std::array<Dim, kMax> axis{};
+    FixedArray<Dim, kMax> axis{};
     int count = 0;
-    std::array<signed char, Shape::kMaxRank> input_group{};
-    std::array<signed char, kMax> order{};
-    std::array<signed char, Shape::kMaxRank> output_group{};
+    FixedArray<signed char, Shape::kMaxRank> input_group{};
+    FixedArray<signed char, kMax> order{};
+    FixedArray<signed char, Shape::kMaxRank> output_group{};
     std::string_view pattern{};
 };
 
@@ -107,6 +106,7 @@ struct Port {
 
     constexpr auto operator<=>(const Port&) const = default;
 };
+inline constexpr Port kNoPort{};
 
 /// What a fused attention gives: its output, the statistics of its rows that the backward pass
 /// recomputes the weights from, or one of its gradients.
@@ -117,33 +117,46 @@ inline constexpr std::size_t kMaxInputs = 64;
 /// Most ops that models write read at most so many: attention, with its lengths and its mask. A
 /// concatenation reads more, and looks for poison among its parts itself.
 inline constexpr std::size_t kMostOperands = 5;
-using Inputs = std::array<int, kMaxInputs>;
+using Inputs = FixedArray<int, kMaxInputs>;
 /// Made once: to fill 64 numbers for every node is most of a compiler's work on a model.
 inline constexpr Inputs kNoInputs = [] {
     Inputs inputs{};
-    inputs.fill(-1);
+    for (int& id : inputs) id = -1;
     return inputs;
 }();
-constexpr Inputs inputs_of(std::initializer_list<int> ids) {
+template <std::size_t Count>
+constexpr Inputs inputs_of(const int (&ids)[Count]) {
+    static_assert(Count <= kMostOperands);
     Inputs inputs = kNoInputs;
-    std::size_t count = 0;
-    for (int id : ids) inputs[count++] = id;
+    for (std::size_t i = 0; i < Count; ++i) inputs.values[i] = ids[i];
     return inputs;
 }
+/// Whether an input is poison. The ops of a model read few values; those of passes may read all.
+constexpr bool has_poison(const Inputs& inputs) {
+    const auto& ids = inputs.values;
+    if (!ids[0] || !ids[1] || !ids[2] || !ids[3] || !ids[4]) return true;
+    if (__builtin_is_constant_evaluated()) return false;
+    for (std::size_t i = kMostOperands; i < kMaxInputs; ++i)
+        if (ids[i] == 0) return true;
+    return false;
+}
+static_assert(kMostOperands == 5);
+
+inline constexpr std::string_view kNoName;
 
 struct Node {
     Op op = Op::poison;
     Elementwise function = Elementwise::identity;  // elementwise
     DType dtype = DType::f32;
-    Shape shape{};
+    Shape shape = kScalar;
     Inputs inputs = kNoInputs;
     int scope = 0;  // of the module that made it
     int region = 0;  // 0: the graph itself; others: a score region
     Location location{};
-    std::string_view name{};  // input, parameter (leaf), output
+    std::string_view name = kNoName;  // input, parameter (leaf), output
     double value = 0;  // constant, dropout and random (probability), norms (eps);
         // smoothed_cross_entropy (smoothing)
-    Dim dim{};  // extent; slice, pad (first); gather (rows); output (see is_check)
+    Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check)
     int axis = 0;  // iota, softmax, slice, concat, pad, batch_norm; reduce: bits; layer_norm:
         // first axis; smoothed_cross_entropy: the padding id; output: see is_check
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions
@@ -152,7 +165,7 @@ struct Node {
     int zero_row = -1;  // parameter: this row starts as zeros; -1: none
     Reduction reduction = Reduction::sum;  // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
-    Port port{};  // pair; input, output: of a step or a score
+    Port port = kNoPort;  // pair; input, output: of a step or a score
     AttentionResult result = AttentionResult::output;  // fused_attention
     Op composite = Op::poison;  // the composite that this node comes from, poison for none
     bool backward = false;  // made by add_gradients

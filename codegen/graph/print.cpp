@@ -25,7 +25,7 @@ std::string letters(const EinsumAxes::List& list) {
 
 /// One side of a rearrangement: `a (b c) 1`.
 template <class NumberOf>
-std::string side(const std::array<signed char, Shape::kMaxRank>& groups, NumberOf number_of) {
+std::string side(const FixedArray<signed char, Shape::kMaxRank>& groups, NumberOf number_of) {
     std::string text;
     int at = 0;
     for (std::size_t g = 0; g < groups.size() && groups[g] >= 0; ++g) {

@@ -12,20 +12,21 @@ struct Tensor {
     Graph* graph = nullptr;
     int id = 0;
 
-    constexpr const Node& node() const { return (*graph)[id]; }
-    constexpr const Shape& shape() const { return node().shape; }
-    constexpr int rank() const { return shape().rank(); }
+    constexpr const Node& node() const { return graph->nodes.first[id]; }
+    constexpr const Shape& shape() const { return graph->nodes.first[id].shape; }
+    constexpr int rank() const { return graph->nodes.first[id].shape.rank(); }
     /// The size of axis `i`; negative ones count from the end.
     constexpr Dim dim(int i, Location location = Location::here()) const {
-        if (is_poison()) return Dim(1);
-        const int axes = rank();
-        if (i >= -axes && i < axes) return shape()[i];
+        if (id == 0) return Dim(1);
+        const Shape& own = shape();
+        const int axes = own.rank();
+        if (i >= -axes && i < axes) return own[i];
         Text text;
         text << "dim " << i << " of " << shape() << ": there is no such axis";
         graph->fail(location, graph->scope_of(id), text);
         return Dim(1);
     }
-    constexpr DType dtype() const { return node().dtype; }
+    constexpr DType dtype() const { return graph->nodes.first[id].dtype; }
     /// Whether an op before found an error.
     constexpr bool is_poison() const { return id == 0; }
     constexpr explicit operator bool() const { return graph != nullptr; }
@@ -42,7 +43,7 @@ struct Operand {
     enum class Kind { tensor, number, size, root } kind = Kind::tensor;
     Tensor tensor;
     double number = 0;
-    Dim dim;
+    Dim dim = kNoDim;
     Location location;
 
     constexpr Operand(Tensor value, const char* file = __builtin_FILE(),
@@ -86,11 +87,7 @@ constexpr Tensor wrong_size(Graph& graph, const Node& node) {
 
 /// Adds a node, or passes on poison when an input is poison.
 constexpr Tensor make(Graph& graph, const Node& node) {
-    // The ops of a model read few values; those of passes may read all that a node can.
-    std::size_t most = kMaxInputs;
-    if (std::is_constant_evaluated()) most = kMostOperands;
-    for (std::size_t i = 0; i < most; ++i)
-        if (node.inputs[i] == 0) return {&graph, 0};
+    if (has_poison(node.inputs)) return {&graph, 0};
     if (node.shape.is_wrong() || node.dim.mistake() != DimMistake::none)
         return detail::wrong_size(graph, node);
     return {&graph, graph.add(node)};
@@ -108,21 +105,26 @@ namespace detail {
                     " takes a Tensor that an op has made; numbers and sizes alone are none, and an "
                     "empty Tensor is of no model");
 }
-constexpr Graph& graph_of(std::string_view op, Location location,
-                          std::initializer_list<Tensor> operands) {
+template <std::size_t Count>
+constexpr Graph& graph_of(std::string_view op, Location location, const Tensor (&operands)[Count]) {
     for (const Tensor& operand : operands)
         if (operand.graph) return *operand.graph;
     if (std::is_constant_evaluated()) a_tensor_is_empty();
     refuse_empty(op, location);
 }
 
-}  // namespace detail
+/// Whether an op of `graph` can read it.
+constexpr bool is_open(const Tensor& x, const Graph* graph) {
+    return x.graph == graph && graph && x.id &&
+           (!graph->nodes.first[x.id].region || !graph->is_closed(graph->nodes.first[x.id].region));
+}
 
-/// Whether an op can take its operands: none is poison or empty, all are of one graph, and each can
-/// be read here: a value of a score or of a loop's step is gone behind it.
-constexpr bool is_usable(std::string_view op, Location location,
-                         std::initializer_list<Tensor> operands) {
-    Graph& graph = detail::graph_of(op, location, operands);
+/// Says why operands are not usable: the first empty one, of another graph or of a closed region.
+/// False.
+template <std::size_t Count>
+constexpr bool refuse_unusable(std::string_view op, Location location,
+                               const Tensor (&operands)[Count]) {
+    Graph& graph = graph_of(op, location, operands);
     for (const Tensor& operand : operands)
         if (operand.graph && operand.is_poison()) return false;
     for (const Tensor& operand : operands) {
@@ -135,12 +137,25 @@ constexpr bool is_usable(std::string_view op, Location location,
         Text text;
         text << op << why;
         graph.fail(location, 0, text);
-        return false;
+        break;
     }
-    return true;
+    return false;
+}
+
+}  // namespace detail
+
+/// Whether an op can take its operands: none is poison or empty, all are of one graph, and each can
+/// be read here: a value of a score or of a loop's step is gone behind it.
+template <std::size_t Count>
+constexpr bool is_usable(std::string_view op, Location location, const Tensor (&operands)[Count]) {
+    const Graph* graph = operands[0].graph;
+    std::size_t usable = 0;
+    while (usable < Count && detail::is_open(operands[usable], graph)) ++usable;
+    return usable == Count || detail::refuse_unusable(op, location, operands);
 }
 /// What an op gives whose operands are not usable.
-constexpr Tensor poison_of(std::initializer_list<Tensor> operands) {
+template <std::size_t Count>
+constexpr Tensor poison_of(const Tensor (&operands)[Count]) {
     for (const Tensor& operand : operands)
         if (operand.graph) return {operand.graph, 0};
     return {};

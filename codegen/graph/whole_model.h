@@ -3,7 +3,6 @@
 #pragma once
 
 #include <type_traits>
-#include <vector>
 
 #include "codegen/graph/graph.h"
 
@@ -11,62 +10,88 @@ namespace fovea {
 
 namespace detail {
 
-/// Whether a node may have sizes that its inputs do not have.
-constexpr bool brings_sizes(const Node& node) {
-    return node.op == Op::extent || node.op == Op::iota || node.op == Op::broadcast ||
-           node.op == Op::slice || node.op == Op::sinusoids || node.op == Op::pad ||
-           node.op == Op::scatter_add || (node.op == Op::constant && node.shape.rank() > 0);
-}
+/// What the sizes of a node are, by op: those of its operands; known, since whoever runs the model
+/// has the tensor; or its own.
+enum class Sizes : unsigned char { of_operands, known, own };
+inline constexpr auto kSizes = [] {
+    FixedArray<Sizes, std::size(kOps)> sizes{};
+    for (Op op : {Op::input, Op::output, Op::parameter}) sizes[std::size_t(op)] = Sizes::known;
+    for (Op op : {Op::extent, Op::iota, Op::broadcast, Op::slice, Op::sinusoids, Op::pad,
+                  Op::scatter_add, Op::constant})
+        sizes[std::size_t(op)] = Sizes::own;
+    return sizes;
+}();
+
+/// The symbols that inputs, outputs and parameters have.
+struct KnownSizes {
+    List<Symbol> known;
+
+    constexpr bool has(const Symbol& symbol) const {
+        for (const Symbol& other : known)
+            if (other == symbol) return true;
+        return false;
+    }
+    constexpr void add(const Dim& dim) {
+        dim.each_symbol([&](const Symbol& symbol) {
+            if (!has(symbol)) known.push_back(symbol);
+        });
+    }
+    constexpr bool knows(const Dim& dim) const {
+        bool all = true;
+        dim.each_symbol([&](const Symbol& symbol) { all = all && has(symbol); });
+        return all;
+    }
+    /// A size of the node's own that is not known; null: none.
+    constexpr const Dim* unknown_of(const Node& node) const {
+        if (!node.dim.is_static() && !knows(node.dim)) return &node.dim;
+        const bool is_slice = node.op == Op::slice;
+        const Dim* dim = node.shape.begin() + (is_slice ? node.axis : 0);
+        const Dim* const end = is_slice ? dim + 1 : node.shape.end();
+        for (; dim != end; ++dim)
+            if (!dim->is_static() && !knows(*dim)) return dim;
+        return nullptr;
+    }
+};
 
 }  // namespace detail
 
 /// Refuses the first node that computes with a size which no input, output or parameter has.
 constexpr void refuse_unknown_sizes(Graph& graph) {
-    std::vector<Symbol> known;
-    const auto is_known = [&](const Symbol& symbol) {
-        for (const Symbol& other : known)
-            if (other == symbol) return true;
-        return false;
-    };
-    for (const Node& node : graph.nodes) {
-        const bool bears =
-            node.op == Op::input || node.op == Op::parameter || node.op == Op::output;
-        if (!bears) continue;
-        for (const Dim& dim : node.shape)
-            dim.each_symbol([&](const Symbol& symbol) {
-                if (!is_known(symbol)) known.push_back(symbol);
-            });
+    detail::KnownSizes sizes;
+    List<const Node*> suspects;
+    const Node* const end = graph.nodes.end();
+    for (const Node* node = graph.nodes.first; node != end; ++node) {
+        const detail::Sizes of_node = detail::kSizes.values[int(node->op)];
+        if (of_node == detail::Sizes::of_operands) continue;
+        if (of_node == detail::Sizes::known)
+            for (const Dim& dim : node->shape) sizes.add(dim);
+        else if ((node->op != Op::constant || node->shape.rank() > 0) && sizes.unknown_of(*node))
+            suspects.push_back(node);
     }
-    for (const Node& node : graph.nodes) {
-        if (!detail::brings_sizes(node)) continue;
+    for (const Node* node : suspects) {
+        const Dim* of = sizes.unknown_of(*node);
+        if (!of) continue;
         Symbol unknown;
-        const auto look = [&](const Dim& dim) {
-            if (dim.is_static()) return;
-            dim.each_symbol([&](const Symbol& symbol) {
-                if (!is_known(symbol)) unknown = symbol;
-            });
-        };
-        look(node.dim);
-        if (node.op == Op::slice) look(node.shape[node.axis]);
-        else
-            for (const Dim& dim : node.shape) look(dim);
-        if (!unknown) continue;
+        of->each_symbol([&](const Symbol& symbol) {
+            if (!sizes.has(symbol)) unknown = symbol;
+        });
         Text text;
         text << "the size " << unknown
              << " is one of no input, output or parameter: nobody can know "
              << "it when the model runs";
-        graph.fail(node.location, node.scope, text);
+        graph.fail(node->location, node->scope, text);
         return;
     }
 }
 
-/// Refuses a model that gives nothing.
+/// Refuses a model that gives nothing. Outputs are made last.
 constexpr void refuse_no_output(Graph& graph) {
-    for (const Node& node : graph.nodes)
-        if (node.op == Op::output) return;
+    const Node* const last = graph.nodes.end() - 1;
+    for (const Node* node = last; node >= graph.nodes.begin(); --node)
+        if (node->op == Op::output) return;
     Text text;
     text << "the model has no output: name what it gives with s.output(\"y\", y)";
-    graph.fail(graph.nodes.back().location, 0, text);
+    graph.fail(last->location, 0, text);
 }
 
 /// Called when a model is whole.

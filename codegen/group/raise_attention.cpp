@@ -26,7 +26,7 @@ bool contains(const Labels& labels, int label) {
 }
 
 /// The order in which axes `from` give axes `to`; nothing where they are not the same axes.
-using Order = std::array<signed char, Shape::kMaxRank>;
+using Order = FixedArray<signed char, Shape::kMaxRank>;
 std::optional<Order> order_of(const Labels& from, const Labels& to) {
     if (from.size() != to.size()) return {};
     Order order{};

@@ -99,7 +99,9 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
 
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
                                bool pairs, Memories& memories) {
-    const fuse::Group group = copy_of_weight(graph, parameter, "transpose_weight");
+    const std::string path = fuse::underscored(graph.path(graph[parameter].scope));
+    const fuse::Group group =
+        copy_of_weight(graph, parameter, path.empty() ? "transpose_weight" : path + "_transposed");
     GroupBuilder build(graph, fused, group, memories, group.name);
     const Shape& shape = graph[parameter].shape;
     AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);

@@ -61,8 +61,11 @@ constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
 /// is the first node of the score.
 constexpr void check_score(Tensor of_pair, int first, int region, Text& why) {
     const Graph& graph = *of_pair.graph;
-    std::vector<char> of_pairs;
-    of_pairs.assign(graph.nodes.size() - std::size_t(first), 0);
+    const Node *at = &graph[first], *end = graph.nodes.end();
+    while (at != end && at->op != Op::gather) ++at;
+    if (at == end) return;
+    List<char> of_pairs;
+    of_pairs.resize(graph.nodes.size() - std::size_t(first));
     const auto is_of_pairs = [&](int input) {
         return input >= first && of_pairs[std::size_t(input - first)];
     };

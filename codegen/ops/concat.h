@@ -28,9 +28,11 @@ constexpr Tensor cannot_concat(Tensor first, Tensor part, int axis, Location loc
 constexpr Tensor concat(std::span<const Tensor> parts, int axis,
                         Location location = Location::here()) {
     if (parts.empty()) detail::refuse_empty("concat", location);
-    const Tensor first = parts[0];
-    for (const Tensor& part : parts.size() > 1 ? parts.subspan(1) : parts)
-        if (!is_usable("concat", location, {first, part})) return poison_of({first, part});
+    // Pointers: a span's elements take a compiler more steps.
+    const Tensor *const begin = parts.data(), *const end = begin + parts.size();
+    const Tensor first = *begin;
+    for (const Tensor* part = begin + (parts.size() > 1); part != end; ++part)
+        if (!is_usable("concat", location, {first, *part})) return poison_of({first, *part});
     Graph& graph = *first.graph;
     if (parts.size() > kMaxInputs) {
         Text text;
@@ -38,23 +40,24 @@ constexpr Tensor concat(std::span<const Tensor> parts, int axis,
              << std::int64_t(kMaxInputs) << " are possible";
         return fail(graph, location, graph.scope_of(first.id), text);
     }
-    Shape shape = first.shape();
-    const int k = axis < 0 ? axis + shape.rank() : axis;
-    if (k < 0 || k >= shape.rank())
-        return detail::cannot_concat(first, parts.back(), axis, location);
-    Node node{.op = Op::concat, .dtype = first.dtype(), .location = location, .axis = k};
+    const Node& of_first = first.node();
+    const int rank = of_first.shape.rank(), k = axis < 0 ? axis + rank : axis;
+    if (k < 0 || k >= rank) return detail::cannot_concat(first, end[-1], axis, location);
+    Node node{.op = Op::concat,
+              .dtype = of_first.dtype,
+              .shape = of_first.shape,
+              .location = location,
+              .axis = k};
     node.inputs[0] = first.id;
-    for (std::size_t n = 1; n < parts.size(); ++n) {
-        const Tensor part = parts[n];
-        bool ok = shape.rank() == part.rank() && first.dtype() == part.dtype();
-        for (int i = 0; ok && i < shape.rank(); ++i) ok = i == k || fits(shape[i], part.shape()[i]);
-        if (!ok) return detail::cannot_concat(first, part, axis, location);
-        shape[k] = shape[k] + part.shape()[k];
-        node.inputs[n] = part.id;
+    for (const Tensor* part = begin + 1; part != end; ++part) {
+        const Node& of_part = part->node();
+        bool ok = rank == of_part.shape.rank() && node.dtype == of_part.dtype;
+        for (int i = 0; ok && i < rank; ++i) ok = i == k || fits(node.shape[i], of_part.shape[i]);
+        if (!ok) return detail::cannot_concat(first, *part, axis, location);
+        node.shape[k] = node.shape[k] + of_part.shape[k];
+        node.inputs[std::size_t(part - begin)] = part->id;
     }
-    if (parts.size() == 1) return first;
-    node.shape = shape;
-    return make(graph, node);
+    return parts.size() == 1 ? first : make(graph, node);
 }
 constexpr Tensor concat(std::initializer_list<Tensor> parts, int axis,
                         Location location = Location::here()) {

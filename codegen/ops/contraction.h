@@ -11,6 +11,40 @@
 
 namespace fovea {
 
+namespace detail {
+
+/// By the rank of x: the labels of x·Wᵀ over the last axis.
+struct LinearAxes {
+    EinsumAxes of_rank[Shape::kMaxRank + 1]{};
+};
+inline constexpr LinearAxes kLinearAxes = [] {
+    LinearAxes linear;
+    for (int rank = 1; rank <= Shape::kMaxRank; ++rank) {
+        EinsumAxes& axes = linear.of_rank[rank];
+        for (int i = 0; i < rank; ++i) axes.a.push(i);
+        axes.b.push(rank);
+        axes.b.push(rank - 1);
+        for (int i = 0; i < rank - 1; ++i) axes.out.push(i);
+        axes.out.push(rank);
+    }
+    return linear;
+}();
+
+constexpr Tensor make_einsum(Tensor a, Tensor b, const EinsumAxes& axes, const Shape& shape,
+                             Location location) {
+    Graph& graph = *a.graph;
+    const int attribute = int(graph.einsums.size());
+    graph.einsums.push_back(axes);
+    return {&graph, graph.add({.op = Op::einsum,
+                               .dtype = a.dtype(),
+                               .shape = shape,
+                               .inputs = inputs_of({a.id, b.id}),
+                               .location = location,
+                               .attribute = attribute})};
+}
+
+}  // namespace detail
+
 /// The contraction with these axis labels; the caller has checked that sizes of a label fit.
 constexpr Tensor einsum(Tensor a, Tensor b, const EinsumAxes& axes, Location location) {
     if (a.is_poison() || b.is_poison()) return {a.graph, 0};
@@ -25,13 +59,7 @@ constexpr Tensor einsum(Tensor a, Tensor b, const EinsumAxes& axes, Location loc
             break;
         }
     }
-    a.graph->einsums.push_back(axes);
-    return make(*a.graph, {.op = Op::einsum,
-                           .dtype = a.dtype(),
-                           .shape = shape,
-                           .inputs = inputs_of({a.id, b.id}),
-                           .location = location,
-                           .attribute = int(a.graph->einsums.size()) - 1});
+    return detail::make_einsum(a, b, axes, shape, location);
 }
 
 namespace detail {
@@ -124,7 +152,7 @@ constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
                         Location location = Location::here()) {
     if (!is_usable("einsum", location, {a, b})) return poison_of({a, b});
     Graph& graph = *a.graph;
-    const ParsedPattern parsed = read_pattern(pattern, {a.rank(), b.rank()});
+    const ParsedPattern& parsed = read_pattern(pattern, a.rank(), b.rank());
     detail::EinsumReader reader{parsed, a, b};
     reader.axes.pattern = pattern.text;
     if (a.dtype() != b.dtype() || !is_float(a.dtype()))
@@ -162,8 +190,10 @@ std::vector<int> factors_of(const Graph& graph, int id);
 /// x·Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out].
 constexpr Tensor linear_product(Tensor x, Tensor weight, Location location = Location::here()) {
     if (!is_usable("linear", location, {x, weight})) return poison_of({x, weight});
-    if (!x.rank() || weight.rank() != 2 || !fits(x.dim(-1), weight.dim(1)) ||
-        !is_float(x.dtype()) || x.dtype() != weight.dtype()) {
+    const Node &of_x = x.node(), &of_weight = weight.node();
+    if (!of_x.shape.rank() || of_weight.shape.rank() != 2 ||
+        !of_x.shape[-1].fits(of_weight.shape[1]) || !is_float(of_x.dtype) ||
+        of_x.dtype != of_weight.dtype) {
         Text text;
         text << "linear: " << name_of(x.dtype()) << " " << x.shape();
         x.graph->write_origin(text, x.id);
@@ -171,14 +201,10 @@ constexpr Tensor linear_product(Tensor x, Tensor weight, Location location = Loc
         weight.graph->write_origin(text, weight.id);
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
-    EinsumAxes axes;
-    int in = x.rank() - 1, out = x.rank();
-    for (int i = 0; i < x.rank(); ++i) axes.a.push(i);
-    axes.b.push(out);
-    axes.b.push(in);
-    for (int i = 0; i < in; ++i) axes.out.push(i);
-    axes.out.push(out);
-    return einsum(x, weight, axes, location);
+    const EinsumAxes& axes = detail::kLinearAxes.of_rank[x.rank()];
+    Shape shape = x.shape();
+    shape[-1] = weight.shape()[0];
+    return detail::make_einsum(x, weight, axes, shape, location);
 }
 
 }  // namespace fovea

@@ -8,7 +8,8 @@ namespace fovea {
 namespace detail {
 
 constexpr Tensor number(Graph& graph, double value, DType type, Location location) {
-    return make(graph, {.op = Op::constant, .dtype = type, .location = location, .value = value});
+    return {&graph,
+            graph.add({.op = Op::constant, .dtype = type, .location = location, .value = value})};
 }
 
 /// The operand as a tensor: numbers and sizes become scalars of type `type`.
@@ -34,6 +35,7 @@ constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
 /// Refuses what no value of `type` is: a fraction beside i32, which would drop it, or a truth value
 /// that is neither 0 nor 1.
 constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, DType type) {
+    if (is_float(type)) return true;
     const double value = operand.number;
     Text text;
     if (operand.kind == Operand::Kind::number && type == i32) {
@@ -46,7 +48,7 @@ constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, 
     } else if (operand.kind == Operand::Kind::number && type == DType::boolean) {
         if (value == 0 || value == 1) return true;
         text << op << ": bool takes 0 and 1, no other number";
-    } else if (operand.kind == Operand::Kind::root && !is_float(type)) {
+    } else if (operand.kind == Operand::Kind::root) {
         text << op << ": " << name_of(type) << " has no square roots: cast the tensor to f32 first";
     } else {
         return true;
@@ -55,20 +57,32 @@ constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, 
     return false;
 }
 
+/// A number or a size as a tensor of `type`, in `value`, which holds a tensor already; false where
+/// there is no such value.
+constexpr bool lift(Graph& graph, std::string_view op, const Operand& operand, DType type,
+                    Tensor& value) {
+    if (operand.is_tensor()) return true;
+    if (!holds(graph, op, operand, type)) return false;
+    value = lifted(graph, operand, type);
+    return value.id != 0;
+}
+
 /// What two shapes broadcast to; writes why not into `why` and returns false when they do not.
 /// A named axis of one position is not repeated, unless names do not matter (`named`).
 constexpr bool broadcast_shapes(const Shape& a, const Shape& b, Shape& result, Text& why,
                                 bool named = true) {
-    int rank = a.rank() > b.rank() ? a.rank() : b.rank();
-    result = {};
-    for (int i = 0; i < rank; ++i) {
-        int in_a = i - (rank - a.rank()), in_b = i - (rank - b.rank());
-        Dim x = in_a < 0 ? Dim(1) : a[in_a], y = in_b < 0 ? Dim(1) : b[in_b];
-        if (fits(x, y) || (!named && x == y)) result.push(x.label() ? x : y);
-        else if (y.is_one() && !(named && y.label())) result.push(x);
-        else if (x.is_one() && !(named && x.label())) result.push(y);
+    const int more = a.rank() - b.rank();
+    result = more >= 0 ? a : b;  // what the shorter one lacks is of the longer one
+    const Dim* of_a = a.begin() + (more > 0 ? more : 0);
+    const Dim* of_b = b.begin() + (more < 0 ? -more : 0);
+    Dim* both = &result[0] + (more < 0 ? -more : more);
+    for (const Dim* end = a.end(); of_a != end; ++of_a, ++of_b, ++both) {
+        if (of_a->is_plainly(*of_b)) continue;
+        if (of_a->fits(*of_b) || (!named && *of_a == *of_b)) *both = of_a->label() ? *of_a : *of_b;
+        else if (of_b->is_one() && !(named && of_b->label())) *both = *of_a;
+        else if (of_a->is_one() && !(named && of_a->label())) *both = *of_b;
         else {
-            why << x << " is not " << y;
+            why << *of_a << " is not " << *of_b;
             return false;
         }
     }
@@ -97,12 +111,19 @@ constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
     return fail(graph, location, graph.scope_of(operand.id), text);
 }
 
+/// By what a function takes, and the type of an operand: a table takes a compiler few steps.
+inline constexpr auto kTaken = [] {
+    FixedArray<FixedArray<bool, 4>, 4> taken{};
+    for (Takes takes : {Takes::floats, Takes::numbers, Takes::booleans, Takes::any})
+        for (DType type : {f32, bf16, i32, boolean})
+            taken[std::size_t(takes)][std::size_t(type)] =
+                takes == Takes::any || (takes == Takes::booleans) == (type == boolean);
+    taken[std::size_t(Takes::floats)][std::size_t(i32)] = false;
+    return taken;
+}();
 /// Whether a function that takes such operands takes one of this type.
 constexpr bool is_taken(Takes takes, DType operand) {
-    return takes == Takes::any ||
-           (takes == Takes::booleans
-                ? operand == DType::boolean
-                : operand != DType::boolean && (operand != i32 || takes == Takes::numbers));
+    return kTaken.values[int(takes)].values[int(operand)];
 }
 /// Refuses an operand of a type that the function does not take, and says what to do.
 constexpr Tensor not_taken(Elementwise function, Tensor operand, Location location) {
@@ -111,51 +132,59 @@ constexpr Tensor not_taken(Elementwise function, Tensor operand, Location locati
     if (row_of(function).takes == Takes::booleans) hint = "compare it first";
     return dtype_error(*operand.graph, function, operand, hint, location);
 }
+/// The shape of f(a, b) in `shape`, which is a's before; says why there is none.
+constexpr bool broadcast_operands(Graph& graph, Elementwise function, Tensor a, Tensor b,
+                                  Shape& shape, Location location) {
+    const Shape of_a = shape;
+    Text why;
+    if (broadcast_shapes(of_a, b.shape(), shape, why, !graph.in_pass())) return true;
+    mismatch(graph, function, a, b, why, location);
+    return false;
+}
 
 }  // namespace detail
 
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
     if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
-    if (!detail::is_taken(row_of(function).takes, x.dtype()))
+    const Node& operand = x.node();
+    if (!detail::is_taken(row_of(function).takes, operand.dtype))
         return detail::not_taken(function, x, location);
-    return make(*x.graph, {.op = Op::elementwise,
-                           .function = function,
-                           .dtype = x.dtype(),
-                           .shape = x.shape(),
-                           .inputs = inputs_of({x.id}),
-                           .location = location});
+    return {x.graph, x.graph->add({.op = Op::elementwise,
+                                   .function = function,
+                                   .dtype = operand.dtype,
+                                   .shape = operand.shape,
+                                   .inputs = inputs_of({x.id}),
+                                   .location = location})};
 }
 
 /// f(a, b), elementwise, broadcasting axes of size 1 and missing leading axes.
 constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b) {
-    const std::string_view name = row_of(function).name;
+    const ElementwiseRow& row = row_of(function);
     Tensor x = a.is_tensor() ? a.tensor : b.tensor, y = b.is_tensor() ? b.tensor : a.tensor;
-    if (!is_usable(name, a.location, {x, y})) return poison_of({x, y});
+    if (!is_usable(row.name, a.location, {x, y})) return poison_of({x, y});
     Graph& graph = *x.graph;
-    const DType type = x.dtype();
-    for (const Operand* operand : {&a, &b})
-        if (!detail::holds(graph, name, *operand, type)) return {&graph, 0};
-    x = detail::lifted(graph, a, type);
-    y = detail::lifted(graph, b, type);
-    if (x.is_poison() || y.is_poison()) return {&graph, 0};
-    const Takes takes = row_of(function).takes;
-    if (!detail::is_taken(takes, x.dtype())) return detail::not_taken(function, x, a.location);
-    if (!detail::is_taken(takes, y.dtype())) return detail::not_taken(function, y, a.location);
-    Text why;
-    Shape shape;
-    if (x.dtype() != y.dtype()) {
-        why << name_of(x.dtype()) << " is not " << name_of(y.dtype()) << " (use cast)";
+    if (!a.is_tensor() && !detail::lift(graph, row.name, a, y.dtype(), x)) return {&graph, 0};
+    if (!b.is_tensor() && !detail::lift(graph, row.name, b, x.dtype(), y)) return {&graph, 0};
+    const Node &of_x = x.node(), &of_y = y.node();
+    const DType x_type = of_x.dtype, y_type = of_y.dtype;
+    if (!detail::is_taken(row.takes, x_type)) return detail::not_taken(function, x, a.location);
+    if (!detail::is_taken(row.takes, y_type)) return detail::not_taken(function, y, a.location);
+    if (x_type != y_type) {
+        Text why;
+        why << name_of(x_type) << " is not " << name_of(y_type) << " (use cast)";
         return detail::mismatch(graph, function, x, y, why, a.location);
     }
-    if (!detail::broadcast_shapes(x.shape(), y.shape(), shape, why, !graph.in_pass()))
-        return detail::mismatch(graph, function, x, y, why, a.location);
-    return make(graph, {.op = Op::elementwise,
-                        .function = function,
-                        .dtype = row_of(function).gives_boolean ? DType::boolean : x.dtype(),
-                        .shape = shape,
-                        .inputs = inputs_of({x.id, y.id}),
-                        .location = a.location});
+    Shape shape = a.is_tensor() ? of_x.shape : of_y.shape;
+    if (a.is_tensor() && b.is_tensor() && !shape.is_plainly(of_y.shape) &&
+        !detail::broadcast_operands(graph, function, x, y, shape, a.location))
+        return {&graph, 0};
+    return {&graph, graph.add({.op = Op::elementwise,
+                               .function = function,
+                               .dtype = row.gives_boolean ? DType::boolean : x_type,
+                               .shape = shape,
+                               .inputs = inputs_of({x.id, y.id}),
+                               .location = a.location})};
 }
 
 constexpr Tensor operator+(Operand a, Operand b) { return binary(Elementwise::add, a, b); }
@@ -257,10 +286,8 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
     if (!is_usable("where", a.location, {condition, x, y})) return poison_of({condition, x, y});
     Graph& graph = *condition.graph;
     const DType type = numbers ? f32 : x.dtype();
-    for (const Operand* operand : {&a, &b})
-        if (!detail::holds(graph, "where", *operand, type)) return {&graph, 0};
-    x = detail::lifted(graph, a, type);
-    y = detail::lifted(graph, b, type);
+    if (!detail::lift(graph, "where", a, type, x) || !detail::lift(graph, "where", b, type, y))
+        return {&graph, 0};
     if (condition.dtype() != DType::boolean)
         return detail::dtype_error(graph, Elementwise::where, condition,
                                    "its condition comes from a comparison", a.location);
@@ -293,12 +320,12 @@ constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()
         value.location = location;
         return logical_not(binary(Elementwise::eq, value, 0), location);
     }
-    return make(*x.graph, {.op = Op::elementwise,
-                           .function = Elementwise::identity,
-                           .dtype = type,
-                           .shape = x.shape(),
-                           .inputs = inputs_of({x.id}),
-                           .location = location});
+    return {x.graph, x.graph->add({.op = Op::elementwise,
+                                   .function = Elementwise::identity,
+                                   .dtype = type,
+                                   .shape = x.shape(),
+                                   .inputs = inputs_of({x.id}),
+                                   .location = location})};
 }
 
 /// The value, with no gradient through it.
@@ -314,8 +341,8 @@ constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
 /// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.
 constexpr Tensor iota(Graph& graph, const Shape& shape, int axis,
                       Location location = Location::here()) {
-    const int i = axis < 0 ? axis + shape.rank() : axis;
-    if (i < 0 || i >= shape.rank()) {
+    const int rank = shape.rank(), i = axis < 0 ? axis + rank : axis;
+    if (i < 0 || i >= rank) {
         Text text;
         text << "iota: there is no axis " << axis << " in " << shape;
         return fail(graph, location, 0, text);

@@ -175,7 +175,7 @@ class PlainAttention {
         Tensor dy = input(AttentionInput::cotangent), v = input(AttentionInput::value);
         Tensor p = weights(scores, input(AttentionInput::statistics));
         if (node_.result == AttentionResult::value) return weighted_sum(dropped(p), dy, true);
-        auto order = std::array<signed char, Shape::kMaxRank>{0, 1, 2, 3};
+        auto order = FixedArray<signed char, Shape::kMaxRank>{0, 1, 2, 3};
         std::swap(order[std::size_t(v.rank() - 2)], order[std::size_t(v.rank() - 1)]);
         Tensor of_weights = dropped(weighted_sum(dy, permute(v, order)));
         Tensor delta = unsqueeze(input(AttentionInput::delta), dy.rank() - 1);

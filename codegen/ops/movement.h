@@ -21,146 +21,118 @@ struct AxisSize {
 constexpr Tensor rearrange(Tensor x, const RearrangeAxes& axes, Location location) {
     if (x.is_poison()) return x;
     Shape shape;
-    int at = 0, groups = 0;
-    while (groups < Shape::kMaxRank && axes.output_group[std::size_t(groups)] >= 0) ++groups;
-    for (int g = 0; g < groups; ++g) {
-        int size = axes.output_group[std::size_t(g)];
-        Dim dim(1);
-        for (int i = 0; i < size; ++i) {
-            const Dim& part = axes.axis[std::size_t(axes.order[std::size_t(at++)])];
-            dim = size == 1 ? part : dim * part;
+    const signed char* order = axes.order.values;
+    for (int g = 0; g < Shape::kMaxRank && axes.output_group.values[g] >= 0; ++g) {
+        const int size = axes.output_group.values[g];
+        if (size == 1) {
+            shape.push(axes.axis.values[*order++]);
+            continue;
         }
+        Dim dim(1);
+        for (int i = 0; i < size; ++i) dim = dim * axes.axis.values[*order++];
         shape.push(dim);
     }
+    const int attribute = int(x.graph->rearranges.size());
     x.graph->rearranges.push_back(axes);
     return make(*x.graph, {.op = Op::rearrange,
                            .dtype = x.dtype(),
                            .shape = shape,
                            .inputs = inputs_of({x.id}),
                            .location = location,
-                           .attribute = int(x.graph->rearranges.size()) - 1});
+                           .attribute = attribute});
 }
 
 namespace detail {
 
+struct KeptAxes {
+    RearrangeAxes of_rank[Shape::kMaxRank + 1]{};
+};
+/// Made once, all but the sizes.
+inline constexpr KeptAxes kKeptAxes = [] {
+    KeptAxes kept;
+    for (int rank = 0; rank <= Shape::kMaxRank; ++rank) {
+        RearrangeAxes& axes = kept.of_rank[rank];
+        axes.count = rank;
+        axes.input_group.fill(-1);
+        axes.output_group.fill(-1);
+        for (int i = 0; i < rank; ++i) {
+            axes.input_group.values[i] = axes.output_group.values[i] = 1;
+            axes.order.values[i] = (signed char)i;
+        }
+    }
+    return kept;
+}();
+
 /// A rearrangement that keeps x's axes; callers change groups. -1 ends `output_group`.
 constexpr RearrangeAxes keep_axes(const Shape& shape) {
-    RearrangeAxes axes;
-    axes.count = shape.rank();
-    for (int i = 0; i < Shape::kMaxRank; ++i) {
-        bool used = i < shape.rank();
-        axes.input_group[std::size_t(i)] = used ? 1 : -1;
-        axes.output_group[std::size_t(i)] = used ? 1 : -1;
-    }
-    for (int i = 0; i < shape.rank(); ++i) {
-        axes.axis[std::size_t(i)] = shape[i];
-        axes.order[std::size_t(i)] = (signed char)i;
-    }
+    RearrangeAxes axes = kKeptAxes.of_rank[shape.rank()];
+    for (int i = 0; i < axes.count; ++i) axes.axis.values[i] = shape[i];
     return axes;
 }
 
+/// Reads the sizes of the axes that a pattern splits x into.
 struct PatternReader {
     Tensor x;
-    const ParsedPattern& pattern;
-    std::array<AxisSize, 3> given;
-    RearrangeAxes axes{};
-    std::array<Symbol, RearrangeAxes::kMax> names{};
+    const PatternAxes& pattern;
+    const AxisSize* given;  // kMostSizes of them; the unused ones have no name
+    RearrangeAxes axes;
+    const Dim* wanted[RearrangeAxes::kMax]{};  // the size given for an axis, if any
     Text why{};
 
-    constexpr const Dim* size_given(Symbol name) const {
-        for (const AxisSize& axis : given)
-            if (axis.name && axis.name == name) return &axis.size;
-        return nullptr;
-    }
-    constexpr int number_of(Symbol name) const {
-        for (int i = 0; i < axes.count; ++i)
-            if (names[std::size_t(i)] == name) return i;
-        return -1;
-    }
-    constexpr void put(Symbol name, const Dim& size) {
-        if (axes.count == RearrangeAxes::kMax) {
-            why << "the pattern has more than " << RearrangeAxes::kMax << " axes";
-            return;
+    static constexpr int kMostSizes = 3;
+
+    constexpr void read() {
+        if (pattern.mistake) return write_mistake();
+        for (int i = 0; i < kMostSizes && !why.size(); ++i)
+            if (given[i].name) take(given[i]);
+        if (!why.size() && pattern.rank != x.rank())
+            why << "the pattern does not have the rank of " << x.shape();
+        int axis = 0;
+        for (int i = 0; i < pattern.rank && !why.size(); ++i) {
+            const int size = axes.input_group.values[i];
+            if (pattern.is_group[i]) read_group(axis, size, x.shape()[i]);
+            else if (size) put(axis, x.shape()[i]);
+            else if (!x.shape()[i].is_one())
+                why << "the pattern has 1 where " << x.shape() << " has " << x.shape()[i];
+            axis += size;
         }
-        if (name && number_of(name) >= 0) why << "axis " << name << " stands twice on the left";
-        const Dim* wanted = size_given(name);
-        if (wanted && !(*wanted == size))
-            why << "axis " << name << " is " << size << " in " << x.shape() << ", not " << *wanted;
-        names[std::size_t(axes.count)] = name;
-        axes.axis[std::size_t(axes.count++)] = size;
     }
-    /// Reads one group of the left side, `(h d)` or `t`, that makes up `dim`; gives the next token.
-    constexpr int read_group(int token, int input_axis, const Dim& dim) {
-        bool open = pattern.tokens[token].kind == PatternToken::Kind::open;
-        if (!open) {
-            Symbol name = pattern.tokens[token].name;
-            if (!name && !dim.is_one())
-                why << "the pattern has 1 where " << x.shape() << " has " << dim;
-            axes.input_group[std::size_t(input_axis)] = name ? 1 : 0;
-            if (name) put(name, dim);
-            return token + 1;
-        }
+
+  private:
+    constexpr void write_mistake() {
+        if (pattern.mistaken) why << "axis " << pattern.mistaken << " ";
+        why << pattern.mistake;
+    }
+    constexpr void take(const AxisSize& size) {
+        const int number = pattern.number_of(size.name);
+        if (number < 0) why << "a size is given for " << size.name << ", which is not on the left";
+        else if (!wanted[number]) wanted[number] = &size.size;
+    }
+    constexpr void put(int axis, const Dim& size) {
+        axes.axis.values[axis] = size;
+        if (wanted[axis] && !(*wanted[axis] == size))
+            why << "axis " << pattern.names[axis] << " is " << size << " in " << x.shape()
+                << ", not " << *wanted[axis];
+    }
+    /// The axes from `first` on, `count` of them, that make up `dim`: `(h d)`.
+    constexpr void read_group(int first, int count, const Dim& dim) {
         Dim rest = dim.without_label();
-        int first = axes.count, unknown = -1, end = token + 1;
-        for (; pattern.tokens[end].kind != PatternToken::Kind::close; ++end) {
-            Symbol name = pattern.tokens[end].name;
-            if (!name) continue;  // 1
-            const Dim* size = size_given(name);
+        int unknown = -1;
+        for (int i = first; i < first + count && !why.size(); ++i) {
+            const Dim* size = wanted[i];
             if (!size && unknown >= 0) why << "two axes of a group have no size: give one";
-            if (!size) unknown = axes.count;
+            if (!size) unknown = i;
             if (size && size->mistake() != DimMistake::none) size->write_mistake(why);
             else if (size && !rest.divisible_by(*size))
-                why << name << "=" << *size << " does not divide " << dim << " in " << x.shape();
-            if (why.size()) return end;
-            if (size) rest = rest / *size;
-            put(name, size ? *size : Dim(1));
-            if (why.size()) return end;
+                why << pattern.names[i] << "=" << *size << " does not divide " << dim << " in "
+                    << x.shape();
+            if (why.size() || !size) continue;
+            rest = rest / *size;
+            axes.axis.values[i] = *size;
         }
-        if (unknown >= 0) axes.axis[std::size_t(unknown)] = rest;
-        else if (!rest.is_one())
+        if (unknown >= 0) axes.axis.values[unknown] = rest;
+        else if (!why.size() && !rest.is_one())
             why << "the sizes given do not make up " << dim << " in " << x.shape();
-        axes.input_group[std::size_t(input_axis)] = (signed char)(axes.count - first);
-        return end + 1;
-    }
-    constexpr void read_left() {
-        for (const AxisSize& axis : given)
-            if (axis.name && !pattern.has_on_the_left(axis.name))
-                why << "a size is given for " << axis.name << ", which is not on the left";
-        int token = 0, input_axis = 0, end = pattern.arrow();
-        while (token < end && !why.size()) {
-            if (input_axis == x.rank()) break;
-            token = read_group(token, input_axis, x.shape()[input_axis]);
-            ++input_axis;
-        }
-        if (!why.size() && (token < end || input_axis != x.rank()))
-            why << "the pattern does not have the rank of " << x.shape();
-    }
-    constexpr void read_right() {
-        int used = 0, group = -1, seen = 0;
-        bool inside = false;
-        for (int i = pattern.arrow() + 1; i < pattern.count; ++i) {
-            const PatternToken& token = pattern.tokens[i];
-            if (token.kind == PatternToken::Kind::close) {
-                inside = false;
-                continue;
-            }
-            if (!inside && group + 1 == Shape::kMaxRank) {
-                why << "a tensor has at most " << Shape::kMaxRank << " axes";
-                return;
-            }
-            if (!inside) axes.output_group[std::size_t(++group)] = 0;
-            if (token.kind == PatternToken::Kind::open) inside = true;
-            if (token.kind != PatternToken::Kind::axis || !token.name) continue;
-            const int number = number_of(token.name);
-            if (number < 0 || used == axes.count || (seen >> number & 1)) {
-                why << "every axis on the left must be on the right, once";
-                return;
-            }
-            seen |= 1 << number;
-            axes.order[std::size_t(used++)] = (signed char)number;
-            ++axes.output_group[std::size_t(group)];
-        }
-        if (used != axes.count) why << "every axis on the left must be on the right, once";
     }
 };
 
@@ -184,17 +156,13 @@ constexpr Tensor no_such_axis(Tensor x, std::string_view op, int axis, Location 
 constexpr Tensor rearrange(Tensor x, const Pattern& pattern, AxisSize a = {}, AxisSize b = {},
                            AxisSize c = {}, Location location = Location::here()) {
     if (!is_usable("rearrange", location, {x})) return poison_of({x});
-    const ParsedPattern parsed = read_pattern(pattern, {x.rank()});
-    detail::PatternReader reader{x, parsed, {a, b, c}};
-    reader.axes.input_group.fill(-1);
-    reader.axes.output_group.fill(-1);
+    const AxisSize given[detail::PatternReader::kMostSizes] = {a, b, c};
+    const ParsedPattern& parsed = read_pattern(pattern, x.rank());
+    const PatternAxes& axes = parsed.rearrangement;
+    detail::PatternReader reader{x, axes, given, axes.axes};
     reader.axes.pattern = pattern.text;
-    reader.why << text_of(parsed.mistake);
-    for (int i = 0; i < parsed.count && !reader.why.size(); ++i)
-        if (parsed.tokens[i].kind == PatternToken::Kind::comma)
-            reader.why << "one tensor has no comma";
-    if (!reader.why.size()) reader.read_left();
-    if (!reader.why.size()) reader.read_right();
+    if (parsed.mistake == PatternMistake::none) reader.read();
+    else reader.why << text_of(parsed.mistake);
     if (reader.why.size()) {
         Text text;
         text << "rearrange '" << pattern.text << "': " << reader.why.view();
@@ -249,7 +217,7 @@ constexpr Tensor unsqueeze(Tensor x, int axis, Location location = Location::her
 }
 
 /// Permutes axes: output axis i is input axis `order[i]`.
-constexpr Tensor permute(Tensor x, std::array<signed char, Shape::kMaxRank> order,
+constexpr Tensor permute(Tensor x, FixedArray<signed char, Shape::kMaxRank> order,
                          Location location = Location::here()) {
     if (!is_usable("permute", location, {x})) return poison_of({x});
     RearrangeAxes axes = detail::keep_axes(x.shape());
@@ -305,17 +273,17 @@ constexpr Tensor broadcast(Tensor x, const Shape& shape, Location location = Loc
 constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
                        Location location = Location::here()) {
     if (!is_usable("slice", location, {x})) return poison_of({x});
-    int i = axis < 0 ? axis + x.rank() : axis;
-    if (i < 0 || i >= x.rank()) return detail::no_such_axis(x, "slice", axis, location);
+    Shape shape = x.shape();
+    const int i = axis < 0 ? axis + shape.rank() : axis;
+    if (i < 0 || i >= shape.rank()) return detail::no_such_axis(x, "slice", axis, location);
     const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
     const Dim end = first + size;
-    if (is_negative(first) || is_negative(size) || is_negative(x.dim(i) - end)) {
+    if (is_negative(first) || is_negative(size) || is_negative(shape[i] - end)) {
         Text text;
         text << "cannot slice " << first << " to " << end << " of axis " << axis << " of "
              << x.shape();
         return detail::movement_mistake(x, text, location);
     }
-    Shape shape = x.shape();
     shape[i] = size;
     return make(*x.graph, {.op = Op::slice,
                            .dtype = x.dtype(),

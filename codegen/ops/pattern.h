@@ -3,11 +3,9 @@
 // "bqd,bkd->bqk".
 #pragma once
 
-#include <array>
-#include <initializer_list>
 #include <string_view>
 
-#include "codegen/base/dim.h"
+#include "codegen/graph/node.h"
 
 namespace fovea {
 
@@ -31,28 +29,47 @@ struct PatternToken {
     Symbol name;  // axes; empty for the axis of size 1, written `1`
 };
 
+/// A pattern of one tensor as a rearrangement: all but the sizes.
+struct PatternAxes {
+    RearrangeAxes axes{};
+    Symbol names[RearrangeAxes::kMax]{};  // of the elementary axes
+    bool is_group[Shape::kMaxRank + 1]{};  // by axis of the tensor: whether it is in parentheses
+    int rank = 0;  // of the tensor
+    const char* mistake = nullptr;  // why it is no rearrangement,
+    Symbol mistaken{};  // and the axis that this is said of
+
+    constexpr int number_of(Symbol name) const {
+        for (int i = 0; i < axes.count; ++i)
+            if (names[i] == name) return i;
+        return -1;
+    }
+};
+
 /// A pattern cut into tokens.
 struct ParsedPattern {
     static constexpr int kMax = 40;
     PatternToken tokens[kMax]{};
     int count = 0, middle = 0;  // of the tokens; the arrow's number
+    int ranks[2]{};  // of the first two operands
     PatternMistake mistake = PatternMistake::none;
+    PatternAxes rearrangement{};
 
     /// `letters`: each letter is an axis.
     constexpr explicit ParsedPattern(const char* text, bool letters = false) {
         read(text, letters);
         // An axis on the right that is not on the left, as names: a pattern of letters.
-        if (mistake != PatternMistake::unknown_axis || letters) return;
-        ParsedPattern of_letters(text, true);
-        if (of_letters.mistake == PatternMistake::none) *this = of_letters;
+        if (mistake == PatternMistake::unknown_axis && !letters) {
+            ParsedPattern of_letters(text, true);
+            if (of_letters.mistake != PatternMistake::none) return;
+            *this = of_letters;
+            return;
+        }
+        for (int i = 0; i < 2; ++i) ranks[i] = rank(i);
+        if (mistake == PatternMistake::none) read_left_axes();
+        if (mistake == PatternMistake::none && !rearrangement.mistake) read_right_axes();
     }
 
     constexpr int arrow() const { return middle; }
-    constexpr bool has_on_the_left(Symbol name) const {
-        for (int i = 0; i < middle; ++i)
-            if (tokens[i].kind == PatternToken::Kind::axis && tokens[i].name == name) return true;
-        return false;
-    }
     /// How many axes operand `number` has on the left, from 0.
     constexpr int rank(int number) const {
         int axes = 0, depth = 0;
@@ -114,6 +131,62 @@ struct ParsedPattern {
         else put({PatternToken::Kind::axis, name == "1" ? Symbol() : Symbol(name)});
         return end;
     }
+    constexpr void refuse_axes(const char* why, Symbol axis = {}) {
+        if (rearrangement.mistake) return;
+        rearrangement.mistake = why;
+        rearrangement.mistaken = axis;
+    }
+    constexpr void read_left_axes() {
+        PatternAxes& r = rearrangement;
+        bool inside = false;
+        for (int i = 0; i < middle; ++i) {
+            const PatternToken& token = tokens[i];
+            if (token.kind == PatternToken::Kind::comma) refuse_axes("one tensor has no comma");
+            if (token.kind == PatternToken::Kind::close) {
+                inside = false;
+                continue;
+            }
+            if (!inside && r.rank == Shape::kMaxRank) r.rank = Shape::kMaxRank + 1;
+            if (r.mistake || r.rank > Shape::kMaxRank) return;
+            if (!inside) r.is_group[r.rank++] = token.kind == PatternToken::Kind::open;
+            if (token.kind == PatternToken::Kind::open) inside = true;
+            if (token.kind != PatternToken::Kind::axis || !token.name) continue;
+            if (r.axes.count == RearrangeAxes::kMax)
+                return refuse_axes("the pattern has more than 10 axes");
+            if (r.number_of(token.name) >= 0)
+                return refuse_axes("stands twice on the left", token.name);
+            r.names[r.axes.count++] = token.name;
+            ++r.axes.input_group[std::size_t(r.rank - 1)];
+        }
+        for (int i = r.rank; i < Shape::kMaxRank; ++i) r.axes.input_group[std::size_t(i)] = -1;
+    }
+    constexpr void read_right_axes() {
+        constexpr const char* kNotOnce = "every axis on the left must be on the right, once";
+        PatternAxes& r = rearrangement;
+        int used = 0, group = -1, seen = 0;
+        bool inside = false;
+        r.axes.output_group.fill(-1);
+        for (int i = middle + 1; i < count; ++i) {
+            const PatternToken& token = tokens[i];
+            if (token.kind == PatternToken::Kind::close) {
+                inside = false;
+                continue;
+            }
+            if (token.kind == PatternToken::Kind::comma) refuse_axes("one tensor has no comma");
+            if (!inside && group + 1 == Shape::kMaxRank) refuse_axes("a tensor has at most 6 axes");
+            if (r.mistake) return;
+            if (!inside) r.axes.output_group[std::size_t(++group)] = 0;
+            if (token.kind == PatternToken::Kind::open) inside = true;
+            if (token.kind != PatternToken::Kind::axis || !token.name) continue;
+            const int number = r.number_of(token.name);
+            if (number < 0 || used == r.axes.count || (seen >> number & 1))
+                return refuse_axes(kNotOnce);
+            seen |= 1 << number;
+            r.axes.order[std::size_t(used++)] = (signed char)number;
+            ++r.axes.output_group[std::size_t(group)];
+        }
+        if (used != r.axes.count) refuse_axes(kNotOnce);
+    }
     constexpr bool right_axes_are_on_the_left() const {
         for (int i = middle; i < count; ++i) {
             const PatternToken& right = tokens[i];
@@ -136,21 +209,19 @@ inline void pattern_is_too_long() {}
 // A failing consteval call inside a lambda makes clang 17 and later take the lambda for an
 // immediate function and hide the cause: there the pattern is rejected by diagnose_if instead.
 #if defined(__clang__)
-#define FOVEA_PATTERN constexpr
 #define FOVEA_REJECT(text, what, message) \
     __attribute__((                       \
         diagnose_if(ParsedPattern(text).mistake == PatternMistake::what, message, "error")))
 #else
-#define FOVEA_PATTERN consteval
 #define FOVEA_REJECT(text, what, message)
 #endif
 
 /// A checked pattern; a wrong one does not compile.
 struct Pattern {
     std::string_view text;
-    ParsedPattern parsed;
+    ParsedPattern parsed, letters;
 
-    FOVEA_PATTERN Pattern(const char* pattern)
+    consteval Pattern(const char* pattern)
         FOVEA_REJECT(pattern, parentheses, "pattern: unbalanced or nested parentheses")
             FOVEA_REJECT(pattern, arrow, "pattern: exactly one '->' is required")
                 FOVEA_REJECT(pattern, character,
@@ -158,7 +229,7 @@ struct Pattern {
                     FOVEA_REJECT(pattern, unknown_axis,
                                  "pattern: an axis on the right of '->' is not on the left")
                         FOVEA_REJECT(pattern, too_long, "pattern: too long")
-        : text(pattern), parsed(pattern) {
+        : text(pattern), parsed(pattern), letters(pattern, true) {
         switch (parsed.mistake) {
             case PatternMistake::none: break;
             case PatternMistake::parentheses: pattern_has_unbalanced_or_nested_parentheses(); break;
@@ -170,23 +241,27 @@ struct Pattern {
             case PatternMistake::too_long: pattern_is_too_long(); break;
         }
     }
+
+    /// A text that is not known before the program runs. What is wrong with it is `parsed.mistake`;
+    /// the op that takes it says so.
+    static Pattern at_run_time(const char* pattern) { return {pattern, AtRunTime{}}; }
+
+  private:
+    struct AtRunTime {};
+    Pattern(const char* pattern, AtRunTime)
+        : text(pattern), parsed(pattern), letters(pattern, true) {}
 };
 
-#undef FOVEA_PATTERN
 #undef FOVEA_REJECT
 
-/// The pattern for operands of these ranks: of names, or of letters where only these fit.
-constexpr ParsedPattern read_pattern(const Pattern& pattern, std::initializer_list<int> ranks) {
-    const auto fits = [&](const ParsedPattern& parsed) {
-        int number = 0;
-        for (int rank : ranks)
-            if (parsed.rank(number++) != rank) return false;
-        return parsed.mistake == PatternMistake::none;
-    };
-    if (fits(pattern.parsed)) return pattern.parsed;
-    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): the text of a literal
-    const ParsedPattern letters(pattern.text.data(), true);
-    return fits(letters) ? letters : pattern.parsed;
+/// The pattern for one operand of this rank, or for two: of names, or of letters where only these
+/// fit.
+constexpr const ParsedPattern& read_pattern(const Pattern& pattern, int first, int second = 0) {
+    const bool fits = pattern.parsed.ranks[0] == first && pattern.parsed.ranks[1] == second;
+    if (fits || pattern.letters.mistake != PatternMistake::none) return pattern.parsed;
+    const bool letters_fit =
+        pattern.letters.ranks[0] == first && pattern.letters.ranks[1] == second;
+    return letters_fit ? pattern.letters : pattern.parsed;
 }
 
 }  // namespace fovea

@@ -8,7 +8,7 @@ namespace fovea {
 
 namespace {
 
-int groups_of(const std::array<signed char, Shape::kMaxRank>& group) {
+int groups_of(const FixedArray<signed char, Shape::kMaxRank>& group) {
     int count = 0;
     while (count < Shape::kMaxRank && group[std::size_t(count)] >= 0) ++count;
     return count;

@@ -11,15 +11,15 @@ constexpr Tensor reduce(Reduction reduction, Tensor x, int axes,
                         Location location = Location::here()) {
     if (x.is_poison()) return x;
     Shape shape = x.shape();
-    for (int i = 0; i < shape.rank(); ++i)
+    for (int i = 0; axes >> i && i < shape.rank(); ++i)
         if (axes >> i & 1) shape[i] = Dim(1);
-    return make(*x.graph, {.op = Op::reduce,
-                           .dtype = x.dtype(),
-                           .shape = shape,
-                           .inputs = inputs_of({x.id}),
-                           .location = location,
-                           .axis = axes,
-                           .reduction = reduction});
+    return {x.graph, x.graph->add({.op = Op::reduce,
+                                   .dtype = x.dtype(),
+                                   .shape = shape,
+                                   .inputs = inputs_of({x.id}),
+                                   .location = location,
+                                   .axis = axes,
+                                   .reduction = reduction})};
 }
 
 /// The sum of x over the axes along which a tensor of `shape` was repeated to give x's shape, as

@@ -81,6 +81,24 @@ class ScanTrace {
         else why << "it starts with " << states << " states, but a step returns " << next_states;
         refuse(first_, why);
     }
+    /// A node of the loop has one input for each sequence, state and value from outside.
+    constexpr void check_reads(int sequences, int states) {
+        if (is_poison_) return;
+        List<int> outside;
+        for (int id = first_node_; id < int(graph_.nodes.size()); ++id) {
+            const Node& node = graph_[id];
+            const bool is_own_leaf = node.op == Op::step && node.attribute == index_;
+            if (!is_inside(node) || is_own_leaf) continue;
+            for (std::size_t i = 0; i < kMostOperands; ++i)
+                if (node.inputs[i] > 0) note_read(node.inputs[i], outside);
+        }
+        const int reads = sequences + states + int(outside.size());
+        if (reads <= int(kMaxInputs)) return;
+        Text why;
+        why << "a step reads " << reads << " sequences, states and values from outside, "
+            << int(kMaxInputs) << " are possible: make several scans of it";
+        refuse(first_, why);
+    }
     constexpr void note_steps(Tensor sequence) {
         check(sequence);
         if (is_poison_) return;
@@ -100,6 +118,7 @@ class ScanTrace {
     }
     constexpr void enter() {
         outer_ = graph_.region;
+        first_node_ = int(graph_.nodes.size());
         attributes().region = graph_.enter_region();
     }
     constexpr void leave() {
@@ -144,6 +163,17 @@ class ScanTrace {
 
   private:
     constexpr ScanAttributes& attributes() { return graph_.scans[std::size_t(index_)]; }
+    constexpr bool is_inside(const Node& node) {
+        return node.region >= attributes().region && node.region <= attributes().last_region;
+    }
+    /// Numbers and sizes are made again in the step.
+    constexpr void note_read(int id, List<int>& outside) {
+        const Node& node = graph_[id];
+        if (is_inside(node) || node.op == Op::constant || node.op == Op::extent) return;
+        for (int other : outside)
+            if (other == id) return;
+        outside.push_back(id);
+    }
     constexpr void poison() { is_poison_ = true; }
     constexpr void refuse(Tensor tensor, const Text& why) {
         Text text;
@@ -177,7 +207,7 @@ class ScanTrace {
     Graph& graph_;
     Tensor first_;
     Location location_;
-    int index_, outer_ = 0;
+    int index_, outer_ = 0, first_node_ = 0;
     bool has_steps_ = false, is_poison_ = false;
 };
 
@@ -220,6 +250,7 @@ constexpr auto scan(Sequences sequences, State initial, F&& step, ScanOptions op
     detail::for_each_tensor(initial, [&](Tensor& state) { starts.push_back(state); });
     const int next_states = detail::count_of(result.state);
     trace.check_counts(detail::count_of(sequences), int(starts.size()), next_states);
+    trace.check_reads(detail::count_of(sequences), int(starts.size()));
     while (int(starts.size()) < next_states) starts.push_back({});
     int number = 0;
     detail::for_each_tensor(result.state, [&](Tensor& state) {

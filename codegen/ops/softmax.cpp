@@ -14,8 +14,8 @@ namespace {
 constexpr double kHidden = -3.4028234663852886e38;
 
 /// The permutation that swaps `axis` and the last one.
-std::array<signed char, Shape::kMaxRank> swap_with_last(int rank, int axis) {
-    std::array<signed char, Shape::kMaxRank> order{};
+FixedArray<signed char, Shape::kMaxRank> swap_with_last(int rank, int axis) {
+    FixedArray<signed char, Shape::kMaxRank> order{};
     for (int i = 0; i < rank; ++i) order[std::size_t(i)] = (signed char)i;
     std::swap(order[std::size_t(axis)], order[std::size_t(rank - 1)]);
     return order;

@@ -20,6 +20,7 @@
 #include "tests/errors/cases/names_of_dims.h"
 #include "tests/errors/cases/parameter_names.h"
 #include "tests/errors/cases/patterns.h"
+#include "tests/errors/cases/scan_reads.h"
 #include "tests/errors/cases/scan_state.h"
 #include "tests/errors/cases/sizes.h"
 #include "tests/errors/cases/src_len_open.h"
@@ -42,6 +43,7 @@ const std::map<std::string, void (*)(fovea::Scope)> kCases = {
     {"names_of_dims", names_of_dims},
     {"parameter_names", parameter_names},
     {"patterns", patterns},
+    {"scan_reads", scan_reads},
     {"scan_state", scan_state},
     {"sizes", sizes},
     {"src_len_open", src_len_open},

@@ -28,6 +28,17 @@ int count(const CompiledProgram& program, Form form) {
 
 }  // namespace
 
+TEST_CASE("a kernel is named after the module whose parameters it reads") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", 8});
+    Tensor weight = (s / "model" / "norm").parameter("weight", {8}, Initial::ones);
+    s.output("y", x * rsqrt(mean(x * x, -1, true) + 1e-6) * weight);
+    CompiledProgram program = compiled(graph);
+    REQUIRE(program.fused.groups.size() == 1);
+    CHECK(program.fused.groups[0].name == "model_norm_mul");
+}
+
 TEST_CASE("bias and relu are the epilogue of a contraction") {
     Graph graph;
     Scope s{&graph};

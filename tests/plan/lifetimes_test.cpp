@@ -61,3 +61,25 @@ TEST_CASE("the same kernel is held once, whatever it is called") {
     CHECK(pool.kernels()[1].name == "a_b");
     CHECK(pool.kernels()[2].name == "a_c");
 }
+
+TEST_CASE("a kernel that several layers share has the common part of their names") {
+    const auto shared = [](std::vector<std::string> names) {
+        plan::KernelPool pool;
+        for (const std::string& name : names) CHECK(pool.number_of(copy_kernel(name, "n")) == 0);
+        return pool.kernels()[0].name;
+    };
+    CHECK(shared({"encoder_block0_ffn_dense1", "encoder_block1_ffn_dense1"}) ==
+          "encoder_block_ffn_dense1");
+    CHECK(shared({"layers_0_self_attn_k_proj", "layers_0_self_attn_v_proj",
+                  "layers_1_self_attn_k_proj"}) == "layers_self_attn_proj");
+    CHECK(shared({"relu", "relu"}) == "relu");
+    CHECK(shared({"a_0", "b_0"}) == "a_0");
+
+    plan::KernelPool pool;
+    pool.number_of(copy_kernel("block0_relu", "n"));
+    pool.number_of(copy_kernel("block0_relu", "m"));
+    pool.number_of(copy_kernel("block1_relu", "n"));
+    pool.number_of(copy_kernel("block1_relu", "m"));
+    CHECK(pool.kernels()[0].name == "block_relu");
+    CHECK(pool.kernels()[1].name == "block_relu_b");
+}

@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static std::set<std::string>& texts = *new std::set<std::string>;
     if (texts.size() > 1000) texts.clear();
     const std::string& text = *texts.emplace(text_of(data + 9, size - 9)).first;
-    const Pattern pattern(text.c_str());
+    const Pattern pattern = Pattern::at_run_time(text.c_str());
     if (pattern.parsed.mistake == PatternMistake::none) check_arrow(pattern.text.data());
     check([&](Scope s) {
         return rearrange(input(s, "x", rank, kinds[0]), pattern, {"h", Dim(data[8] % 5)},

@@ -68,6 +68,14 @@ TEST_CASE("names that nothing has come with the nearest one") {
 }
 
 TEST_CASE("values that do not fit") {
+    check_mistake(
+        {"show", "add_norm", "--diff", "fuse_atention"},
+        "--diff: there is no pass 'fuse_atention': did you mean 'fuse_attention'? passes: "
+        "keep_outputs, guard_ids, select_mode, inline_composites, raise_contraction, "
+        "raise_softmax, raise_attention, attend_in_steps, draw_ahead, fuse_attention, "
+        "add_gradients, expand_composites, normalize_reductions, fold, merge_pads, "
+        "common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, fuse, "
+        "lower, plan");
     check_mistake({"show", "transformer", "--stage", "kernls"},
                   "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|cpp|ptx, not "
                   "'kernls'");

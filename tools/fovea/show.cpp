@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/emitter.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/graph/print.h"
+#include "codegen/graph/print_changes.h"
 #include "codegen/graph/print_dot.h"
 #include "codegen/graph/print_json.h"
 #include "codegen/kernel/print.h"
@@ -130,6 +132,35 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     return cpp_text(compiled.plan);
 }
 
+/// What each run of a pass changed. The last three make something else of the graph, which is all
+/// new: its groups, kernels or steps.
+std::string changes_text(
+    const ProgramRequest& request, const std::string& name,
+    const std::function<std::string(const std::string& stage)>& text_of_stage) {
+    std::string text;
+    std::vector<std::string> names;
+    watch_passes(request, [&](const PassRecord& pass, const Graph& before, const Graph& after) {
+        if (std::find(names.begin(), names.end(), pass.name) == names.end())
+            names.push_back(pass.name);
+        if (pass.name == name)
+            text += fmt::format("{}: {}\n{}", name, pass.reason, print_changes(before, after));
+    });
+    if (!text.empty()) return text;
+    const std::vector<std::pair<std::string, std::string>> later = {
+        {"fuse", "fused"}, {"lower", "kernels"}, {"plan", "plan"}};
+    for (const auto& [pass, stage] : later) {
+        names.push_back(pass);
+        if (pass != name) continue;
+        text = fmt::format("{}: all of --stage {}\n+ ", name, stage);
+        for (char c : text_of_stage(stage)) text += c == '\n' ? "\n+ " : std::string(1, c);
+        text.resize(text.size() - 2);
+        return text;
+    }
+    const std::string nearest = did_you_mean(name, names);
+    throw UserError(fmt::format("--diff: there is no pass '{}'{} passes: {}", name,
+                                nearest.empty() ? ":" : nearest, comma_list(names)));
+}
+
 void check_format(const std::string& stage, const std::string& format) {
     if (stage == "ptx")
         if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
@@ -156,21 +187,30 @@ int show_command(const std::vector<std::string>& arguments) {
     add("arch", po::value<std::string>()->value_name("SM"),
         "for --stage ptx: sm_80, sm_90 (by default) or sm_90a");
     add("passes", "print what each pass did, and its time, instead");
+    add("diff", po::value<std::string>()->value_name("PASS"),
+        "print what a pass of --passes changed in the graph, instead");
     add_settings_option(options);
     Arguments given({"show", "MODEL", "Prints a model at any stage of its way to C++ and PTX."},
                     options, arguments);
     if (given.help()) return 0;
-    const std::string stage = given.choice("stage", kStages);
+    // The program that --diff is about is the one of the last stage, with gradients.
+    const std::string stage = given.has("diff") ? "plan" : given.choice("stage", kStages);
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
     const Fusion fusion = fusion_of(given);
     LoadedModel model = load_model(given.model(), given.settings(), stage == "ptx" ? bf16 : f32);
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;
     const Kernels kernels = stage == "ptx" ? Kernels::of_gpu : Kernels::of_cpu;
-    if (stage != "graph" || given.has("passes")) compiled = compile(model, {request}, kernels);
+    if (stage != "graph" || given.has("passes") || given.has("diff"))
+        compiled = compile(model, {request}, kernels);
     else compiled.programs.emplace_back(), compiled.plan.name = model.entry.name;
-    std::string text = given.has("passes") ? print(compiled.programs.front().passes)
-                                           : stage_text(request, compiled, stage, given);
+    std::string text;
+    if (given.has("passes")) text = print(compiled.programs.front().passes);
+    else if (given.has("diff"))
+        text = changes_text(request, given.text("diff"), [&](const std::string& of) {
+            return stage_text(request, compiled, of, given);
+        });
+    else text = stage_text(request, compiled, stage, given);
     if (given.has("output")) runtime::write_file_atomically(given.text("output"), text);
     else fmt::print("{}", text);
     return 0;

@@ -184,7 +184,7 @@ std::string chosen_form(const CompiledProgram& program, const SampleDims& dims) 
     const auto& attentions = program.attentions;
     const auto plain = std::count_if(attentions.begin(), attentions.end(), is_plain);
     if (!plain) return "on";
-    const std::vector<Node>& nodes = program.grouped.nodes;
+    const List<Node>& nodes = program.grouped.nodes;
     const bool nothing_else = std::all_of(nodes.begin(), nodes.end(), [](const Node& node) {
         const OpClass op_class = row_of(node.op).op_class;
         return node.region || node.op == Op::attention || node.op == Op::poison ||
