@@ -34,11 +34,6 @@ bool is_constant(const FusedGraph& fused, const Group& group, const std::vector<
     return true;
 }
 
-std::string underscored(std::string path) {
-    std::replace(path.begin(), path.end(), '.', '_');
-    return path;
-}
-
 /// The module of the last parameter that a group reads; 0: none.
 int module_of_parameters(const Graph& graph, const std::vector<bool>& inlined,
                          const FusedGraph& fused, const Group& group, int number) {

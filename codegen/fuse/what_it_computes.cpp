@@ -6,7 +6,6 @@
 namespace fovea::fuse {
 
 std::string underscored(std::string path) {
-    for (std::size_t at; (at = path.find("blks.")) != path.npos;) path.erase(at, 5);
     std::replace(path.begin(), path.end(), '.', '_');
     return path;
 }

@@ -60,11 +60,15 @@ constexpr void refuse_unknown_sizes(Graph& graph) {
     detail::KnownSizes sizes;
     List<const Node*> suspects;
     const Node* const end = graph.nodes.end();
-    for (const Node* node = graph.nodes.first; node != end; ++node) {
-        const detail::Sizes of_node = detail::kSizes.values[int(node->op)];
-        if (of_node == detail::Sizes::of_operands) continue;
-        if (of_node == detail::Sizes::known)
-            for (const Dim& dim : node->shape) sizes.add(dim);
+    for (const Node* node = graph.nodes.first;; ++node) {
+        // Most nodes have the sizes of their operands: one statement a node, which clang counts.
+        while (node != end && detail::kSizes.values[int(node->op)] == detail::Sizes::of_operands)
+            ++node;
+        if (node == end) break;
+        if (detail::kSizes.values[int(node->op)] == detail::Sizes::known)
+            for (const Dim& dim : node->shape) {
+                if (!dim.is_static()) sizes.add(dim);
+            }
         else if ((node->op != Op::constant || node->shape.rank() > 0) && sizes.unknown_of(*node))
             suspects.push_back(node);
     }

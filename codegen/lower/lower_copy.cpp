@@ -1,4 +1,5 @@
 #include "codegen/base/error.h"
+#include "codegen/graph/module_names.h"
 #include "codegen/lower/group_builder.h"
 #include "codegen/lower/lower_group.h"
 
@@ -99,7 +100,7 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
 
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
                                bool pairs, Memories& memories) {
-    const std::string path = fuse::underscored(graph.path(graph[parameter].scope));
+    const std::string path = fuse::underscored(ModuleNames(graph).name(graph[parameter].scope));
     const fuse::Group group =
         copy_of_weight(graph, parameter, path.empty() ? "transpose_weight" : path + "_transposed");
     GroupBuilder build(graph, fused, group, memories, group.name);

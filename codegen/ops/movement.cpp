@@ -84,7 +84,7 @@ const RearrangeAxes& rearrangement_of(const Graph& graph, const Node& node) {
     return graph.rearranges[std::size_t(node.attribute)];
 }
 /// The axes before elementary axis `count` of a list of groups, and whether that is one by itself.
-std::pair<int, bool> group_of(const std::array<signed char, Shape::kMaxRank>& groups, int count) {
+std::pair<int, bool> group_of(const FixedArray<signed char, Shape::kMaxRank>& groups, int count) {
     int g = 0;
     for (; count >= groups[std::size_t(g)]; ++g) count -= groups[std::size_t(g)];
     return {g, groups[std::size_t(g)] == 1};

@@ -156,15 +156,15 @@ TEST_CASE("the first mistakes of a model are listed, up to three, as the compile
         text = error.what();
     }
     CHECK(std::count(text.begin(), text.end(), '\n') == 2);
-    CHECK(text.starts_with("errors_test.cpp:137: "));
-    for (const char* next : {"\nerrors_test.cpp:138: ", "\nerrors_test.cpp:139: "})
+    CHECK(text.starts_with("errors_test.cpp:139: "));
+    for (const char* next : {"\nerrors_test.cpp:140: ", "\nerrors_test.cpp:141: "})
         CHECK(text.find(next) != text.npos);
 }
 
 TEST_CASE("a model without an output is refused") {
     CHECK_THROWS_WITH_AS(
         fovea::builder_of<of_no_output>()({}),
-        "errors_test.cpp:133: the model has no output: name what it gives with s.output(\"y\", y)",
+        "errors_test.cpp:135: the model has no output: name what it gives with s.output(\"y\", y)",
         fovea::UserError);
 }
 
@@ -204,7 +204,7 @@ TEST_CASE("values of a size that nothing of the model has are refused, too") {
 TEST_CASE("a size that nothing of the model has is refused when the model is whole") {
     CHECK_THROWS_WITH_AS(
         fovea::builder_of<of_unknown_size>()({}),
-        "errors_test.cpp:144: the size len is one of no input, output or parameter: "
+        "errors_test.cpp:146: the size len is one of no input, output or parameter: "
         "nobody can know it when the model runs",
         fovea::UserError);
 }

@@ -174,6 +174,10 @@ void Drawing::bear_sizes() {
 Recipe Drawing::take(int lines) {
     for (int i = 0, tries = 0; i < lines && tries < kMostTries; ++tries) i += try_line();
     draw_outputs();
+    while (recipe_.outputs.empty()) {  // of booleans alone, which are no outputs
+        try_line();
+        draw_outputs();
+    }
     bear_sizes();
     return recipe_;
 }
