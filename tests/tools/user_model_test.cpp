@@ -267,7 +267,8 @@ constexpr void positions(Scope s) {
     CHECK(result.status == 0);
     CHECK(result.output.find("len=12") != std::string::npos);
     CHECK(result.output.find("len=17") == std::string::npos);
-    result = run_fovea({"verify", file + ":positions", "--size", "len=9,batch=2"});
+    result =
+        run_fovea({"verify", file + ":positions", "--size", "len=8,batch=2", "--size", "len=9"});
     CHECK(result.status == 0);
     CHECK(result.output.find("batch=2 len=9") != std::string::npos);
     CHECK(result.output.find("batch=3") == std::string::npos);

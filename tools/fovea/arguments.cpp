@@ -19,6 +19,16 @@ std::vector<std::string> option_names(const po::options_description& options) {
     return names;
 }
 
+std::vector<std::string> parts_of(const std::string& list) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start <= list.size();) {
+        std::size_t end = std::min(list.find(',', start), list.size());
+        parts.push_back(list.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
+
 void print_usage(const Usage& usage, const po::options_description& options) {
     std::cout << "usage: fovea " << usage.command << (usage.positional.empty() ? "" : " ")
               << usage.positional << " [OPTIONS]\n"
@@ -110,15 +120,14 @@ std::int64_t Arguments::whole(const std::string& name, Range range, std::int64_t
 }
 
 std::vector<std::string> Arguments::list(const std::string& name) const {
-    std::vector<std::string> parts;
-    if (!has(name)) return parts;
-    const std::string& value = text(name);
-    for (std::size_t start = 0; start <= value.size();) {
-        std::size_t end = std::min(value.find(',', start), value.size());
-        parts.push_back(value.substr(start, end - start));
-        start = end + 1;
-    }
-    return parts;
+    return has(name) ? parts_of(text(name)) : std::vector<std::string>{};
+}
+
+std::vector<std::string> Arguments::sizes() const {
+    std::vector<std::string> sizes;
+    for (const std::string& value : all("size"))
+        for (std::string& size : parts_of(value)) sizes.push_back(std::move(size));
+    return sizes;
 }
 
 const std::string& Arguments::model() const {
@@ -147,6 +156,11 @@ SettingValues Arguments::settings() const {
 void add_settings_option(po::options_description& options) {
     options.add_options()("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
                           "a setting of the model; repeatable");
+}
+
+void add_size_option(po::options_description& options, const std::string& what_for) {
+    options.add_options()("size", po::value<std::vector<std::string>>()->value_name("DIM=N,…"),
+                          (what_for + "; repeatable").c_str());
 }
 
 }  // namespace fovea::tool

@@ -61,6 +61,8 @@ class Arguments {
     const std::string& model() const;
     /// `--set NAME=VALUE`.
     SettingValues settings() const;
+    /// The `DIM=N` of all `--size`.
+    std::vector<std::string> sizes() const;
 
   private:
     Usage usage_;
@@ -70,6 +72,8 @@ class Arguments {
 
 /// Adds `--set`.
 void add_settings_option(po::options_description& options);
+/// Adds `--size`, which is repeatable and takes lists, with what it is for.
+void add_size_option(po::options_description& options, const std::string& what_for);
 
 /// `names` as a sentence has them: `a, b, c`.
 std::string comma_list(const std::vector<std::string>& names);

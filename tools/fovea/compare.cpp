@@ -20,7 +20,7 @@ po::options_description compare_options() {
     po::options_description options("Options");
     auto add = options.add_options();
     auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-    add("size", text("DIM=N,…"), "sizes of dims; 64 for batches, 200 for vocabularies, else 10");
+    add_size_option(options, "sizes of dims; 64 for batches, 200 for vocabularies, else 10");
     add("sweep", text("DIM=N,N,…"), "compare at each of these sizes of one dim");
     add("threads", text("N"), "one per core by default");
     add("json", text("F"), "write the rows as JSON");
@@ -107,7 +107,7 @@ int compare_command(const std::vector<std::string>& arguments) {
                           .swept = sweep.dim,
                           .rows = {},
                           .crossover = {}};
-    for (const SampleDims& dims : all_dims(forms, given.list("size"), sweep)) {
+    for (const SampleDims& dims : all_dims(forms, given.sizes(), sweep)) {
         Progress progress(fmt::format("measuring {} at {}", model.entry.name, text_of(dims)));
         comparison.rows.push_back(forms.measure(dims));
     }

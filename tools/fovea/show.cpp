@@ -124,7 +124,7 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     }
     if (stage == "kernels") return kernels_text(compiled.plan);
     if (stage == "plan") {
-        const SampleDims dims = sample_dims(compiled.plan, given.all("size"));
+        const SampleDims dims = sample_dims(compiled.plan, given.sizes());
         return plan_table(compiled.plan, program.plan, dims) +
                attention_text(program.attentions, dims);
     }
@@ -182,8 +182,7 @@ int show_command(const std::vector<std::string>& arguments) {
     add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
     add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
     add_fusion_option(options);
-    add("size", po::value<std::vector<std::string>>()->value_name("DIM=N"),
-        "a size for --stage plan; repeatable");
+    add_size_option(options, "sizes of dims for --stage plan");
     add("arch", po::value<std::string>()->value_name("SM"),
         "for --stage ptx: sm_80, sm_90 (by default) or sm_90a");
     add("passes", "print what each pass did, and its time, instead");

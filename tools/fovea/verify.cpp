@@ -137,8 +137,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     add("all", "every built-in model");
     add_target_options(options);
     add_fusion_option(options);
-    add("size", po::value<std::string>()->value_name("DIM=N,…"),
-        "sizes of dims that are the same in all checks; the others are drawn");
+    add_size_option(options, "sizes of dims that are the same in all checks; the others are drawn");
     add("json", "print JSON");
     add_settings_option(options);
     Arguments given(
@@ -176,7 +175,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         for (DType dtype : dtypes) {
             model.dtype = dtype;
             const bool first = dtype == dtypes[0];
-            std::vector<VerifyRow> own = verify(model, target, fusion, given.list("size"), first);
+            std::vector<VerifyRow> own = verify(model, target, fusion, given.sizes(), first);
             if (!first) mark(own);
             append(rows, std::move(own));
         }
