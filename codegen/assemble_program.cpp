@@ -52,8 +52,8 @@ std::vector<plan::Check> checks_of_input(const Graph& model_graph,
 class Assembly {
   public:
     Assembly(const Graph& graph, const fuse::FusedGraph& fused, const lower::Lowered& lowered,
-             plan::KernelPool& pool)
-        : graph_(graph), fused_(fused), lowered_(lowered), pool_(pool) {}
+             plan::KernelPool& pool, const target::Lowering& target)
+        : graph_(graph), fused_(fused), lowered_(lowered), pool_(pool), target_(target) {}
 
     plan::Program run(const Graph& model_graph, const std::vector<plan::Tensor>& parameters) {
         program_.tensors = parameters;
@@ -62,7 +62,7 @@ class Assembly {
         add_outputs();
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
-        plan::form_phases(program_, pool_.kernels());
+        plan::form_phases(program_, pool_.kernels(), target_.steps_passed_over);
         plan::set_lifetimes(program_, pool_.kernels());
         add_slices(sealed);
         return std::move(program_);
@@ -213,6 +213,7 @@ class Assembly {
     const fuse::FusedGraph& fused_;
     const lower::Lowered& lowered_;
     plan::KernelPool& pool_;
+    const target::Lowering& target_;
     plan::Program program_;
     std::vector<int> tensor_of_;
 };
@@ -245,9 +246,10 @@ std::vector<plan::Alias> aliases_of(const Graph& graph) {
 
 plan::Program assemble_program(std::string name, const Graph& model_graph, const Graph& graph,
                                const fuse::FusedGraph& fused, const lower::Lowered& lowered,
-                               const std::vector<plan::Tensor>& parameters,
-                               plan::KernelPool& pool) {
-    plan::Program program = Assembly(graph, fused, lowered, pool).run(model_graph, parameters);
+                               const std::vector<plan::Tensor>& parameters, plan::KernelPool& pool,
+                               const target::Lowering& target) {
+    plan::Program program =
+        Assembly(graph, fused, lowered, pool, target).run(model_graph, parameters);
     program.name = std::move(name);
     return program;
 }

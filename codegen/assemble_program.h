@@ -5,6 +5,7 @@
 #include "codegen/lower/lower.h"
 #include "codegen/plan/plan.h"
 #include "codegen/plan/share_kernels.h"
+#include "codegen/target/lowering.h"
 
 namespace fovea {
 
@@ -18,6 +19,7 @@ std::vector<plan::Alias> aliases_of(const Graph& graph);
 /// the optimized one. `parameters` are the model's; every parameter of the graph is among them.
 plan::Program assemble_program(std::string name, const Graph& model_graph, const Graph& graph,
                                const fuse::FusedGraph& fused, const lower::Lowered& lowered,
-                               const std::vector<plan::Tensor>& parameters, plan::KernelPool& pool);
+                               const std::vector<plan::Tensor>& parameters, plan::KernelPool& pool,
+                               const target::Lowering& target);
 
 }  // namespace fovea

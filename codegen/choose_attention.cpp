@@ -39,7 +39,8 @@ fuse::AttentionWork AttentionChoice::work_at(
 }
 
 AttentionChoice choose_attention(const Graph& graph, int id, const ScoreFunction& function,
-                                 bool gradient, AttentionForm form) {
+                                 bool gradient, AttentionForm form,
+                                 const target::AttentionChoices& target) {
     const Node& node = graph[id];
     const AttentionAttributes& attributes = graph.attentions[std::size_t(node.attribute)];
     AttentionChoice choice{.place = place_of(graph, node),
@@ -60,8 +61,8 @@ AttentionChoice choose_attention(const Graph& graph, int id, const ScoreFunction
         choice.reason = "the size of " + *unknown + " is known only when the program runs, and " +
                         "the memory of one kernel does not grow with queries x keys";
     } else {
-        const fuse::AttentionEstimate estimate = fuse::estimate_attention(choice.work);
-        choice.fused = !estimate.prefers_plain();
+        const fuse::AttentionEstimate estimate = fuse::estimate_attention(choice.work, target);
+        choice.fused = !estimate.prefers_plain;
         choice.reason = text_of(choice.work, estimate);
     }
     return choice;

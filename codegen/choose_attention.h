@@ -30,6 +30,7 @@ struct AttentionChoice {
 
 /// Chooses for attention node `id`, whose score is `function`.
 AttentionChoice choose_attention(const Graph& graph, int id, const ScoreFunction& function,
-                                 bool gradient, AttentionForm form);
+                                 bool gradient, AttentionForm form,
+                                 const target::AttentionChoices& target);
 
 }  // namespace fovea

@@ -48,6 +48,7 @@ bool has_loss(const Graph& graph) {
 /// A program between two passes.
 struct Passage {
     const ProgramRequest& request;
+    const target::Target& target;
     CompiledProgram& program;
     Graph graph;
 };
@@ -80,7 +81,8 @@ Graph choose_and_fuse_attention(const Passage& at) {
     const auto why_not = [&](int id, const ScoreFunction& score) -> std::optional<std::string> {
         const bool gradient = at.request.gradients != Gradients::none;
         AttentionChoice choice =
-            choose_attention(at.graph, id, score, gradient, at.request.fusion.attention);
+            choose_attention(at.graph, id, score, gradient, at.request.fusion.attention,
+                             at.target.lowering.attention);
         at.program.attentions.push_back(choice);
         if (choice.fused) return {};
         return choice.reason;
@@ -158,16 +160,17 @@ class Stopwatch {
     Clock::time_point start_ = Clock::now();
 };
 
-void run_passes(const ProgramRequest& request, CompiledProgram& program,
-                const WatchPass& watch_pass = {}) {
-    Passage at{request, program, seal_scans(request.graph)};
+void run_passes(const ProgramRequest& request, const target::Target& target,
+                CompiledProgram& program, const WatchPass& watch_pass = {}) {
+    Passage at{request, target, program, seal_scans(request.graph)};
     for (const Pass& pass : kPasses) {
         Stopwatch watch;
         int before = int(at.graph.nodes.size());
         const Graph graph_before = watch_pass ? at.graph : Graph();
         if (pass.on_steps)
-            at.graph = on_steps(
-                at.graph, [&](const Graph& step) { return pass.run({request, program, step}); });
+            at.graph = on_steps(at.graph, [&](const Graph& step) {
+                return pass.run({request, target, program, step});
+            });
         at.graph = pass.run(at);
         program.passes.push_back(
             {pass.name, pass.reason, watch.milliseconds(), before, int(at.graph.nodes.size())});
@@ -201,32 +204,29 @@ void collect_dims(const std::vector<plan::Tensor>& tensors, std::vector<std::str
                 }
 }
 
-CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool& pool,
+CompiledProgram compile_program(const ProgramRequest& request, const target::Target& target,
+                                plan::KernelPool& pool,
                                 const std::vector<plan::Tensor>& parameters) {
     CompiledProgram program;
     program.name = request.name;
     program.tf32 = request.tf32 && request.dtype == DType::f32;
-    run_passes(request, program);
+    run_passes(request, target, program);
     Stopwatch fusing;
     program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
     if (request.dtype == DType::bf16)
-        fuse::store_bfloat16(program.optimized, program.fused, request.attention_in_bf16);
+        fuse::store_bfloat16(program.optimized, program.fused, target.lowering.attention_in_bf16);
     int groups = int(program.fused.groups.size());
     program.passes.push_back({"fuse",
                               "last of the graph: passes before it change which ops are adjacent",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
     Stopwatch lowering;
-    lower::Lowered lowered = lower::lower(program.optimized, program.fused,
-                                          {.row_blocks = request.row_blocks,
-                                           .product_blocks = request.product_blocks,
-                                           .weights = request.weights,
-                                           .tf32 = program.tf32,
-                                           .independent_tiles = request.independent_tiles});
+    lower::Lowered lowered =
+        lower::lower(program.optimized, program.fused, target.lowering, program.tf32);
     program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
                               int(lowered.kernels.size())});
     Stopwatch planning;
     program.plan = assemble_program(request.name, request.graph, program.optimized, program.fused,
-                                    lowered, parameters, pool);
+                                    lowered, parameters, pool, target.lowering);
     program.passes.push_back({"plan", "lifetimes follow from the order of the kernels",
                               planning.milliseconds(), int(lowered.kernels.size()),
                               int(program.plan.steps.size())});
@@ -237,7 +237,7 @@ CompiledProgram compile_program(const ProgramRequest& request, plan::KernelPool&
 
 CompiledModel compile_model(std::string name, std::string source,
                             std::vector<plan::Setting> settings,
-                            std::vector<ProgramRequest> requests) {
+                            std::vector<ProgramRequest> requests, target::Target target) {
     CompiledModel model;
     model.plan = {.name = std::move(name),
                   .source = std::move(source),
@@ -246,14 +246,16 @@ CompiledModel compile_model(std::string name, std::string source,
                   .parameters = {},
                   .aliases = {},
                   .kernels = {},
-                  .programs = {}};
+                  .programs = {},
+                  .target = std::move(target)};
     if (requests.empty()) throw InternalError("compile_model: no program was asked for");
     model.plan.parameters = parameters_of(requests[0].graph);
     model.plan.aliases = aliases_of(requests[0].graph);
     plan::KernelPool pool;
     for (const ProgramRequest& request : requests) {
         check_parameters(request.name, model.plan.parameters, parameters_of(request.graph));
-        model.programs.push_back(compile_program(request, pool, model.plan.parameters));
+        model.programs.push_back(
+            compile_program(request, model.plan.target, pool, model.plan.parameters));
         model.plan.programs.push_back(model.programs.back().plan);
     }
     collect_dims(model.plan.parameters, model.plan.dims);
@@ -263,9 +265,10 @@ CompiledModel compile_model(std::string name, std::string source,
     return model;
 }
 
-void watch_passes(const ProgramRequest& request, const WatchPass& watch) {
+void watch_passes(const ProgramRequest& request, const target::Target& target,
+                  const WatchPass& watch) {
     CompiledProgram program;
-    run_passes(request, program, watch);
+    run_passes(request, target, program, watch);
 }
 
 std::string print(const std::vector<PassRecord>& passes) {

@@ -10,6 +10,7 @@
 #include "codegen/graph/graph.h"
 #include "codegen/lower/lower.h"
 #include "codegen/plan/plan.h"
+#include "codegen/target/target.h"
 
 namespace fovea {
 
@@ -26,9 +27,6 @@ struct Fusion {
     explicit constexpr operator bool() const { return enabled; }
 };
 
-/// How many blocks a sum over rows is split into on a GPU: nearly its number of multiprocessors.
-inline constexpr int kGpuRowBlocks = 128;
-
 /// One computation that is wanted of a model.
 struct ProgramRequest {
     std::string name;        // "forward", "gradient", "training_step", …
@@ -39,12 +37,6 @@ struct ProgramRequest {
     std::vector<std::string> only{};  // outputs wanted; empty: all
     DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
     bool tf32 = false;  // with f32: products may round their operands to tf32
-    int row_blocks = kernel::kRowBlocks;  // that a sum over rows is split into
-    int product_blocks = 1;  // of the summed axis of products with few results
-    /// With bf16: attention reads and writes bfloat16, too; kernels of CPUs do not.
-    bool attention_in_bf16 = false;
-    lower::Weights weights = lower::Weights::in_pairs;  // with bf16
-    bool independent_tiles = false;  // lower::Choices
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.
@@ -71,16 +63,18 @@ struct CompiledModel {
     std::vector<CompiledProgram> programs;
 };
 
-/// Runs every pass on every program. The parameters are those of the first program, which has all.
+/// Runs every pass on every program, for one target. The parameters are those of the first program,
+/// which has all.
 /// UserError when a program has a parameter that the first one lacks, or of another shape.
 CompiledModel compile_model(std::string name, std::string source,
                             std::vector<plan::Setting> settings,
-                            std::vector<ProgramRequest> requests);
+                            std::vector<ProgramRequest> requests, target::Target target = {});
 
 /// Runs the passes of the graph, up to `fuse`, and shows each to `watch` with the graphs around it.
 using WatchPass =
     std::function<void(const PassRecord& pass, const Graph& before, const Graph& after)>;
-void watch_passes(const ProgramRequest& request, const WatchPass& watch);
+void watch_passes(const ProgramRequest& request, const target::Target& target,
+                  const WatchPass& watch);
 
 /// Each pass with what it took, as `fovea show --passes` prints it.
 std::string print(const std::vector<PassRecord>& passes);

@@ -21,8 +21,6 @@ class Emitter {
     virtual ~Emitter() = default;
     /// `cpp`, `nvptx`.
     virtual std::string target() const = 0;
-    /// The text of one kernel; what `fovea show --stage cpp` prints per kernel.
-    virtual std::string emit_kernel(const kernel::Kernel& kernel) const = 0;
     /// All files of a model, `CMakeLists.txt` among them where the target has one.
     virtual std::vector<File> emit_model(const plan::Model& model) const = 0;
 };
@@ -30,6 +28,10 @@ class Emitter {
 /// The kernels and programs of `<model>.cpp` in at most `count` sources, `<model>_part1.cpp` and so
 /// on, to be compiled as that file is with FOVEA_KERNELS. They take a compiler about as long.
 std::vector<File> cpp_source_parts(const plan::Model& model, std::size_t count);
+
+/// How a kernel is written for a CPU, in words: `product, rows i, lanes j, tile 8 x 2 vectors`; of
+/// a scan with a line for each kernel of its steps.
+std::string cpp_choice(const kernel::Kernel& kernel, const target::Target& target);
 
 /// Models run with the first of `isas` (`avx512_bf16`, `avx512`, `avx2`, `baseline`) that the
 /// machine has.

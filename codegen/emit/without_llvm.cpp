@@ -14,10 +14,16 @@ std::optional<std::string> why_not_ptx() {
            "llvm-19-dev, and run cmake again)";
 }
 
-std::optional<std::string> why_not_ptx(const kernel::Kernel&) { return "there is no PTX target"; }
+std::optional<std::string> why_not_ptx(const kernel::Kernel&, const target::Gpu&) {
+    return "there is no PTX target";
+}
 
-std::vector<PtxModule> emit_ptx(const std::vector<kernel::Kernel>&, const std::vector<std::string>&,
+std::vector<PtxModule> emit_ptx(const std::vector<kernel::Kernel>&, const std::vector<target::Gpu>&,
                                 const PtxOptions&) {
+    throw UserError(*why_not_ptx());
+}
+
+PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const target::Gpu&, const PtxOptions&) {
     throw UserError(*why_not_ptx());
 }
 

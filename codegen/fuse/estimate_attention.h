@@ -5,6 +5,7 @@
 #include <string>
 
 #include "codegen/graph/graph.h"
+#include "codegen/target/lowering.h"
 
 namespace fovea::fuse {
 
@@ -31,12 +32,13 @@ struct AttentionWork {
 struct AttentionEstimate {
     double plain = 0, fused = 0;
     /// Plain ops store all pairs: they are taken where that saves a notable part of the time.
-    bool prefers_plain() const;
+    bool prefers_plain = false;
 };
 
 /// Both forms by their counts and the costs measured for each; nothing but sizes and the score
 /// goes in, so the answer does not depend on threads, nor on the machine that generates.
-AttentionEstimate estimate_attention(const AttentionWork& work);
+AttentionEstimate estimate_attention(const AttentionWork& work,
+                                     const target::AttentionChoices& target);
 
 /// `at 4 x 4 x 64 x 64 (batch, heads, queries, keys) the plain ops are estimated at 0.21 ms, one
 /// kernel at 0.31 ms`

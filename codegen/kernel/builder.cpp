@@ -125,6 +125,7 @@ Id Builder::named(Id value, std::string name) {
 
 Kernel Builder::finish() {
     if (!open_.empty()) throw InternalError(kernel_.name + ": a loop is still open");
+    kernel_.form = form_of_loops(kernel_);
     verify_kernel(kernel_);
     return kernel_;
 }

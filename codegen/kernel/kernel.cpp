@@ -1,9 +1,21 @@
-// What every analysis of a kernel needs: the values that a node reads, and where a kernel draws.
+// What every analysis of a kernel needs: its form, the values that a node reads, where it draws.
 #include "codegen/kernel/kernel.h"
 
 #include <algorithm>
 
 namespace fovea::kernel {
+
+Form form_of_loops(const Kernel& kernel) {
+    if (kernel.steps) return Form::scan;
+    bool contracts = false, in_order = false;
+    for (const Node& node : kernel.nodes) {
+        const auto* loop = std::get_if<Loop>(&node.operation);
+        if (loop && loop->kind == LoopKind::tiles) return Form::tiles;
+        in_order |= loop && loop->kind == LoopKind::seq;
+        contracts |= std::holds_alternative<Contract>(node.operation);
+    }
+    return contracts ? Form::contraction : in_order ? Form::scatter : Form::rows;
+}
 
 std::vector<int> sites_of(const Kernel& kernel) {
     std::vector<int> sites;

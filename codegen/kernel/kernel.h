@@ -46,14 +46,6 @@ namespace fovea::kernel {
 using Id = int;
 using AxisId = int;
 
-/// How many blocks a sum over rows is split into. Threads share the blocks; the sum does not depend
-/// on the number of threads.
-inline constexpr int kRowBlocks = 32;
-
-/// How many blocks the summed axis of a product with many rows and few results is split into on a
-/// CPU (split K): a thread then sums over rows that it computed itself, which are in its cache.
-inline constexpr int kProductBlocks = 4;
-
 /// A named range of positions, 0 to extent - 1.
 struct Axis {
     std::string name;
@@ -180,6 +172,15 @@ struct Node {
 
 struct Steps;
 
+/// Which loops a kernel has, by which every target writes it in a way of its own.
+enum class Form {
+    rows,         // points outside, passes over the axes of one tile inside
+    contraction,  // a product with an epilogue
+    scatter,      // points in order: rows added to a table
+    tiles,        // loops over tiles
+    scan,         // other kernels, once for each step
+};
+
 struct Kernel {
     std::string name;  // encoder_block0_attention_softmax
     std::string formula;  // one line for readers: y = softmax(where(keep, x, -1e6))
@@ -189,6 +190,7 @@ struct Kernel {
     std::vector<Node> nodes;
     std::vector<Id> body;
     std::shared_ptr<const Steps> steps = {};  // instead of a body: others, once for each step
+    Form form = Form::rows;  // as it was built; rewrites keep it
 };
 
 /// What a kernel of a step is given for one of its buffers: the elements of `buffer` from
@@ -233,6 +235,9 @@ template <class T>
 T* as(Kernel& kernel, Id id) {
     return std::get_if<T>(&kernel.nodes[std::size_t(id)].operation);
 }
+
+/// The form that a kernel's loops make: what `Kernel::form` is set to when a kernel is built.
+Form form_of_loops(const Kernel& kernel);
 
 /// The sites at which a kernel draws, each once, in the order of its nodes.
 std::vector<int> sites_of(const Kernel& kernel);

@@ -216,6 +216,12 @@ std::string text_of(const Dim& dim) {
     return std::string(text.view());
 }
 
+std::string shape_text(const std::vector<Dim>& shape) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + text_of(shape[i]);
+    return text + "]";
+}
+
 std::vector<std::string> value_names(const Kernel& kernel) {
     std::set<std::string> taken;
     for (const Buffer& buffer : kernel.buffers) taken.insert(buffer.name);

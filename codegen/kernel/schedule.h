@@ -2,27 +2,24 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "codegen/kernel/kernel.h"
+#include "codegen/kernel/contraction_roles.h"
+#include "codegen/target/target.h"
 
 namespace fovea::kernel {
 
-/// A contraction on the CPU: register tiles of tile_rows x 16 * tile_vectors elements.
-struct ContractionSchedule {
-    AxisId rows = -1, lanes = -1;  // -1: the product has no such axis
-    std::vector<AxisId> points;    // par axes that are walked outside the tiles
-    Id a = -1, b = -1;             // the operand with the rows, the one with the lanes
-    int tile_rows = 8, tile_vectors = 1;
+/// A contraction on the CPU: register tiles of tile_rows x 16 * tile_vectors elements, the lanes
+/// along the columns.
+struct ContractionSchedule : ContractionRoles {
+    int tile_rows = 0, tile_vectors = 0;
     bool in_panels = false;  // whether b's columns lie in panels
 };
 
 /// The columns of the panels that weights with so many columns are laid out in.
-int panel_columns(const Dim& columns);
+int panel_columns(const Dim& columns, const target::Lowering& target);
 
-/// For a kernel with one contraction of two loads; InternalError otherwise. The lanes go along the
-/// axis with stride 1 in the first store, else in an operand.
-ContractionSchedule contraction_schedule(const Kernel& kernel);
+/// For a kernel that has `contraction_roles`.
+ContractionSchedule contraction_schedule(const Kernel& kernel, const target::Target& target);
 
 /// `rows i, lanes j, tile 8 x 2 vectors`
 std::string print(const Kernel& kernel, const ContractionSchedule& schedule);

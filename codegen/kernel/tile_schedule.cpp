@@ -1,4 +1,4 @@
-// The sizes were measured: a tile of scores and what it is made from stay in the first caches.
+// All axes with loops are cut alike.
 #include "codegen/kernel/tile_schedule.h"
 
 #include <set>
@@ -7,12 +7,8 @@ namespace fovea::kernel {
 
 namespace {
 
-/// One vector of lanes. Vectors that are summed over should be no longer: with longer ones the
-/// sums' own instructions are most of the work, however few positions there are.
-constexpr int kSmallTile = 16;
-
-/// Whether axes with loops can be so short, and all others are.
-bool can_be_small(const Kernel& kernel, const TileSchedule& schedule) {
+/// Whether axes with loops can be as short as a small tile, and all others are.
+bool can_be_small(const Kernel& kernel, const TileSchedule& schedule, int small) {
     std::set<AxisId> points;
     for (const Node& node : kernel.nodes)
         if (auto loop = std::get_if<Loop>(&node.operation); loop && leaves_types(loop->kind))
@@ -21,31 +17,32 @@ bool can_be_small(const Kernel& kernel, const TileSchedule& schedule) {
         const Dim& extent = kernel.axes[std::size_t(axis)].extent;
         if (points.contains(axis)) continue;
         if (!extent.is_static() && !schedule.tiles.contains(axis)) return false;
-        if (extent.is_static() && extent.value() > kSmallTile) return false;
+        if (extent.is_static() && extent.value() > small) return false;
     }
     return true;
 }
 
 }  // namespace
 
-TileSchedule tile_schedule(const Kernel& kernel) {
-    constexpr int kTile = 64;
+TileSchedule tile_schedule(const Kernel& kernel, const target::CpuTiles& target) {
     TileSchedule schedule;
     for (const Node& node : kernel.nodes)
         if (auto loop = std::get_if<Loop>(&node.operation); loop && !leaves_types(loop->kind))
-            schedule.tiles[loop->axis] = kTile;
-    if (can_be_small(kernel, schedule)) schedule.small_tile = kSmallTile;
+            schedule.tiles[loop->axis] = target.length;
+    if (can_be_small(kernel, schedule, target.small_length))
+        schedule.small_tile = target.small_length;
     return schedule;
 }
 
-RegisterTile register_tile(const Dim& lanes) {
-    if (!lanes.is_static()) return {6, 4};
-    const std::int64_t vectors = (lanes.value() + 15) / 16;
-    if (vectors <= 1) return {12, 1};
-    if (vectors == 2) return {12, 2};
-    if (vectors == 3) return {8, 3};
-    if (vectors == 5) return {4, 5};
-    return {6, 4};
+RegisterTile register_tile(const Dim& lanes, const target::CpuTiles& target) {
+    const RegisterTile widest{target.rows_of_four, 4};
+    if (!lanes.is_static()) return widest;
+    const std::int64_t vectors = (lanes.value() + target::kLanes - 1) / target::kLanes;
+    if (vectors <= 1) return {target.rows_of_one, 1};
+    if (vectors == 2) return {target.rows_of_two, 2};
+    if (vectors == 3) return {target.rows_of_three, 3};
+    if (vectors == 5) return {target.rows_of_five, 5};
+    return widest;
 }
 
 std::string print(const Kernel& kernel, const TileSchedule& schedule) {

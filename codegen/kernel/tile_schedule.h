@@ -6,12 +6,13 @@
 #include <string>
 
 #include "codegen/kernel/kernel.h"
+#include "codegen/target/cpu.h"
 
 namespace fovea::kernel {
 
 /// Rows x 16 * vectors sums in registers.
 struct RegisterTile {
-    int rows = 6, vectors = 4;
+    int rows = 0, vectors = 0;
 };
 
 struct TileSchedule {
@@ -22,16 +23,10 @@ struct TileSchedule {
 };
 
 /// For a kernel in which `par` loops and loops over tiles cut axes into tiles.
-TileSchedule tile_schedule(const Kernel& kernel);
-
-/// The padding of the rows of a tile in memory. Rows and arrays then differ in their offset within
-/// a page, which avoids 4 KB aliasing (loads that wait for unrelated stores).
-constexpr int kRowPadding = 16;
+TileSchedule tile_schedule(const Kernel& kernel, const target::CpuTiles& target);
 
 /// The register tile of a sum of products whose lanes lie along an axis of this extent.
-RegisterTile register_tile(const Dim& lanes);
-/// That of a sum of anything else, whose terms take many instructions.
-constexpr RegisterTile kTileOfTerms{4, 1};
+RegisterTile register_tile(const Dim& lanes, const target::CpuTiles& target);
 
 /// `tile q 64, tile k 64`; `tile q 64, tile k 64, or small ones of 16`
 std::string print(const Kernel& kernel, const TileSchedule& schedule);

@@ -235,6 +235,8 @@ void verify_steps(const Kernel& kernel) {
 void verify_kernel(const Kernel& kernel) {
     if (kernel.steps) verify_steps(kernel);
     Verifier(kernel).run();
+    if (kernel.form != form_of_loops(kernel))
+        throw InternalError("kernel " + kernel.name + ": its loops are not those of its form");
 }
 
 }  // namespace fovea::kernel

@@ -12,6 +12,7 @@ namespace fovea::kernel {
 /// - the axes and types of tiles are what `tile_axes` and `tile_dtype` say;
 /// - axes of reductions and contractions are in the operand's type;
 /// - the axes of a stored tile are among those of its access, and only written buffers are stored;
+/// - its loops are those of its form;
 /// - rows of gathers are i32 tiles, conditions are booleans.
 void verify_kernel(const Kernel& kernel);
 

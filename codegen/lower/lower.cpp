@@ -27,8 +27,9 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
 
 }  // namespace
 
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices) {
-    Memories memories(graph, fused, choices);
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const target::Lowering& target,
+              bool tf32) {
+    Memories memories(graph, fused, target, tf32);
     Lowered lowered;
     for (const fuse::Group& group : fused.groups)
         for (LoweredKernel& kernel : lower_group(graph, fused, group, memories))

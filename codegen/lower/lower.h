@@ -6,6 +6,7 @@
 
 #include "codegen/fuse/fuse.h"
 #include "codegen/kernel/kernel.h"
+#include "codegen/target/lowering.h"
 
 namespace fovea::lower {
 
@@ -32,22 +33,8 @@ struct Lowered {
         kernels;  // in the order they run (prepared ones first or among them)
 };
 
-/// How programs in bfloat16 lay out the matrices among their parameters for products: pairs of
-/// columns in panels of rows, as a CPU multiplies them, or rounded as they are.
-enum class Weights { in_pairs, as_they_are };
-
-/// What is asked of all kernels.
-struct Choices {
-    int row_blocks = kernel::kRowBlocks;  // that sums over rows are split into
-    int product_blocks = 1;  // of the summed axis (split K), where results are few
-    Weights weights = Weights::in_pairs;
-    bool tf32 = false;  // products of float32 may round their operands to tf32
-    /// Gradients of attention are a kernel over tiles of keys and one over tiles of queries, none
-    /// of which waits for another; else one kernel, whose tiles of keys add to the gradient of the
-    /// queries in order, with five products instead of seven.
-    bool independent_tiles = false;
-};
-
-Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices = {});
+/// With `tf32`, products of float32 may round their operands to it.
+Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const target::Lowering& target,
+              bool tf32 = false);
 
 }  // namespace fovea::lower

@@ -307,7 +307,7 @@ std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
                                                     const fuse::FusedGraph& fused,
                                                     const fuse::Group& group, Memories& memories) {
     std::vector<Side> sides{Side::all};
-    if (memories.wants_independent_tiles()) sides = {Side::keys, Side::queries, Side::captures};
+    if (memories.target().independent_tiles) sides = {Side::keys, Side::queries, Side::captures};
     std::vector<LoweredKernel> lowered;
     for (const Side side : sides) {
         Backward backward(graph, fused, group, memories, side);

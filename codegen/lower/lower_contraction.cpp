@@ -90,9 +90,9 @@ class Contraction {
     /// Whether few sums of many products come of it, and nothing else: the gradient of a small
     /// matrix. Each is a sum over rows that different threads have made.
     bool takes_blocks() {
-        constexpr std::int64_t kFewSums = 4096, kManyProducts = 256;
+        const target::Lowering& target = build_.memories().target();
         const bool alone = group_.nodes.size() == 1 && group_.stored == group_.nodes;
-        if (!alone || build_.memories().product_blocks() < 2) return false;
+        if (!alone || target.product_blocks < 2) return false;
         if (factors() != kernel::Factors::f32 || is_inner_product()) return false;
         for (int input : {node_.inputs[0], node_.inputs[1]})
             if (graph_[build_.layout(input).base].op == Op::parameter) return false;
@@ -109,7 +109,8 @@ class Contraction {
         }
         const bool is_matrix = roles_.batch.empty() && !real_axes(roles_.rows).empty() &&
                                !real_axes(roles_.columns).empty();
-        return is_matrix && sums <= kFewSums && (!is_known || products >= kManyProducts);
+        return is_matrix && sums <= target.few_results &&
+               (!is_known || products >= target.many_terms);
     }
 
     /// The sums of each block of products.
@@ -117,7 +118,7 @@ class Contraction {
         build_.set_domain(out_axes());
         for (int label : roles_.summed) axis_of(label);
         kernel::Builder& b = build_.builder();
-        const AxisId blocks = b.axis("blocks", build_.memories().product_blocks());
+        const AxisId blocks = b.axis("blocks", build_.memories().target().product_blocks);
         b.each(blocks, [&] {
             b.par(real_axes(own_labels()), [&] {
                 const Id rows = b.load(operand_access(!roles_.lanes_are_b));
@@ -136,7 +137,7 @@ class Contraction {
         kernel::Builder& b = build_.builder();
         std::vector<AxisId> rows = real_axes(own_labels());
         const AxisId column = rows.back(),
-                     blocks = b.axis("blocks", build_.memories().product_blocks());
+                     blocks = b.axis("blocks", build_.memories().target().product_blocks);
         rows.pop_back();
         b.each(rows, [&] {
             b.par(column, [&] {
@@ -201,7 +202,7 @@ class Contraction {
 
     /// [block, …] of the parts of the sums.
     kernel::Access part_access(AxisId blocks, bool written) {
-        std::vector<Dim> shape{build_.memories().product_blocks()};
+        std::vector<Dim> shape{build_.memories().target().product_blocks};
         for (int i = 0; i < node_.shape.rank(); ++i)
             shape.push_back(node_.shape[i].without_label());
         std::vector<AxisId> axes = out_axes();
@@ -242,14 +243,15 @@ class Contraction {
         const int memory = pairs ? memories.paired(layout.base) : memories.transposed(layout.base);
         const int buffer = build_.buffer(memory, false);
         const auto access = pairs ? paired_access : transposed_access;
-        return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1]);
+        return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1], memories.target());
     }
 
     /// Whether an operand is a matrix among the parameters of which there is a rounded copy, as it
     /// is.
     bool reads_rounded(bool b) {
         const Memories& memories = build_.memories();
-        if (!memories.has_pairs() || memories.weights() == Weights::in_pairs) return false;
+        if (!memories.has_pairs() || memories.target().weights == target::Weights::in_pairs)
+            return false;
         const int base = build_.layout(node_.inputs[b ? 1 : 0]).base;
         return base > 0 && graph_[base].op == Op::parameter && graph_[base].dtype == DType::f32 &&
                graph_[base].shape.rank() > 1 && !real_axes(roles_.summed).empty() &&

@@ -109,7 +109,8 @@ LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused
     Access from = build.access(parameter, {row, column}, false);
     const int memory = pairs ? memories.paired(parameter) : memories.transposed(parameter);
     const auto access = pairs ? paired_access : transposed_access;
-    const Access to = access(build.buffer(memory, true), shape[0], shape[1], row, column);
+    const Access to =
+        access(build.buffer(memory, true), shape[0], shape[1], row, column, memories.target());
     std::vector<AxisId> axes;
     for (AxisId axis : {column, row})
         if (axis != kNoAxis) axes.push_back(axis);

@@ -26,7 +26,7 @@ std::vector<LoweredKernel> lower_scatter(const Graph& graph, const fuse::FusedGr
 /// A fused attention: its output and the statistics of its rows.
 LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
                               const fuse::Group& group, Memories& memories);
-/// The gradients of a fused attention: one kernel, or one for each side (`Choices`).
+/// The gradients of a fused attention: one kernel, or one for each side (`target::Lowering`).
 std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
                                                     const fuse::FusedGraph& fused,
                                                     const fuse::Group& group, Memories& memories);

@@ -14,9 +14,9 @@ namespace {
 Access part_access(GroupBuilder& build, int sum, AxisId blocks, AxisId column, bool written) {
     const Dim columns = build.graph()[sum].shape[-1].without_label();
     Memories& memories = build.memories();
-    return {
-        .buffer = build.buffer(memories.parts_of(sum, {memories.row_blocks(), columns}), written),
-        .strides = {{blocks, columns}, {column, Dim(1)}}};
+    return {.buffer = build.buffer(memories.parts_of(sum, {memories.target().row_blocks, columns}),
+                                   written),
+            .strides = {{blocks, columns}, {column, Dim(1)}}};
 }
 
 /// The rows, and the parts of the sums over them: no row stands by itself.
@@ -25,7 +25,7 @@ LoweredKernel lower_row_parts(const Graph& graph, const fuse::FusedGraph& fused,
     GroupBuilder build(graph, fused, group, memories, group.name);
     kernel::Builder& b = build.builder();
     const std::vector<AxisId> domain = build.axes(group.domain);
-    const AxisId column = domain.back(), blocks = b.axis("blocks", memories.row_blocks());
+    const AxisId column = domain.back(), blocks = b.axis("blocks", memories.target().row_blocks);
     std::vector<AxisId> rows;
     for (AxisId axis : domain)
         if (axis != kNoAxis && axis != column) rows.push_back(axis);
@@ -51,7 +51,7 @@ LoweredKernel lower_row_totals(const Graph& graph, const fuse::FusedGraph& fused
     GroupBuilder build(graph, fused, group, memories, group.name + "_total");
     kernel::Builder& b = build.builder();
     const AxisId column = build.axis(group.domain[-1]),
-                 blocks = b.axis("blocks", memories.row_blocks());
+                 blocks = b.axis("blocks", memories.target().row_blocks);
     b.par(column, [&] {
         for (int sum : group.sums) {
             const kernel::Id part = b.load(part_access(build, sum, blocks, column, false));

@@ -23,6 +23,12 @@ Dim size_of(const std::vector<Dim>& shape, std::size_t first = 0) {
 }
 std::vector<Dim> dims_of(const Shape& shape) { return {shape.begin(), shape.end()}; }
 
+/// Products of a step are taken whole: threads run steps of their own rows.
+target::Lowering in_steps(target::Lowering target) {
+    target.product_blocks = 1;
+    return target;
+}
+
 class ScanLowering {
   public:
     ScanLowering(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
@@ -36,7 +42,7 @@ class ScanLowering {
           function_(*scan_.function),
           step_(with_parameters()),
           fused_step_(fuse::fuse(step_, fused.enabled)),
-          lowered_(lower(step_, fused_step_, {.tf32 = memories.takes_tf32()})) {}
+          lowered_(lower(step_, fused_step_, in_steps(memories.target()), memories.takes_tf32())) {}
 
     LoweredKernel run() {
         steps_.count = scan_.steps.without_label();
@@ -234,6 +240,7 @@ class ScanLowering {
             build.finish(std::string("a loop over ") +
                          (steps_.reverse ? "the steps, the last one first" : "the steps"));
         kernel.kernel.steps = std::make_shared<const kernel::Steps>(std::move(steps_));
+        kernel.kernel.form = kernel::Form::scan;
         kernel.kernel.sources = sources_;
         return kernel;
     }

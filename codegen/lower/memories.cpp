@@ -4,16 +4,17 @@
 
 namespace fovea::lower {
 
-bool lies_in_panels(const Dim& rows) {
-    return !rows.is_static() || rows.value() > kernel::panel_columns(rows);
+bool lies_in_panels(const Dim& rows, const target::Lowering& target) {
+    return !rows.is_static() || rows.value() > kernel::panel_columns(rows, target);
 }
 
 kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns,
-                                 kernel::AxisId row, kernel::AxisId column) {
+                                 kernel::AxisId row, kernel::AxisId column,
+                                 const target::Lowering& target) {
     kernel::Access access{.buffer = buffer};
     const Dim count = rows.without_label();
-    const int panel = kernel::panel_columns(count);
-    const bool panels = lies_in_panels(count);
+    const int panel = kernel::panel_columns(count, target);
+    const bool panels = lies_in_panels(count, target);
     if (column >= 0) access.strides.push_back({column, panels ? Dim(panel) : count});
     if (row < 0) return access;
     if (panels) access.strides.push_back({row, columns.without_label() * Dim(panel), panel});
@@ -22,8 +23,8 @@ kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns
 }
 
 kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, kernel::AxisId row,
-                             kernel::AxisId column) {
-    const int panel = kernel::panel_columns(rows.without_label());
+                             kernel::AxisId column, const target::Lowering& target) {
+    const int panel = kernel::panel_columns(rows.without_label(), target);
     const Dim pairs((columns.value() + 1) / 2);
     return {.buffer = buffer,
             .strides = {{column, Dim(2 * panel), 2}, {row, pairs * Dim(2 * panel), panel, 2}}};
@@ -72,7 +73,7 @@ int Memories::add(int base, Kind kind) {
         memory.dtype = DType::bf16;
     if (kind == Kind::paired) {
         const Dim rows = memory.shape[0], pairs((memory.shape[1].value() + 1) / 2);
-        const int panel = kernel::panel_columns(rows);
+        const int panel = kernel::panel_columns(rows, target_);
         if (rows.is_static())
             memory.shape = {Dim((rows.value() + panel - 1) / panel), pairs, Dim(panel), Dim(2)};
         else memory.shape = {rows + Dim(panel - 1), pairs, Dim(2)};
@@ -81,12 +82,12 @@ int Memories::add(int base, Kind kind) {
         paired_.push_back(base);
     } else if (kind == Kind::transposed) {
         const Dim rows = memory.shape[0], columns = memory.shape[1];
-        const int panel = kernel::panel_columns(rows);
-        if (!lies_in_panels(rows)) memory.shape = {columns, rows};
+        const int panel = kernel::panel_columns(rows, target_);
+        if (!lies_in_panels(rows, target_)) memory.shape = {columns, rows};
         else if (rows.is_static())
             memory.shape = {Dim((rows.value() + panel - 1) / panel), columns, Dim(panel)};
         else memory.shape = {rows + Dim(panel - 1), columns};  // room for a panel that is not full
-        memory.name += lies_in_panels(rows) ? "_panels" : "_transposed";
+        memory.name += lies_in_panels(rows, target_) ? "_panels" : "_transposed";
         transposed_.push_back(base);
     }
     if (kind == Kind::rounded) {

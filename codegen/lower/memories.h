@@ -11,27 +11,27 @@ namespace fovea::lower {
 
 /// Whether the transposed copy of a matrix with so many rows lies in panels: a contraction reads
 /// each from start to end, however few rows its other operand has.
-bool lies_in_panels(const Dim& rows);
+bool lies_in_panels(const Dim& rows, const target::Lowering& target);
 
 /// Element (row, column) of a matrix in its transposed copy; kNoAxis where there is only one.
 kernel::Access transposed_access(int buffer, const Dim& rows, const Dim& columns,
-                                 kernel::AxisId row, kernel::AxisId column);
+                                 kernel::AxisId row, kernel::AxisId column,
+                                 const target::Lowering& target);
 
 /// The same in a copy of bfloat16: [panels, pairs of columns, rows of a panel, 2].
 kernel::Access paired_access(int buffer, const Dim& rows, const Dim& columns, kernel::AxisId row,
-                             kernel::AxisId column);
+                             kernel::AxisId column, const target::Lowering& target);
 
 class Memories {
   public:
-    Memories(const Graph& graph, const fuse::FusedGraph& fused, const Choices& choices)
-        : graph_(graph), fused_(fused), choices_(choices), modules_(graph) {}
+    Memories(const Graph& graph, const fuse::FusedGraph& fused, const target::Lowering& target,
+             bool tf32)
+        : graph_(graph), fused_(fused), target_(target), tf32_(tf32), modules_(graph) {}
 
     /// The memory of base node `base`.
     int of(int base);
-    /// How many blocks a sum over rows is split into.
-    int row_blocks() const { return choices_.row_blocks; }
-    /// How many blocks the summed axis of a product with few results is split into.
-    int product_blocks() const { return choices_.product_blocks; }
+    /// What kernels are lowered for.
+    const target::Lowering& target() const { return target_; }
     /// The memory of the parts of node `base`, a sum over rows or a product: [blocks, …].
     int parts_of(int base, std::vector<Dim> shape);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
@@ -43,11 +43,8 @@ class Memories {
     int rounded(int base);
     /// Whether contractions multiply bfloat16; those inside scans do not.
     bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
-    Weights weights() const { return choices_.weights; }
-    /// Whether gradients of attention are a kernel for each side.
-    bool wants_independent_tiles() const { return choices_.independent_tiles; }
     /// Whether contractions may round float32 to tf32, also inside scans.
-    bool takes_tf32() const { return choices_.tf32; }
+    bool takes_tf32() const { return tf32_; }
     /// New memory that no value of the graph has.
     int scratch(std::string name, DType dtype, const std::vector<Dim>& shape);
     const Memory& operator[](int i) const { return all_[std::size_t(i)]; }
@@ -64,7 +61,8 @@ class Memories {
 
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
-    Choices choices_;
+    target::Lowering target_;
+    bool tf32_;
     ModuleNames modules_;
     std::vector<Memory> all_;
     std::vector<int> transposed_, paired_, rounded_;

@@ -6,9 +6,6 @@ namespace fovea::plan {
 
 namespace {
 
-/// How many steps that have to wait are passed over for one that need not.
-constexpr std::size_t kPassedOver = 8;
-
 /// The tensors that some steps read and write.
 class Touched {
   public:
@@ -40,11 +37,11 @@ class Touched {
 
 /// Moves the steps of one phase from `steps` to the end of `ordered`.
 void take_phase(std::vector<Step>& steps, int phase, const std::vector<kernel::Kernel>& kernels,
-                std::vector<Step>& ordered) {
+                std::vector<Step>& ordered, int passed_over) {
     Touched inside(kernels), waiting(kernels);
     std::vector<Step> later;
     for (Step& step : steps) {
-        const bool looks = later.size() < kPassedOver;
+        const bool looks = later.size() < std::size_t(passed_over);
         if (looks && !inside.conflicts(step) && !waiting.conflicts(step)) {
             inside.add(step);
             step.phase = phase;
@@ -57,18 +54,20 @@ void take_phase(std::vector<Step>& steps, int phase, const std::vector<kernel::K
     steps = std::move(later);
 }
 
-void order_by_phase(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels) {
+void order_by_phase(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels,
+                    int passed_over) {
     std::vector<Step> ordered;
     ordered.reserve(steps.size());
-    for (int phase = 0; !steps.empty(); ++phase) take_phase(steps, phase, kernels, ordered);
+    for (int phase = 0; !steps.empty(); ++phase)
+        take_phase(steps, phase, kernels, ordered, passed_over);
     steps = std::move(ordered);
 }
 
 }  // namespace
 
-void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels) {
-    order_by_phase(program.prepare, kernels);
-    order_by_phase(program.steps, kernels);
+void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels, int passed_over) {
+    order_by_phase(program.prepare, kernels, passed_over);
+    order_by_phase(program.steps, kernels, passed_over);
 }
 
 }  // namespace fovea::plan

@@ -7,7 +7,8 @@ namespace fovea::plan {
 
 /// Orders the steps by phases and sets `phase` of each. A step that reads what one of a phase
 /// wrote, or writes what one of them touched, is put in a later phase; later steps that are
-/// independent of it may run before it. Steps that depend on each other keep their order.
-void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels);
+/// independent of it may run before it, past at most `passed_over` that wait. Steps that depend on
+/// each other keep their order.
+void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels, int passed_over);
 
 }  // namespace fovea::plan

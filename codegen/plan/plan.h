@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
+#include "codegen/target/target.h"
 
 namespace fovea::plan {
 
@@ -108,6 +109,7 @@ struct Model {
     std::vector<Alias> aliases{};
     std::vector<kernel::Kernel> kernels{};
     std::vector<Program> programs{};
+    target::Target target{};  // that its kernels were lowered for
 };
 
 /// Whether any kernel does: then there is a form of them for machines with products of bfloat16.

@@ -136,10 +136,11 @@ void check_scores_on(const tool::Target& target, DType dtype, double tolerance) 
                                .gradients = Gradients::of_parameters_and_inputs,
                                .fusion = {true, AttentionForm::fused}};
         request.dtype = dtype;
-        if (tool::is_ptx(target)) request = tool::for_gpus(std::move(request));
         requests.push_back(std::move(request));
     }
-    const CompiledModel compiled = compile_model("scores", "", {}, requests);
+    const CompiledModel compiled =
+        compile_model("scores", "", {}, requests,
+                      tool::is_ptx(target) ? target::gpu_target() : target::cpu_target());
     const auto model = tool::model_on(target, compiled.plan, dtype, tool::Optimized::little);
     runtime::Parameters parameters(*model, {});
     for (std::size_t i = 0; i < std::size(kHidings); ++i) {

@@ -17,8 +17,8 @@ namespace {
 
 void check_readable(const std::string& golden, const Kernel& kernel) {
     CAPTURE(golden);
-    REQUIRE(!emit::why_not_tile_kernel(kernel));
-    const std::string text = emit::cpp_kernel(kernel);
+    REQUIRE(!emit::why_not_tile_kernel(kernel, {}));
+    const std::string text = emit::cpp_kernel(kernel, {});
     CHECK(std::count(text.begin(), text.end(), '\n') <= 150);
     CHECK(text.find(kernel.name + "(") != std::string::npos);
     CHECK(text.find(kernel.sources[0]) != std::string::npos);
@@ -96,9 +96,9 @@ TEST_CASE("attention reads well") {
 TEST_CASE("kernels that have no place in tiles are refused with a reason") {
     for (const Refused& refused : kRefused) {
         const Kernel kernel = refused.build();
-        CHECK(emit::loops_over_tiles(kernel));
-        CHECK(emit::why_not_tile_kernel(kernel) == refused.says);
-        CHECK_THROWS(emit::cpp_kernel(kernel));
+        CHECK(kernel.form == Form::tiles);
+        CHECK(emit::why_not_tile_kernel(kernel, {}) == refused.says);
+        CHECK_THROWS(emit::cpp_kernel(kernel, {}));
     }
 }
 
@@ -112,10 +112,10 @@ TEST_CASE("an additive score is computed once forward, and twice backward") {
             ++count;
         return count;
     };
-    const std::string forward = emit::cpp_kernel(attention_forward(variant));
+    const std::string forward = emit::cpp_kernel(attention_forward(variant), {});
     CHECK(calls(forward, "tanh_of_exp") == 1);
     CHECK(calls(forward, "tanh") == 0);
-    const std::string backward = emit::cpp_kernel(attention_backward(variant));
+    const std::string backward = emit::cpp_kernel(attention_backward(variant), {});
     CHECK(calls(backward, "tanh_of_exp") == 2);
     CHECK(calls(backward, "tanh") == 0);
     CHECK(calls(backward, "joint_sums") == 1);
@@ -124,7 +124,7 @@ TEST_CASE("an additive score is computed once forward, and twice backward") {
 TEST_CASE("narrow heads have a text for one small tile, without loops over tiles") {
     AttentionVariant variant;
     variant.width = 8, variant.value_width = 16;
-    const std::string text = emit::cpp_kernel(attention_backward(variant));
+    const std::string text = emit::cpp_kernel(attention_backward(variant), {});
     const std::size_t choice =
         text.find("if (fits_tile(fixed<16>, m) && fits_tile(fixed<16>, n)) return in_one_tile();");
     REQUIRE(choice != text.npos);
@@ -136,5 +136,5 @@ TEST_CASE("narrow heads have a text for one small tile, without loops over tiles
     CHECK(std::count(small.begin(), small.end(), '\n') <= 110);
     CHECK(std::count(large.begin(), large.end(), '\n') <= 130);
     variant.value_width = 64;
-    CHECK(emit::cpp_kernel(attention_backward(variant)).find("in_one_tile") == text.npos);
+    CHECK(emit::cpp_kernel(attention_backward(variant), {}).find("in_one_tile") == text.npos);
 }

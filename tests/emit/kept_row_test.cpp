@@ -1,9 +1,9 @@
-#include "codegen/emit/cpp/kept_row.h"
+#include "codegen/kernel/kept_row.h"
 
 #include <doctest/doctest.h>
 
-#include "codegen/emit/cpp/form.h"
 #include "codegen/kernel/builder.h"
+#include "codegen/kernel/loop_nest.h"
 
 using namespace fovea;
 using namespace fovea::kernel;
@@ -36,7 +36,7 @@ Kernel updated_cache(Case which) {
 bool finds_row(Case which) {
     const Kernel kernel = updated_cache(which);
     const AxisId h = 1;
-    return emit::find_kept_row(kernel, emit::find_form(kernel).nodes, h).has_value();
+    return kernel::find_kept_row(kernel, kernel::loop_nest(kernel).nodes, h).has_value();
 }
 
 }  // namespace

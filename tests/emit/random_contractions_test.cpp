@@ -67,7 +67,7 @@ Kernel product(const std::string& name, Form form, const Sizes& size) {
     Builder it(name);
     const AxisId i = it.axis("i", rows), j = it.axis("j", columns), d = it.axis("d", depth);
     const int a = it.input("a", turned_a ? std::vector{depth, rows} : std::vector{rows, depth});
-    const int panel = panel_columns(columns);
+    const int panel = panel_columns(columns, {});
     const int b = form == Form::panels ? it.input("b", {columns + Dim(panel), depth})
                   : turned_b           ? it.input("b", {columns, depth})
                                        : it.input("b", {depth, columns});
@@ -186,7 +186,8 @@ TEST_CASE("contractions of sizes drawn at random agree with the evaluator") {
     Draw draw(start);
     const std::vector<Kernel> kernels = random_contractions(draw);
     std::set<int> widths;  // of register tiles
-    for (const Kernel& kernel : kernels) widths.insert(contraction_schedule(kernel).tile_vectors);
+    for (const Kernel& kernel : kernels)
+        widths.insert(contraction_schedule(kernel, {}).tile_vectors);
     CHECK(widths == std::set{1, 2, 3, 4});
     // Where tiles are one vector wide, some of the kernels have all of their forms.
     std::vector<Kernel> some;

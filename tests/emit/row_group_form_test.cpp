@@ -1,4 +1,4 @@
-#include "codegen/emit/cpp/row_group_form.h"
+#include "codegen/emit/cpp/rows/row_group_form.h"
 
 #include <doctest/doctest.h>
 
@@ -13,10 +13,10 @@ using namespace fovea::kernel;
 namespace {
 
 std::string reason(const Kernel& kernel) {
-    const emit::Form form = emit::find_form(kernel);
+    const LoopNest nest = kernel::loop_nest(kernel);
     emit::Signature signature(kernel);
-    const emit::RowForm rows = emit::find_row_form(kernel, form, signature);
-    return emit::why_not_row_groups(kernel, form, rows).value_or("");
+    const emit::RowForm rows = emit::find_row_form(kernel, nest, signature);
+    return emit::why_not_row_groups(kernel, nest, rows, {}).value_or("");
 }
 
 /// A row divided by `divisor(its sum)`; `weighted`: by the sum of weights, too.

@@ -37,13 +37,13 @@ Kernel product(const Product& p) {
 
 /// Where a weight [column of the product, step] lies as panels of pairs.
 Access paired(int buffer, const Dim& columns, std::int64_t depth, AxisId column, AxisId step) {
-    const int panel = panel_columns(columns);
+    const int panel = panel_columns(columns, {});
     return {.buffer = buffer,
             .strides = {{step, Dim(2 * panel), 2},
                         {column, Dim((depth + 1) / 2 * 2 * panel), panel, 2}}};
 }
 std::vector<Dim> paired_shape(const Dim& columns, std::int64_t depth) {
-    return {columns + Dim(panel_columns(columns)), Dim((depth + 1) / 2), 2};
+    return {columns + Dim(panel_columns(columns, {})), Dim((depth + 1) / 2), 2};
 }
 
 /// A dense layer whose weight lies in pairs: bias, a residual and relu.

@@ -8,6 +8,8 @@ using E = Elementwise;
 
 namespace {
 
+constexpr int kColumnBlocks = 32;  // that sums over rows are cut into
+
 const Dim m = "m", n = "n", b = "b";
 
 Kernel bias_gradient(const std::string& name, const Dim& columns) {
@@ -44,10 +46,10 @@ Kernel column_softmax() {
 Kernel row_sums(const std::string& name, const Dim& columns, bool flat) {
     Builder it(name);
     const AxisId batch = it.axis("batch", b), row = it.axis("row", m), j = it.axis("j", columns);
-    const AxisId blocks = it.axis("blocks", kRowBlocks);
+    const AxisId blocks = it.axis("blocks", kColumnBlocks);
     const int x = it.input("x", {b, m, columns}), y = it.output("y", {b, m, columns});
-    const int before = it.output("before_parts", {kRowBlocks, columns});
-    const int after = it.output("after_parts", {kRowBlocks, columns});
+    const int before = it.output("before_parts", {kColumnBlocks, columns});
+    const int after = it.output("after_parts", {kColumnBlocks, columns});
     const Id value = it.load(it.at(x, {batch, row, j}));
     Id total = it.sum(value, {j});
     if (!flat) total = it.add(total, it.mul(it.index(row), it.constant(0.5)));
@@ -62,10 +64,10 @@ Kernel row_sums(const std::string& name, const Dim& columns, bool flat) {
 Kernel column_sums(const std::string& name, const Dim& columns) {
     Builder it(name);
     const AxisId row = it.axis("row", m), j = it.axis("j", columns);
-    const AxisId blocks = it.axis("blocks", kRowBlocks);
+    const AxisId blocks = it.axis("blocks", kColumnBlocks);
     const int x = it.input("x", {m, columns}), y = it.output("y", {m, columns});
-    const int sums = it.output("x_parts", {kRowBlocks, columns});
-    const int squares = it.output("square_parts", {kRowBlocks, columns});
+    const int sums = it.output("x_parts", {kColumnBlocks, columns});
+    const int squares = it.output("square_parts", {kColumnBlocks, columns});
     const Id value = it.load(it.at(x, {row, j}));
     it.store(it.at(y, {row, j}), it.map(E::relu, {value}));
     it.store(it.at(sums, {blocks, j}), it.sum_by_block(value, {row}, blocks));

@@ -32,7 +32,7 @@ Kernel product(const std::string& name, bool transposed_x, bool transposed_w, co
 Kernel product_of_panels(const std::string& name, const Dim& columns) {
     Builder it(name);
     const AxisId i = it.axis("i", m), j = it.axis("j", columns), d = it.axis("d", k);
-    const int panel = panel_columns(columns);
+    const int panel = panel_columns(columns, {});
     const int x = it.input("x", {m, k}), w = it.input("w", {columns + Dim(panel), k});
     const int y = it.output("y", {m, columns});
     const Access weight{.buffer = w, .strides = {{d, Dim(panel)}, {j, k * Dim(panel), panel}}};

@@ -9,6 +9,8 @@ using E = Elementwise;
 
 namespace {
 
+constexpr int kRowBlocks = 32;  // that sums over rows are cut into
+
 const Dim m = "m", n = "n", b = "b";
 
 Kernel softmax(const std::string& name, const Dim& keys) {

@@ -33,7 +33,7 @@ TEST_CASE("each kernel is defined in one source and declared where programs call
             CAPTURE(kernel.name);
             int defined = 0;
             for (const emit::File& part : parts)
-                defined += file_has(part, emit::cpp_kernel(kernel));
+                defined += file_has(part, emit::cpp_kernel(kernel, {}));
             CHECK(defined == 1);
             CHECK(file_has(parts[0], "void " + kernel.name + "("));
         }

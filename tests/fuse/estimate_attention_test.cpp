@@ -86,37 +86,37 @@ TEST_CASE("small causal attention is faster in plain ops, large attention as one
         for (std::int64_t length : {16, 32, 64}) {  // one kernel took 1.3 to 1.7 times as long
             CAPTURE(length);
             work.queries = work.keys = length;
-            CHECK(estimate_attention(work).prefers_plain());
+            CHECK(estimate_attention(work, {}).prefers_plain);
         }
         for (std::int64_t length : {192, 256, 1024}) {  // 0.4 to 0.9
             CAPTURE(length);
             work.queries = work.keys = length;
-            CHECK(!estimate_attention(work).prefers_plain());
+            CHECK(!estimate_attention(work, {}).prefers_plain);
         }
         work.gradient = false;
         for (std::int64_t length : {64, 256}) {
             work.queries = work.keys = length;
-            CHECK(!estimate_attention(work).prefers_plain());
+            CHECK(!estimate_attention(work, {}).prefers_plain);
         }
     }
 }
 
 TEST_CASE("estimates grow with every size, and by more in plain ops where pairs are many") {
     const AttentionWork work = work_of(Score::dot_product);
-    const fuse::AttentionEstimate before = estimate_attention(work);
+    const fuse::AttentionEstimate before = estimate_attention(work, {});
     for (std::int64_t AttentionWork::* size :
          {&AttentionWork::batch, &AttentionWork::heads, &AttentionWork::queries,
           &AttentionWork::keys, &AttentionWork::value_width}) {
         AttentionWork larger = work;
         larger.*size *= 2;
-        CHECK(estimate_attention(larger).plain > before.plain);
-        CHECK(estimate_attention(larger).fused > before.fused);
+        CHECK(estimate_attention(larger, {}).plain > before.plain);
+        CHECK(estimate_attention(larger, {}).fused > before.fused);
     }
     AttentionWork four = work, eight = work;
     four.queries = four.keys = 4096;
     eight.queries = eight.keys = 8192;
-    CHECK(estimate_attention(eight).plain / estimate_attention(four).plain > 3.9);
-    CHECK(estimate_attention(four).plain > 2 * estimate_attention(four).fused);
+    CHECK(estimate_attention(eight, {}).plain / estimate_attention(four, {}).plain > 3.9);
+    CHECK(estimate_attention(four, {}).plain > 2 * estimate_attention(four, {}).fused);
 }
 
 TEST_CASE("a program takes the faster form where its sizes are static, and says so") {

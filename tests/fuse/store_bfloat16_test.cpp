@@ -58,12 +58,14 @@ TEST_CASE("gradients of parameters stay float32, those of activations do not") {
 }
 
 TEST_CASE("weights that lie as they are have one copy, which products of both directions read") {
+    target::Target target;
+    target.lowering.weights = target::Weights::as_they_are;
     CompiledModel model = compile_model("m", "m.cpp", {},
                                         {{.name = "p",
                                           .graph = two_layers(),
                                           .gradients = Gradients::of_parameters_and_inputs,
-                                          .dtype = bf16,
-                                          .weights = lower::Weights::as_they_are}});
+                                          .dtype = bf16}},
+                                        target);
     const plan::Program& program = model.programs[0].plan;
     std::vector<int> readers;
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
@@ -128,13 +130,15 @@ Graph layers_with_attention(bool bias_of_pairs) {
 }
 
 int halves_of_attention(const Graph& graph, Gradients gradients, bool in_attention) {
+    target::Target target;
+    target.lowering.attention_in_bf16 = in_attention;
     const CompiledModel model = compile_model("m", "m.cpp", {},
                                               {{.name = "p",
                                                 .graph = graph,
                                                 .gradients = gradients,
                                                 .fusion = {true, AttentionForm::fused},
-                                                .dtype = bf16,
-                                                .attention_in_bf16 = in_attention}});
+                                                .dtype = bf16}},
+                                              target);
     int count = 0;
     for (const plan::Step& step : model.programs[0].plan.steps) {
         const kernel::Kernel& kernel = model.plan.kernels[std::size_t(step.kernel)];

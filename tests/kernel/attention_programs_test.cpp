@@ -245,14 +245,14 @@ TEST_CASE("the printed form of attention") {
 
 TEST_CASE("the schedule of tiles is data") {
     const Kernel kernel = attention_forward(attention_variants()[0]);
-    CHECK(kernel::print(kernel, kernel::tile_schedule(kernel)) == "tile q 64, tile k 64");
+    CHECK(kernel::print(kernel, kernel::tile_schedule(kernel, {})) == "tile q 64, tile k 64");
     const Kernel gradient = attention_backward(attention_variants()[0]);
-    CHECK(kernel::print(gradient, kernel::tile_schedule(gradient)) == "tile q 64, tile k 64");
+    CHECK(kernel::print(gradient, kernel::tile_schedule(gradient, {})) == "tile q 64, tile k 64");
     AttentionVariant narrow;
     narrow.width = 8, narrow.value_width = 16;
     const Kernel small = attention_forward(narrow);
-    CHECK(kernel::print(small, kernel::tile_schedule(small)) ==
+    CHECK(kernel::print(small, kernel::tile_schedule(small, {})) ==
           "tile q 64, tile k 64, or small ones of 16");
     narrow.queries = 100;
-    CHECK(kernel::tile_schedule(attention_forward(narrow)).small_tile == 0);
+    CHECK(kernel::tile_schedule(attention_forward(narrow), {}).small_tile == 0);
 }

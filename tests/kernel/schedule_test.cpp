@@ -12,7 +12,8 @@ using namespace fovea::test;
 
 TEST_CASE("the lanes go along the axis that is contiguous in the output") {
     const Kernel kernel = small_dense();
-    CHECK(print(kernel, contraction_schedule(kernel)) == "rows row, lanes out, tile 8 x 2 vectors");
+    CHECK(print(kernel, contraction_schedule(kernel, {})) ==
+          "rows row, lanes out, tile 8 x 2 vectors");
 }
 
 TEST_CASE("a transposed output swaps the operands") {
@@ -23,11 +24,11 @@ TEST_CASE("a transposed output swaps the operands") {
         b.store(b.at(y, {j, i}), b.contract(b.load(b.at(x, {i, k})), b.load(b.at(w, {j, k})), {k}));
     });
     const Kernel kernel = b.finish();
-    const ContractionSchedule schedule = contraction_schedule(kernel);
+    const ContractionSchedule schedule = contraction_schedule(kernel, {});
     CHECK(print(kernel, schedule) == "rows j, lanes i, tile 8 x 3 vectors");
     CHECK(as<Load>(kernel, schedule.a)->access.buffer == w);
 }
 
 TEST_CASE("what is no contraction is refused") {
-    CHECK_THROWS_AS(contraction_schedule(small_softmax()), InternalError);
+    CHECK_THROWS_AS(contraction_schedule(small_softmax(), {}), InternalError);
 }

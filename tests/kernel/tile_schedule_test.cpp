@@ -8,7 +8,7 @@ using namespace fovea::kernel;
 TEST_CASE("register tiles are no wider than their lanes, and leave registers for operands") {
     for (int lanes = 1; lanes <= 400; ++lanes) {
         CAPTURE(lanes);
-        const RegisterTile tile = register_tile(lanes);
+        const RegisterTile tile = register_tile(lanes, {});
         const int vectors = (lanes + 15) / 16;
         CHECK(tile.vectors <= vectors);
         if (vectors <= 5) CHECK(tile.vectors == vectors);
@@ -16,5 +16,5 @@ TEST_CASE("register tiles are no wider than their lanes, and leave registers for
         CHECK(sums >= 12);
         CHECK(sums + tile.vectors + 1 <= registers);  // a row of one operand, a value of the other
     }
-    CHECK(register_tile("lanes").rows * register_tile("lanes").vectors == 24);
+    CHECK(register_tile("lanes", {}).rows * register_tile("lanes", {}).vectors == 24);
 }

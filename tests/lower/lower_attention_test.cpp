@@ -78,13 +78,15 @@ class ProgramRun {
 };
 
 CompiledModel compiled(const test::AttentionCase& what, bool independent_tiles) {
+    target::Target target;
+    target.lowering.independent_tiles = independent_tiles;
     return compile_model("attention", "attention.cpp", {},
                          {{.name = "gradient",
                            .graph = what.graph,
                            .training = what.training,
                            .gradients = Gradients::of_parameters_and_inputs,
-                           .fusion = {true, AttentionForm::fused},
-                           .independent_tiles = independent_tiles}});
+                           .fusion = {true, AttentionForm::fused}}},
+                         target);
 }
 
 double error_of(const Array& got, const Array& expected) {

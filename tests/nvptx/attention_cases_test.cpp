@@ -28,7 +28,7 @@ class ProgramRun {
         : model_(model), program_(model.programs[0].plan), dims_(std::move(dims)) {
         std::vector<Kernel> tiles;
         for (const Kernel& kernel : model.plan.kernels) {
-            const bool is_tiled = emit::loops_over_tiles(kernel);
+            const bool is_tiled = kernel.form == kernel::Form::tiles;
             numbers_.push_back(is_tiled ? int(tiles.size()) : -1);
             if (is_tiled) tiles.push_back(kernel);
         }

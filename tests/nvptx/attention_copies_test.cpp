@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "codegen/emit/nvptx/tile_matrix_plan.h"
+#include "codegen/emit/nvptx/tiles/tile_matrix_plan.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
 #include "tests/nvptx/waits.h"
@@ -50,7 +50,7 @@ std::vector<Kernel> kernels_of_variant(const AttentionVariant& variant) {
 }
 
 std::string plan_text(const Kernel& kernel) {
-    return print(emit::nvptx::plan_tile_matrices(kernel));
+    return print(emit::nvptx::plan_tile_matrices(kernel, {}));
 }
 
 }  // namespace

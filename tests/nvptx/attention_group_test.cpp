@@ -2,8 +2,9 @@
 // odd lengths, schedules and the padding; each wait, arrival and fence is needed.
 #include <doctest/doctest.h>
 
-#include "codegen/emit/nvptx/attention_group_plan.h"
+#include "codegen/emit/nvptx/attention/attention_group_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/target/target.h"
 #include "tests/nvptx/group_variants.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
@@ -116,15 +117,18 @@ TEST_CASE("each wait, arrival and fence of attention by groups of warps is neede
 
 TEST_CASE("why attention is not for groups of warps is said") {
     const auto reason = [](const AttentionVariant& variant) {
-        return emit::nvptx::why_not_attention_group(forward(variant)).value_or("");
+        return emit::nvptx::why_not_attention_group(forward(variant), target::gpu_of("sm_90a"))
+            .value_or("");
     };
     CHECK(reason(group_variant("attention", 64, 128)) == "");
     CHECK(reason(group_variant("attention", 32, 64)) ==
           "it has rows of 32 elements, not of 64 or 128");
     const Kernel in_float = in_bfloat16(attention_forward(group_variant("attention", 64, 64)));
-    CHECK(emit::nvptx::why_not_attention_group(in_float) == "it has Q in memory as float32");
+    CHECK(emit::nvptx::why_not_attention_group(in_float, target::gpu_of("sm_90a")) ==
+          "it has Q in memory as float32");
     for (const Kernel& one : attention_gradients(group_variant("attention", 64, 64)))
-        CHECK(emit::nvptx::why_not_attention_group(in_bfloat16(one)).has_value());
+        CHECK(emit::nvptx::why_not_attention_group(in_bfloat16(one), target::gpu_of("sm_90a"))
+                  .has_value());
 }
 
 TEST_CASE("ptxas has nothing against attention by groups of warps") {

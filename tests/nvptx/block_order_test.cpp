@@ -7,8 +7,9 @@
 #include <set>
 
 #include "codegen/emit/nvptx/module.h"
-#include "codegen/emit/parameters.h"
+#include "codegen/kernel/parameters.h"
 #include "codegen/ptx/interpret.h"
+#include "codegen/target/target.h"
 #include "tests/kernel/attention_programs.h"
 
 using namespace fovea;
@@ -30,7 +31,10 @@ struct Place {
 
 /// The axes of the points and of the rows.
 BlockOrder order_of(const Kernel& kernel) {
-    BlockOrder order{.rows = -1, .tile_rows = kTile, .points = {}};
+    BlockOrder order{.rows = -1,
+                     .tile_rows = kTile,
+                     .points = {},
+                     .cached_bytes = target::gpu_of("sm_80").cached_bytes};
     for (const kernel::Node& node : kernel.nodes) {
         const auto* loop = std::get_if<kernel::Loop>(&node.operation);
         if (!loop) continue;
@@ -45,7 +49,7 @@ BlockOrder order_of(const Kernel& kernel) {
 /// numbers: an entry that stores them to the first buffer that it writes.
 std::vector<Place> places(const Kernel& kernel, std::int64_t batch, std::int64_t length) {
     const BlockOrder order = order_of(kernel);
-    emit::nvptx::ModuleBuilder builder("test", {"sm_80"});
+    emit::nvptx::ModuleBuilder builder("test", {target::gpu_of("sm_80")});
     Function f(builder.module(), kernel, "places", 32);
     Value* row = place_block(f, order);
     const auto written = std::find_if(kernel.buffers.begin(), kernel.buffers.end(),
@@ -67,7 +71,7 @@ std::vector<Place> places(const Kernel& kernel, std::int64_t batch, std::int64_t
     launch.grid = {std::uint32_t(blocks), 1, 1}, launch.block = {32, 1, 1};
     for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
         launch.arguments.push_back(ptx::argument(address));
-    for (const std::string& symbol : emit::symbols_of(kernel))
+    for (const std::string& symbol : kernel::symbols_of(kernel))
         launch.arguments.push_back(ptx::argument(symbol == "b" ? batch : length));
     ptx::interpret(ptx::parse(builder.finish()), "places", launch, memory);
     return found;

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "codegen/emit/nvptx/contraction_plan.h"
+#include "codegen/emit/nvptx/contraction/contraction_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
+#include "codegen/target/target.h"
 #include "tests/nvptx/mutation_subject.h"
 #include "tests/nvptx/waits.h"
 
@@ -19,7 +20,8 @@ namespace {
 constexpr auto kHalf = DType::bf16;
 
 emit::nvptx::ContractionPlan plan_of(const Kernel& kernel) {
-    return emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true});
+    return emit::nvptx::plan_contraction(kernel,
+                                         {.aligned = true, .target = target::gpu_of("sm_90a")});
 }
 
 struct RingProduct {
@@ -132,7 +134,7 @@ std::vector<Kernel> large_ring_products() {
 
 /// All schedules agree with the evaluator, in the same bits.
 void check_ring(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes) {
-    const Emitted emitted = emit_and_parse(kernels, "sm_90a", kAsForManyRows);
+    const Emitted emitted = emit_and_parse(kernels, as_for_many_rows("sm_90a"));
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
             CAPTURE(kernels[i].name);
@@ -179,7 +181,8 @@ TEST_CASE("operands that are no tensors of the GPU's copies pass as they did") {
     CHECK(print(small_products()[0], plan_of(small_products()[0])) ==
           "group, 64 x 64 x 64, 128 threads, 4 stages that overlap; a: i, depth inside, 8 at once "
           "in boxes; b: j, depth inside, 8 at once in boxes");
-    CHECK(!emit::nvptx::plan_contraction(small_products()[0], {.aligned = false, .wgmma = true})
+    CHECK(!emit::nvptx::plan_contraction(small_products()[0],
+                                         {.aligned = false, .target = target::gpu_of("sm_90a")})
                .copies_boxes());
 }
 
@@ -191,7 +194,7 @@ TEST_CASE("a contraction of boxes without one of its barriers, waits or arrivals
          {ring_product({.name = "rows", .columns = 512, .depth = depth, .transposed_w = true}),
           ring_product({.name = "columns", .columns = 512, .depth = depth})}) {
         CAPTURE(kernel.name);
-        const Waits waits = waits_of(emit_and_parse({kernel}, "sm_90a", kAsForManyRows), dims,
+        const Waits waits = waits_of(emit_and_parse({kernel}, as_for_many_rows("sm_90a")), dims,
                                      [&] { return Arrays(kernel, dims, 7, 11); });
         CHECK(waits.all > 10);
         for (const std::string& line : waits.unneeded) CHECK(line == "");

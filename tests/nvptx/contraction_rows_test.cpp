@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "codegen/emit/nvptx/contraction_plan.h"
+#include "codegen/emit/nvptx/contraction/contraction_plan.h"
 #include "codegen/kernel/builder.h"
+#include "codegen/target/target.h"
 #include "tests/nvptx/run_ptx.h"
 
 using namespace fovea;
@@ -107,7 +108,9 @@ TEST_CASE("the bits of a row do not depend on how many there are") {
     for (const char* architecture : {"sm_80", "sm_90a"}) {
         CAPTURE(architecture);
         // With so few blocks, more than 128 rows are many.
-        const Emitted emitted = emit_and_parse(kernels, architecture, {.blocks = 8});
+        target::Gpu target = target::gpu_of(architecture);
+        target.blocks = 8;
+        const Emitted emitted = emit_and_parse(kernels, target);
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             CAPTURE(kernels[i].name);
             const auto result = [&](std::int64_t rows) {
@@ -131,7 +134,9 @@ TEST_CASE("the bits of a row do not depend on how many there are") {
 
 TEST_CASE("products beside each other, or of a known number of rows, have one launch") {
     Kernel kernel = rows_product({.name = "static", .rows = 40});
-    CHECK(emit::nvptx::plan_contractions(kernel, {}).size() == 1);
+    CHECK(emit::nvptx::plan_contractions(kernel, {.target = target::gpu_of("sm_90")}).size() == 1);
     kernel = rows_product({.name = "wide", .columns = 1 << 15});
-    CHECK(emit::nvptx::plan_contractions(kernel, {.aligned = true, .wgmma = true}).size() == 1);
+    CHECK(emit::nvptx::plan_contractions(kernel,
+                                         {.aligned = true, .target = target::gpu_of("sm_90a")})
+              .size() == 1);
 }

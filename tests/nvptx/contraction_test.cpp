@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "codegen/emit/nvptx/contraction_plan.h"
+#include "codegen/emit/nvptx/contraction/contraction_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
+#include "codegen/target/target.h"
 #include "tests/emit/sample_kernels.h"
 #include "tests/nvptx/waits.h"
 
@@ -149,7 +150,7 @@ Kernel product_of_pairs(const std::string& name, std::int64_t columns, std::int6
 void check_on(const std::string& architecture, const std::vector<Kernel>& kernels,
               const std::vector<DimValues>& sizes, double tolerance) {
     CAPTURE(architecture);
-    const Emitted emitted = emit_and_parse(kernels, architecture, kAsForManyRows);
+    const Emitted emitted = emit_and_parse(kernels, as_for_many_rows(architecture));
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
             CAPTURE(kernels[i].name);
@@ -167,7 +168,7 @@ void check_on(const std::string& architecture, const std::vector<Kernel>& kernel
 void check_product_waits(const Kernel& kernel, const std::string& architecture) {
     CAPTURE(kernel.name);
     const DimValues dims{{"m", 40}, {"n", 50}, {"k", 200}, {"b", 2}};
-    const Waits waits = waits_of(emit_and_parse({kernel}, architecture, kAsForManyRows), dims,
+    const Waits waits = waits_of(emit_and_parse({kernel}, as_for_many_rows(architecture)), dims,
                                  [&] { return Arrays(kernel, dims, 7, 11); });
     CHECK(waits.all > 0);
     CHECK(waits.unneeded.empty());
@@ -191,7 +192,8 @@ TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
     const std::vector<Kernel> all = large_products();
     for (const Kernel& kernel : all) {
         CAPTURE(kernel.name);
-        const auto plan = emit::nvptx::plan_contraction(kernel, {});
+        const auto plan =
+            emit::nvptx::plan_contraction(kernel, {.target = target::gpu_of("sm_90")});
         CHECK(plan.tile_rows == 128);
         CHECK(plan.tile_columns == 128);
     }
@@ -207,7 +209,8 @@ TEST_CASE("contractions in PTX exchange the pairs of prepared weights") {
                                          product_of_pairs("pairs_20", 20, 136),
                                          product_of_pairs("pairs_520", 520, 72)};
     for (const Kernel& kernel : kernels)
-        CHECK(emit::nvptx::plan_contraction(kernel, {}).b.in_pairs);
+        CHECK(
+            emit::nvptx::plan_contraction(kernel, {.target = target::gpu_of("sm_90")}).b.in_pairs);
     const std::vector<DimValues> sizes{{{"m", 0}, {"k", 0}}, {{"m", 33}, {"k", 0}}};
     for (const char* architecture : {"sm_80", "sm_90a"}) {
         check_on(architecture, kernels, sizes, 3e-6);
@@ -224,15 +227,18 @@ TEST_CASE("contractions by wgmma agree with the evaluator") {
     check_on("sm_90a", kernels, product_sizes(), 3e-6);
     kernels = group_products();
     for (const Kernel& kernel : kernels)
-        CHECK(emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}).form ==
-              emit::nvptx::ContractionForm::group);
+        CHECK(emit::nvptx::plan_contraction(kernel,
+                                            {.aligned = true, .target = target::gpu_of("sm_90a")})
+                  .form == emit::nvptx::ContractionForm::group);
     check_on("sm_90a", kernels, product_sizes(), 1. / 64);
     kernels = very_large_products();
     for (const Kernel& kernel : kernels)
-        CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true}))
+        CHECK(print(kernel, emit::nvptx::plan_contraction(
+                                kernel, {.aligned = true, .target = target::gpu_of("sm_90a")}))
                   .starts_with("group, 128 x 256 x 64, 256 threads, 4 stages that overlap"));
     for (const Kernel& kernel : kernels)
-        CHECK(!emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = true})
+        CHECK(!emit::nvptx::plan_contraction(kernel,
+                                             {.aligned = true, .target = target::gpu_of("sm_90a")})
                    .copies_boxes());
     check_on("sm_90a", kernels, {{{"m", 40}, {"k", 0}}}, 3e-6);
 }
@@ -240,7 +246,8 @@ TEST_CASE("contractions by wgmma agree with the evaluator") {
 TEST_CASE("how a contraction is cut is chosen from static sizes") {
     const auto plan = [](const Product& p) {
         const Kernel kernel = product(p);
-        return print(kernel, emit::nvptx::plan_contraction(kernel, {}));
+        return print(kernel,
+                     emit::nvptx::plan_contraction(kernel, {.target = target::gpu_of("sm_90")}));
     };
     CHECK(plan({.name = "symbolic"}) ==
           "scalar, 64 x 64 x 16, 256 threads, 4 stages; a: i, it inside, 1 at once; "
@@ -257,12 +264,13 @@ TEST_CASE("how a contraction is cut is chosen from static sizes") {
           "matrix, 128 x 128 x 32, 256 threads, 4 stages; a: i, depth inside, 8 at once; "
           "b: j, depth inside, 4 at once through registers");
     const Kernel gradient = group_products()[0];
-    CHECK(print(gradient,
-                emit::nvptx::plan_contraction(gradient, {.aligned = true, .wgmma = true})) ==
+    CHECK(print(gradient, emit::nvptx::plan_contraction(
+                              gradient, {.aligned = true, .target = target::gpu_of("sm_90a")})) ==
           "group, 64 x 64 x 64, 128 threads, 3 stages; a: i, it inside, 8 at once; "
           "b: j, it inside, 4 at once through registers");
     const Kernel kernel = weighted_rows("rows", false);
-    CHECK(print(kernel, emit::nvptx::plan_contraction(kernel, {})) == "vector");
+    CHECK(print(kernel, emit::nvptx::plan_contraction(
+                            kernel, {.target = target::gpu_of("sm_90")})) == "vector");
 }
 
 TEST_CASE("what is no contraction is refused with the reason") {
@@ -302,7 +310,7 @@ TEST_CASE("a row's bits of products in PTX do not depend on the rows beside it")
     std::vector<Kernel> kernels = {
         product({.name = "floats"}),
         product({.name = "halves", .x = DType::bf16, .w = DType::bf16, .halves = true})};
-    const Emitted emitted = emit_and_parse(kernels, "sm_90", kAsForManyRows);
+    const Emitted emitted = emit_and_parse(kernels, as_for_many_rows("sm_90"));
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         DimValues dims{{"m", 70}, {"n", 40}, {"k", 70}};
         Arrays all(kernels[i], dims, 7, 5);

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <bit>
 
-#include "codegen/emit/nvptx/contraction_plan.h"
+#include "codegen/emit/nvptx/contraction/contraction_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
 #include "codegen/ptx/half.h"
+#include "codegen/target/target.h"
 #include "tests/emit/sample_kernels.h"
 #include "tests/nvptx/waits.h"
 
@@ -21,7 +22,8 @@ namespace {
 constexpr double kSumTolerance = 3e-6;  // sums are float32
 
 emit::nvptx::ContractionPlan tf_plan_of(const Kernel& kernel, bool wgmma = false) {
-    return emit::nvptx::plan_contraction(kernel, {.aligned = true, .wgmma = wgmma});
+    return emit::nvptx::plan_contraction(
+        kernel, {.aligned = true, .target = target::gpu_of(wgmma ? "sm_90a" : "sm_90")});
 }
 
 struct TfProduct {
@@ -90,7 +92,7 @@ void round_operands(const Kernel& kernel, Arrays& arrays) {
 void check_tf(const std::vector<Kernel>& kernels, const std::vector<DimValues>& sizes,
               const std::string& architecture) {
     CAPTURE(architecture);
-    const Emitted emitted = emit_and_parse(kernels, architecture, kAsForManyRows);
+    const Emitted emitted = emit_and_parse(kernels, as_for_many_rows(architecture));
     for (std::size_t i = 0; i < kernels.size(); ++i)
         for (const DimValues& dims : sizes) {
             CAPTURE(kernels[i].name);
@@ -163,8 +165,8 @@ TEST_CASE("how products of tf32 are cut, and why not by wgmma") {
           "an operand of tf32 has no tensor map");
     CHECK(why_not({.name = "narrow", .columns = 20, .depth = 68, .transposed_w = true}) ==
           "a tile is smaller than 64 x 64");
-    const auto anywhere =
-        emit::nvptx::plan_contraction(tf_group_products()[0], {.aligned = false, .wgmma = true});
+    const auto anywhere = emit::nvptx::plan_contraction(
+        tf_group_products()[0], {.aligned = false, .target = target::gpu_of("sm_90a")});
     CHECK(why_not_group(tf_group_products()[0], anywhere) == "buffers are not aligned to 16 bytes");
     CHECK(!anywhere.copies_boxes());
     const Kernel rows = tf_product({.name = "rows", .columns = 72, .depth = 68});
@@ -180,7 +182,7 @@ TEST_CASE("how products of tf32 are cut, and why not by wgmma") {
 TEST_CASE("PTX says which form products of tf32 have") {
     const std::vector<Kernel> kernels = {tf_group_products()[0], tf_product({.name = "rows"})};
     const auto form = [&](const char* architecture, std::size_t kernel) {
-        return emit::emit_ptx(kernels, architecture, kAsForManyRows)
+        return emit::emit_ptx(kernels, as_for_many_rows(architecture))
             .kernels[kernel]
             .launches[0]
             .form;
@@ -197,7 +199,7 @@ TEST_CASE("a contraction of tf32 without one of its barriers or waits is noticed
     const DimValues dims{{"m", 72}, {"n", 50}, {"k", 57}};
     const auto check_waits = [&](const Kernel& kernel, const std::string& architecture) {
         CAPTURE(kernel.name);
-        const Waits waits = waits_of(emit_and_parse({kernel}, architecture, kAsForManyRows), dims,
+        const Waits waits = waits_of(emit_and_parse({kernel}, as_for_many_rows(architecture)), dims,
                                      [&] { return Arrays(kernel, dims, 7, 11); });
         CHECK(waits.all > 0);
         for (const std::string& line : waits.unneeded) CHECK(line == "");

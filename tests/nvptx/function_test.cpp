@@ -9,6 +9,7 @@
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/kernel/builder.h"
 #include "codegen/ptx/interpret.h"
+#include "codegen/target/target.h"
 
 using namespace fovea;
 using namespace fovea::kernel;
@@ -36,7 +37,7 @@ Scaled scaled(kernel::Reduction reduction) {
 /// Runs an entry of one block with x = 1, -2, 3, -4, …; returns y.
 std::vector<float> run(const Scaled& scaled, int threads, std::size_t size,
                        const std::function<void(Function&)>& write) {
-    ModuleBuilder builder("test", {"sm_80"});
+    ModuleBuilder builder("test", {target::gpu_of("sm_80")});
     Function function(builder.module(), scaled.kernel, "scaled", threads);
     write(function);
     function.finish();
@@ -146,7 +147,7 @@ TEST_CASE("loops carry values, and may have no turns") {
 
 TEST_CASE("two entries of one name are refused") {
     const Scaled one = scaled(kernel::Reduction::sum);
-    ModuleBuilder builder("test", {"sm_80"});
+    ModuleBuilder builder("test", {target::gpu_of("sm_80")});
     Function first(builder.module(), one.kernel, "scaled", 32);
     first.finish();
     CHECK_THROWS_WITH_AS(Function(builder.module(), one.kernel, "scaled", 32),

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "codegen/emit/nvptx/attention_group_plan.h"
+#include "codegen/emit/nvptx/attention/attention_group_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/target/target.h"
 #include "tests/nvptx/group_variants.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/run_ptx.h"
@@ -110,7 +111,7 @@ TEST_CASE("waits and fences of gradients by groups of warps are needed") {
 TEST_CASE("why gradients of attention are not for groups of warps is said") {
     const auto reason = [](const AttentionVariant& variant) {
         const Kernel part = gradients(variant)[0];
-        return emit::nvptx::why_not_attention_group(part).value_or("");
+        return emit::nvptx::why_not_attention_group(part, target::gpu_of("sm_90a")).value_or("");
     };
     CHECK(reason(group_variant("attention", 64, 128)) == "");
     CHECK(reason(group_variant("attention", 32, 64)) ==

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "codegen/emit/parameters.h"
+#include "codegen/kernel/parameters.h"
 #include "codegen/kernel/same_kernel.h"
 #include "tests/nvptx/model_kernels.h"
 #include "tests/nvptx/run_ptx.h"
@@ -58,7 +58,7 @@ DimValues sizes_of(const Kernel& kernel, std::int64_t more) {
     };
     for (const kernel::Buffer& buffer : kernel.buffers)
         for (const Dim& dim : buffer.shape) add(dim);
-    for (const std::string& symbol : emit::symbols_of(kernel)) symbols.insert(symbol);
+    for (const std::string& symbol : kernel::symbols_of(kernel)) symbols.insert(symbol);
     std::int64_t next = 3;
     for (const std::string& symbol : symbols) {
         result[symbol] = symbol == "batch" ? 2 : next + more;
@@ -72,7 +72,7 @@ DimValues sizes_of(const Kernel& kernel, std::int64_t more) {
 TEST_CASE("every kernel of every model has a form in PTX") {
     for (const ModelKernels& model : all_model_kernels())
         for (const Kernel& kernel : model.kernels) {
-            const auto reason = emit::why_not_ptx(kernel);
+            const auto reason = emit::why_not_ptx(kernel, target::gpu_of("sm_90"));
             CHECK_MESSAGE(!reason, model.model, " ", model.variant, ": ", kernel.name, ": ",
                           reason.value_or(""));
         }

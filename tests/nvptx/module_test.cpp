@@ -6,6 +6,7 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/emit/nvptx/module.h"
+#include "codegen/target/target.h"
 #include "tests/emit/sample_kernels.h"
 #include "tests/kernel/attention_programs.h"
 
@@ -28,10 +29,10 @@ void add_call(llvm::Module& module, const std::string& name) {
 }  // namespace
 
 TEST_CASE("a function that LLVM does not know is refused") {
-    ModuleBuilder known("known", {"sm_90"});
+    ModuleBuilder known("known", {target::gpu_of("sm_90")});
     add_call(known.module(), "llvm.nvvm.barrier0");
     CHECK(known.finish().find("bar.sync") != std::string::npos);
-    ModuleBuilder unknown("unknown", {"sm_90"});
+    ModuleBuilder unknown("unknown", {target::gpu_of("sm_90")});
     add_call(unknown.module(), "llvm.nvvm.barrier7");
     CHECK_THROWS_WITH_AS(unknown.finish(), "LLVM does not know llvm.nvvm.barrier7", InternalError);
 }
@@ -72,7 +73,7 @@ TEST_CASE("what architectures share is what LLVM writes for each by itself") {
     for (const kernel::Kernel& kernel : sample_bfloat16_contractions()) kernels.push_back(kernel);
     kernels.push_back(attention_forward(readable_attention()));
     const std::vector<std::string>& architectures = emit::ptx_architectures();
-    const std::vector<emit::PtxModule> modules = emit::emit_ptx(kernels, architectures);
+    const std::vector<emit::PtxModule> modules = emit::emit_ptx(kernels, target::gpu_target().gpus);
     for (std::size_t i = 0; i < modules.size(); ++i)
         CHECK(modules[i].text == emit::emit_ptx(kernels, architectures[i]).text);
 }

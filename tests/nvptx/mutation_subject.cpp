@@ -42,7 +42,7 @@ void try_all(std::vector<Trial>& trials) {
 
 MutationSubject::MutationSubject(const kernel::Kernel& kernel, const std::string& architecture,
                                  std::vector<MutationRun> runs, double tolerance)
-    : emitted_(emit_and_parse({kernel}, architecture, kAsForManyRows)),
+    : emitted_(emit_and_parse({kernel}, as_for_many_rows(architecture))),
       lines_(lines_of(emitted_.ptx.text)),
       runs_(std::move(runs)) {
     for (const MutationRun& run : runs_) {

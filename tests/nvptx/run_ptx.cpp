@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "codegen/emit/parameters.h"
+#include "codegen/kernel/parameters.h"
 #include "tests/random_seed.h"
 
 namespace fovea::test {
@@ -58,11 +58,20 @@ std::array<std::byte, 128> tensor_map(const emit::TensorMap& from, const Kernel&
 
 }  // namespace
 
-Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& architecture,
-                       const emit::PtxOptions& options) {
-    Emitted result{kernels, emit::emit_ptx(kernels, architecture, options), {}};
+Emitted emit_and_parse(const std::vector<Kernel>& kernels, const target::Gpu& target) {
+    Emitted result{kernels, emit::emit_ptx(kernels, target), {}};
     result.module = ptx::parse(result.ptx.text);
     return result;
+}
+
+Emitted emit_and_parse(const std::vector<Kernel>& kernels, const std::string& architecture) {
+    return emit_and_parse(kernels, target::gpu_of(architecture));
+}
+
+target::Gpu as_for_many_rows(const std::string& architecture) {
+    target::Gpu target = target::gpu_of(architecture);
+    target.blocks = 1;
+    return target;
 }
 
 void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, Arrays& arrays,
@@ -80,9 +89,9 @@ void run_ptx(const Emitted& emitted, std::size_t number, const DimValues& dims, 
                                 : memory.add(std::span<const std::byte>(host, bytes)));
         arguments.push_back(ptx::argument(addresses.back()));
     }
-    for (const std::string& symbol : emit::symbols_of(kernel))
+    for (const std::string& symbol : kernel::symbols_of(kernel))
         arguments.push_back(ptx::argument(dims.at(symbol)));
-    if (emit::draws(kernel))
+    if (kernel::draws(kernel))
         arguments.push_back(ptx::argument(memory.add(std::span<const std::uint64_t>(draw))));
     for (int site : kernel::sites_of(kernel))
         arguments.push_back(ptx::argument(std::int64_t(site)));

@@ -10,6 +10,7 @@
 #include "codegen/emit/ptx_module.h"
 #include "codegen/kernel/evaluate.h"
 #include "codegen/ptx/interpret.h"
+#include "codegen/target/target.h"
 #include "tests/emit/arrays.h"
 
 namespace fovea::test {
@@ -20,12 +21,12 @@ struct Emitted {
     emit::PtxModule ptx;
     ptx::Module module;
 };
+Emitted emit_and_parse(const std::vector<kernel::Kernel>& kernels, const target::Gpu& target);
 Emitted emit_and_parse(const std::vector<kernel::Kernel>& kernels,
-                       const std::string& architecture = "sm_90",
-                       const emit::PtxOptions& options = {});
+                       const std::string& architecture = "sm_90");
 
 /// Products as for many rows, whatever their number: tests of large tiles take few.
-inline const emit::PtxOptions kAsForManyRows = {.blocks = 1};
+target::Gpu as_for_many_rows(const std::string& architecture);
 
 /// Runs all launches of a kernel on the arrays, with the seed and step of check_against_evaluator;
 /// throws ptx::Fault for what the interpreter finds wrong, more instructions of a warp included.

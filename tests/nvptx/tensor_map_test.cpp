@@ -6,6 +6,7 @@
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/emit/nvptx/tensor_map.h"
 #include "codegen/kernel/builder.h"
+#include "codegen/target/target.h"
 #include "tests/nvptx/run_ptx.h"
 
 using namespace fovea;
@@ -92,7 +93,7 @@ void write(Function& f) {
 
 TEST_CASE("boxes of a tensor pass through a ring") {
     const Kernel kernel = doubled();
-    ModuleBuilder builder("test", {"sm_90a"});
+    ModuleBuilder builder("test", {target::gpu_of("sm_90a")});
     Function f(builder.module(), kernel, "doubled", 64, {map_of_x()});
     write(f);
     f.finish();
@@ -136,7 +137,7 @@ TEST_CASE("maps that the driver would not take are refused") {
     CHECK(reason([](TensorMap& map) { map.axes[0].box = 12, map.swizzle = 32; }) ==
           "a row of its box has 48 bytes, and the swizzle 32");
     CHECK(reason([](TensorMap& map) { map.swizzle = 16; }) == "no swizzle has 16 bytes");
-    ModuleBuilder builder("test", {"sm_90a"});
+    ModuleBuilder builder("test", {target::gpu_of("sm_90a")});
     TensorMap apart = map_of_x();
     apart.axes[0].stride = 2;
     CHECK_THROWS_WITH_AS(

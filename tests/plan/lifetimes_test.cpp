@@ -37,7 +37,7 @@ plan::Program chain() {
 
 TEST_CASE("a buffer lives from the phase that writes it to the last that reads it") {
     plan::Program program = chain();
-    plan::form_phases(program, {copy_kernel("copy", "n")});
+    plan::form_phases(program, {copy_kernel("copy", "n")}, 8);
     plan::set_lifetimes(program, {copy_kernel("copy", "n")});
     CHECK(program.tensors[2].first == 0);
     CHECK(program.tensors[2].last == 1);

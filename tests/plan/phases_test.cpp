@@ -24,7 +24,7 @@ std::vector<Copies> phases_of(const Copies& copies) {
     plan::Program program;
     for (const std::vector<int>& copy : copies)
         program.steps.push_back({.kernel = 0, .name = "copy", .arguments = copy});
-    plan::form_phases(program, {copy_of_x()});
+    plan::form_phases(program, {copy_of_x()}, 8);
     std::vector<Copies> phases;
     for (const plan::Step& step : program.steps) {
         phases.resize(std::size_t(step.phase) + 1);

@@ -37,7 +37,7 @@ std::string chosen_at(std::int64_t length) {
     const LoadedModel model = load_model(kScores + ":alibi_soft_cap", {});
     const CompiledModel compiled =
         compile(model, {runner_program(model, true, false, {true, fovea::AttentionForm::fused})});
-    return chosen_form(compiled.programs[0], {{"batch", 4}, {"len", length}});
+    return chosen_form(compiled, {{"batch", 4}, {"len", length}});
 }
 
 /// What `fovea compare` with these arguments writes as JSON.
@@ -102,9 +102,9 @@ TEST_CASE("the chosen form follows the sizes") {
     const LoadedModel block = load_model(FOVEA_SOURCE_DIR "/models/lessons/block.cpp:block", {});
     const CompiledModel compiled =
         compile(block, {runner_program(block, true, false, {true, fovea::AttentionForm::fused})});
-    const std::string small = chosen_form(compiled.programs[0], {{"batch", 4}, {"len", 16}});
+    const std::string small = chosen_form(compiled, {{"batch", 4}, {"len", 16}});
     CHECK((small == "on" || small == "mixed"));  // other ops are fused whatever the sizes
-    CHECK(chosen_form(compiled.programs[0], {{"batch", 4}, {"len", 2048}}) == "on");
+    CHECK(chosen_form(compiled, {{"batch", 4}, {"len", 2048}}) == "on");
 }
 
 TEST_CASE("fusion pays from where it stays the faster") {

@@ -13,6 +13,7 @@
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/device/bench_gpu.h"
 #include "tools/fovea/progress.h"
+#include "tools/fovea/schedule_option.h"
 
 namespace fovea::tool {
 
@@ -32,6 +33,7 @@ po::options_description bench_options() {
     add("turns",
         "with --target cuda: a line of JSON says what is next, and a line of standard input\n"
         "how many runs to answer with a list of milliseconds; a blank one goes on to the next");
+    add_schedule_option(options);
     add("json", text("F"), "write the measurements as JSON");
     add("svg", text("F"), "draw them below the machine's roofline");
     return options;
@@ -52,7 +54,8 @@ int bench_on_gpu(const Arguments& given) {
     if (given.has("suite")) suite = given.choice("suite", {"contraction", "attention", "models"});
     if (given.has("svg")) throw UserError("--svg draws the roofline of --target cpu alone");
     const bool in_turns = given.has("turns");
-    const GpuBench bench = bench_gpu(cuda_target(), suite, {given.has("quick"), in_turns});
+    const GpuBench bench =
+        bench_gpu(cuda_target(), suite, {given.has("quick"), in_turns, targets_of(given).gpu});
     if (in_turns) return 0;
     fmt::print("{}", bench.table());
     if (given.has("json")) runtime::write_file_atomically(given.text("json"), bench.json());
@@ -82,7 +85,7 @@ int bench_command(const std::vector<std::string>& arguments) {
         std::fflush(stdout);
     };
     Progress::show("measuring what this machine can do");
-    Bench bench(given.has("quick"), print_row);
+    Bench bench(given.has("quick"), targets_of(given).cpu, print_row);
     Progress::clear();
     fmt::print("{}", machine_line(bench.machine()));
     std::fflush(stdout);

@@ -14,6 +14,7 @@
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/schedule_option.h"
 
 namespace fovea::tool {
 
@@ -101,6 +102,7 @@ int build_command(const std::vector<std::string>& arguments) {
         "cuda: with kernels for GPUs, too, as PTX; the program's --device cuda runs them");
     add_fusion_option(options);
     add_isa_option(options);
+    add_schedule_option(options);
     add_settings_option(options);
     Arguments given(
         {"build", "MODEL",
@@ -123,6 +125,7 @@ int build_command(const std::vector<std::string>& arguments) {
         throw UserError(fmt::format("cannot write '{}': {}", output, error.message()));
     find_compiler();
     LoadedModel model = load_model(given.model(), given.settings());
+    model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;
     const CompiledModel compiled = compile(model, built_programs(model, fusion));

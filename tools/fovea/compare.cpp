@@ -11,6 +11,7 @@
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compare/compare_report.h"
 #include "tools/fovea/progress.h"
+#include "tools/fovea/schedule_option.h"
 
 namespace fovea::tool {
 
@@ -25,6 +26,7 @@ po::options_description compare_options() {
     add("threads", text("N"), "one per core by default");
     add("json", text("F"), "write the rows as JSON");
     add("svg", text("F"), "draw time, peak memory and the bytes that are counted");
+    add_schedule_option(options);
     add_settings_option(options);
     return options;
 }
@@ -99,7 +101,8 @@ int compare_command(const std::vector<std::string>& arguments) {
     const std::string& name = given.model();
     const Sweep sweep = sweep_of(given);
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
-    const LoadedModel model = load_model(name, given.settings());
+    LoadedModel model = load_model(name, given.settings());
+    model.targets = targets_of(given);
     const FormComparison forms(model);
     Comparison comparison{.model = model.entry.name,
                           .program = forms.program(),

@@ -12,6 +12,7 @@
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/schedule_option.h"
 
 namespace fovea::tool {
 
@@ -54,6 +55,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
     add_fusion_option(options);
     add_isa_option(options);
+    add_schedule_option(options);
     add_settings_option(options);
     Arguments given({"generate", "MODEL",
                      "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/CMakeLists.txt and DIR/fovea, a\n"
@@ -68,6 +70,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings(), is_ptx ? bf16 : f32);
+    model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion),
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);

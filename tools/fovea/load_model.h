@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/plan/plan.h"
+#include "codegen/target/target.h"
 #include "dsl/model_entry.h"
 
 namespace fovea::tool {
@@ -17,6 +18,7 @@ struct LoadedModel {
     Graph graph;                          // of the main function
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
     bool tf32 = false;         // with f32: products on a GPU round their operands to tf32
+    target::Targets targets{};  // that it may be compiled for
 };
 
 /// How the setting `dtype` keeps weights and activations in memory, where it is among the values:

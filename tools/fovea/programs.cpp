@@ -88,27 +88,16 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
     return requests;
 }
 
-ProgramRequest for_gpus(ProgramRequest request) {
-    request.row_blocks = kGpuRowBlocks;
-    request.attention_in_bf16 = true;
-    request.weights = lower::Weights::as_they_are;
-    request.independent_tiles = true;
-    return request;
-}
-
 CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests,
                       Kernels kernels) {
+    const bool on_gpu = kernels == Kernels::of_gpu;
     for (ProgramRequest& request : requests) {
         request.dtype = model.dtype;
-        if (kernels == Kernels::of_cpu) {
-            request.product_blocks = kernel::kProductBlocks;
-            continue;
-        }
-        request = for_gpus(std::move(request));
-        request.tf32 = model.tf32;
+        request.tf32 = on_gpu && model.tf32;
     }
     CompiledModel compiled =
-        compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests));
+        compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests),
+                      on_gpu ? model.targets.gpu : model.targets.cpu);
     if (kernels == Kernels::of_cpu) {
         plan::share_statistics(compiled.plan);
         for (std::size_t i = 0; i < compiled.programs.size(); ++i)

@@ -34,10 +34,8 @@ void add_fusion_option(po::options_description& options);
 bool has_gradient(const Graph& graph);
 bool has_dropout(const Graph& graph);
 
-/// `request` as GPUs take it.
-ProgramRequest for_gpus(ProgramRequest request);
-
-/// `compile_model` of these programs for this machine's cores, or for GPUs.
+/// `compile_model` of these programs for this machine's cores, or for GPUs, as the model's targets
+/// are described.
 enum class Kernels { of_cpu, of_gpu };
 CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests,
                       Kernels kernels = Kernels::of_cpu);

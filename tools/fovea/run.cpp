@@ -14,6 +14,7 @@
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
 #include "tools/fovea/run_reference.h"
+#include "tools/fovea/schedule_option.h"
 
 namespace fovea::tool {
 
@@ -39,6 +40,7 @@ po::options_description run_options() {
     add_target_options(options);
     add_fusion_option(options);
     add("threads", number(), "one per core by default");
+    add_schedule_option(options);
     add_settings_option(options);
     return options;
 }
@@ -82,6 +84,7 @@ int run_command(const std::vector<std::string>& arguments) {
     std::optional<SafetensorsFile> weights;
     if (given.has("weights")) weights = runtime::read_safetensors(given.text("weights"));
     LoadedModel model = load_model(given.model(), given.settings(), unset_dtype(target));
+    model.targets = targets_of(given);
     if (request.gradients && !has_gradient(model.graph))
         throw UserError(fmt::format("{} has no output with a gradient, or nothing to take it by",
                                     model.entry.name));

@@ -20,13 +20,15 @@
 #include "tools/fovea/device/ptx_resources.h"
 #include "tools/fovea/plan_table.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule_text.h"
 
 namespace fovea::tool {
 
 namespace {
 
 const std::vector<std::string> kStages = {"graph",   "grouped", "gradient", "optimized", "fused",
-                                          "kernels", "plan",    "cpp",      "ptx"};
+                                          "kernels", "plan",    "schedule", "cpp",       "ptx"};
 
 bool is_graph_stage(const std::string& stage) {
     return stage == "graph" || stage == "grouped" || stage == "gradient" || stage == "optimized";
@@ -78,15 +80,16 @@ std::string kernels_text(const plan::Model& model) {
 }
 
 /// The form of each attention, and the one that a build with these sizes static takes.
-std::string attention_text(const std::vector<AttentionChoice>& choices, const SampleDims& dims) {
+std::string attention_text(const std::vector<AttentionChoice>& choices, const SampleDims& dims,
+                           const target::AttentionChoices& target) {
     std::string text;
     for (const AttentionChoice& choice : choices) {
         const fuse::AttentionWork work =
             choice.work_at([&](const Dim& dim) { return value_of(dim, dims); });
-        const fuse::AttentionEstimate estimate = fuse::estimate_attention(work);
+        const fuse::AttentionEstimate estimate = fuse::estimate_attention(work, target);
         text += fmt::format("attention   {}: {}; {}: with static sizes {}\n", choice.place,
                             choice.fused ? "one kernel" : "plain ops", text_of(work, estimate),
-                            estimate.prefers_plain() ? "plain ops" : "one kernel");
+                            estimate.prefers_plain ? "plain ops" : "one kernel");
     }
     return text;
 }
@@ -99,7 +102,8 @@ std::string cpp_text(const plan::Model& model) {
 
 /// The table of what the kernels take stands above them.
 std::string ptx_text(const plan::Model& model, const std::string& architecture) {
-    const emit::PtxModule module = emit::emit_ptx(model.kernels, architecture);
+    const emit::PtxModule module =
+        emit::emit_ptx(model.kernels, target::gpu_of(model.target, architecture));
     return resource_table(module) + module.text;
 }
 
@@ -126,8 +130,9 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     if (stage == "plan") {
         const SampleDims dims = sample_dims(compiled.plan, given.sizes());
         return plan_table(compiled.plan, program.plan, dims) +
-               attention_text(program.attentions, dims);
+               attention_text(program.attentions, dims, compiled.plan.target.lowering.attention);
     }
+    if (stage == "schedule") return schedule_text(compiled.plan, given.text_or("arch", ""));
     if (stage == "ptx") return ptx_text(compiled.plan, given.text_or("arch", "sm_90"));
     return cpp_text(compiled.plan);
 }
@@ -135,16 +140,17 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
 /// What each run of a pass changed. The last three make something else of the graph, which is all
 /// new: its groups, kernels or steps.
 std::string changes_text(
-    const ProgramRequest& request, const std::string& name,
+    const ProgramRequest& request, const target::Target& target, const std::string& name,
     const std::function<std::string(const std::string& stage)>& text_of_stage) {
     std::string text;
     std::vector<std::string> names;
-    watch_passes(request, [&](const PassRecord& pass, const Graph& before, const Graph& after) {
-        if (std::find(names.begin(), names.end(), pass.name) == names.end())
-            names.push_back(pass.name);
-        if (pass.name == name)
-            text += fmt::format("{}: {}\n{}", name, pass.reason, print_changes(before, after));
-    });
+    watch_passes(
+        request, target, [&](const PassRecord& pass, const Graph& before, const Graph& after) {
+            if (std::find(names.begin(), names.end(), pass.name) == names.end())
+                names.push_back(pass.name);
+            if (pass.name == name)
+                text += fmt::format("{}: {}\n{}", name, pass.reason, print_changes(before, after));
+        });
     if (!text.empty()) return text;
     const std::vector<std::pair<std::string, std::string>> later = {
         {"fuse", "fused"}, {"lower", "kernels"}, {"plan", "plan"}};
@@ -177,17 +183,19 @@ int show_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     auto add = options.add_options();
     add("stage", po::value<std::string>()->value_name("STAGE"),
-        "graph|grouped|gradient|optimized|fused|kernels|plan|cpp|ptx");
+        "graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|ptx");
     add("format", po::value<std::string>()->value_name("text|dot|svg|json"), "text by default");
     add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
     add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
     add_fusion_option(options);
     add_size_option(options, "sizes of dims for --stage plan");
     add("arch", po::value<std::string>()->value_name("SM"),
-        "for --stage ptx: sm_80, sm_90 (by default) or sm_90a");
+        "for --stage ptx: sm_80, sm_90 (by default) or sm_90a; with --stage schedule: what is\n"
+        "chosen for this GPU, not for CPUs");
     add("passes", "print what each pass did, and its time, instead");
     add("diff", po::value<std::string>()->value_name("PASS"),
         "print what a pass of --passes changed in the graph, instead");
+    add_schedule_option(options);
     add_settings_option(options);
     Arguments given({"show", "MODEL", "Prints a model at any stage of its way to C++ and PTX."},
                     options, arguments);
@@ -196,19 +204,21 @@ int show_command(const std::vector<std::string>& arguments) {
     const std::string stage = given.has("diff") ? "plan" : given.choice("stage", kStages);
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
     const Fusion fusion = fusion_of(given);
-    LoadedModel model = load_model(given.model(), given.settings(), stage == "ptx" ? bf16 : f32);
+    const bool on_gpu = stage == "ptx" || (stage == "schedule" && given.has("arch"));
+    LoadedModel model = load_model(given.model(), given.settings(), on_gpu ? bf16 : f32);
+    model.targets = targets_of(given);
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;
-    const Kernels kernels = stage == "ptx" ? Kernels::of_gpu : Kernels::of_cpu;
+    const Kernels kernels = on_gpu ? Kernels::of_gpu : Kernels::of_cpu;
     if (stage != "graph" || given.has("passes") || given.has("diff"))
         compiled = compile(model, {request}, kernels);
     else compiled.programs.emplace_back(), compiled.plan.name = model.entry.name;
     std::string text;
     if (given.has("passes")) text = print(compiled.programs.front().passes);
     else if (given.has("diff"))
-        text = changes_text(request, given.text("diff"), [&](const std::string& of) {
-            return stage_text(request, compiled, of, given);
-        });
+        text = changes_text(
+            request, compiled.plan.target, given.text("diff"),
+            [&](const std::string& of) { return stage_text(request, compiled, of, given); });
     else text = stage_text(request, compiled, stage, given);
     if (given.has("output")) runtime::write_file_atomically(given.text("output"), text);
     else fmt::print("{}", text);

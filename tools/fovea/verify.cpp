@@ -13,6 +13,7 @@
 #include "tools/fovea/device/verify_optimizer.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
+#include "tools/fovea/schedule_option.h"
 #include "tools/fovea/verify_kernels.h"
 
 namespace fovea::tool {
@@ -139,6 +140,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     add_fusion_option(options);
     add_size_option(options, "sizes of dims that are the same in all checks; the others are drawn");
     add("json", "print JSON");
+    add_schedule_option(options);
     add_settings_option(options);
     Arguments given(
         {"verify", "MODEL…",
@@ -163,6 +165,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
     const std::vector<DType> dtypes = checked_dtypes(given.settings(), target);
+    const target::Targets targets = targets_of(given);
     std::vector<VerifyRow> rows;
     if (is_ptx(target)) append(rows, verify_layouts(target));
     for (const std::string& name : names) {
@@ -171,6 +174,7 @@ int verify_command(const std::vector<std::string>& arguments) {
         if (entry && std::ranges::all_of(values, is_dtype))
             values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
         LoadedModel model = load_model(name, values);
+        model.targets = targets;
         Progress progress(fmt::format("checking {}", model.entry.name));
         for (DType dtype : dtypes) {
             model.dtype = dtype;

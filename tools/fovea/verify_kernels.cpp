@@ -84,7 +84,7 @@ class Observer {
     bool rounds_on_the_way(int step) const {
         const int number = compiled_.plan.steps[std::size_t(step)].kernel;
         const kernel::Kernel& kernel = plan_.kernels[std::size_t(number)];
-        return emit::loops_over_tiles(kernel) &&
+        return kernel.form == kernel::Form::tiles &&
                std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const auto& node) {
                    auto contract = std::get_if<kernel::Contract>(&node.operation);
                    return contract && contract->factors == kernel::Factors::bf16;

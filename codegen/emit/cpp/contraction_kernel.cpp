@@ -14,16 +14,18 @@ namespace {
 
 class ContractionKernel {
   public:
-    ContractionKernel(const Kernel& kernel, const Form& form, Signature& signature, Writer& writer)
+    ContractionKernel(const Kernel& kernel, const LoopNest& nest, const target::Target& target,
+                      Signature& signature, Writer& writer)
         : kernel_(kernel),
-          form_(form),
+          nest_(nest),
           signature_(signature),
           outside_(writer),
           writer_(writer.depth() + 1),
           values_(kernel, signature, writer_),
-          contract_(*as<Contract>(kernel, form.contract)),
-          schedule_(contraction_schedule(kernel)) {
-        points_ = form.each;
+          contract_(*as<Contract>(kernel, nest.contract)),
+          schedule_(contraction_schedule(kernel, target)),
+          small_floats_(target.cpu.contraction.small_floats) {
+        points_ = nest.each;
         points_.insert(points_.end(), schedule_.points.begin(), schedule_.points.end());
         if (contract_.blocks >= 0) block_ = signature.fresh("rows");
     }
@@ -31,16 +33,16 @@ class ContractionKernel {
     void run() {
         const std::string tile = "<" + std::to_string(schedule_.tile_rows) + ", " +
                                  std::to_string(schedule_.tile_vectors) + ">";
-        values_.place = {schedule_.lanes, is_whole() ? "" : "lanes", contract_.axes};
+        values_.place = {schedule_.columns, is_whole() ? "" : "lanes", contract_.axes};
         if (schedule_.rows >= 0) values_.place.moving.push_back(schedule_.rows);
-        if (schedule_.lanes >= 0) values_.place.moving.push_back(schedule_.lanes);
+        if (schedule_.columns >= 0) values_.place.moving.push_back(schedule_.columns);
         define_outside();
-        values_.define_rows(form_.nodes);
+        values_.define_rows(nest_.nodes);
         write_epilogue();
         write_call(tile);
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
-                      extent(schedule_.rows).text + ", " + extent(schedule_.lanes).text + blocks() +
-                      "))");
+                      extent(schedule_.rows).text + ", " + extent(schedule_.columns).text +
+                      blocks() + "))");
         define_points();
         if (contract_.blocks >= 0)
             outside_.line("const Range " + block_ + " = block_of(" +
@@ -83,12 +85,12 @@ class ContractionKernel {
 
     /// Whether b has several panels and is of known sizes that a cache holds.
     bool is_small() const {
-        constexpr std::int64_t kSmallFloats = 64 * 1024;
-        if (schedule_.lanes < 0 || !points_.empty()) return false;
-        Dim size = kernel_.axes[std::size_t(schedule_.lanes)].extent;
-        if (!size.is_static() || size.value() <= 16 * schedule_.tile_vectors) return false;
+        if (schedule_.columns < 0 || !points_.empty()) return false;
+        Dim size = kernel_.axes[std::size_t(schedule_.columns)].extent;
+        if (!size.is_static() || size.value() <= target::kLanes * schedule_.tile_vectors)
+            return false;
         for (AxisId axis : contract_.axes) size = size * kernel_.axes[std::size_t(axis)].extent;
-        return size.is_static() && size.value() <= kSmallFloats;
+        return size.is_static() && size.value() <= small_floats_;
     }
 
     Expression extent(AxisId axis) const {
@@ -103,9 +105,9 @@ class ContractionKernel {
 
     /// Whether no vector of the product is cut by the end of a row.
     bool is_whole() const {
-        if (schedule_.lanes < 0) return false;
-        const Dim& columns = kernel_.axes[std::size_t(schedule_.lanes)].extent;
-        return columns.is_static() && columns.value() % 16 == 0;
+        if (schedule_.columns < 0) return false;
+        const Dim& columns = kernel_.axes[std::size_t(schedule_.columns)].extent;
+        return columns.is_static() && columns.value() % target::kLanes == 0;
     }
 
     /// `const i64 b = panel.point / heads, h = panel.point % heads;`
@@ -128,12 +130,12 @@ class ContractionKernel {
     }
 
     bool in_epilogue(Id id) const {
-        return id != contract_.a && id != contract_.b && id != form_.contract;
+        return id != contract_.a && id != contract_.b && id != nest_.contract;
     }
 
     /// Values that are the same in the whole panel.
     void define_outside() {
-        for (Id id : form_.nodes) {
+        for (Id id : nest_.nodes) {
             if (as<Store>(kernel_, id) || !in_epilogue(id) || as<Constant>(kernel_, id)) continue;
             if (as<Extent>(kernel_, id) || as<Index>(kernel_, id)) continue;
             if (kernel_.nodes[std::size_t(id)].axes.empty() && !after_product(id))
@@ -142,7 +144,7 @@ class ContractionKernel {
     }
 
     bool after_product(Id id) const {
-        if (id == form_.contract) return true;
+        if (id == nest_.contract) return true;
         const std::vector<Id> operands = operands_of(kernel_, id);
         return std::any_of(operands.begin(), operands.end(),
                            [&](Id operand) { return after_product(operand); });
@@ -150,11 +152,11 @@ class ContractionKernel {
 
     /// Whether the epilogue is one store of the product as it is, row by row.
     bool only_stores(const std::vector<Id>& stores) const {
-        if (stores.size() != 1 || schedule_.lanes < 0 || schedule_.rows < 0) return false;
+        if (stores.size() != 1 || schedule_.columns < 0 || schedule_.rows < 0) return false;
         const Store& store = *as<Store>(kernel_, stores[0]);
-        const bool plain = store.value == form_.contract && !store.accumulate;
+        const bool plain = store.value == nest_.contract && !store.accumulate;
         const bool in_rows = store.access.row < 0 &&
-                             stride_of(store.access, schedule_.lanes).is_one() &&
+                             stride_of(store.access, schedule_.columns).is_one() &&
                              std::none_of(
                                  store.access.strides.begin(), store.access.strides.end(),
                                  [](const Stride& stride) { return stride.panel > 0; });
@@ -165,10 +167,10 @@ class ContractionKernel {
     /// What gets 16 elements of the product at a time: StoreProduct, where kernels share the code
     /// that does, or a lambda.
     void write_epilogue() {
-        const std::string product = signature_.value(form_.contract);
-        values_.define_as(form_.contract, schedule_.lanes < 0 ? product + "[0]" : product);
+        const std::string product = signature_.value(nest_.contract);
+        values_.define_as(nest_.contract, schedule_.columns < 0 ? product + "[0]" : product);
         std::vector<Id> nodes, stores;
-        for (Id id : form_.nodes) {
+        for (Id id : nest_.nodes) {
             if (!in_epilogue(id)) continue;
             (as<Store>(kernel_, id) ? stores : nodes).push_back(id);
         }
@@ -190,17 +192,18 @@ class ContractionKernel {
         };
         const auto axis = [&](AxisId id) { return id < 0 ? std::string() : signature_.axis(id); };
         writer_.line("const auto finish = [&](" + parameter("i64", axis(schedule_.rows)) + ", " +
-                     parameter("i64", axis(schedule_.lanes)) + ", " + parameter("Lanes", "lanes") +
-                     ", " + parameter("floats", product) + ") FOVEA_LAMBDA {");
+                     parameter("i64", axis(schedule_.columns)) + ", " +
+                     parameter("Lanes", "lanes") + ", " + parameter("floats", product) +
+                     ") FOVEA_LAMBDA {");
         writer_.append(body);
         writer_.line("};");
     }
 
     void write_call(const std::string& tile) {
         const std::string function = takes_bfloat16() ? "contract_bfloat16" : "contract";
-        writer_.line(function + tile + "(panel, " + size(schedule_.lanes) + ", " +
+        writer_.line(function + tile + "(panel, " + size(schedule_.columns) + ", " +
                      operand(schedule_.a, schedule_.rows) + ", " +
-                     operand(schedule_.b, schedule_.lanes) + ", " +
+                     operand(schedule_.b, schedule_.columns) + ", " +
                      (written_once_ ? "Once{finish}" : "finish") + sums() + ");");
     }
 
@@ -254,13 +257,14 @@ class ContractionKernel {
     }
 
     const Kernel& kernel_;
-    const Form& form_;
+    const LoopNest& nest_;
     Signature& signature_;
     Writer& outside_;
     Writer writer_;  // the loop over panels
     Values values_;
     const Contract& contract_;
     ContractionSchedule schedule_;
+    std::int64_t small_floats_;
     std::vector<AxisId> points_;
     bool written_once_ = false;  // the epilogue has functions of many instructions
     std::string block_;  // the positions that the panel's point takes, where it takes a block
@@ -268,9 +272,9 @@ class ContractionKernel {
 
 }  // namespace
 
-void write_contraction_kernel(const Kernel& kernel, const Form& form, Signature& signature,
-                              Writer& writer) {
-    ContractionKernel(kernel, form, signature, writer).run();
+void write_contraction_kernel(const Kernel& kernel, const LoopNest& nest,
+                              const target::Target& target, Signature& signature, Writer& writer) {
+    ContractionKernel(kernel, nest, target, signature, writer).run();
 }
 
 }  // namespace fovea::emit

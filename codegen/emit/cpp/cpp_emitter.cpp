@@ -1,6 +1,5 @@
 // The C++ target behind the interface that targets share.
 #include "codegen/emit/cpp/model_text.h"
-#include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/emitter.h"
 
 namespace fovea::emit {
@@ -10,9 +9,6 @@ class CppEmitter final : public Emitter {
   public:
     explicit CppEmitter(std::vector<std::string> isas) : isas_(std::move(isas)) {}
     std::string target() const override { return "cpp"; }
-    std::string emit_kernel(const kernel::Kernel& kernel) const override {
-        return cpp_kernel(kernel);
-    }
     std::vector<File> emit_model(const plan::Model& model) const override {
         const std::string name = model_identifier(model);
         return {{name + ".h", cpp_header(model)},

@@ -3,22 +3,21 @@
 
 namespace fovea::emit {
 
-std::string cpp_kernel(const kernel::Kernel& kernel) {
-    if (kernel.steps) return cpp_scan_kernel(kernel);
-    if (loops_over_tiles(kernel)) return cpp_tile_kernel(kernel);
-    const Form form = find_form(kernel);
+using kernel::Form;
+
+std::string cpp_kernel(const kernel::Kernel& kernel, const target::Target& target) {
+    if (kernel.form == Form::scan) return cpp_scan_kernel(kernel, target);
+    if (kernel.form == Form::tiles) return cpp_tile_kernel(kernel, target.cpu.tiles);
+    const kernel::LoopNest nest = loop_nest(kernel);
     Signature signature(kernel);
     Writer body;
     body.indent();
-    switch (form.kind) {
-        case FormKind::rows:
-            if (!write_pairs_kernel(kernel, form, signature, body) &&
-                !write_transpose_kernel(kernel, form, signature, body))
-                write_row_kernel(kernel, form, signature, body);
-            break;
-        case FormKind::contraction: write_contraction_kernel(kernel, form, signature, body); break;
-        case FormKind::scatter: write_scatter_kernel(kernel, form, signature, body); break;
-    }
+    if (kernel.form == Form::contraction)
+        write_contraction_kernel(kernel, nest, target, signature, body);
+    else if (kernel.form == Form::scatter) write_scatter_kernel(kernel, nest, signature, body);
+    else if (!write_pairs_kernel(kernel, nest, signature, body) &&
+             !write_transpose_kernel(kernel, nest, signature, body))
+        write_row_kernel(kernel, nest, target.cpu.rows, signature, body);
     Writer head;
     signature.write_head(head, body.text());
     return head.text() + body.text() + "}\n";

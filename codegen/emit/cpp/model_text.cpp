@@ -30,7 +30,8 @@ std::vector<std::string> parameter_rows(const Model& model) {
 /// Kernels, programs, and the table of programs that the description binds.
 std::string kernels_text(const Model& model) {
     std::string kernels;
-    for (const kernel::Kernel& kernel : model.kernels) kernels += cpp_kernel(kernel) + "\n";
+    for (const kernel::Kernel& kernel : model.kernels)
+        kernels += cpp_kernel(kernel, model.target) + "\n";
     return kernel_headers(model, kernels) + open_namespace(model) + kernels + programs_text(model);
 }
 
@@ -119,7 +120,10 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     Writer head;
     for (const char* header : {"contract", "dropout", "math", "rows", "run", "threads", "vector"})
         head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
-    if (std::any_of(model.kernels.begin(), model.kernels.end(), loops_over_tiles))
+    const auto is_tiled = [](const kernel::Kernel& kernel) {
+        return kernel.form == kernel::Form::tiles;
+    };
+    if (std::any_of(model.kernels.begin(), model.kernels.end(), is_tiled))
         for (const char* header : {"tile", "tile_dropout", "joint_sums"})
             head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
     if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");

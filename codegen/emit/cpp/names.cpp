@@ -148,18 +148,6 @@ bool is_like_macro(std::string_view name) {
 
 }  // namespace
 
-std::string identifier(std::string_view name) {
-    std::string result;
-    for (char c : name) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-    if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0])))
-        result = "_" + result;
-    // C++ keeps names with two underscores, or one and a capital, for itself.
-    if (result.size() > 1 && result[0] == '_' &&
-        !std::isdigit(static_cast<unsigned char>(result[1])))
-        result = "x" + result;
-    return result;
-}
-
 bool is_reserved(const std::string& name) {
     return is_among(kKeywords, name) || is_among(kMacros, name) || is_among(kRuntime, name) ||
            is_like_macro(name);

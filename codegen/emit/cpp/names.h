@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/kernel/parameters.h"
+
 namespace fovea::emit {
 
-/// `name` with everything that C++ does not take in an identifier as '_'.
-std::string identifier(std::string_view name);
+using kernel::identifier;
 
 /// Whether C++, a macro or the runtime has taken a name.
 bool is_reserved(const std::string& name);

@@ -12,8 +12,9 @@ namespace {
 
 class ScanKernel {
   public:
-    explicit ScanKernel(const Kernel& kernel)
+    ScanKernel(const Kernel& kernel, const target::Target& target)
         : kernel_(kernel),
+          target_(target),
           steps_(*kernel.steps),
           signature_(kernel),
           space_(identifier(kernel.name) + "_step"),
@@ -39,7 +40,7 @@ class ScanKernel {
         Writer head;
         signature_.write_head(head, body.text());
         std::string text = "namespace " + space_ + " {\n\n";
-        for (const Kernel& own : kernels_) text += cpp_kernel(own) + "\n";
+        for (const Kernel& own : kernels_) text += cpp_kernel(own, target_) + "\n";
         return text + "}  // namespace " + space_ + "\n\n" + head.text() + body.text() + "}\n";
     }
 
@@ -105,6 +106,7 @@ class ScanKernel {
     }
 
     const Kernel& kernel_;
+    const target::Target& target_;
     const Steps& steps_;
     Signature signature_;
     std::string space_, step_, mine_, rows_, shared_;
@@ -113,6 +115,8 @@ class ScanKernel {
 
 }  // namespace
 
-std::string cpp_scan_kernel(const Kernel& kernel) { return ScanKernel(kernel).run(); }
+std::string cpp_scan_kernel(const Kernel& kernel, const target::Target& target) {
+    return ScanKernel(kernel, target).run();
+}
 
 }  // namespace fovea::emit

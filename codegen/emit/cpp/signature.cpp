@@ -33,12 +33,6 @@ std::string element_type(DType dtype) {
     return "?";
 }
 
-std::string shape_text(const std::vector<Dim>& shape) {
-    std::string text = "[";
-    for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + text_of(shape[i]);
-    return text + "]";
-}
-
 Signature::Signature(const Kernel& kernel) : kernel_(kernel) {
     for (const std::string& symbol : symbols_of(kernel)) symbols_.push_back(dim_name(symbol));
     taken_.insert(symbols_.begin(), symbols_.end());

@@ -8,8 +8,8 @@
 #include "codegen/emit/cpp/expression.h"
 #include "codegen/emit/cpp/names.h"
 #include "codegen/emit/cpp/writer.h"
-#include "codegen/emit/parameters.h"
 #include "codegen/kernel/kernel.h"
+#include "codegen/kernel/parameters.h"
 
 namespace fovea::emit {
 
@@ -18,9 +18,6 @@ bool mentions(const std::string& text, const std::string& name);
 
 /// The C++ type of an element: float, i32, bool, bf16.
 std::string element_type(DType dtype);
-
-/// `[batch, src_len, 64]`
-std::string shape_text(const std::vector<Dim>& shape);
 
 class Signature {
   public:

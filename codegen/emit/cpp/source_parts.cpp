@@ -20,24 +20,23 @@ std::string declaration(const std::string& name, const std::string& text) {
 /// What a kernel costs the compiler, in the unit of its text's length, as measured: loops over
 /// tiles become several times as many instructions as other text of that length, the more the
 /// longer they are, and the call of a contraction all that is behind it.
-std::size_t cost(const kernel::Kernel& kernel, const std::string& text) {
-    constexpr std::size_t kTiles = 3300, kContraction = 2000;
-    if (loops_over_tiles(kernel)) return text.size() * text.size() / kTiles;
-    return text.size() + (mentions(text, "contract") ? kContraction : 0);
+std::size_t cost(const kernel::Kernel& kernel, const std::string& text,
+                 const target::CpuCompilation& target) {
+    if (kernel.form == kernel::Form::tiles)
+        return text.size() * text.size() / std::size_t(target.tiles);
+    return text.size() + (mentions(text, "contract") ? std::size_t(target.contraction) : 0);
 }
-
-/// That of the programs: calls, one after the other.
-std::size_t cost_of_programs(const std::string& text) { return text.size() / 6; }
 
 }  // namespace
 
 std::vector<File> cpp_source_parts(const plan::Model& given, std::size_t count) {
     const plan::Model model = with_distinct_names(given);
+    const target::CpuCompilation& compilation = model.target.cpu.compilation;
     std::vector<std::string> texts;
     std::vector<std::size_t> costs;
     for (const kernel::Kernel& kernel : model.kernels) {
-        texts.push_back(cpp_kernel(kernel) + "\n");
-        costs.push_back(cost(kernel, texts.back()));
+        texts.push_back(cpp_kernel(kernel, model.target) + "\n");
+        costs.push_back(cost(kernel, texts.back(), compilation));
     }
     const std::string programs = programs_text(model);
     std::vector<std::size_t> order(texts.size());
@@ -47,7 +46,7 @@ std::vector<File> cpp_source_parts(const plan::Model& given, std::size_t count) 
     count = std::clamp<std::size_t>(count, 1, std::max<std::size_t>(1, texts.size()));
     // The longest first, each to the part that has least so far; programs are in the first.
     std::vector<std::size_t> load(count, 0), part(texts.size());
-    load[0] = cost_of_programs(programs);
+    load[0] = programs.size() / std::size_t(compilation.programs);
     for (std::size_t kernel : order) {
         const auto least = std::min_element(load.begin(), load.end());
         part[kernel] = std::size_t(least - load.begin());

@@ -14,9 +14,6 @@ using llvm::Value;
 
 namespace {
 
-/// Of the second-level cache, which holds 40 MB on an A100, in two halves.
-constexpr std::int64_t kCachedBytes = 16 << 20;
-
 class Order {
   public:
     Order(Function& function, const BlockOrder& order)
@@ -74,7 +71,7 @@ class Order {
         for (const auto& [axis, each] : bytes_along_loops())
             bytes =
                 ir_.CreateNSWAdd(bytes, ir_.CreateNSWMul(fresh(f_.extent(axis)), f_.number(each)));
-        Value* count = ir_.CreateUDiv(f_.number(kCachedBytes), bytes);
+        Value* count = ir_.CreateUDiv(f_.number(order_.cached_bytes), bytes);
         return ir_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, f_.number(1));
     }
 

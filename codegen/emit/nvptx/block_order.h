@@ -13,6 +13,7 @@ struct BlockOrder {
     kernel::AxisId rows = -1;
     int tile_rows = 1;
     std::vector<kernel::AxisId> points;
+    std::int64_t cached_bytes = 0;  // of the cache of the GPU, in which tiles share what they read
 };
 
 /// Sets the positions along the points of this block and returns the first of its rows (i64).

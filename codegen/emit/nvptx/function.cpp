@@ -8,11 +8,11 @@
 
 #include "codegen/base/error.h"
 #include "codegen/base/text.h"
-#include "codegen/emit/cpp/form.h"
-#include "codegen/emit/cpp/kept_row.h"
 #include "codegen/emit/nvptx/inline_asm.h"
 #include "codegen/emit/nvptx/tensor_map.h"
-#include "codegen/emit/parameters.h"
+#include "codegen/kernel/kept_row.h"
+#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/parameters.h"
 #include "codegen/kernel/print.h"
 
 namespace fovea::emit::nvptx {
@@ -42,7 +42,7 @@ bool may_overlap(const Kernel& kernel) {
         return loop && loop->kind == LoopKind::tiles;
     };
     if (std::any_of(kernel.nodes.begin(), kernel.nodes.end(), is_loop_of_tiles)) return false;
-    return find_kept_row(kernel, find_form(kernel).nodes, -1).has_value();
+    return find_kept_row(kernel, loop_nest(kernel).nodes, -1).has_value();
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ const llvm::Target& find_target() {
 ModuleBuilder::ModuleBuilder(const std::string& name, const Target& target) : target_(target) {
     module_ = std::make_unique<llvm::Module>(name, context_);
     machine_.reset(find_target().createTargetMachine(
-        kTriple, target.architecture, kPtxFeature, llvm::TargetOptions(), llvm::Reloc::Static,
+        kTriple, target.gpu.architecture, kPtxFeature, llvm::TargetOptions(), llvm::Reloc::Static,
         std::nullopt, llvm::CodeGenOptLevel::Aggressive));
     module_->setTargetTriple(kTriple);
     module_->setDataLayout(machine_->createDataLayout());

@@ -12,13 +12,10 @@
 
 namespace fovea::emit::nvptx {
 
-/// A GPU that PTX is written for.
+/// What PTX is written for.
 struct Target {
-    std::string architecture;  // sm_80, sm_90, sm_90a
+    target::Gpu gpu;
     int wait_seconds = 0;  // PtxOptions
-    std::int64_t blocks = kBlocksOfGpu;  // PtxOptions
-    /// Matrix products of whole groups of warps, and copies of tensors: sm_90a.
-    bool has_wgmma() const { return architecture == "sm_90a"; }
 };
 
 class ModuleBuilder {

@@ -54,15 +54,16 @@ constexpr void encoder_forward(Scope s, const models::TransformerSettings& c) {
 /// The compiled programs of one model.
 class BenchedModel {
   public:
-    BenchedModel(const ModelSizes& sizes, Optimized optimized) : sizes_(sizes) {
+    BenchedModel(const ModelSizes& sizes, const Bench& bench) : sizes_(sizes) {
         LoadedModel model = load_model("transformer", sizes.settings);
+        model.targets.cpu = bench.target();
         std::vector<ProgramRequest> requests = translator_programs(model, true);
         requests.push_back(
             {.name = "encoder_forward", .graph = builder_of<encoder_forward>()(model.values)});
         dtype_ = model.dtype;
         compiled_ = compile(model, requests);
-        generated_ =
-            &load_generated(compiled_.plan, isa_of_this_machine(dtype_), Keep::nowhere, optimized);
+        generated_ = &load_generated(compiled_.plan, isa_of_this_machine(dtype_), Keep::nowhere,
+                                     bench.optimized());
         parameters_ = std::make_unique<runtime::Parameters>(*generated_, sizes.training);
         parameters_->initialize(1);
     }
@@ -166,16 +167,16 @@ std::vector<BenchRow> bench_models(Bench& bench) {
         ModelSizes tiny{"tiny", kSmall.settings, kSmall.training};
         tiny.settings.back() = {"layers", "1"};
         tiny.training["batch"] = 2;
-        BenchedModel model(tiny, bench.optimized());
+        BenchedModel model(tiny, bench);
         return {model.time_training(bench, false), model.time_encoder(bench, 2, 5),
                 model.time_decoding(bench, 4)};
     }
     {
-        BenchedModel small(kSmall, bench.optimized());
+        BenchedModel small(kSmall, bench);
         rows.push_back(small.time_training(bench, false));
     }
     for (const ModelSizes& sizes : {kBase, in_bfloat16(kBase)}) {
-        BenchedModel base(sizes, bench.optimized());
+        BenchedModel base(sizes, bench);
         rows.push_back(base.time_training(bench, true));
         rows.push_back(base.time_encoder(bench, 8, 128));
         rows.push_back(base.time_decoding(bench, 64));

@@ -68,8 +68,11 @@ double mean_of_runs(double milliseconds, const std::function<double()>& sample) 
     return sum / runs;
 }
 
-Bench::Bench(bool quick, OnRow on_row)
-    : quick_(quick), on_row_(std::move(on_row)), machine_(probe_.measure()) {}
+Bench::Bench(bool quick, target::Target target, OnRow on_row)
+    : quick_(quick),
+      target_(std::move(target)),
+      on_row_(std::move(on_row)),
+      machine_(probe_.measure()) {}
 
 BenchRow Bench::measure(const Work& work, const std::function<double()>& sample) {
     BenchRow row{.work = work, .threads = machine_.threads, .ms = {}, .floor_ms = {}};

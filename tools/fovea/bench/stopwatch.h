@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "codegen/target/target.h"
 #include "tools/fovea/bench/bench_row.h"
 #include "tools/fovea/bench/machine.h"
 #include "tools/fovea/compiler.h"
@@ -40,16 +41,19 @@ class Bench {
     /// Is told of each row when it is measured.
     using OnRow = std::function<void(const BenchRow&)>;
 
-    /// With `quick`, few runs of each piece, of programs that are hardly optimized.
-    explicit Bench(bool quick, OnRow on_row = {});
+    /// With `quick`, few runs of each piece, of programs that are hardly optimized. Programs are
+    /// compiled for `target`.
+    Bench(bool quick, target::Target target, OnRow on_row = {});
 
     bool quick() const { return quick_; }
     Optimized optimized() const { return quick_ ? Optimized::little : Optimized::as_shipped; }
+    const target::Target& target() const { return target_; }
     const Machine& machine() const { return machine_; }
     BenchRow measure(const Work& work, const std::function<double()>& sample);
 
   private:
     bool quick_;
+    target::Target target_;
     OnRow on_row_;
     MachineProbe probe_;
     Machine machine_;  // its rates are the largest seen

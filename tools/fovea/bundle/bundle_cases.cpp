@@ -201,16 +201,17 @@ class Catalog {
     void add(const Pair& pair) {
         std::vector<ProgramRequest> requests;
         for (bool gradient : {false, true})
-            requests.push_back(for_gpus(
+            requests.push_back(
                 {.name = gradient ? "gradient" : "forward",
                  .graph = pair.graph,
                  .training = pair.training,
                  .gradients = gradient ? Gradients::of_parameters_and_inputs : Gradients::none,
                  .fusion = Fusion(true, pair.form),
                  .dtype = pair.precision.dtype,
-                 .tf32 = pair.precision.tf32}));
+                 .tf32 = pair.precision.tf32});
         const std::string name = fmt::format("{} {}", pair.precision.name, pair.name);
-        const CompiledModel model = compile_model("bundle", "", {}, std::move(requests));
+        const CompiledModel model =
+            compile_model("bundle", "", {}, std::move(requests), target::gpu_target());
         writer_.begin_model(model, name);
         for (std::size_t program : {0, 1}) {
             const bool is_gradient = program == 1;
@@ -248,16 +249,19 @@ class Catalog {
                                                                 : einsum("m k, n k -> m n", a, b)
                             : layout.b_by_rows ? einsum("k m, k n -> m n", a, b)
                                              : einsum("k m, n k -> m n", a, b));
-            requests.push_back(for_gpus({.name = fmt::format("product{}", requests.size()),
-                                         .graph = graph,
-                                         .dtype = precision.dtype,
-                                         .tf32 = precision.tf32}));
+            requests.push_back({.name = fmt::format("product{}", requests.size()),
+                                .graph = graph,
+                                .dtype = precision.dtype,
+                                .tf32 = precision.tf32});
         }
         const std::string name =
             fmt::format("{} product {}x{}x{}", precision.name, rows, k, columns);
-        const CompiledModel model = compile_model("bundle", "", {}, std::move(requests));
+        target::Target target = target::gpu_target();
+        for (target::Gpu& gpu : target.gpus)
+            if (as_many) gpu.blocks = 1;
+        const CompiledModel model =
+            compile_model("bundle", "", {}, std::move(requests), std::move(target));
         emit::PtxOptions options{.wait_seconds = BundleWriter::kWaitSeconds};
-        if (as_many) options.blocks = 1;
         writer_.begin_model(model, name, options);
         for (std::size_t i = 0; i < std::size(kLayouts); ++i)
             writer_.add({.stage = "contractions",

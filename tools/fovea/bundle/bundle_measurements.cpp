@@ -24,10 +24,11 @@ void add_product(BundleWriter& writer, std::int64_t rows, std::int64_t k, std::i
     const std::string name = fmt::format("{}x{}x{}", rows, k, columns);
     const std::string dtype = tf32 ? "tf32" : "bf16";
     const CompiledModel model = compile_model("bundle", "", {},
-                                              {for_gpus({.name = "product",
-                                                         .graph = product_graph(k, columns, tf32),
-                                                         .dtype = tf32 ? DType::f32 : DType::bf16,
-                                                         .tf32 = tf32})});
+                                              {{.name = "product",
+                                                .graph = product_graph(k, columns, tf32),
+                                                .dtype = tf32 ? DType::f32 : DType::bf16,
+                                                .tf32 = tf32}},
+                                              target::gpu_target());
     writer.begin_model(model, fmt::format("measured {} product {}", dtype, name),
                        emit::PtxOptions{});
     writer.add(BenchCase{.name = fmt::format("{} product {}", dtype, name),
@@ -52,13 +53,13 @@ void add_attention(BundleWriter& writer, std::int64_t width, bool is_causal, boo
     const std::int64_t heads = 2048 / width;
     const CompiledModel model = compile_model(
         "bundle", "", {},
-        {for_gpus({.name = "attention",
-                   .graph = attention_graph(heads, width,
-                                            is_causal ? AttentionMask::causal : AttentionMask::none,
-                                            DType::bf16),
-                   .gradients = backward ? Gradients::of_parameters_and_inputs : Gradients::none,
-                   .fusion = Fusion(true, AttentionForm::fused),
-                   .dtype = DType::bf16})});
+        {{.name = "attention",
+          .graph = attention_graph(
+              heads, width, is_causal ? AttentionMask::causal : AttentionMask::none, DType::bf16),
+          .gradients = backward ? Gradients::of_parameters_and_inputs : Gradients::none,
+          .fusion = Fusion(true, AttentionForm::fused),
+          .dtype = DType::bf16}},
+        target::gpu_target());
     const std::string name = fmt::format("width {}, {}", width, is_causal ? "causal" : "full");
     const std::string pass = backward ? "backward" : "forward";
     writer.begin_model(model, fmt::format("measured attention {}, {}", name, pass),

@@ -171,15 +171,17 @@ CompareRow FormComparison::measure(const SampleDims& dims) const {
         costs[i]->peak_bytes = forms[i]->peak_bytes();
         costs[i]->kernels = int(program.plan.steps.size());
     }
-    row.chosen = chosen_form(compiled_[1].programs[0], dims);
+    row.chosen = chosen_form(compiled_[1], dims);
     return row;
 }
 
-std::string chosen_form(const CompiledProgram& program, const SampleDims& dims) {
+std::string chosen_form(const CompiledModel& model, const SampleDims& dims) {
+    const CompiledProgram& program = model.programs[0];
+    const target::AttentionChoices& target = model.plan.target.lowering.attention;
     const auto is_plain = [&](const AttentionChoice& choice) {
         const fuse::AttentionWork work =
             choice.work_at([&](const Dim& dim) { return value_of(dim, dims); });
-        return fuse::estimate_attention(work).prefers_plain();
+        return fuse::estimate_attention(work, target).prefers_plain;
     };
     const auto& attentions = program.attentions;
     const auto plain = std::count_if(attentions.begin(), attentions.end(), is_plain);

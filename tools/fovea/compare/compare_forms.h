@@ -54,7 +54,7 @@ class FormComparison {
 /// The form that `fovea build` ships of a program where these sizes are static: `on` where every
 /// attention is one kernel, `off` where the program is attention in plain ops and nothing else,
 /// `mixed` where plain attentions stand beside what is fused.
-std::string chosen_form(const CompiledProgram& program, const SampleDims& dims);
+std::string chosen_form(const CompiledModel& model, const SampleDims& dims);
 
 /// The size of `dim` from which on fusion is the faster form, up to the largest; nothing when it is
 /// not at the largest. Rows are sorted by the dim.

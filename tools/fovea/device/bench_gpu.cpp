@@ -55,7 +55,8 @@ class GpuSuites {
         : target_(target),
           name_(open_target(target).device->name()),
           quick_(options.quick),
-          in_turns_(options.in_turns) {}
+          in_turns_(options.in_turns),
+          description_(std::move(options.target)) {}
 
     void contraction() {
         struct Sizes {
@@ -138,10 +139,10 @@ class GpuSuites {
         const OpenTarget open = open_target(target_);
         clock_ = std::make_shared<bundle::LaunchClock>(open.device);
         const std::shared_ptr<device::Device> device = as_whole ? open.device : clock_;
-        Program program{
-            compile_model("bench_gpu", "tools/fovea/device", {}, {for_gpus(std::move(request))}),
-            device,
-            {}};
+        Program program{compile_model("bench_gpu", "tools/fovea/device", {}, {std::move(request)},
+                                      description_),
+                        device,
+                        {}};
         auto code = std::make_shared<const device::Code>(
             compile_for_devices(program.compiled.plan, {open.architecture}));
         program.model = device::on_device(description_of(program.compiled.plan), device, code);
@@ -212,6 +213,7 @@ class GpuSuites {
     std::string name_;
     std::shared_ptr<bundle::LaunchClock> clock_;  // of the last program
     bool quick_, in_turns_;
+    target::Target description_;
     std::vector<BenchRow> rows_;
 };
 

@@ -26,6 +26,7 @@ struct GpuBenchOptions {
     /// Measures when told to, line by line on standard input, so that others can have their turns
     /// in between; there are no rows then.
     bool in_turns = false;
+    target::Target target = target::gpu_target();
 };
 GpuBench bench_gpu(const Target& target, const std::string& suite, GpuBenchOptions options);
 

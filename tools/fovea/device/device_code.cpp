@@ -47,7 +47,7 @@ class Conversion {
             result.scan = scan(*from.steps, ptx);
             return result;
         }
-        for (const std::string& symbol : emit::symbols_of(from))
+        for (const std::string& symbol : kernel::symbols_of(from))
             result.dims.push_back(number_of(symbol));
         result.sites = int(kernel::sites_of(from).size());
         for (const emit::PtxLaunch& launch : ptx.launches) {
@@ -291,7 +291,10 @@ std::vector<emit::PtxModule> emit_modules(const plan::Model& model,
                                           const std::vector<std::string>& architectures,
                                           const emit::PtxOptions& options) {
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
-    return emit::emit_ptx(model.kernels, architectures, options);
+    std::vector<target::Gpu> targets;
+    for (const std::string& architecture : architectures)
+        targets.push_back(target::gpu_of(model.target, architecture));
+    return emit::emit_ptx(model.kernels, targets, options);
 }
 
 device::Code compile_for_devices(const plan::Model& model,

@@ -1,0 +1,46 @@
+// Copies of weights as pairs of bfloat16, in squares of 16 rows and 16 pairs of columns.
+#include <algorithm>
+
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/cpp/values.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+bool write_pairs_kernel(const Kernel& kernel, const LoopNest& nest, Signature& signature,
+                        Writer& writer) {
+    if (nest.nodes.size() != 2) return false;
+    const Load* load = as<Load>(kernel, nest.nodes[0]);
+    const Store* store = as<Store>(kernel, nest.nodes[1]);
+    if (!load || !store || store->access.strides.size() != 2) return false;
+    const auto& strides = store->access.strides;
+    const auto columns = std::find_if(strides.begin(), strides.end(), [](const Stride& stride) {
+        return stride.panel == 2 && stride.step == 1;
+    });
+    const auto rows = std::find_if(strides.begin(), strides.end(),
+                                   [](const Stride& stride) { return stride.step == 2; });
+    if (columns == strides.end() || rows == strides.end()) return false;
+
+    const std::string &row = signature.axis(rows->axis), &column = signature.axis(columns->axis);
+    const std::string height = signature.extent(rows->axis).text;
+    const Expression width = signature.extent(columns->axis);
+    writer.pragma("#pragma omp for collapse(2) schedule(static) nowait");
+    writer.line("for (i64 " + row + " = 0; " + row + " < " + height + "; " + row + " += kLanes)");
+    writer.indent();
+    writer.open("for (i64 " + column + " = 0; " + column + " < " + width.text + "; " + column +
+                " += 2 * kLanes)");
+    Values values(kernel, signature, writer);
+    Dim from_row(0);
+    for (const Stride& stride : load->access.strides)
+        if (stride.axis == rows->axis) from_row = stride.stride;
+    writer.line("copy_pairs(" + values.start(store->access).text + ", " +
+                spell(columns->stride).text + ", " + values.start(load->access).text + ", " +
+                spell(from_row).text + ", lanes_at(" + row + ", " + height + "), " +
+                width.in(Binding::sum) + " - " + column + ");");
+    writer.close();
+    writer.unindent();
+    return true;
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,81 @@
+// Copies whose source and destination are contiguous along different axes: lane by lane they would
+// be scalar loads, square by square they are vectors both ways.
+#include <algorithm>
+
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/cpp/values.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+Dim stride_along(const Access& access, AxisId axis) {
+    for (const Stride& stride : access.strides)
+        if (stride.axis == axis) return stride.stride;
+    return 0;
+}
+
+/// The axis along which an access is contiguous, or -1.
+AxisId contiguous_axis(const Access& access) {
+    for (const Stride& stride : access.strides)
+        if (stride.stride.is_one() || stride.panel) return stride.axis;
+    return -1;
+}
+
+bool lies_in_panels(const Access& access) {
+    return std::any_of(access.strides.begin(), access.strides.end(),
+                       [](const Stride& stride) { return stride.panel > 0; });
+}
+
+}  // namespace
+
+bool write_transpose_kernel(const Kernel& kernel, const LoopNest& nest, Signature& signature,
+                            Writer& writer) {
+    if (nest.nodes.size() != 2 || nest.free.size() + nest.par.size() > 1) return false;
+    const Load* load = as<Load>(kernel, nest.nodes[0]);
+    const Store* store = as<Store>(kernel, nest.nodes[1]);
+    if (!load || !store || store->accumulate) return false;
+    for (const Access* access : {&load->access, &store->access})
+        if (access->row >= 0 || kernel.buffers[std::size_t(access->buffer)].dtype != DType::f32)
+            return false;
+    const AxisId rows = contiguous_axis(load->access), columns = contiguous_axis(store->access);
+    if (rows < 0 || columns < 0 || rows == columns) return false;
+    if (stride_along(load->access, columns) == Dim(0)) return false;
+
+    std::vector<AxisId> axes;
+    for (const auto* group : {&nest.each, &nest.par, &nest.free})
+        for (AxisId axis : *group)
+            if (axis != rows && axis != columns) axes.push_back(axis);
+    // A panel is written from its start to its end.
+    const bool to_panels = lies_in_panels(store->access);
+    const AxisId inner = to_panels ? rows : columns;
+    axes.insert(axes.end(), {to_panels ? columns : rows, inner});
+    writer.pragma("#pragma omp for collapse(" + std::to_string(axes.size()) +
+                  ") schedule(static) nowait");
+    for (AxisId axis : axes) {
+        const std::string& at = signature.axis(axis);
+        const bool square = axis == rows || axis == columns;
+        const std::string head = "for (i64 " + at + " = 0; " + at + " < " +
+                                 signature.extent(axis).text + "; " +
+                                 (square ? at + " += kLanes" : "++" + at) + ")";
+        if (axis == inner) writer.open(head);
+        else writer.line(head), writer.indent();
+    }
+    Values values(kernel, signature, writer);
+    const auto lanes = [&](AxisId axis) {
+        return "lanes_at(" + signature.axis(axis) + ", " + signature.extent(axis).text + ")";
+    };
+    const std::string copy = to_panels ? "copy_to_panel(" : "copy_transposed(";
+    writer.line(copy + values.start(store->access).text + ", " +
+                spell(stride_along(store->access, rows)).text + ", " +
+                values.start(load->access).text + ", " +
+                spell(stride_along(load->access, columns)).text + ", " + lanes(rows) + ", " +
+                lanes(columns) + ");");
+    writer.close();
+    for (std::size_t i = 1; i < axes.size(); ++i) writer.unindent();
+    return true;
+}
+
+}  // namespace fovea::emit

@@ -1,0 +1,272 @@
+// Kernels over tiles: tasks that the threads share, loops over tiles with their bounds, and the
+// blocks inside of them. Statements are written by tile_statements.cpp.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/cpp/skeletons.h"
+#include "codegen/emit/cpp/tiles/tile_axes.h"
+#include "codegen/emit/cpp/tiles/tile_statements.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+namespace {
+
+class TileKernel {
+  public:
+    TileKernel(const TilePlan& plan, Signature& signature, Writer& writer)
+        : plan_(plan),
+          kernel_(plan.kernel),
+          signature_(signature),
+          writer_(writer),
+          axes_(plan),
+          text_(plan, signature),
+          statements_(plan, signature, text_, writer) {}
+
+    /// The body of the function.
+    void run() { write_tasks(writer_); }
+
+  private:
+    /// `constexpr i64 q_step = 64, q_width = 80;`, and the loops.
+    void write_tasks(Writer& to) {
+        Writer tasks(to.depth());
+        std::swap(tasks, writer_);
+        const int depth = open_tasks();
+        if (plan_.par >= 0) define_count(plan_.par, signature_.extent(plan_.par).text);
+        write_block(-1);
+        writer_.close();
+        for (int i = 1; i < depth; ++i) writer_.unindent();
+        std::swap(tasks, writer_);
+        if (const std::string sizes = text_.sizes(tasks.text()); !sizes.empty())
+            to.line("constexpr i64 " + sizes + ";");
+        to.append(tasks);
+    }
+
+    /// `batch * 8, queries * keys`: how many tasks there are, and the pairs of one.
+    std::string tasks_and_pairs() const {
+        Expression points{"1"}, pairs{"1"};
+        for (AxisId axis : plan_.each) points = points * signature_.extent(axis);
+        for (const auto& [axis, size] : plan_.schedule.tiles)
+            pairs = pairs * signature_.extent(axis);
+        return points.text + ", " + pairs.text;
+    }
+    /// `, queries, q_step`: of tasks that are tiles, the axis and the tile.
+    std::string tiles_of_task() const {
+        if (plan_.par < 0) return "";
+        return ", " + signature_.extent(plan_.par).text + ", " + text_.tile_name(plan_.par);
+    }
+
+    /// `schedule(dynamic, tasks_at_once(…))`: short sequences are taken several at a time. Tasks of
+    /// one tile cost about the same: each thread takes the sequences it had in kernels before.
+    std::string schedule() {
+        if (plan_.in_one_tile()) return "static";
+        const std::string tasks = tasks_and_pairs() + tiles_of_task();
+        if (plan_.par < 0) return "dynamic, tasks_at_once(" + tasks + ")";
+        const std::string name = signature_.fresh("at_once");
+        writer_.line("const i64 " + name + " = tasks_at_once(" + tasks + ");");
+        return "dynamic, " + name;
+    }
+
+    /// One loop per axis of points and one over the tiles of the `par` axis.
+    int open_tasks() {
+        std::vector<std::string> heads;
+        for (AxisId axis : plan_.each)
+            heads.push_back("for (i64 " + text_.local(axis) + " = 0; " + text_.local(axis) + " < " +
+                            signature_.extent(axis).text + "; ++" + text_.local(axis) + ")");
+        if (plan_.par >= 0 && !plan_.in_one_tile()) heads.push_back(par_head());
+        if (heads.empty()) {
+            writer_.pragma("#pragma omp single nowait");
+            writer_.open("");
+            return 1;
+        }
+        const std::string collapse =
+            heads.size() > 1 ? " collapse(" + std::to_string(heads.size()) + ")" : "";
+        writer_.pragma("#pragma omp for" + collapse + " schedule(" + schedule() + ") nowait");
+        for (std::size_t i = 0; i + 1 < heads.size(); ++i) {
+            writer_.line(heads[i]);
+            writer_.indent();
+        }
+        writer_.open(heads.back());
+        return int(heads.size());
+    }
+
+    /// Where later tiles have longer loops, they come first.
+    std::string par_head() const {
+        const std::string &at = text_.at(plan_.par), &tile = text_.tile_name(plan_.par);
+        const std::string& extent = signature_.extent(plan_.par).text;
+        if (axes_.takes_last_first())
+            return "for (i64 " + at + " = last_tile(" + extent + ", " + tile + "); " + at +
+                   " >= 0; " + at + " -= " + tile + ")";
+        return "for (i64 " + at + " = 0; " + at + " < " + extent + "; " + at + " += " + tile + ")";
+    }
+
+    void define_count(AxisId axis, const std::string& end) {
+        if (plan_.in_one_tile())
+            return write_count(axis, "count_in_tile", signature_.extent(axis).text);
+        writer_.line("const i64 " + text_.count_name(axis) + " = minimum(" + text_.tile_name(axis) +
+                     ", " + end + " - " + text_.at(axis) + ");");
+    }
+
+    void write_block(Id loop) {
+        const std::vector<const Access*> pointed = define_pointers(loop);
+        for (const Statement& statement : plan_.blocks.at(loop)) {
+            if (statement.kind == Statement::Kind::loop) write_loop(statement.source);
+            else statements_.write(statement);
+        }
+        for (const Access* access : pointed) text_.forget_pointer(*access);
+    }
+
+    /// A load that nothing reads: keys of a score that does not depend on them.
+    bool is_idle(Id id) const {
+        if (!as<Load>(kernel_, id)) return false;
+        for (Id user = 0; user < Id(kernel_.nodes.size()); ++user)
+            for (Id operand : operands_of(kernel_, user))
+                if (operand == id) return false;
+        return true;
+    }
+
+    /// `const float* K_tile = K + …;  // [k, d]` for the memory that moves with the loop.
+    std::vector<const Access*> define_pointers(Id loop) {
+        std::vector<const Access*> pointed;
+        for (Id id = 0; id < Id(kernel_.nodes.size()); ++id) {
+            const Access* access = Values::access_of(kernel_, id);
+            if (!access || axes_.home(id) != loop) continue;
+            const std::vector<AxisId> moving = axes_.of(*access);
+            if (moving.empty() || text_.has_pointer(*access) || is_idle(id)) continue;
+            const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
+            const std::string start = text_.tile_start(*access).text;
+            std::string shape;
+            for (const Stride& stride : access->strides)
+                if (std::find(moving.begin(), moving.end(), stride.axis) != moving.end())
+                    shape +=
+                        (shape.empty() ? "" : ", ") + kernel_.axes[std::size_t(stride.axis)].name;
+            writer_.line((buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " +
+                         text_.point_to(*access) + " = " + start + ";  // [" + shape + "]");
+            pointed.push_back(access);
+        }
+        return pointed;
+    }
+
+    /// The bounds of the loop, its tiles, and its block.
+    void write_loop(Id id) {
+        const Loop& loop = *as<Loop>(kernel_, id);
+        if (plan_.in_one_tile()) {
+            if (loop.upper < 0) return define_count(loop.axis, "");
+            return write_count(loop.axis, "count_below", define_bound(loop, loop.upper, "_end"));
+        }
+        const std::string &at = text_.at(loop.axis), &tile = text_.tile_name(loop.axis);
+        LoopBounds bounds;
+        std::string first = "0", end = signature_.extent(loop.axis).text;
+        if (loop.lower >= 0) {
+            const std::string name = define_bound(loop, loop.lower, "_from");
+            const bool moves = !kernel_.nodes[std::size_t(loop.lower)].axes.empty();
+            first = (moves ? name + ".smallest" : name) + " / " + tile + " * " + tile;
+            bounds.all_from = moves ? name + ".largest" : name;
+        }
+        if (loop.upper >= 0) {
+            const std::string name = define_bound(loop, loop.upper, "_end");
+            const bool moves = !kernel_.nodes[std::size_t(loop.upper)].axes.empty();
+            end = moves ? name + ".largest" : name;
+            if (moves) bounds.all_to = name + ".smallest";
+        }
+        statements_.set_bounds(loop.axis, bounds);
+        writer_.open("for (i64 " + at + " = " + first + "; " + at + " < " + end + "; " + at +
+                     " += " + tile + ")");
+        define_count(loop.axis, end);
+        write_block(id);
+        writer_.close();
+    }
+
+    /// `const auto k_n = count_below(fixed<16>, k_end);`: the positions of an axis of one tile.
+    void write_count(AxisId axis, const std::string& function, const std::string& end) {
+        writer_.line("const auto " + text_.count_name(axis) + " = " + function + "(fixed<" +
+                     text_.tile_name(axis) + ">, " + end + ");");
+    }
+
+    /// Writes the smallest and the largest bound of a tile, or the bound that all have.
+    std::string define_bound(const Loop& loop, Id bound, const std::string& suffix) {
+        const std::string name =
+            signature_.fresh(identifier(kernel_.axes[std::size_t(loop.axis)].name) + suffix);
+        const std::string& extent = signature_.extent(loop.axis).text;
+        const auto& axes = kernel_.nodes[std::size_t(bound)].axes;
+        if (axes.empty()) {
+            text_.lane = -1;
+            writer_.line("const i64 " + name + " = positions_below(" + text_.value(bound).text +
+                         ", " + extent + ");");
+            return name;
+        }
+        text_.lane = axes[0];
+        writer_.line("const Bounds " + name + " = bounds_of(" + text_.count(axes[0]) + ", " +
+                     extent + ", [&](i64 " + text_.local(axes[0]) + ") FOVEA_LAMBDA { return " +
+                     text_.value(bound, DType::i32, true).text + "; });");
+        text_.lane = -1;
+        return name;
+    }
+
+    const TilePlan& plan_;
+    const Kernel& kernel_;
+    Signature& signature_;
+    Writer& writer_;
+    TileAxes axes_;
+    TileText text_;
+    TileStatements statements_;
+};
+
+/// `if (fits_tile(fixed<16>, queries)) return in_one_tile();` in front of the loops, or where all
+/// sizes are known, what it does instead of them; returns whether that is so.
+bool write_one_tile(const TilePlan& plan, Writer& writer) {
+    Signature signature(plan.kernel);
+    std::set<std::string> conditions;
+    for (const auto& [axis, size] : plan.schedule.tiles)
+        if (!plan.kernel.axes[std::size_t(axis)].extent.is_static())
+            conditions.insert("fits_tile(fixed<" + std::to_string(size) + ">, " +
+                              signature.extent(axis).text + ")");
+    if (conditions.empty()) {
+        TileKernel(plan, signature, writer).run();
+        return true;
+    }
+    writer.open("const auto in_one_tile = [&]() FOVEA_LAMBDA");
+    TileKernel(plan, signature, writer).run();
+    writer.close("};");
+    writer.line(fmt::format("if ({}) return in_one_tile();", fmt::join(conditions, " && ")));
+    return false;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_tile_kernel(const Kernel& kernel,
+                                               const target::CpuTiles& target) {
+    try {
+        plan_tiles(kernel, target);
+    } catch (const TileRefusal& refusal) {
+        return "it has " + refusal.reason;
+    }
+    return std::nullopt;
+}
+
+std::string cpp_tile_kernel(const Kernel& kernel, const target::CpuTiles& target) {
+    TilePlan plan;
+    std::optional<TilePlan> one_tile;
+    try {
+        plan = plan_tiles(kernel, target);
+        one_tile = plan_one_tile(kernel, target);
+    } catch (const TileRefusal& refusal) {
+        throw InternalError("kernel " + kernel.name + " has " + refusal.reason +
+                            ", which has no place in tiles on the CPU");
+    }
+    Signature signature(plan.kernel);
+    Writer body;
+    body.indent();
+    const bool always = one_tile && write_one_tile(*one_tile, body);
+    if (!always) TileKernel(plan, signature, body).run();
+    Writer head;
+    signature.write_head(head, body.text());
+    return head.text() + body.text() + "}\n";
+}
+
+}  // namespace fovea::emit

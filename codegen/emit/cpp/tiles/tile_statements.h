@@ -1,0 +1,75 @@
+// Writes the statements of kernels over tiles: sums, strips of lanes, masks, turned tiles.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/emit/cpp/tiles/tile_plan.h"
+#include "codegen/emit/cpp/tiles/tile_text.h"
+#include "codegen/emit/cpp/writer.h"
+
+namespace fovea::emit {
+
+/// From where to where a tile of a loop is valid whole, as expressions; empty: everywhere.
+struct LoopBounds {
+    std::string all_from, all_to;
+};
+
+class TileStatements {
+  public:
+    TileStatements(const TilePlan& plan, Signature& signature, TileText& text, Writer& writer)
+        : plan_(plan), kernel_(plan.kernel), signature_(signature), text_(text), writer_(writer) {}
+
+    void write(const Statement& statement);
+    void set_bounds(kernel::AxisId axis, const LoopBounds& bounds) { bounds_[axis] = bounds; }
+
+  private:
+    void write_fill(const Statement& statement);
+    void write_draw(const Statement& statement);
+    void write_scalar(const Statement& statement);
+    void write_lanes(const Statement& statement);
+    void write_strip(const Statement& statement);
+    void write_rows(const Statement& statement);
+    void write_sum(const Statement& statement);
+    void write_joint(const Statement& statement);
+    void write_across(const Statement& statement);
+    void write_turn(const Statement& statement);
+    void write_mask(const Statement& statement);
+
+    /// The lines that compute and keep roots; returns those that must wait (`late`: of lanes).
+    void write_root(kernel::Id id, std::vector<std::string>* late);
+    void write_reduce(kernel::Id id, const Place2& place, const std::vector<kernel::Id>& rows);
+    void write_start(const Statement& statement);
+    void write_term(const Statement& statement);
+    void write_ahead(const Statement& statement, const std::string& end);
+    void write_products(const Statement& statement, kernel::Id number, kernel::Id vector);
+    std::string strip_title(const Statement& statement) const;
+    std::string sum_formula(const Statement& statement);
+    void declare(const Statement& statement);
+    void declare(const std::string& name, const Place2& place);
+    bool is_array(kernel::Id id) const;
+    bool fits_half(const Statement& statement) const;
+    kernel::Id owner(kernel::Id id) const;
+    std::string lane_head(kernel::AxisId axis) const;
+    std::string row_head(kernel::AxisId axis) const;
+    /// `[&](i64 k, i64 q) FOVEA_LAMBDA`, the parameters that `body` does not mention without names.
+    static std::string lambda(const std::vector<std::pair<std::string, std::string>>& parameters,
+                              const std::string& body);
+
+    void write_returning(const std::string& before,
+                         const std::vector<std::pair<std::string, std::string>>& names,
+                         const std::string& value, const std::string& after);
+
+    const TilePlan& plan_;
+    const kernel::Kernel& kernel_;
+    Signature& signature_;
+    TileText& text_;
+    Writer& writer_;
+    std::map<kernel::AxisId, LoopBounds> bounds_;
+    std::set<std::string> declared_;
+    std::set<kernel::AxisId> fetched_;  // rows that a sum fetches ahead
+};
+
+}  // namespace fovea::emit

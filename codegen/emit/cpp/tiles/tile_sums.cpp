@@ -1,0 +1,194 @@
+// Sums over a step, in register tiles: where they begin, what a step adds, what is made of them.
+#include <algorithm>
+
+#include "codegen/emit/cpp/tiles/tile_ahead.h"
+#include "codegen/emit/cpp/tiles/tile_axes.h"
+#include "codegen/emit/cpp/tiles/tile_joint_sums.h"
+#include "codegen/emit/cpp/tiles/tile_statements.h"
+
+namespace fovea::emit {
+
+using namespace kernel;
+
+std::string TileStatements::sum_formula(const Statement& statement) {
+    const Node& node = kernel_.nodes[std::size_t(statement.source)];
+    const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
+    std::string text = signature_.value(statement.value) + "[";
+    if (statement.place.row >= 0) text += letter(statement.place.row) + ", ";
+    text += letter(statement.place.lane) + "] ";
+    if (statement.start >= 0) text += "+";
+    text += "= ";
+    if (auto contract = std::get_if<Contract>(&node.operation))
+        return text + "sum over " + letter(statement.step) + " of " +
+               signature_.value(contract->a) + " * " + signature_.value(contract->b);
+    const bool adds = as<Reduce>(kernel_, statement.source)->reduction == Reduction::sum;
+    return text + (adds ? "sum over " : "maximum over ") + letter(statement.step);
+}
+
+void TileStatements::write_start(const Statement& statement) {
+    if (statement.start < 0) {
+        auto reduce = as<Reduce>(kernel_, statement.source);
+        const bool is_max = reduce && reduce->reduction == Reduction::max;
+        writer_.line(is_max ? "from_lowest," : "from_zero,");
+        return;
+    }
+    const auto store = as<Store>(kernel_, statement.start);
+    const std::string value =
+        store ? text_.stored(*store).text : text_.value(statement.start, DType::f32, true).text;
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    write_returning("", {{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value, ",");
+}
+
+/// `products(` the numbers of the rows, the vectors of the lanes `),`.
+void TileStatements::write_products(const Statement& statement, Id number, Id vector) {
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    const std::string step = text_.local(statement.step);
+    writer_.line("products(");
+    writer_.indent();
+    write_returning("", {{"i64", row}, {"i64", step}}, text_.value(number, DType::f32, false).text,
+                    ",");
+    write_returning("", {{"i64", text_.local(statement.place.lane)}, {"i64", step}},
+                    text_.value(vector, DType::f32, true).text, "),");
+    writer_.unindent();
+}
+
+/// What adds one step to a vector of the sum.
+void TileStatements::write_term(const Statement& statement) {
+    std::string value;
+    if (auto contract = as<Contract>(kernel_, statement.source)) {
+        Id a = contract->a, b = contract->b;
+        if (text_.is_vector(a)) std::swap(a, b);
+        if (!text_.is_vector(a) && text_.is_vector(b)) return write_products(statement, a, b);
+        value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
+                text_.value(b, DType::f32, true).text + ", sum)";
+    } else {
+        const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
+        const Expression term = text_.value(reduce.operand, DType::f32, true);
+        value = reduce.reduction == Reduction::sum ? "sum + " + term.in(Binding::product)
+                                                   : "larger(sum, " + term.text + ")";
+    }
+    const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
+    write_returning("",
+                    {{text_.vector_type(), "sum"},
+                     {"i64", row},
+                     {"i64", text_.local(statement.place.lane)},
+                     {"i64", text_.local(statement.step)}},
+                    value, ",");
+}
+
+/// `[&](i64 k) { prefetch<64>(K_tile, (k_step + k) * 64); });`: the rows of the tiles that come
+/// next; or the end of the call. `end` closes what stands before.
+void TileStatements::write_ahead(const Statement& statement, const std::string& end) {
+    const AxisId row = statement.place.row;
+    std::vector<std::string> lines;
+    const bool follows = row >= 0 && plan_.is_tiled(row) && !plan_.in_one_tile();
+    if (follows && fetched_.insert(row).second) {
+        const bool falls = row == plan_.par && TileAxes(plan_).takes_last_first();
+        const Expression here{text_.local(row)}, step{text_.tile_name(row)};
+        const Expression next =
+            falls ? Expression{here.text + " - " + step.text, Binding::sum} : here + step;
+        for (const RowsAhead& rows : rows_ahead(plan_, row)) {
+            if (!text_.has_pointer(*rows.access)) continue;
+            const std::string line = "prefetch<" + std::to_string(rows.width) + ">(" +
+                                     text_.pointer(*rows.access) + ", " +
+                                     ((rows.now ? here : next) * spell(rows.stride)).text + ");";
+            if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+        }
+    }
+    if (lines.empty()) return writer_.line(end + ");");
+    writer_.line(end + ",");
+    writer_.line("[&](i64 " + text_.local(row) + ") FOVEA_LAMBDA {");
+    writer_.indent();
+    for (const std::string& line : lines) writer_.line(line);
+    writer_.unindent();
+    writer_.line("});");
+}
+
+void TileStatements::write_sum(const Statement& statement) {
+    const Place2& place = statement.place;
+    text_.half = fits_half(statement);
+    const Dim lanes =
+        plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent;
+    const RegisterTile tile =
+        as<Contract>(kernel_, statement.source)
+            ? register_tile(lanes, plan_.target)
+            : RegisterTile{plan_.target.rows_of_terms, plan_.target.vectors_of_terms};
+    writer_.line("// " + sum_formula(statement));
+    const std::string head = "sum_tile<" + std::to_string(tile.rows) + ", " +
+                             std::to_string(tile.vectors) + (text_.half ? ", floats8>(" : ">(") +
+                             text_.count(place.row) + ", " + text_.count_argument(place.lane) +
+                             ", " + text_.count_argument(statement.step) + ",";
+    writer_.line(head);
+    writer_.indent();
+    write_start(statement);
+    write_term(statement);
+    Writer body(writer_.depth() + 1);
+    std::swap(body, writer_);
+    const std::string& sum = signature_.value(statement.value);
+    text_.set_register(statement.value, sum);
+    for (Id id : statement.roots) {
+        auto store = as<Store>(kernel_, id);
+        if (store && statement.start == id) {
+            Store plain = *store;
+            plain.accumulate = false;
+            writer_.line(text_.store(plain));
+        } else if (id == statement.value || (id == statement.source && !store)) {
+            if (is_array(id) && id == statement.value)
+                writer_.line(
+                    "store(" +
+                    text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
+                    ", " + sum + ");");
+        } else {
+            write_root(id, nullptr);
+        }
+    }
+    std::swap(body, writer_);
+    const std::string row = place.row < 0 ? "" : text_.local(place.row);
+    const bool once = calls_expensive(body.text());
+    writer_.line(
+        (once ? "Once{" : "") +
+        lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {text_.vector_type(), sum}},
+               body.text()) +
+        " {");
+    writer_.append(body);
+    write_ahead(statement, once ? "}}" : "}");
+    writer_.unindent();
+}
+
+/// `dk[k, d], dw[k, d] = sums over q, dq[q, d] = sums over k`, with shared values in variables.
+void TileStatements::write_joint(const Statement& statement) {
+    const AxisId row = statement.place.row, column = statement.step, lane = statement.place.lane;
+    const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
+    std::string titles[2], tiles[2];  // of the rows' sums, of the columns'
+    const std::string of[2] = {"of_" + letter(row), "of_" + letter(column)};
+    int count[2] = {0, 0};
+    const std::vector<Id> shared = shared_values(kernel_, statement.roots);
+    Writer body(writer_.depth() + 2);
+    std::swap(body, writer_);
+    for (Id id : shared) write_root(id, nullptr);
+    for (Id id : statement.roots) {
+        const Reduce& reduce = *as<Reduce>(kernel_, id);
+        const int side = reduce.axes[0] == column ? 0 : 1;
+        titles[side] += (count[side] ? ", " : "") + signature_.value(id) + "[" +
+                        letter(side ? column : row) + ", " + letter(lane) + "]";
+        tiles[side] += (count[side] ? ", " : "") + text_.name(owner(id));
+        writer_.line(of[side] + "[" + std::to_string(count[side]++) +
+                     "] += " + text_.value(reduce.operand, DType::f32, true).text + ";");
+    }
+    std::swap(body, writer_);
+    writer_.line("// " + titles[0] + " = sums over " + letter(column) + "; " + titles[1] +
+                 " = sums over " + letter(row));
+    writer_.line("joint_sums(" + text_.count(row) + ", " + text_.count(column) + ", " +
+                 text_.width(lane) + ", {" + tiles[0] + "}, {" + tiles[1] + "},");
+    writer_.indent();
+    const auto sums = [&](int side) {
+        return "floats (&" + of[side] + ")[" + std::to_string(count[side]) + "]";
+    };
+    writer_.line("[&](i64 " + text_.local(row) + ", i64 " + text_.local(column) + ", i64 " +
+                 text_.local(lane) + ", " + sums(0) + ", " + sums(1) + ") FOVEA_LAMBDA {");
+    writer_.append(body);
+    writer_.line("});");
+    writer_.unindent();
+}
+
+}  // namespace fovea::emit

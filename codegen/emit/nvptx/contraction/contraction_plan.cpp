@@ -1,0 +1,378 @@
+// The choices for contractions on a GPU.
+#include "codegen/emit/nvptx/contraction/contraction_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/base/error.h"
+#include "codegen/emit/nvptx/contraction/check_schedule.h"
+#include "codegen/kernel/contraction_roles.h"
+#include "codegen/kernel/loop_nest.h"
+
+namespace fovea::emit::nvptx {
+
+using namespace kernel;
+
+namespace {
+
+/// A block of a large product computes 128 x 128 elements, by wgmma up to 128 x 256.
+constexpr int kLargeTile = 128, kWideTile = 256;
+constexpr int kSmallTile = 32;  // for few positions
+/// Elements along the depth of which a thread exchanges pairs: 16 bytes in shared memory.
+constexpr int kPairedDepth = 8;
+constexpr int kGroupDepth = 128;  // bytes along the depth of a tile for wgmma: a swizzled row
+/// Tiles for fewer rows: of few columns, of two warps, and of a group of four.
+constexpr int kNarrowRows = 32, kNarrowColumns = 16, kGroupRows = 64, kMiddle = 64;
+
+bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+const Dim& extent_of(const Kernel& kernel, AxisId axis) {
+    return kernel.axes[std::size_t(axis)].extent;
+}
+
+DType dtype_of(const Kernel& kernel, Id load) {
+    return kernel.buffers[std::size_t(as<Load>(kernel, load)->access.buffer)].dtype;
+}
+
+/// The one stride of an access along an axis; null where there are none or several.
+const Stride* stride_along(const Access& access, AxisId axis) {
+    const Stride* found = nullptr;
+    for (const Stride& stride : access.strides) {
+        if (stride.axis != axis) continue;
+        if (found) return nullptr;
+        found = &stride;
+    }
+    return found;
+}
+
+/// How many neighbours along the axis are neighbours in memory; 1 where the next one is elsewhere.
+Dim run_along(const Kernel& kernel, const Access& access, AxisId axis) {
+    const Stride* stride = stride_along(access, axis);
+    if (!stride) return 1;
+    if (stride->panel) return stride->step == 1 ? stride->panel : 1;
+    return stride->stride.is_one() ? extent_of(kernel, axis).without_label() : Dim(1);
+}
+
+}  // namespace
+
+bool lies_in_groups(const Kernel& kernel, const Access& access, AxisId axis, int width) {
+    const Dim by(width);
+    if (!run_along(kernel, access, axis).divisible_by(by)) return false;
+    if (!extent_of(kernel, axis).divisible_by(by) || !access.offset.divisible_by(by)) return false;
+    if (access.row >= 0 && !access.row_stride.divisible_by(by)) return false;
+    for (const Stride& stride : access.strides) {
+        const bool along = stride.axis == axis;
+        if ((!along || stride.panel) && !stride.stride.divisible_by(by)) return false;
+        if (!along && stride.panel && stride.step % width != 0) return false;
+    }
+    return true;
+}
+
+namespace {
+
+/// The widest group of at most 16 bytes.
+int group_width(const Kernel& kernel, Id load, AxisId axis) {
+    const Access& access = as<Load>(kernel, load)->access;
+    for (int width = dtype_of(kernel, load) == DType::bf16 ? 8 : 4; width > 1; width /= 2)
+        if (lies_in_groups(kernel, access, axis, width)) return width;
+    return 1;
+}
+
+/// Whether pairs along the depth lie beside those of the next positions along the outer axis, and
+/// any four of these can be read at once.
+bool lies_in_pairs(const Kernel& kernel, const Access& access, AxisId outer, AxisId depth) {
+    const Dim eight(8);
+    const Stride *along = stride_along(access, depth), *across = stride_along(access, outer);
+    if (!along || along->panel != 2 || along->step != 1) return false;
+    if (!across || across->panel % 4 != 0 || !across->panel || across->step != 2) return false;
+    if (!extent_of(kernel, depth).divisible_by(Dim(2)) || access.row >= 0) return false;
+    for (const Stride& stride : access.strides) {
+        if (!stride.stride.divisible_by(eight)) return false;
+        if (&stride != along && &stride != across && stride.panel) return false;
+    }
+    return access.offset.divisible_by(eight);
+}
+
+OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id load, AxisId outer) {
+    const Access& access = as<Load>(kernel, load)->access;
+    const AxisId depth = plan.contracted.back();
+    const Dim depth_run = run_along(kernel, access, depth);
+    const Dim outer_run = run_along(kernel, access, outer);
+    OperandPlan operand{.load = load, .outer = outer};
+    const bool is_short =
+        depth_run.is_static() && depth_run.value() < plan.settings.target.contraction.short_run;
+    operand.depth_first = !depth_run.is_one() && !is_short;
+    const bool halves = dtype_of(kernel, load) == DType::bf16;
+    if (plan.form == ContractionForm::scalar) {
+        operand.asynchronous = !halves;
+        if (plan.settings.aligned && !halves && !outer_run.is_one()) {
+            operand.width = group_width(kernel, load, outer);
+            if (operand.width < 4) operand.width = 1;
+        }
+        return operand;
+    }
+    operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
+    if (plan.factors == Factors::tf32) {
+        // What lies in memory as bfloat16 is widened on its way.
+        operand.asynchronous = !halves;
+        if (plan.settings.aligned && !halves)
+            operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
+        return operand;
+    }
+    if (plan.settings.aligned && halves && plan.contracted.size() == 1 &&
+        lies_in_pairs(kernel, access, outer, depth)) {
+        operand.in_pairs = operand.depth_first = true;
+        operand.width = kPairedDepth;
+        return operand;
+    }
+    if (plan.settings.aligned)
+        operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
+    operand.asynchronous = halves && operand.width > 1;
+    return operand;
+}
+
+/// For few positions, and for more.
+int tile_of(const Dim& extent, const target::GpuContraction& target) {
+    return extent.is_static() && extent.value() <= kSmallTile ? kSmallTile : target.tile;
+}
+
+/// Whether there are so many blocks that no multiprocessor is without one.
+bool is_large(const Kernel& kernel, const ContractionPlan& plan, std::int64_t least,
+              int tile_columns) {
+    const Dim &rows = extent_of(kernel, plan.rows), &columns = extent_of(kernel, plan.columns);
+    if (!columns.is_static() || columns.value() < least) return false;
+    if (!rows.is_static()) return true;
+    const std::int64_t blocks = (rows.value() / kLargeTile) * (columns.value() / tile_columns);
+    const target::Gpu& target = plan.settings.target;
+    return rows.value() >= target.contraction.large && blocks >= target.blocks;
+}
+
+/// Both operands are copied in boxes, or none is.
+void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
+    if (!plan.settings.aligned) return;
+    auto a = find_boxes(kernel, plan, plan.a, plan.tile_rows);
+    auto b = find_boxes(kernel, plan, plan.b, plan.loaded_columns());
+    if (!a || !b) return;
+    plan.a.boxes = std::move(a), plan.b.boxes = std::move(b);
+    plan.stages = plan.settings.target.contraction.ring_stages, plan.overlaps = true;
+}
+
+/// As wgmma takes it.
+void choose_group(const Kernel& kernel, ContractionPlan& plan) {
+    plan.form = ContractionForm::group;
+    const target::GpuContraction& target = plan.settings.target.contraction;
+    plan.tile_depth = kGroupDepth / plan.element_bytes(), plan.stages = target.group_stages;
+    if (!plan.a.asynchronous || !plan.b.asynchronous) return;
+    if (plan.tile_rows == kLargeTile && is_large(kernel, plan, target.very_large, kWideTile))
+        plan.tile_columns = kWideTile, plan.stages = target.ring_stages, plan.overlaps = true;
+    choose_boxes(kernel, plan);
+}
+
+void choose_tile(const Kernel& kernel, ContractionPlan& plan) {
+    const Dim& rows = extent_of(kernel, plan.rows);
+    const Dim& columns = extent_of(kernel, plan.columns);
+    const target::GpuContraction& target = plan.settings.target.contraction;
+    const bool large = is_large(kernel, plan, target.large, kLargeTile);
+    plan.tile_rows = large ? kLargeTile : tile_of(rows, target);
+    plan.tile_columns = large ? kLargeTile : tile_of(columns, target);
+    plan.stages = target.stages;
+    if (plan.form == ContractionForm::scalar) {
+        plan.tile_depth = target.depth;
+        plan.threads = plan.tile_rows * plan.tile_columns / (large ? 64 : 16);
+        return;
+    }
+    plan.tile_depth = target.depth_bytes / plan.element_bytes();
+    plan.threads = large ? 256 : 128;
+    if (!why_not_group(kernel, plan)) choose_group(kernel, plan);
+}
+
+/// As many as give each thread a piece, at most the 16 bytes that it can read at once.
+int paired_columns(const ContractionPlan& plan, const OperandPlan& operand, int tile_outer) {
+    if (!operand.in_pairs) return 1;
+    return std::min(4, tile_outer * plan.tile_depth / operand.width / plan.threads);
+}
+
+/// Whether loops stand one inside the other, all of independent points.
+bool is_nest_of_points(const Kernel& kernel, const std::vector<Id>& block) {
+    int loops = 0;
+    for (Id id : block) {
+        const auto* loop = as<Loop>(kernel, id);
+        if (!loop) continue;
+        const bool is_plain = loop->kind == LoopKind::each || loop->kind == LoopKind::par;
+        if (++loops > 1 || !is_plain || loop->lower >= 0 || loop->upper >= 0) return false;
+        if (!is_nest_of_points(kernel, loop->body)) return false;
+    }
+    return true;
+}
+
+/// Whether each element of what is stored belongs to one element of the product.
+bool is_whole(const Kernel& kernel, const Store& store, const LoopNest& nest,
+              const std::vector<AxisId>& product) {
+    for (AxisId axis : nest.each)
+        if (!stride_along(store.access, axis)) return false;
+    for (AxisId axis : product)
+        if (!stride_along(store.access, axis)) return false;
+    for (AxisId axis : kernel.nodes[std::size_t(store.value)].axes)
+        if (!contains(product, axis)) return false;
+    return true;
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_contraction(const Kernel& kernel) {
+    if (!is_nest_of_points(kernel, kernel.body))
+        return "its loops are not one inside the other, of independent points";
+    const LoopNest nest = loop_nest(kernel);
+    const Node* product = nullptr;
+    for (Id id : nest.nodes) {
+        if (as<Reduce>(kernel, id)) return "it has a sum or maximum beside the product";
+        const auto* contract = as<Contract>(kernel, id);
+        if (!contract) continue;
+        if (product) return "it has two products";
+        if (!as<Load>(kernel, contract->a) || !as<Load>(kernel, contract->b))
+            return "an operand of the product is computed, not loaded";
+        product = &kernel.nodes[std::size_t(id)];
+    }
+    if (!product) return "it has no product";
+    bool stores = false;
+    for (Id id : nest.nodes) {
+        const auto* store = as<Store>(kernel, id);
+        if (!store) continue;
+        stores = true;
+        if (!is_whole(kernel, *store, nest, product->axes))
+            return "it stores values that are not one for each element of the product";
+    }
+    if (!stores) return "it stores nothing";
+    return std::nullopt;
+}
+
+/// Those of bfloat16 must be worth larger tiles of both operands: what passes through registers
+/// one by one needs too many of them. Those of tf32 are read along the depth alone, and rounded
+/// where the copy of a box does it.
+std::optional<std::string> why_not_group(const Kernel& kernel, const ContractionPlan& plan) {
+    if (!plan.settings.target.wgmma) return "the architecture has no wgmma";
+    if (plan.tile_rows < 64 || plan.tile_columns < 64) return "a tile is smaller than 64 x 64";
+    if (plan.factors == Factors::bf16) {
+        const bool by_one = !plan.a.asynchronous && !plan.b.asynchronous &&
+                            (plan.a.width == 1 || plan.b.width == 1);
+        if (by_one) return "operands pass through registers one by one";
+        return std::nullopt;
+    }
+    if (!plan.settings.aligned) return "buffers are not aligned to 16 bytes";
+    if (!plan.a.depth_inside || !plan.b.depth_inside)
+        return "an operand is not contiguous along K, as wgmma reads tf32";
+    ContractionPlan group = plan;
+    choose_group(kernel, group);
+    if (!group.copies_boxes()) return "an operand of tf32 has no tensor map";
+    return std::nullopt;
+}
+
+ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings& settings) {
+    const LoopNest nest = loop_nest(kernel);
+    const ContractionRoles roles = contraction_roles(kernel);
+    ContractionPlan plan;
+    plan.settings = settings;
+    plan.rows = roles.rows, plan.columns = roles.columns;
+    plan.points = nest.each;
+    plan.points.insert(plan.points.end(), roles.points.begin(), roles.points.end());
+    for (Id id : nest.nodes) {
+        if (as<Store>(kernel, id)) plan.stores.push_back(id);
+        if (as<Contract>(kernel, id)) plan.contract = id;
+    }
+    const auto& contract = *as<Contract>(kernel, plan.contract);
+    if (contract.blocks >= 0)
+        throw InternalError("kernel " + kernel.name + ": GPUs take no products in blocks");
+    plan.contracted = contract.axes;
+    plan.factors = contract.factors;
+    plan.a.load = roles.a, plan.b.load = roles.b;
+    if (plan.rows < 0) {
+        plan.form = ContractionForm::vector;
+        return plan;
+    }
+    plan.form = plan.factors == Factors::f32 ? ContractionForm::scalar : ContractionForm::matrix;
+    plan.a = plan_operand(kernel, plan, roles.a, plan.rows);
+    plan.b = plan_operand(kernel, plan, roles.b, plan.columns);
+    choose_tile(kernel, plan);
+    plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
+    plan.b.across = paired_columns(plan, plan.b, plan.tile_columns);
+    check_schedule(kernel, plan);
+    return plan;
+}
+
+namespace {
+
+/// With fewer rows than this, or as many, there are fewer blocks than the GPU has room for.
+std::int64_t rows_that_leave_room(const Kernel& kernel, const ContractionPlan& plan) {
+    const Dim& columns = extent_of(kernel, plan.columns);
+    const std::int64_t across =
+        columns.is_static() ? (columns.value() + plan.tile_columns - 1) / plan.tile_columns : 1;
+    if (across == 0) return 0;
+    return plan.tile_rows * ((plan.settings.target.blocks + across - 1) / across - 1);
+}
+
+/// The plan for a smaller tile. None where wgmma's operands cannot be copied to it in boxes.
+std::optional<ContractionPlan> with_tile(const Kernel& kernel, const ContractionPlan& large,
+                                         int tile_rows, int tile_columns) {
+    ContractionPlan plan = large;
+    plan.tile_rows = tile_rows, plan.tile_columns = tile_columns;
+    if (tile_columns == kNarrowColumns)
+        plan.stages *= plan.settings.target.contraction.narrow_stages;
+    if (plan.form == ContractionForm::scalar) plan.threads = tile_rows * tile_columns / 16;
+    else plan.threads = plan.form == ContractionForm::group || tile_rows == kMiddle ? 128 : 64;
+    plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
+    plan.b.across = paired_columns(plan, plan.b, plan.loaded_columns());
+    if (!plan.copies_boxes()) return plan;
+    plan.a.boxes = find_boxes(kernel, plan, plan.a, plan.tile_rows);
+    plan.b.boxes = find_boxes(kernel, plan, plan.b, plan.loaded_columns());
+    if (plan.a.boxes && plan.b.boxes) return plan;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<ContractionPlan> plan_contractions(const Kernel& kernel,
+                                               const ContractionSettings& settings) {
+    ContractionPlan large = plan_contraction(kernel, settings);
+    if (large.form == ContractionForm::vector || !large.points.empty()) return {large};
+    const std::int64_t small = rows_that_leave_room(kernel, large);
+    if (extent_of(kernel, large.rows).is_static() || small == 0) return {large};
+    const target::GpuContraction& target = settings.target.contraction;
+    std::vector<ContractionPlan> plans;
+    const auto add = [&](std::optional<ContractionPlan> plan, std::int64_t most) {
+        if (!plan || most < large.taken.least) return;
+        plan->taken = {large.taken.least, most};
+        large.taken.least = most + 1;
+        check_schedule(kernel, *plan);
+        plans.push_back(std::move(*plan));
+    };
+    const int rows = large.form == ContractionForm::group ? kGroupRows : kNarrowRows;
+    add(with_tile(kernel, large, rows, kNarrowColumns),
+        std::min<std::int64_t>(target.few_rows, small));
+    if (large.tile_rows > kMiddle) add(with_tile(kernel, large, kMiddle, kMiddle), small);
+    plans.push_back(large);
+    return plans;
+}
+
+std::string print(const Kernel& kernel, const ContractionPlan& plan) {
+    constexpr const char* kForms[] = {"scalar", "matrix", "group", "vector"};
+    if (plan.form == ContractionForm::vector) return "vector";
+    const auto text = [&](const OperandPlan& operand) {
+        return fmt::format("{}, {} inside, {} at once{}{}",
+                           kernel.axes[std::size_t(operand.outer)].name,
+                           operand.depth_inside ? "depth" : "it", operand.width,
+                           operand.in_pairs ? fmt::format(" of {} in pairs", operand.across) : "",
+                           operand.boxes          ? " in boxes"
+                           : operand.asynchronous ? ""
+                                                  : " through registers");
+    };
+    return fmt::format("{}{}, {} x {} x {}, {} threads, {} stages{}; a: {}; b: {}",
+                       kForms[int(plan.form)], plan.factors == Factors::tf32 ? " of tf32" : "",
+                       plan.tile_rows, plan.tile_columns, plan.tile_depth, plan.threads,
+                       plan.stages, plan.overlaps ? " that overlap" : "", text(plan.a),
+                       text(plan.b));
+}
+
+}  // namespace fovea::emit::nvptx
