@@ -103,3 +103,15 @@ TEST_CASE("conditions are booleans") {
     b.store(b.at(y, {i}), b.where(value, value, value));
     CHECK_THROWS_AS(b.finish(), InternalError);
 }
+
+TEST_CASE("the form of a kernel is that of its loops") {
+    Builder b("copy");
+    const AxisId i = b.axis("i", "n");
+    const int x = b.input("x", {"n"}), y = b.output("y", {"n"});
+    b.each(i, [&] { b.store(b.at(y, {i}), b.load(b.at(x, {i}))); });
+    Kernel kernel = b.finish();
+    CHECK(kernel.form == Form::rows);
+    kernel.form = Form::scatter;
+    CHECK_THROWS_WITH_AS(verify_kernel(kernel), "kernel copy: its loops are not those of its form",
+                         InternalError);
+}
