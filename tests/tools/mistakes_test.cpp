@@ -77,8 +77,8 @@ TEST_CASE("values that do not fit") {
         "common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, fuse, "
         "lower, plan");
     check_mistake({"show", "transformer", "--stage", "kernls"},
-                  "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|cpp|ptx, not "
-                  "'kernls'");
+                  "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|"
+                  "ptx, not 'kernls'");
     check_mistake({"show", "transformer", "--set", "hidden=abc"},
                   "setting 'hidden' takes a whole number from 1 to 16777216, not 'abc'");
     check_mistake({"show", "transformer", "--set", "hidden"},
