@@ -1,5 +1,6 @@
-// What programs are compiled for, and every number that was chosen or measured for it: passes,
-// lowering and emitters are given one description, and hold no such number themselves.
+// What programs are compiled for, and the numbers that were chosen or measured for it: passes,
+// lowering and emitters are given one description. What one form of a kernel is written for, such
+// as the tile of a product on tensor cores, stands with the form.
 // `fovea show --stage schedule` prints it, `--schedule FILE` changes it (schedule_text.h).
 #pragma once
 

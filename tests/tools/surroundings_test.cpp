@@ -102,7 +102,7 @@ TEST_CASE("a signal ends the compiler and removes the temporary folders") {
         fs::create_directories(temporary);
         const ProcessResult result = run_process(
             {"sh", "-c",
-             "TMPDIR=\"$1\" CXX=\"$2\" env --default-signal=INT \"$0\" show \"$3\" & "
+             "TMPDIR=\"$1\" CXX=\"$2\" env --default-signal=INT,HUP \"$0\" show \"$3\" & "
              "while [ ! -e \"$4\" ]; do sleep 0.02; done; ls \"$1\"; kill -s \"$5\" $!; wait $!; "
              "echo status $?; kill -0 $(cat \"$4\") 2>/dev/null && echo still there",
              (FOVEA_BINARY_DIR "/fovea"), temporary.string(), compiler, file.string() + ":twice",
