@@ -8,7 +8,7 @@
 
 #include "codegen/fuse/estimate_attention.h"
 #include "codegen/graph/graph.h"
-#include "codegen/ops/fused_attention.h"
+#include "codegen/ops/attention/fused_attention.h"
 
 namespace fovea {
 

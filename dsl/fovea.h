@@ -1,7 +1,7 @@
 // All that a model file includes: `#include <fovea.h>`.
 #pragma once
 
-#include "codegen/ops/attention.h"
+#include "codegen/ops/attention/attention.h"
 #include "codegen/ops/batch_norm.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"

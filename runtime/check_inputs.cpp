@@ -8,7 +8,7 @@
 
 #include "check_inputs_of_shape.h"
 #include "error.h"
-#include "shape.h"
+#include "memory/shape.h"
 
 namespace fovea::runtime {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "printable.h"
+#include "files/printable.h"
 
 namespace fovea::runtime {
 

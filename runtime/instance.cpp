@@ -7,9 +7,9 @@
 
 #include "check_inputs_of_shape.h"
 #include "error.h"
-#include "plan_workspace.h"
-#include "shape.h"
-#include "team.h"
+#include "memory/plan_workspace.h"
+#include "memory/shape.h"
+#include "parallel/team.h"
 #include "threads.h"
 
 namespace fovea::runtime {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "arena.h"
+#include "memory/arena.h"
 #include "parameters.h"
 #include "program.h"
 

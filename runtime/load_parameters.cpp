@@ -7,7 +7,7 @@
 #include <set>
 
 #include "error.h"
-#include "printable.h"
+#include "files/printable.h"
 
 namespace fovea::runtime {
 namespace {

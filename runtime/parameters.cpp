@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "error.h"
-#include "random_stream.h"
-#include "shape.h"
+#include "memory/shape.h"
+#include "training/random_stream.h"
 
 namespace fovea::runtime {
 namespace {

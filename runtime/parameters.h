@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "arena.h"
+#include "memory/arena.h"
 #include "program.h"
 
 namespace fovea::runtime {

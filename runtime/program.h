@@ -14,7 +14,7 @@
 #include "call.h"
 #include "description.h"
 #include "dtype.h"
-#include "extent.h"
+#include "memory/extent.h"
 
 namespace fovea::runtime {
 

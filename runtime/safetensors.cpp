@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "error.h"
-#include "json.h"
-#include "safetensors_dtypes.h"
-#include "shape.h"
+#include "files/json.h"
+#include "files/safetensors_dtypes.h"
+#include "memory/shape.h"
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dtype.h"
-#include "files.h"
+#include "files/files.h"
 
 namespace fovea::runtime {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cores.h"
 #include "error.h"
-#include "team.h"
+#include "parallel/cores.h"
+#include "parallel/team.h"
 
 #ifdef _OPENMP
 #include <omp.h>

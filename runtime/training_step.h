@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <span>
 
-#include "arena.h"
-#include "gradients.h"
 #include "instance.h"
-#include "optimizer.h"
+#include "memory/arena.h"
+#include "training/gradients.h"
+#include "training/optimizer.h"
 
 namespace fovea::runtime {
 

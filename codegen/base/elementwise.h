@@ -86,7 +86,7 @@ inline constexpr double kLn2 = 0.6931471805599453;
 
 /// e^x is exp_significand(x) * 2^exp_exponent(x), with a whole exponent. The functions of m and n
 /// are tanh x for m * 2^n = e^2x, and sigmoid x for m * 2^n = e^-x: kernels take sums in x apart
-/// (codegen/kernel/split_exponentials.h).
+/// (codegen/kernel/rewrites/split_exponentials.h).
 inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::identity, "identity", 1, false, Cost::few, Takes::any, Works::any,
      [](double x, double, double) { return x; }},

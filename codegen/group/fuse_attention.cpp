@@ -2,7 +2,7 @@
 #include "codegen/group/fuse_attention.h"
 
 #include "codegen/graph/rewrite.h"
-#include "codegen/ops/fused_attention.h"
+#include "codegen/ops/attention/fused_attention.h"
 
 namespace fovea {
 

@@ -6,7 +6,7 @@
 
 #include "codegen/graph/rewrite.h"
 #include "codegen/group/read_mask.h"
-#include "codegen/ops/attention.h"
+#include "codegen/ops/attention/attention.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/gather.h"
 

@@ -1,7 +1,7 @@
 // Reads a boolean tensor over scores as a mask.
 #pragma once
 
-#include "codegen/ops/mask.h"
+#include "codegen/ops/attention/mask.h"
 
 namespace fovea {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "codegen/kernel/contraction_roles.h"
+#include "codegen/kernel/analysis/contraction_roles.h"
 #include "codegen/target/target.h"
 
 namespace fovea::kernel {

@@ -6,7 +6,7 @@
 
 #include "codegen/lower/group_builder.h"
 #include "codegen/lower/pair_tiles.h"
-#include "codegen/ops/fused_attention.h"
+#include "codegen/ops/attention/fused_attention.h"
 
 namespace fovea::lower {
 

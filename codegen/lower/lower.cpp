@@ -1,6 +1,6 @@
 #include "codegen/lower/lower.h"
 
-#include "codegen/kernel/collapse_axes.h"
+#include "codegen/kernel/rewrites/collapse_axes.h"
 #include "codegen/lower/lower_group.h"
 
 namespace fovea::lower {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
-#include "codegen/kernel/collapse_axes.h"
+#include "codegen/kernel/rewrites/collapse_axes.h"
 #include "codegen/lower/group_builder.h"
 #include "codegen/lower/lower_group.h"
 

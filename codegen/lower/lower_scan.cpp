@@ -8,7 +8,7 @@
 #include "codegen/graph/axes.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
-#include "codegen/kernel/same_kernel.h"
+#include "codegen/kernel/analysis/same_kernel.h"
 #include "codegen/lower/group_builder.h"
 #include "codegen/lower/lower_group.h"
 

@@ -1,5 +1,5 @@
 // The optimizer as kernels over flat arrays, so that a training step stays on a device: the norm of
-// the gradient and its clipping, Adam, AdamW, and SGD with momentum, as runtime/optimizer.h has
+// the gradient and its clipping, Adam, AdamW, and SGD with momentum, as runtime/training/optimizer.h has
 // them.
 #pragma once
 

@@ -3,7 +3,7 @@
 
 #include "codegen/ops/definitions.h"
 #include "codegen/ops/elementwise.h"
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 
 namespace fovea::ops {
 

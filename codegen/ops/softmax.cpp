@@ -1,8 +1,8 @@
 // softmax and masked softmax: bodies and gradients.
 #include "codegen/ops/softmax.h"
 
+#include "codegen/ops/attention/mask_attributes.h"
 #include "codegen/ops/definitions.h"
-#include "codegen/ops/mask_attributes.h"
 #include "codegen/ops/reduction.h"
 
 namespace fovea::ops {

@@ -1,7 +1,7 @@
 // softmax, and softmax over the keys that a mask leaves.
 #pragma once
 
-#include "codegen/ops/mask.h"
+#include "codegen/ops/attention/mask.h"
 
 namespace fovea {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codegen/kernel/same_kernel.h"
+#include "codegen/kernel/analysis/same_kernel.h"
 
 namespace fovea::plan {
 

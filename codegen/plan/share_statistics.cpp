@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/kernel/blocks.h"
-#include "codegen/kernel/same_kernel.h"
-#include "codegen/kernel/tile_rewrites.h"
+#include "codegen/kernel/analysis/blocks.h"
+#include "codegen/kernel/analysis/same_kernel.h"
+#include "codegen/kernel/rewrites/tile_rewrites.h"
 #include "codegen/plan/lifetimes.h"
 
 namespace fovea::plan {

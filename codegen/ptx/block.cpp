@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/ptx/asynchronous.h"
+#include "codegen/ptx/instructions/asynchronous.h"
 #include "codegen/ptx/lanes.h"
 #include "codegen/ptx/machine.h"
 

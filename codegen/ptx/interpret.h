@@ -25,7 +25,7 @@
 
 #include "codegen/ptx/fault.h"
 #include "codegen/ptx/memory.h"
-#include "codegen/ptx/syntax.h"
+#include "codegen/ptx/text/syntax.h"
 
 namespace fovea::ptx {
 

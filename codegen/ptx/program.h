@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/ptx/syntax.h"
+#include "codegen/ptx/text/syntax.h"
 
 namespace fovea::ptx {
 

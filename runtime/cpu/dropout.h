@@ -1,7 +1,7 @@
 // Dropout's factors: the decisions of philox.h, sixteen at a time or sixty-four.
 #pragma once
 
-#include "../dropout_threshold.h"
+#include "../training/dropout_threshold.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../call.h"
-#include "../team.h"
+#include "../parallel/team.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {

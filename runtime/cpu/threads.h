@@ -4,7 +4,7 @@
 
 #include <omp.h>
 
-#include "../scratch.h"
+#include "../memory/scratch.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {

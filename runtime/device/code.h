@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../dtype.h"
-#include "../extent.h"
+#include "../memory/extent.h"
 #include "../program.h"
 
 namespace fovea::runtime::device {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../json.h"
+#include "../files/json.h"
 #include "code.h"
 
 namespace fovea::runtime::device {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "../arena.h"
-#include "../plan_workspace.h"
-#include "../shape.h"
+#include "../memory/arena.h"
+#include "../memory/plan_workspace.h"
+#include "../memory/shape.h"
 
 namespace fovea::runtime::device {
 namespace {

@@ -1,6 +1,6 @@
 #include "program_executor.h"
 
-#include "../team.h"
+#include "../parallel/team.h"
 
 namespace fovea::runtime::device {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdio>
 
 #include "../error.h"
-#include "../random_stream.h"
-#include "../shape.h"
+#include "../memory/shape.h"
 #include "../threads.h"
+#include "../training/random_stream.h"
 
 namespace fovea::runtime {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "../files/json.h"
 #include "../instance.h"
-#include "../json.h"
 #include "../program.h"
 
 namespace fovea::runtime {

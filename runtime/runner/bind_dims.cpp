@@ -3,8 +3,8 @@
 
 #include "../error.h"
 #include "../load_parameters.h"
+#include "../memory/shape.h"
 #include "../options.h"
-#include "../shape.h"
 
 namespace fovea::runtime {
 

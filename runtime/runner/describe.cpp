@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "../shape.h"
+#include "../memory/shape.h"
 
 namespace fovea::runtime {
 namespace {

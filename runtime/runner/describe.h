@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "../extent.h"
-#include "../json.h"
+#include "../files/json.h"
+#include "../memory/extent.h"
 #include "../program.h"
 
 namespace fovea::runtime {

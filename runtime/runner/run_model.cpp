@@ -6,8 +6,8 @@
 
 #include "../error.h"
 #include "../load_parameters.h"
+#include "../memory/shape.h"
 #include "../options.h"
-#include "../shape.h"
 #include "bind_dims.h"
 
 namespace fovea::runtime {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "../error.h"
-#include "../random_stream.h"
+#include "../training/random_stream.h"
 
 namespace fovea::runtime {
 

@@ -2,8 +2,8 @@
 #include "byte_pair_file.h"
 
 #include "../error.h"
-#include "../files.h"
-#include "../json.h"
+#include "../files/files.h"
+#include "../files/json.h"
 
 namespace fovea::runtime {
 

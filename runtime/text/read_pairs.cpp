@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "../error.h"
-#include "../files.h"
+#include "../files/files.h"
 #include "utf8.h"
 
 namespace fovea::runtime {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "../error.h"
-#include "../json.h"
+#include "../files/json.h"
 
 namespace fovea::runtime {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "../printable.h"
+#include "../files/printable.h"
 #include "../text/utf8.h"
 
 namespace fovea::runtime {

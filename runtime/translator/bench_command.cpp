@@ -11,11 +11,11 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
-#include "../json.h"
+#include "../files/json.h"
 #include "../options.h"
-#include "../random_stream.h"
 #include "../text/vocabulary.h"
 #include "../threads.h"
+#include "../training/random_stream.h"
 #include "../training_step.h"
 #include "commands.h"
 #include "decoding.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "../error.h"
-#include "../shape.h"
+#include "../memory/shape.h"
 
 namespace fovea::runtime {
 

@@ -6,7 +6,7 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
-#include "../json.h"
+#include "../files/json.h"
 #include "../options.h"
 #include "../text/bleu.h"
 #include "../threads.h"
@@ -15,8 +15,8 @@
 #include "limits.h"
 #include "reads_padding.h"
 #include "sentence_translator.h"
-#include "training_data.h"
-#include "validation.h"
+#include "training/training_data.h"
+#include "training/validation.h"
 
 namespace fovea::runtime {
 

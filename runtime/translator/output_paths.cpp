@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "../error.h"
-#include "../files.h"
+#include "../files/files.h"
 
 namespace fovea::runtime {
 

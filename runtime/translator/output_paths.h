@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../locked_file.h"
+#include "../files/locked_file.h"
 
 namespace fovea::runtime {
 

@@ -6,9 +6,9 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
-#include "../files.h"
+#include "../files/files.h"
+#include "../files/printable.h"
 #include "../options.h"
-#include "../printable.h"
 #include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"

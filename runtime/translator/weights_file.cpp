@@ -4,10 +4,10 @@
 #include <charconv>
 
 #include "../error.h"
-#include "../json.h"
+#include "../files/json.h"
 #include "../load_parameters.h"
-#include "finite.h"
 #include "limits.h"
+#include "training/finite.h"
 #include "vocabulary_dims.h"
 
 namespace fovea::runtime {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "runtime/safetensors.h"
 #include "tests/golden.h"
 

@@ -1,6 +1,6 @@
 // seq2seq_attention as a translator: its encoder runs over padding, and yet a translation depends
 // neither on the batch nor on the number of threads.
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "runtime/safetensors.h"
 #include "tests/demo/commands.h"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "tests/device/has_ptx.h"
 #include "tests/tools/run_fovea.h"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <map>
 
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "runtime/safetensors.h"
 #include "tests/device/has_ptx.h"
 #include "tests/tools/run_fovea.h"

@@ -4,8 +4,8 @@
 
 #include "runtime/device/on_device.h"
 #include "runtime/error.h"
+#include "runtime/parallel/team.h"
 #include "runtime/session.h"
-#include "runtime/team.h"
 #include "tests/device/scaled_model.h"
 
 using namespace fovea;

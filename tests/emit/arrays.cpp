@@ -7,8 +7,8 @@
 #include <cstring>
 #include <random>
 
-#include "codegen/ptx/half.h"
-#include "runtime/philox.h"
+#include "codegen/ptx/instructions/half.h"
+#include "runtime/training/philox.h"
 
 namespace fovea::test {
 

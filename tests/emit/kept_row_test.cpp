@@ -1,9 +1,9 @@
-#include "codegen/kernel/kept_row.h"
+#include "codegen/kernel/analysis/kept_row.h"
 
 #include <doctest/doctest.h>
 
+#include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/kernel/builder.h"
-#include "codegen/kernel/loop_nest.h"
 
 using namespace fovea;
 using namespace fovea::kernel;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/kernel/analysis/maximum_of_softmax.h"
 #include "codegen/kernel/builder.h"
-#include "codegen/kernel/maximum_of_softmax.h"
 #include "tests/emit/compiled_model.h"
 
 using namespace fovea;

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "codegen/kernel/builder.h"
-#include "codegen/kernel/collapse_axes.h"
 #include "codegen/kernel/print.h"
+#include "codegen/kernel/rewrites/collapse_axes.h"
 #include "codegen/kernel/schedule.h"
 #include "tests/emit/compiled_model.h"
 

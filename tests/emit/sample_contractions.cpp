@@ -1,5 +1,5 @@
 #include "codegen/kernel/builder.h"
-#include "codegen/kernel/collapse_axes.h"
+#include "codegen/kernel/rewrites/collapse_axes.h"
 #include "codegen/kernel/schedule.h"
 #include "tests/emit/sample_kernels.h"
 

@@ -8,7 +8,7 @@
 #include "runtime/cpu/dropout.h"
 #include "runtime/cpu/math.h"
 #include "runtime/cpu/tile_dropout.h"
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 #include "tests/emit/ulps.h"
 
 using namespace fovea::cpu;

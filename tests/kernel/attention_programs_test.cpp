@@ -9,9 +9,9 @@
 #include <functional>
 #include <random>
 
-#include "codegen/kernel/one_tile.h"
 #include "codegen/kernel/print.h"
-#include "codegen/kernel/tile_rewrites.h"
+#include "codegen/kernel/rewrites/one_tile.h"
+#include "codegen/kernel/rewrites/tile_rewrites.h"
 #include "codegen/kernel/tile_schedule.h"
 #include "codegen/kernel/verify_kernel.h"
 #include "tests/golden.h"

@@ -1,4 +1,4 @@
-#include "codegen/kernel/collapse_axes.h"
+#include "codegen/kernel/rewrites/collapse_axes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Which rows end at a mask's bound, and what is known past it.
-#include "codegen/kernel/row_tail.h"
+#include "codegen/kernel/analysis/row_tail.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "codegen/kernel/same_kernel.h"
+#include "codegen/kernel/analysis/same_kernel.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // tanh and sigmoid of sums over different axes: which are taken apart, and that their values stay.
-#include "codegen/kernel/split_exponentials.h"
+#include "codegen/kernel/rewrites/split_exponentials.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "codegen/base/error.h"
-#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/analysis/blocks.h"
 #include "codegen/kernel/builder.h"
 #include "codegen/kernel/verify_kernel.h"
 #include "tests/kernel/attention_programs.h"

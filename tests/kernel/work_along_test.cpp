@@ -1,6 +1,6 @@
 // Under a causal mask later queries have more work, and earlier keys; windows and lengths that are
 // loaded for each query tell nothing.
-#include "codegen/kernel/work_along.h"
+#include "codegen/kernel/analysis/work_along.h"
 
 #include <doctest/doctest.h>
 

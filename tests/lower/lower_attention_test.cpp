@@ -10,7 +10,7 @@
 #include "codegen/optimize/select_mode.h"
 #include "codegen/pipeline.h"
 #include "codegen/reference/interpreter.h"
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 #include "tests/lower/attention_cases.h"
 
 using namespace fovea;

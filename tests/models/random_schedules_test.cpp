@@ -14,7 +14,7 @@
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule_option.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 using namespace fovea;
 using namespace fovea::tool;

@@ -11,7 +11,7 @@
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 using namespace fovea;
 using namespace fovea::tool;

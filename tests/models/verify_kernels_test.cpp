@@ -1,5 +1,5 @@
 // What the checks of `fovea verify` see, and what they let pass.
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include "codegen/emit/nvptx/contraction/contraction_plan.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
-#include "codegen/ptx/half.h"
+#include "codegen/ptx/instructions/half.h"
 #include "codegen/target/target.h"
 #include "tests/emit/sample_kernels.h"
 #include "tests/nvptx/waits.h"

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "codegen/kernel/analysis/same_kernel.h"
 #include "codegen/kernel/parameters.h"
-#include "codegen/kernel/same_kernel.h"
 #include "tests/nvptx/model_kernels.h"
 #include "tests/nvptx/run_ptx.h"
 

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "codegen/ptx/fault.h"
-#include "codegen/ptx/half.h"
-#include "codegen/ptx/syntax.h"
+#include "codegen/ptx/instructions/half.h"
+#include "codegen/ptx/text/syntax.h"
 
 namespace fovea::test {
 

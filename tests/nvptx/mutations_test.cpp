@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "codegen/ptx/half.h"
+#include "codegen/ptx/instructions/half.h"
 #include "tests/kernel/attention_programs.h"
 #include "tests/nvptx/in_bfloat16.h"
 #include "tests/nvptx/mutation_subject.h"

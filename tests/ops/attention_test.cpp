@@ -1,12 +1,12 @@
 // Attention with scores of every kind, against loops over pairs.
-#include "codegen/ops/attention.h"
+#include "codegen/ops/attention/attention.h"
 
 #include <functional>
 
 #include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/gather.h"
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 #include "tests/ops/check_gradient.h"
 
 using namespace fovea;

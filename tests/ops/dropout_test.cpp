@@ -1,7 +1,7 @@
 // Dropout's draws: where they come from, and that the gradient repeats them.
 #include "codegen/ops/dropout.h"
 
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 #include "tests/ops/check_gradient.h"
 
 using namespace fovea;

@@ -2,7 +2,7 @@
 #include "codegen/ops/scan.h"
 
 #include "codegen/graph/scan_function.h"
-#include "codegen/ops/attention.h"
+#include "codegen/ops/attention/attention.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/dropout.h"

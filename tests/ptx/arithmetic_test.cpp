@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "codegen/ptx/half.h"
+#include "codegen/ptx/instructions/half.h"
 #include "tests/ptx/kernel_text.h"
 
 namespace fovea::ptx::test {

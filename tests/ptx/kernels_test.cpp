@@ -7,7 +7,7 @@
 #include <regex>
 #include <sstream>
 
-#include "codegen/ptx/half.h"
+#include "codegen/ptx/instructions/half.h"
 #include "tests/ptx/kernel_text.h"
 
 namespace fovea::ptx::test {

@@ -2,7 +2,7 @@
 #include <bit>
 #include <cmath>
 
-#include "codegen/ptx/half.h"
+#include "codegen/ptx/instructions/half.h"
 #include "tests/ptx/kernel_text.h"
 
 namespace fovea::ptx::test {

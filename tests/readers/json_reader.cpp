@@ -1,6 +1,6 @@
 // JSON texts: what is read is written so that it reads back the same.
-#include "runtime/json.cpp"
-#include "runtime/parse_json.cpp"
+#include "runtime/files/json.cpp"
+#include "runtime/files/parse_json.cpp"
 #include "tests/readers/reader.h"
 
 using namespace fovea::readers;

@@ -1,9 +1,8 @@
 // Sentence pairs: each that is read is UTF-8 on one line, and a limit takes the first ones.
-#include "runtime/files.cpp"
-#include "runtime/json.cpp"
-#include "runtime/locked_file.cpp"
-#include "runtime/parse_json.cpp"
-#include "runtime/random_stream.cpp"
+#include "runtime/files/files.cpp"
+#include "runtime/files/json.cpp"
+#include "runtime/files/locked_file.cpp"
+#include "runtime/files/parse_json.cpp"
 #include "runtime/text/batches.cpp"
 #include "runtime/text/byte_pairs.cpp"
 #include "runtime/text/lower_case.cpp"
@@ -12,6 +11,7 @@
 #include "runtime/text/tokenizer.cpp"
 #include "runtime/text/utf8.cpp"
 #include "runtime/text/vocabulary.cpp"
+#include "runtime/training/random_stream.cpp"
 #include "tests/readers/reader.h"
 
 using namespace fovea::readers;

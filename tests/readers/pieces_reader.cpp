@@ -3,10 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/files.cpp"
-#include "runtime/json.cpp"
-#include "runtime/locked_file.cpp"
-#include "runtime/parse_json.cpp"
+#include "runtime/files/files.cpp"
+#include "runtime/files/json.cpp"
+#include "runtime/files/locked_file.cpp"
+#include "runtime/files/parse_json.cpp"
 #include "runtime/text/byte_pair_file.cpp"
 #include "runtime/text/byte_pairs.cpp"
 #include "runtime/text/lower_case.cpp"

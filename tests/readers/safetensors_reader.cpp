@@ -3,13 +3,13 @@
 #include <numeric>
 
 #include "runtime/dtypes.h"
-#include "runtime/extent.cpp"
-#include "runtime/files.cpp"
-#include "runtime/json.cpp"
-#include "runtime/locked_file.cpp"
-#include "runtime/parse_json.cpp"
+#include "runtime/files/files.cpp"
+#include "runtime/files/json.cpp"
+#include "runtime/files/locked_file.cpp"
+#include "runtime/files/parse_json.cpp"
+#include "runtime/memory/extent.cpp"
+#include "runtime/memory/shape.cpp"
 #include "runtime/safetensors.cpp"
-#include "runtime/shape.cpp"
 #include "tests/readers/reader.h"
 
 using namespace fovea::readers;

@@ -1,5 +1,5 @@
 // Alignment, zeros, growth and refusal of arenas.
-#include "runtime/arena.h"
+#include "runtime/memory/arena.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The cores that a process may use, by quotas of control groups as Linux writes them.
-#include "runtime/cores.h"
+#include "runtime/parallel/cores.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // Values, text and normal form of extents.
-#include "runtime/extent.h"
+#include "runtime/memory/extent.h"
 
 #include <doctest/doctest.h>
 
 #include "runtime/error.h"
-#include "runtime/shape.h"
+#include "runtime/memory/shape.h"
 
 using namespace fovea::runtime;
 

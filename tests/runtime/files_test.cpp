@@ -1,5 +1,5 @@
 // Atomic writing: the old file survives every failure and no temporary file stays behind.
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

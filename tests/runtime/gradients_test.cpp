@@ -1,12 +1,12 @@
 // Norms, clipping and sums of gradients.
-#include "runtime/gradients.h"
+#include "runtime/training/gradients.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 
 using namespace fovea::runtime;
 

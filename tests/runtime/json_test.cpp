@@ -1,5 +1,5 @@
 // The strict JSON parser and the writer.
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Schedules at the steps where their formulas are easily seen.
-#include "runtime/learning_rate.h"
+#include "runtime/training/learning_rate.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Files that one holder at a time has.
-#include "runtime/locked_file.h"
+#include "runtime/files/locked_file.h"
 
 #include <doctest/doctest.h>
 

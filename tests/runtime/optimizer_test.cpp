@@ -1,5 +1,5 @@
 // Optimizers against their formulas in float64, and bits that do not depend on threads.
-#include "runtime/optimizer.h"
+#include "runtime/training/optimizer.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 
 using namespace fovea::runtime;
 

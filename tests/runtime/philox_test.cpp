@@ -1,5 +1,5 @@
 // Known answers of Philox, dropout's addressing, and the moments and bits of the streams.
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 
 using namespace fovea::runtime;
 

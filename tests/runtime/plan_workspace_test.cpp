@@ -1,12 +1,12 @@
 // Plans never overlap live buffers, stay close to the lower bound and are deterministic.
-#include "runtime/plan_workspace.h"
+#include "runtime/memory/plan_workspace.h"
 
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "runtime/error.h"
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 
 using namespace fovea::runtime;
 

@@ -1,5 +1,5 @@
 // Control characters are shown, all else stays.
-#include "runtime/printable.h"
+#include "runtime/files/printable.h"
 
 #include <doctest/doctest.h>
 

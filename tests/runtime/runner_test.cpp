@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "runtime/error.h"
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "runtime/runner/bench_model.h"
 #include "runtime/runner/bind_dims.h"
 #include "runtime/runner/describe.h"

@@ -1,5 +1,5 @@
 // The barrier, with as many threads as processors, and with more.
-#include "runtime/team.h"
+#include "runtime/parallel/team.h"
 
 #include <doctest/doctest.h>
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/cores.h"
-#include "runtime/team.h"
+#include "runtime/parallel/cores.h"
+#include "runtime/parallel/team.h"
 
 using namespace fovea::runtime;
 

@@ -133,6 +133,14 @@ TEST_CASE("files are short and lines fit") {
     }
 }
 
+TEST_CASE("a folder of many files has an inner order") {
+    std::map<std::string, int> files;  // by folder
+    for (const Source& source : all_sources())
+        if (!source.name.starts_with("tests/"))
+            ++files[fs::path(source.name).parent_path().string()];
+    for (const auto& [folder, count] : files) CHECK_MESSAGE(count <= 40, folder);
+}
+
 TEST_CASE("includes go in one direction") {
     for (const Source& source : all_sources()) {
         const std::string from = folder_of(source.name);

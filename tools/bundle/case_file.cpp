@@ -6,8 +6,8 @@
 
 #include "runtime/check_inputs_of_shape.h"
 #include "runtime/error.h"
-#include "runtime/files.h"
-#include "runtime/shape.h"
+#include "runtime/files/files.h"
+#include "runtime/memory/shape.h"
 #include "runtime/tables.h"
 
 namespace fovea::bundle {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/device/code.h"
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "runtime/parameters.h"
 #include "runtime/program.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "runtime/dtype.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 
 namespace fovea::bundle {
 

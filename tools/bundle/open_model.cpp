@@ -5,7 +5,7 @@
 #include "runtime/device/code_json.h"
 #include "runtime/device/on_device.h"
 #include "runtime/error.h"
-#include "runtime/shape.h"
+#include "runtime/memory/shape.h"
 
 namespace fovea::bundle {
 

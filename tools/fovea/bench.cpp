@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "codegen/base/error.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "runtime/threads.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/bench/report.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "codegen/base/error.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"

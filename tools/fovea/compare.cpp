@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "runtime/options.h"
 #include "runtime/threads.h"
 #include "tools/fovea/arguments.h"

@@ -14,7 +14,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/emitter.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/process.h"
 

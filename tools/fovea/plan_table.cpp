@@ -8,8 +8,8 @@
 
 #include "codegen/base/error.h"
 #include "codegen/kernel/print.h"
+#include "runtime/memory/plan_workspace.h"
 #include "runtime/options.h"
-#include "runtime/plan_workspace.h"
 #include "tools/fovea/arguments.h"
 
 namespace fovea::tool {

@@ -13,8 +13,8 @@
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
-#include "tools/fovea/run_reference.h"
 #include "tools/fovea/schedule_option.h"
+#include "tools/fovea/verify/run_reference.h"
 
 namespace fovea::tool {
 

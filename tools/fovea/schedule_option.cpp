@@ -9,7 +9,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/target/schedule.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 
 namespace fovea::tool {
 

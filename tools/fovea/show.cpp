@@ -13,7 +13,7 @@
 #include "codegen/graph/print_dot.h"
 #include "codegen/graph/print_json.h"
 #include "codegen/kernel/print.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/chart/graph_picture.h"
 #include "tools/fovea/commands.h"

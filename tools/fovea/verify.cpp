@@ -14,7 +14,7 @@
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
 #include "tools/fovea/schedule_option.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool {
 

@@ -6,7 +6,7 @@
 
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/writer.h"
-#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/target/target.h"
 
 namespace fovea::emit {

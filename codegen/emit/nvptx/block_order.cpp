@@ -5,7 +5,7 @@
 
 #include "codegen/emit/nvptx/grid.h"
 #include "codegen/emit/nvptx/inline_asm.h"
-#include "codegen/kernel/work_along.h"
+#include "codegen/kernel/analysis/work_along.h"
 
 namespace fovea::emit::nvptx {
 

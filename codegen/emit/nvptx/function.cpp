@@ -10,8 +10,8 @@
 #include "codegen/base/text.h"
 #include "codegen/emit/nvptx/inline_asm.h"
 #include "codegen/emit/nvptx/tensor_map.h"
-#include "codegen/kernel/kept_row.h"
-#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/analysis/kept_row.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/kernel/parameters.h"
 #include "codegen/kernel/print.h"
 

@@ -1,4 +1,4 @@
-// Dropout drawn from Philox4x32-10, the words of runtime/philox.h.
+// Dropout drawn from Philox4x32-10, the words of runtime/training/philox.h.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

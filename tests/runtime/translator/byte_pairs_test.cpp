@@ -1,7 +1,7 @@
 // A translator of byte pairs: trained, kept in the weights, and everything that may not fit.
 #include <doctest/doctest.h>
 
-#include "../../../runtime/json.h"
+#include "../../../runtime/files/json.h"
 #include "../../../runtime/safetensors.h"
 #include "fake_model.h"
 #include "run_translator.h"

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "../../../runtime/error.h"
+#include "../../../runtime/parallel/team.h"
 #include "../../../runtime/program.h"
-#include "../../../runtime/team.h"
 
 namespace fake {
 

@@ -9,10 +9,10 @@
 #include <csignal>
 #include <thread>
 
-#include "../../../runtime/json.h"
+#include "../../../runtime/files/json.h"
 #include "../../../runtime/safetensors.h"
 #include "../../../runtime/translator/output_paths.h"
-#include "../../../runtime/translator/training_report.h"
+#include "../../../runtime/translator/training/training_report.h"
 #include "fake_model.h"
 #include "run_translator.h"
 

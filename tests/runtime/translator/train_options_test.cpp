@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../../../runtime/error.h"
-#include "../../../runtime/json.h"
+#include "../../../runtime/files/json.h"
 #include "../../../runtime/safetensors.h"
 #include "../../../runtime/training_step.h"
 #include "../../../runtime/translator/weights_file.h"

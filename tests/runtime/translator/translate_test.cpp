@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "../../../runtime/json.h"
+#include "../../../runtime/files/json.h"
 #include "../../../runtime/safetensors.h"
 #include "fake_model.h"
 #include "run_translator.h"

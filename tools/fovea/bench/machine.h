@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/arena.h"
+#include "runtime/memory/arena.h"
 
 namespace fovea::tool {
 

@@ -28,7 +28,9 @@ void copy_sources(const fs::path& sources, const fs::path& to) {
                 fs::copy_file(entry.path(), to / folder / entry.path().filename(),
                               fs::copy_options::overwrite_existing);
     };
-    for (const char* folder : {"runtime", "runtime/device", "tools/bundle"}) copy(folder);
+    for (const char* folder : {"runtime", "runtime/device", "runtime/files", "runtime/memory",
+                               "runtime/parallel", "runtime/training", "tools/bundle"})
+        copy(folder);
     fs::create_directories(to / "runtime/runner");
     for (const char* file : {"runtime/runner/bench_model.h", "runtime/runner/bench_model.cpp"})
         fs::copy_file(sources / file, to / file, fs::copy_options::overwrite_existing);

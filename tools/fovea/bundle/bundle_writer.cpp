@@ -9,7 +9,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/print.h"
 #include "runtime/device/code_json.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "tools/fovea/bundle/case_tensors.h"
 #include "tools/fovea/bundle/expected_values.h"
 #include "tools/fovea/device/device_code.h"

@@ -8,11 +8,11 @@
 
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/pipeline.h"
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "tools/bundle/case_file.h"
 #include "tools/bundle/probe.h"
 #include "tools/fovea/bundle/tolerances.h"
-#include "tools/fovea/sample_inputs.h"
+#include "tools/fovea/verify/sample_inputs.h"
 
 namespace fovea::tool {
 

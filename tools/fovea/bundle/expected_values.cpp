@@ -6,9 +6,9 @@
 
 #include "codegen/base/error.h"
 #include "codegen/reference/interpreter.h"
-#include "runtime/gradients.h"
-#include "runtime/optimizer.h"
 #include "runtime/parameters.h"
+#include "runtime/training/gradients.h"
+#include "runtime/training/optimizer.h"
 #include "tools/fovea/bundle/case_tensors.h"
 #include "tools/fovea/device/device_code.h"
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "codegen/pipeline.h"
-#include "runtime/json.h"
+#include "runtime/files/json.h"
 #include "tools/fovea/bundle/tolerances.h"
-#include "tools/fovea/sample_inputs.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/sample_inputs.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool {
 

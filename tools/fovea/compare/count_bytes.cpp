@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
-#include "tools/fovea/tensor_memory.h"
+#include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool {
 

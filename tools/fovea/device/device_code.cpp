@@ -16,7 +16,7 @@
 #include "codegen/lower/optimizer_kernels.h"
 #include "runtime/check_inputs_of_shape.h"
 #include "runtime/device/training.h"
-#include "runtime/shape.h"
+#include "runtime/memory/shape.h"
 #include "runtime/tables.h"
 
 namespace fovea::tool {

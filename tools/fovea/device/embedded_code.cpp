@@ -5,7 +5,7 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "runtime/device/code_json.h"
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/ptx_resources.h"
 

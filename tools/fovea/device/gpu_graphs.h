@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "codegen/graph/graph.h"
-#include "codegen/ops/mask.h"
+#include "codegen/ops/attention/mask.h"
 
 namespace fovea::tool {
 

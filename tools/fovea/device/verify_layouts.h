@@ -5,7 +5,7 @@
 
 #include "tools/bundle/probe.h"
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool {
 

@@ -8,11 +8,11 @@
 #include "codegen/lower/optimizer_kernels.h"
 #include "runtime/device/run_kernel.h"
 #include "runtime/device/training.h"
-#include "runtime/gradients.h"
-#include "runtime/optimizer.h"
-#include "runtime/random_stream.h"
+#include "runtime/training/gradients.h"
+#include "runtime/training/optimizer.h"
+#include "runtime/training/random_stream.h"
 #include "tools/fovea/device/device_code.h"
-#include "tools/fovea/relative_error.h"
+#include "tools/fovea/verify/relative_error.h"
 
 namespace fovea::tool {
 

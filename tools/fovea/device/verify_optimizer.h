@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool {
 

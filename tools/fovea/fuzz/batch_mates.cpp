@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/fovea/fuzz/draw_values.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool::fuzz {
 

@@ -7,7 +7,7 @@
 #include "codegen/pipeline.h"
 #include "codegen/reference/interpreter.h"
 #include "tools/fovea/fuzz/recipe.h"
-#include "tools/fovea/sample_inputs.h"
+#include "tools/fovea/verify/sample_inputs.h"
 
 namespace fovea::tool::fuzz {
 

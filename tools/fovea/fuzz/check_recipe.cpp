@@ -10,7 +10,6 @@
 #include "codegen/reference/error_bounds.h"
 #include "runtime/error.h"
 #include "runtime/threads.h"
-#include "tools/fovea/finite_differences.h"
 #include "tools/fovea/fuzz/batch_mates.h"
 #include "tools/fovea/fuzz/compile_forms.h"
 #include "tools/fovea/fuzz/draw_values.h"
@@ -20,7 +19,8 @@
 #include "tools/fovea/fuzz/why_not_slope.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/verify_kernels.h"
+#include "tools/fovea/verify/finite_differences.h"
+#include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool::fuzz {
 

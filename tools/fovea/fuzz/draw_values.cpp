@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 
 namespace fovea::tool::fuzz {
 

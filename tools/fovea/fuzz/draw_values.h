@@ -3,7 +3,7 @@
 
 #include "codegen/plan/plan.h"
 #include "tools/fovea/fuzz/recipe.h"
-#include "tools/fovea/sample_inputs.h"
+#include "tools/fovea/verify/sample_inputs.h"
 
 namespace fovea::tool::fuzz {
 

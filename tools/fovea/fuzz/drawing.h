@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 #include "tools/fovea/fuzz/recipe.h"
 
 namespace fovea::tool::fuzz {

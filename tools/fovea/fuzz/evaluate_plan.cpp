@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "codegen/kernel/evaluate.h"
-#include "runtime/philox.h"
+#include "runtime/training/philox.h"
 
 namespace fovea::tool::fuzz {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "codegen/plan/plan.h"
-#include "tools/fovea/sample_inputs.h"
+#include "tools/fovea/verify/sample_inputs.h"
 
 namespace fovea::tool::fuzz {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "runtime/files.h"
+#include "runtime/files/files.h"
 #include "runtime/isa.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"

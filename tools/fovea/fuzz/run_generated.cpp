@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/session.h"
-#include "tools/fovea/tensor_memory.h"
+#include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool::fuzz {
 

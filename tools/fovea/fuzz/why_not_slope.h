@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/fovea/finite_differences.h"
+#include "tools/fovea/verify/finite_differences.h"
 
 namespace fovea::tool::fuzz {
 

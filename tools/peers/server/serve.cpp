@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "fovea/error.h"
+#include "fovea/files/json.h"
 #include "fovea/instance.h"
-#include "fovea/json.h"
 #include "fovea/load_parameters.h"
 #include "fovea/runner/bind_dims.h"
 #include "fovea/runner/run_model.h"

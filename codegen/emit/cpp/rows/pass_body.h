@@ -8,7 +8,7 @@
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/values.h"
 #include "codegen/emit/cpp/writer.h"
-#include "codegen/kernel/passes.h"
+#include "codegen/kernel/analysis/passes.h"
 
 namespace fovea::emit {
 

@@ -1,6 +1,6 @@
 #include "codegen/emit/cpp/rows/row_accumulators.h"
 
-#include "codegen/kernel/maximum_of_softmax.h"
+#include "codegen/kernel/analysis/maximum_of_softmax.h"
 
 namespace fovea::emit {
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "codegen/emit/cpp/values.h"
-#include "codegen/kernel/passes.h"
-#include "codegen/kernel/row_tail.h"
+#include "codegen/kernel/analysis/passes.h"
+#include "codegen/kernel/analysis/row_tail.h"
 
 namespace fovea::emit {
 

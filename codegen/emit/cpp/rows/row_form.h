@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/emit/cpp/signature.h"
-#include "codegen/kernel/row_axes.h"
+#include "codegen/kernel/analysis/row_axes.h"
 
 namespace fovea::emit {
 

@@ -6,7 +6,7 @@
 
 #include "codegen/emit/cpp/expression.h"
 #include "codegen/emit/cpp/values.h"
-#include "codegen/kernel/row_tail.h"
+#include "codegen/kernel/analysis/row_tail.h"
 
 namespace fovea::emit {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codegen/emit/cpp/rows/row_form.h"
-#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/target/cpu.h"
 
 namespace fovea::emit {

@@ -13,7 +13,7 @@
 #include "codegen/emit/cpp/rows/row_arrays.h"
 #include "codegen/emit/cpp/rows/row_group_form.h"
 #include "codegen/emit/cpp/values.h"
-#include "codegen/kernel/passes.h"
+#include "codegen/kernel/analysis/passes.h"
 
 namespace fovea::emit {
 

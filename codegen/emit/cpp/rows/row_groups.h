@@ -4,7 +4,7 @@
 #include "codegen/emit/cpp/rows/row_form.h"
 #include "codegen/emit/cpp/signature.h"
 #include "codegen/emit/cpp/writer.h"
-#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 #include "codegen/target/cpu.h"
 
 namespace fovea::emit {

@@ -16,8 +16,8 @@
 #include "codegen/emit/cpp/rows/row_groups.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
-#include "codegen/kernel/kept_row.h"
-#include "codegen/kernel/passes.h"
+#include "codegen/kernel/analysis/kept_row.h"
+#include "codegen/kernel/analysis/passes.h"
 
 namespace fovea::emit {
 

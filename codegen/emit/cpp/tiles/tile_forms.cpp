@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "codegen/emit/cpp/tiles/tile_plan.h"
-#include "codegen/kernel/one_tile.h"
-#include "codegen/kernel/tile_rewrites.h"
+#include "codegen/kernel/rewrites/one_tile.h"
+#include "codegen/kernel/rewrites/tile_rewrites.h"
 
 namespace fovea::emit {
 

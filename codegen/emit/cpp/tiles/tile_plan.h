@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/analysis/blocks.h"
+#include "codegen/kernel/analysis/task.h"
 #include "codegen/kernel/kernel.h"
-#include "codegen/kernel/task.h"
 #include "codegen/kernel/tile_schedule.h"
 
 namespace fovea::emit {

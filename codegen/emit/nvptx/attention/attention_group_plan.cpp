@@ -6,7 +6,7 @@
 #include "codegen/emit/nvptx/contraction/check_schedule.h"
 #include "codegen/emit/nvptx/tensor_map.h"
 #include "codegen/emit/nvptx/tiles/tile_matrix_plan.h"
-#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/analysis/blocks.h"
 
 namespace fovea::emit::nvptx {
 

@@ -7,8 +7,8 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/contraction/check_schedule.h"
-#include "codegen/kernel/contraction_roles.h"
-#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/analysis/contraction_roles.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 
 namespace fovea::emit::nvptx {
 

@@ -6,7 +6,7 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/function.h"
 #include "codegen/emit/nvptx/skeletons.h"
-#include "codegen/kernel/loop_nest.h"
+#include "codegen/kernel/analysis/loop_nest.h"
 
 namespace fovea::emit::nvptx {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel/passes.h"
-#include "codegen/kernel/row_axes.h"
+#include "codegen/kernel/analysis/passes.h"
+#include "codegen/kernel/analysis/row_axes.h"
 #include "codegen/target/gpu.h"
 
 namespace fovea::emit::nvptx {

@@ -6,7 +6,7 @@
 
 #include "codegen/emit/nvptx/block_order.h"
 #include "codegen/emit/nvptx/matrix_instructions.h"
-#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/analysis/blocks.h"
 
 namespace fovea::emit::nvptx {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "codegen/emit/nvptx/contraction/contraction_plan.h"
-#include "codegen/kernel/blocks.h"
-#include "codegen/kernel/tile_rewrites.h"
+#include "codegen/kernel/analysis/blocks.h"
+#include "codegen/kernel/rewrites/tile_rewrites.h"
 
 namespace fovea::emit::nvptx {
 

@@ -5,9 +5,9 @@
 #include <set>
 
 #include "codegen/emit/nvptx/tiles/tile_values.h"
-#include "codegen/kernel/blocks.h"
-#include "codegen/kernel/split_exponentials.h"
-#include "codegen/kernel/tile_rewrites.h"
+#include "codegen/kernel/analysis/blocks.h"
+#include "codegen/kernel/rewrites/split_exponentials.h"
+#include "codegen/kernel/rewrites/tile_rewrites.h"
 
 namespace fovea::emit::nvptx {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel/task.h"
+#include "codegen/kernel/analysis/task.h"
 #include "codegen/target/gpu.h"
 
 namespace fovea::emit::nvptx {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "codegen/kernel/blocks.h"
+#include "codegen/kernel/analysis/blocks.h"
 #include "codegen/kernel/kernel.h"
 
 namespace fovea::emit::nvptx {

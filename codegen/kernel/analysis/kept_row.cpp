@@ -1,0 +1,43 @@
+#include "codegen/kernel/analysis/kept_row.h"
+
+#include <algorithm>
+
+namespace fovea::kernel {
+
+namespace {
+
+/// The only store among the nodes, if nothing is reduced or drawn.
+const Store* lone_store(const Kernel& kernel, const std::vector<Id>& nodes) {
+    const Store* store = nullptr;
+    for (Id id : nodes) {
+        if (as<Reduce>(kernel, id) || as<Random>(kernel, id)) return nullptr;
+        const auto* other = as<Store>(kernel, id);
+        if (store && other) return nullptr;
+        if (other) store = other;
+    }
+    return store;
+}
+
+bool are_same_elements(const Access& a, const Access& b) {
+    return a.strides == b.strides && a.offset == b.offset && a.row < 0 && b.row < 0;
+}
+
+}  // namespace
+
+std::optional<KeptRow> find_kept_row(const Kernel& kernel, const std::vector<Id>& nodes,
+                                     AxisId lane) {
+    const Store* store = lone_store(kernel, nodes);
+    const Map* choice = store && !store->accumulate ? as<Map>(kernel, store->value) : nullptr;
+    if (!choice || choice->function != Elementwise::where) return std::nullopt;
+    const Load* kept = as<Load>(kernel, choice->operands[2]);
+    if (!kept || !are_same_elements(kept->access, store->access)) return std::nullopt;
+    const auto dtype = [&](const Access& access) {
+        return kernel.buffers[std::size_t(access.buffer)].dtype;
+    };
+    if (dtype(kept->access) != dtype(store->access)) return std::nullopt;
+    const std::vector<AxisId>& axes = kernel.nodes[std::size_t(choice->operands[0])].axes;
+    if (std::find(axes.begin(), axes.end(), lane) != axes.end()) return std::nullopt;
+    return KeptRow{choice->operands[0], &kept->access, &store->access};
+}
+
+}  // namespace fovea::kernel

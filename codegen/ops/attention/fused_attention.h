@@ -1,0 +1,40 @@
+// Attention as one kernel: its output, the statistics of its rows, its gradients.
+//
+// The method is that of FlashAttention-2 (Dao 2023): weights are computed tile by tile with a
+// running maximum and sum, and again in the backward pass, from the rows' logarithmic sums.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/graph/attention_input.h"
+#include "codegen/graph/tensor.h"
+#include "codegen/ops/attention/score_function.h"
+
+namespace fovea {
+
+/// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
+inline constexpr double kSeesNone = 3.4028234663852886e38;
+
+inline constexpr int kMaxCaptures = int(kMaxInputs) - int(AttentionInput::first_capture);
+
+/// What attention node `id` gives, as one kernel with score `function`, reading `captures`.
+Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v, Tensor lens,
+                       Tensor allowed, const std::vector<Tensor>& captures,
+                       const ScoreFunction* function);
+
+/// Why attention node `id`, whose score `extract_score` gave with its gradient, is not one kernel.
+std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,
+                                                   const ScoreFunction& function);
+
+/// The gradient of a captured value as one (batch, head) gives it: rows of a table that is read by
+/// head are each one head's own.
+struct CaptureGradient {
+    int node = 0;  // in the function's gradient graph: what one pair gives
+    bool by_head = false;
+    Shape shape;  // of what one pair gives
+};
+CaptureGradient capture_gradient(const ScoreFunction& function, int number);
+
+}  // namespace fovea

@@ -1,0 +1,30 @@
+// The keys that a mask leaves, as a boolean tensor.
+#include "codegen/ops/attention/mask.h"
+
+#include "codegen/ops/movement.h"
+
+namespace fovea {
+
+Tensor kept_keys(Graph& graph, const Shape& scores, const Mask& mask) {
+    int rank = scores.rank(), queries = rank - 2, keys = rank - 1;
+    auto positions = [&](int axis) {
+        Shape shape;
+        for (int i = 0; i < rank; ++i) shape.push(i == axis ? scores[axis] : Dim(1));
+        return iota(graph, shape, axis);
+    };
+    Tensor kept;
+    auto also = [&](Tensor condition) { kept = kept ? logical_and(kept, condition) : condition; };
+    if (mask.lens) {
+        Tensor lens = mask.lens.rank() == 1 ? place_axes(mask.lens, rank, {0})
+                                            : place_axes(mask.lens, rank, {0, queries});
+        also(positions(keys) < lens);
+    }
+    if (mask.is_causal) {
+        Tensor key = positions(keys);
+        also(key <= positions(queries));
+    }
+    if (mask.allowed) also(mask.allowed);
+    return kept;
+}
+
+}  // namespace fovea

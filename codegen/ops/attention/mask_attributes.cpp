@@ -1,0 +1,38 @@
+#include "codegen/ops/attention/mask_attributes.h"
+
+#include <fmt/format.h>
+
+#include "codegen/graph/print.h"
+
+namespace fovea::ops {
+
+Mask mask_of(const Graph& graph, const Node& node, Tensor lens, Tensor allowed) {
+    return {.is_causal = graph.attentions[std::size_t(node.attribute)].causal,
+            .lens = lens,
+            .allowed = allowed,
+            .masked_rows = node.masked_rows};
+}
+
+std::string mask_text(const Graph& graph, const Node& node) {
+    const AttentionAttributes& attributes = graph.attentions[std::size_t(node.attribute)];
+    std::string text;
+    if (attributes.causal) text += " causal";
+    if (attributes.has_lens) text += " lens";
+    if (attributes.has_allowed) text += " allowed";
+    if (node.masked_rows == MaskedRows::zero) text += " masked_rows=zero";
+    if (attributes.score) text += fmt::format(" score=%{}", attributes.score);
+    if (attributes.dropout > 0)
+        text +=
+            fmt::format(" dropout={} site={}", number_text(attributes.dropout), attributes.site);
+    return text;
+}
+
+std::optional<std::string> why_not_masked(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    const AttentionAttributes& a = graph.attentions[std::size_t(node.attribute)];
+    if (a.has_lens != (node.inputs[3] > 0) || a.has_allowed != (node.inputs[4] > 0))
+        return "its mask is not among its inputs";
+    return {};
+}
+
+}  // namespace fovea::ops

@@ -1,0 +1,144 @@
+// The barrier: a counter of arrivals, and the number of the round that waits.
+#include "team.h"
+
+#include <atomic>
+#include <chrono>
+
+#include "../threads.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#ifdef __unix__
+#include <sched.h>
+#endif
+
+namespace fovea::runtime {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSpins = 1000;       // some 10 microseconds
+constexpr int kSpinsIfShared = 50;
+constexpr int kYields = 1000;  // on a free core as long as it takes to put a thread to sleep and
+                               // wake it, a few times over
+constexpr auto kLate = std::chrono::microseconds(100);
+constexpr auto kMemory = std::chrono::milliseconds(100);
+
+/// A region is short when it takes no longer than this: a hundred times what a wait costs.
+constexpr Clock::rep kShort = Clock::duration(std::chrono::microseconds(100)).count();
+/// A thread that comes to a short region's end so long after the first was kept from its core.
+constexpr Clock::rep kHeldUp = Clock::duration(std::chrono::milliseconds(2)).count();
+
+/// How long the last region took that this thread began.
+thread_local Clock::rep last_region = kHeldUp;
+
+Clock::rep now() { return Clock::now().time_since_epoch().count(); }
+
+/// When cores that are shared may be taken to be free again, in ticks of the clock; 0: they are.
+std::atomic<Clock::rep> shared_until{0};
+
+void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+void yield_core() {
+#ifdef __unix__
+    sched_yield();
+#endif
+}
+
+}  // namespace
+
+bool cores_are_shared() {
+    const Clock::rep until = shared_until.load(std::memory_order_relaxed);
+    if (until == 0) return false;
+    if (Clock::now().time_since_epoch().count() < until) return true;
+    shared_until.store(0, std::memory_order_relaxed);
+    return false;
+}
+
+void note_shared_cores() {
+    shared_until.store((Clock::now() + kMemory).time_since_epoch().count(),
+                       std::memory_order_relaxed);
+}
+
+Team::Team()
+    : processors_(processor_count()),
+      begun_(now()),
+      is_short_(last_region < kShort && !cores_are_shared()) {}
+
+Team::~Team() {
+    const Clock::rep ended = now();
+    last_region = ended - begun_;
+    const bool was_short = arrived_at_end_ != 0 && arrived_at_end_ - begun_ < kShort;
+    if (was_short && ended - arrived_at_end_ > kHeldUp) note_shared_cores();
+}
+
+void Team::end() {
+    if (!is_short_ || part().count > processors_) return wait();
+    if (part().index == 0) arrived_at_end_ = now();
+}
+
+Part Team::part() {
+#ifdef _OPENMP
+    return {omp_get_thread_num(), omp_get_num_threads()};
+#else
+    return {};
+#endif
+}
+
+void Team::wait() {
+    const int threads = part().count;
+    if (threads == 1) return;
+    const std::atomic_ref arrived(arrived_);
+    const std::atomic_ref current(round_);
+    const unsigned before = current.load(std::memory_order_relaxed);
+    if (arrived.fetch_add(1, std::memory_order_acq_rel) == threads - 1) {
+        arrived.store(0, std::memory_order_relaxed);
+        current.store(before + 1, std::memory_order_release);
+        current.notify_all();
+        return;
+    }
+    if (spin(before) || yield(before)) return;
+    while (round() == before) current.wait(before);
+}
+
+unsigned Team::round() { return std::atomic_ref(round_).load(std::memory_order_acquire); }
+
+/// Whether the round ended while this thread kept its core.
+bool Team::spin(unsigned before) {
+    const bool crowded = part().count > processors_;
+    const int spins = crowded ? 0 : cores_are_shared() ? kSpinsIfShared : kSpins;
+    for (int i = 0; i < spins; ++i) {
+        if (round() != before) return true;
+        pause();
+    }
+    return round() != before;
+}
+
+/// Whether the round ended while this thread offered its core to others. To a thread of this region
+/// it goes where there are more than cores; else a core that comes back late is shared.
+bool Team::yield(unsigned before) {
+    const bool crowded = part().count > processors_;
+    if (!crowded && cores_are_shared()) {
+        unbind_this_thread();
+        return false;
+    }
+    Clock::time_point last = Clock::now();
+    for (int i = 0; i < kYields; ++i) {
+        yield_core();
+        const Clock::time_point now = Clock::now();
+        const bool late = !crowded && now - last > kLate;
+        if (late) note_shared_cores();
+        if (round() != before) return true;
+        if (late) return false;
+        last = now;
+    }
+    return false;
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,207 @@
+// Writing, reading and comparing checkpoints.
+#include "checkpoint.h"
+
+#include <charconv>
+#include <cstdio>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "../../error.h"
+#include "../../files/json.h"
+#include "../../load_parameters.h"
+#include "finite.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+/// `optimizer.m.decoder.dense.bias`
+std::string tensor_name(const OptimizerState& state, const TensorSpec& parameter) {
+    return kOptimizerPrefix + state.name + "." + parameter.name;
+}
+
+// By the options' names, so that a difference can be told in them.
+Json training_settings_json(const TrainingSettings& settings) {
+    const LearningRate& rate = settings.learning_rate;
+    const OptimizerSettings& optimizer = settings.optimizer;
+    return Json::Object{{"steps", settings.steps},
+                        {"batch", settings.batch},
+                        {"accumulate", settings.accumulate},
+                        {"group-lengths", settings.group},
+                        {"min-freq", settings.min_freq},
+                        {"validation", settings.validation},
+                        {"lr", rate.rate},
+                        {"schedule", name_of(rate.schedule)},
+                        {"warmup", static_cast<std::int64_t>(rate.warmup)},
+                        {"total-steps", static_cast<std::int64_t>(rate.total)},
+                        {"optimizer", name_of(optimizer.kind)},
+                        {"momentum", optimizer.momentum},
+                        {"weight-decay", optimizer.weight_decay},
+                        {"beta1", optimizer.beta1},
+                        {"beta2", optimizer.beta2},
+                        {"epsilon", optimizer.epsilon},
+                        {"clip", settings.clip},
+                        {"seed", static_cast<std::int64_t>(settings.seed)}};
+}
+
+Json data_json(const Examples& examples) {
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + sizeof digits, examples.fingerprint(), 16).ptr;
+    return Json::Object{{"pairs", static_cast<std::int64_t>(examples.count)},
+                        {"fingerprint", std::string(digits, end)}};
+}
+
+Json position_json(const TrainingPosition& position) {
+    return Json::Object{{"epoch", static_cast<std::int64_t>(position.epoch)},
+                        {"step_in_epoch", static_cast<std::int64_t>(position.step_in_epoch)},
+                        {"loss_sum", position.loss_sum},
+                        {"tokens", position.tokens},
+                        {"best_epoch", static_cast<std::int64_t>(position.best_epoch)},
+                        {"best_loss", position.best_loss}};
+}
+
+Json parse_key(const SafetensorsFile& file, const std::string& key) {
+    if (!file.metadata().contains(key)) {
+        throw UserError("'" + file.path() + "' is no checkpoint: it has no '" + key +
+                        "' in its __metadata__");
+    }
+    try {
+        return parse_json(file.metadata_at(key));
+    } catch (const UserError& error) {
+        throw UserError("'" + file.path() + "': " + key + " in its __metadata__: " + error.what());
+    }
+}
+
+const Json& member(const SafetensorsFile& file, const Json& object, const std::string& key) {
+    const Json* value = object.find(key);
+    if (!value || !value->is_number()) {
+        throw UserError("'" + file.path() + "': its __metadata__ has no number '" + key + "'");
+    }
+    return *value;
+}
+
+std::string text_of(const Json& value) {
+    if (value.is_integer()) return std::to_string(value.integer());
+    if (!value.is_number()) return value.string();
+    char text[32];
+    std::snprintf(text, sizeof text, "%.15g", value.number());
+    return text;
+}
+
+void verify_training_settings(const SafetensorsFile& file, const TrainingSettings& settings) {
+    const Json stored = parse_key(file, "training");
+    const Json mine = training_settings_json(settings);
+    for (const auto& [name, value] : mine.object()) {
+        const Json* other = stored.find(name);
+        if (!other || other->is_number() != value.is_number())
+            throw UserError("'" + file.path() + "': its __metadata__ has no training option '" +
+                            name + "'");
+        if (*other == value) continue;
+        const bool is_close = text_of(*other) == text_of(value);
+        throw UserError("'" + file.path() + "' was made with --" + name + " " +
+                        (is_close ? other->text() : text_of(*other)) + ", but this run has --" +
+                        name + " " + (is_close ? value.text() : text_of(value)) +
+                        "; --resume needs the same");
+    }
+}
+
+void verify_vocabulary(const SafetensorsFile& file, const Vocabulary& stored,
+                       const Vocabulary& counted, const std::string& side) {
+    if (stored == counted) return;
+    throw UserError(
+        "'" + file.path() + "' has a " + side + " vocabulary of " + std::to_string(stored.size()) +
+        " words, the data one of " + std::to_string(counted.size()) +
+        (stored.size() == counted.size() ? " others" : "") + "; --resume needs the same data");
+}
+
+void verify_data(const SafetensorsFile& file, const Examples& examples) {
+    const Json stored = parse_key(file, "data");
+    const Json mine = data_json(examples);
+    if (stored == mine) return;
+    const std::string there = member(file, stored, "pairs").text();
+    const std::string here = mine.find("pairs")->text();
+    throw UserError("'" + file.path() + "' was trained on " + there + " pairs, the data has " +
+                    here + (there == here ? " others" : "") + "; --resume needs the same data");
+}
+
+TrainingPosition read_position(const SafetensorsFile& file, std::uint64_t step) {
+    const Json stored = parse_key(file, "position");
+    TrainingPosition position;
+    position.step = step;
+    position.epoch = static_cast<std::uint64_t>(member(file, stored, "epoch").integer());
+    position.step_in_epoch =
+        static_cast<std::uint64_t>(member(file, stored, "step_in_epoch").integer());
+    position.best_epoch = static_cast<std::uint64_t>(member(file, stored, "best_epoch").integer());
+    position.best_loss = member(file, stored, "best_loss").number();
+    position.loss_sum = member(file, stored, "loss_sum").number();
+    position.tokens = member(file, stored, "tokens").integer();
+    return position;
+}
+
+void load_state(const SafetensorsFile& file, const Parameters& parameters,
+                const OptimizerState& state) {
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const std::string name = tensor_name(state, parameters.model().parameters[i]);
+        const TensorView* tensor = file.find(name);
+        if (!tensor) {
+            throw UserError("'" + file.path() + "' is no checkpoint: it has no tensor '" + name +
+                            "'");
+        }
+        copy_tensor(file, *tensor, "optimizer state", DType::f32, parameters.shape(i),
+                    state.flat.data() + parameters.offset(i));
+    }
+}
+
+}  // namespace
+
+WeightsHeader header_of(const Training& training) {
+    return {training.data.source,
+            training.data.target,
+            training.position.step,
+            training.settings.seed,
+            static_cast<std::uint64_t>(training.settings.steps),
+            training.data.tokens};
+}
+
+void save_checkpoint(const std::string& path, Training& training) {
+    Parameters& parameters = training.parameters;
+    std::vector<TensorView> tensors = parameter_tensors(parameters);
+    for (const OptimizerState& state : training.optimizer.state()) {
+        for (std::size_t i = 0; i < parameters.count(); ++i) {
+            tensors.push_back(f32_tensor(
+                tensor_name(state, parameters.model().parameters[i]), parameters.shape(i),
+                state.flat.subspan(parameters.offset(i), parameters.values(i).size())));
+        }
+    }
+    Metadata metadata = header_metadata(parameters.model(), header_of(training));
+    metadata["training"] = training_settings_json(training.settings).text();
+    metadata["data"] = data_json(training.data.examples).text();
+    metadata["position"] = position_json(training.position).text();
+    write_safetensors(path, std::move(tensors), metadata);
+}
+
+void load_checkpoint(const std::string& path, Training& training) {
+    const SafetensorsFile file = read_safetensors(path);
+    const WeightsHeader header = read_header(file, training.parameters.model());
+    if (header.tokens != training.data.tokens)
+        throw UserError("'" + path + "' was trained on " + name_of(header.tokens) +
+                        ", but this run is on " + name_of(training.data.tokens) +
+                        "; --resume needs the same --bpe");
+    verify_training_settings(file, training.settings);
+    verify_vocabulary(file, header.source, training.data.source, "source");
+    verify_vocabulary(file, header.target, training.data.target, "target");
+    verify_data(file, training.data.examples);
+    training.position = read_position(file, header.step);
+    load_parameters(training.parameters, file, kOptimizerPrefix);
+    for (const OptimizerState& state : training.optimizer.state())
+        load_state(file, training.parameters, state);
+    verify_finite(training.parameters, path);
+    if (const std::string name = first_not_finite(training.optimizer); !name.empty())
+        throw UserError("'" + path + "' holds an optimizer's state '" + name +
+                        "' that is not finite: the training diverged; train again with a smaller "
+                        "--lr");
+    training.optimizer.set_step(header.step);
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,59 @@
+// Checkpoints: all that a training needs to go on as if it had never stopped.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../../parameters.h"
+#include "../../training/learning_rate.h"
+#include "../../training/optimizer.h"
+#include "../weights_file.h"
+#include "training_data.h"
+
+namespace fovea::runtime {
+
+/// The options that decide a training's bits. The number of epochs is not among them: a finished
+/// training can be continued.
+struct TrainingSettings {
+    std::int64_t steps = 10, batch = 64, min_freq = 2;
+    std::int64_t accumulate = 1;  // batches whose gradients are added for one step
+    std::int64_t group = 1;       // batches that share out examples by length
+    double clip = 1;
+    double validation = 0;  // the share of pairs that is held out
+    LearningRate learning_rate;
+    OptimizerSettings optimizer;
+    std::uint64_t seed = 1;
+};
+
+/// Where a training stands. Sums are over the steps of the epoch that is under way.
+struct TrainingPosition {
+    std::uint64_t step = 0;           // steps done
+    std::uint64_t epoch = 0;          // epochs done
+    std::uint64_t step_in_epoch = 0;  // steps done of the next epoch
+    double loss_sum = 0;              // of the cross entropies, in nats
+    std::int64_t tokens = 0;          // target tokens
+    std::uint64_t best_epoch = 0;     // after which the validation loss was least; 0: none yet
+    double best_loss = 0;             // that loss
+};
+
+/// A training under way.
+struct Training {
+    const TrainingData& data;
+    const TrainingSettings& settings;
+    Parameters& parameters;
+    Optimizer& optimizer;
+    TrainingPosition position;
+};
+
+/// Writes parameters, the optimizer's state (`optimizer.m.<parameter>`) and position, atomically.
+/// The bytes depend on nothing else.
+void save_checkpoint(const std::string& path, Training& training);
+
+/// Restores parameters, state and position. UserError where the checkpoint is of another model,
+/// of other settings, or of other data: the sentence names what differs.
+void load_checkpoint(const std::string& path, Training& training);
+
+/// The header of the weights file that this training writes.
+WeightsHeader header_of(const Training& training);
+
+}  // namespace fovea::runtime

@@ -1,0 +1,175 @@
+// The options of `train`, and what they mean together.
+#include "train_options.h"
+
+#include <vector>
+
+#include "../../device/choose_device.h"
+#include "../../error.h"
+#include "../limits.h"
+#include "../output_paths.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+/// The value of an option that names one of `values`.
+template <class Value>
+Value choice(const Options& options, const std::string& name, const std::vector<Value>& values) {
+    std::vector<std::string> names;
+    for (const Value value : values) {
+        names.push_back(name_of(value));
+        if (options.text(name) == names.back()) return value;
+    }
+    std::string all;
+    for (const std::string& each : names) all += (all.empty() ? "" : ", ") + each;
+    throw UserError("option '--" + name + "' expects one of " + all + ", not '" +
+                    options.text(name) + "'" + suggestion(options.text(name), names));
+}
+
+void refuse_unless(bool fits, const Options& options, const std::string& name,
+                   const std::string& what) {
+    if (options.given(name) && !fits)
+        throw UserError("option '--" + name + "' is for " + what + " alone");
+}
+
+double model_width(const Model& model) {
+    for (const char* name : {"d_model", "hidden"})
+        for (const Setting& setting : model.settings)
+            if (setting.name == name)
+                if (const auto width = parse_integer(setting.value)) return double(*width);
+    throw UserError("--schedule paper needs a model with a setting 'd_model' or 'hidden'; " +
+                    model.name + " has none");
+}
+
+LearningRate learning_rate(const Options& options, const Model& model) {
+    LearningRate rate;
+    rate.schedule = choice(options, "schedule",
+                           std::vector{Schedule::constant, Schedule::cosine, Schedule::paper});
+    rate.rate = options.number("lr");
+    rate.warmup = static_cast<std::uint64_t>(options.integer("warmup"));
+    refuse_unless(rate.schedule == Schedule::cosine, options, "total-steps", "--schedule cosine");
+    if (rate.schedule == Schedule::cosine) {
+        if (!options.given("total-steps"))
+            throw UserError("--schedule cosine needs --total-steps, after which the rate is 0");
+        rate.total = static_cast<std::uint64_t>(options.integer("total-steps"));
+        if (rate.total <= rate.warmup)
+            throw UserError("--total-steps " + std::to_string(rate.total) +
+                            " should be above --warmup " + std::to_string(rate.warmup));
+    }
+    if (rate.schedule == Schedule::paper) {
+        if (rate.warmup == 0) throw UserError("--schedule paper needs --warmup, 4000 in the paper");
+        rate.width = model_width(model);
+    }
+    return rate;
+}
+
+OptimizerSettings optimizer_settings(const Options& options) {
+    OptimizerSettings settings;
+    settings.kind =
+        choice(options, "optimizer",
+               std::vector{OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::sgd});
+    const bool is_sgd = settings.kind == OptimizerKind::sgd;
+    refuse_unless(is_sgd, options, "momentum", "--optimizer sgd");
+    for (const char* name : {"beta1", "beta2", "epsilon"})
+        refuse_unless(!is_sgd, options, name, "--optimizer adam and adamw");
+    settings.momentum = options.number("momentum");
+    settings.beta1 = options.number("beta1");
+    settings.beta2 = options.number("beta2");
+    settings.epsilon = options.number("epsilon");
+    settings.weight_decay = options.number("weight-decay");
+    return settings;
+}
+
+}  // namespace
+
+Options train_options(const std::string& program) {
+    using Kind = OptionKind;
+    Options options(program + " train", "Trains on sentence pairs and writes the weights.");
+    options
+        .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
+        .add({"weights", Kind::text, "OUT", "written when the training is done", {}, true})
+        .add({"checkpoint", Kind::text, "F",
+              "written after epochs, at most once a second (default OUT.checkpoint)"})
+        .add(count_option("pairs", "the first N pairs (default all)", kMostPairs))
+        .add(count_option("steps", "tokens a sentence is cut or padded to", kMostSteps, "10"))
+        .add(count_option("batch", "pairs at a time", kMostAtATime, "64"))
+        .add(count_option("accumulate", "batches whose gradients are added for a step",
+                          kMostAtATime, "1"))
+        .add(count_option("group-lengths", "batches that share out pairs by length: less padding",
+                          kMostAtATime, "1"))
+        .add(count_option("epochs", "times through the data", kMostEpochs, "30"))
+        .add({"lr", Kind::positive_number, "X", "the (highest) learning rate", "0.005"})
+        .add({"schedule", Kind::text, "NAME", "constant, cosine, or paper (--lr is its factor)",
+              "constant"})
+        .add({.name = "warmup",
+              .kind = Kind::whole,
+              .value_name = "N",
+              .help = "steps over which the rate rises linearly",
+              .default_text = "0",
+              .most = kMostTotalSteps})
+        .add(count_option("total-steps", "steps after which a cosine is 0", kMostTotalSteps))
+        .add({"optimizer", Kind::text, "NAME", "adam, adamw or sgd", "adam"})
+        .add({"beta1", Kind::probability, "X", "of the first moment", "0.9"})
+        .add({"beta2", Kind::probability, "X", "of the second moment", "0.999"})
+        .add({"epsilon", Kind::positive_number, "X", "beside the second moment's root", "1e-8"})
+        .add({"momentum", Kind::probability, "X", "of sgd", "0"})
+        .add({"weight-decay", Kind::number_from_zero, "X", "as PyTorch's optimizers have it", "0"})
+        .add({"clip", Kind::number_from_zero, "X", "the gradient's largest norm, 0: any", "1"})
+        .add({"validation", Kind::probability, "X",
+              "the share of pairs held out to measure; the weights of the best epoch are kept",
+              "0"})
+        .add(count_option("patience",
+                          "stops after N epochs that do no better on the held out pairs",
+                          kMostEpochs))
+        .add(count_option("min-freq", "rarer words are <unk>", kMostPairs, "2"))
+        .add({"bpe", Kind::text, "F.json",
+              "byte pairs in place of words: the pieces that tools/learn_bpe.py wrote"})
+        .add({"seed", Kind::whole, "N", "of initial values, order and dropout", "1"})
+        .add({"resume", Kind::flag, "", "go on from the checkpoint"})
+        .add({"log", Kind::text, "F.jsonl", "a line of JSON an epoch"})
+        .add(device::device_option())
+        .add(threads_option());
+    return options;
+}
+
+TrainPaths train_paths(const Options& options) {
+    TrainPaths paths;
+    paths.data = options.text("data");
+    paths.weights = options.text("weights");
+    paths.checkpoint =
+        options.given("checkpoint") ? options.text("checkpoint") : paths.weights + ".checkpoint";
+    if (options.given("log")) paths.log = options.text("log");
+    std::vector<NamedPath> named = {
+        {"--data", paths.data}, {"--weights", paths.weights}, {"--checkpoint", paths.checkpoint}};
+    if (options.given("bpe")) {
+        paths.pieces = options.text("bpe");
+        named.push_back({"--bpe", paths.pieces});
+    }
+    verify_writable(paths.weights);
+    verify_writable(paths.checkpoint);
+    if (!paths.log.empty()) {
+        named.push_back({"--log", paths.log});
+        verify_writable(paths.log);
+    }
+    verify_distinct(named);
+    return paths;
+}
+
+TrainingSettings training_settings(const Options& options, const Model& model) {
+    TrainingSettings settings;
+    settings.steps = options.integer("steps");
+    settings.batch = options.integer("batch");
+    settings.accumulate = options.integer("accumulate");
+    settings.group = options.integer("group-lengths");
+    refuse_unless(!options.given("bpe"), options, "min-freq", "trainings without --bpe");
+    settings.min_freq = options.integer("min-freq");
+    settings.learning_rate = learning_rate(options, model);
+    settings.optimizer = optimizer_settings(options);
+    settings.clip = options.number("clip");
+    settings.validation = options.number("validation");
+    refuse_unless(settings.validation > 0, options, "patience", "trainings with --validation");
+    settings.seed = static_cast<std::uint64_t>(options.integer("seed"));
+    return settings;
+}
+
+}  // namespace fovea::runtime

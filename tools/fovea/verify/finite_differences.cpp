@@ -1,0 +1,171 @@
+#include "tools/fovea/verify/finite_differences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "codegen/graph/rewrite.h"
+#include "codegen/optimize/guard_ids.h"
+#include "codegen/reference/error_bounds.h"
+#include "tools/fovea/verify/verify_kernels.h"
+
+namespace fovea::tool {
+
+namespace {
+
+constexpr std::string_view kGradientSuffix = ".grad";
+constexpr double kRounding = 0x1p-53;  // of float64
+
+std::string stopped_name(int node) { return fmt::format("stopped {}", node); }
+
+/// What `stop_gradient` gives.
+Values values_of_stopped(const Graph& graph, const SampleDims& dims, const Values& values,
+                         const InterpreterOptions& options) {
+    Graph observed = graph;
+    std::vector<std::string> names;
+    for (int id = 1; id < int(graph.nodes.size()); ++id) {
+        if (graph[id].op != Op::stop_gradient || graph[id].region != 0) continue;
+        names.push_back(stopped_name(id));
+        make(observed, {.op = Op::output,
+                        .dtype = graph[id].dtype,
+                        .shape = graph[id].shape,
+                        .inputs = inputs_of({id}),
+                        .name = intern(names.back())});
+    }
+    Interpreter interpreter(observed, options);
+    set_all(interpreter, dims, values);
+    Values stopped;
+    for (const std::string& name : names) stopped[name] = interpreter.output(name);
+    return stopped;
+}
+
+/// The graph with inputs in the place of what `stop_gradient` gives.
+Graph with_stopped_as_inputs(const Graph& graph) {
+    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+        const Node& node = graph[id];
+        if (node.op != Op::stop_gradient) return std::nullopt;
+        return make(rewrite.target(), {.op = Op::input,
+                                       .dtype = node.dtype,
+                                       .shape = node.shape,
+                                       .name = intern(stopped_name(id))});
+    });
+}
+
+std::vector<double> draw_direction(std::size_t size) {
+    std::uint64_t state = 88172645463325252u;
+    std::vector<double> direction(size);
+    for (double& value : direction) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        value = state >> 63 ? 1 : -1;
+    }
+    return direction;
+}
+
+}  // namespace
+
+struct FiniteDifferences::State {
+    State(const CompiledProgram& program, const SampleDims& dims, const Values& given,
+          const InterpreterOptions& options)
+        : values(given),
+          source(guard_ids(program.graph)),
+          gradients(program.gradient, options),
+          plain(with_stopped_as_inputs(source), options) {
+        set_all(gradients, dims, values);
+        set_all(plain, dims, values);
+        for (const auto& [name, value] : values_of_stopped(source, dims, values, options))
+            plain.set(name, value);
+        for (const Node& node : program.gradient.nodes) {
+            if (node.op != Op::output) continue;
+            const std::string_view name = node.name;
+            if (!name.ends_with(kGradientSuffix)) outputs.emplace_back(name);
+            else names.emplace_back(name.substr(0, name.size() - kGradientSuffix.size()));
+        }
+        has_loss = std::find(outputs.begin(), outputs.end(), "loss") != outputs.end();
+    }
+
+    /// Calls visit(output, i, weight) for each element that the objective is a sum of.
+    template <class Visit>
+    void each_term(const Visit& visit) {
+        for (const std::string& output : outputs) {
+            const auto cotangent = values.find(output + std::string(kGradientSuffix));
+            if (has_loss ? output != "loss" : cotangent == values.end()) continue;
+            for (std::size_t i = 0; i < plain.output(output).values.size(); ++i)
+                visit(output, i, has_loss ? 1 : cotangent->second.values[i]);
+        }
+    }
+    double objective() {
+        double sum = 0;
+        each_term([&](const std::string& output, std::size_t i, double weight) {
+            sum += weight * plain.output(output).values[i];
+        });
+        return sum;
+    }
+    double objective_error() {
+        ErrorBounds bounds(plain, kRounding);
+        std::map<std::string, Array> of_outputs;
+        for (const std::string& output : outputs) of_outputs[output] = bounds.of_output(output);
+        double sum = 0;
+        each_term([&](const std::string& output, std::size_t i, double weight) {
+            // And the objective is a sum in float64 itself.
+            sum += std::abs(weight) * (of_outputs[output].values[i] +
+                                       2 * kRounding * std::abs(plain.output(output).values[i]));
+        });
+        return sum;
+    }
+
+    const Values values;
+    const Graph source;
+    Interpreter gradients, plain;
+    std::vector<std::string> outputs, names;
+    bool has_loss = false;
+};
+
+FiniteDifferences::FiniteDifferences(const CompiledProgram& program, const SampleDims& dims,
+                                     const Values& values, const InterpreterOptions& options)
+    : state_(std::make_unique<State>(program, dims, values, options)) {}
+
+FiniteDifferences::~FiniteDifferences() = default;
+
+const std::vector<std::string>& FiniteDifferences::names() const { return state_->names; }
+
+double FiniteDifferences::gradient(const std::string& name) {
+    const Array& gradient = state_->gradients.output(name + std::string(kGradientSuffix));
+    const std::vector<double> direction = draw_direction(gradient.values.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < direction.size(); ++i) sum += gradient.values[i] * direction[i];
+    return sum;
+}
+
+double FiniteDifferences::slope(const std::string& name, double h) {
+    const Array& x = state_->values.at(name);
+    const std::vector<double> direction = draw_direction(x.values.size());
+    double f[2];
+    for (int side = 0; side < 2; ++side) {
+        Array moved = x;
+        for (std::size_t i = 0; i < moved.values.size(); ++i)
+            moved.values[i] += (side ? -h : h) * direction[i];
+        state_->plain.set(name, std::move(moved));
+        f[side] = state_->objective();
+    }
+    state_->plain.set(name, x);
+    return (f[0] - f[1]) / (2 * h);
+}
+
+double FiniteDifferences::gradient_error(const std::string& name) {
+    ErrorBounds bounds(state_->gradients, kRounding);
+    const Array& bound = bounds.of_output(name + std::string(kGradientSuffix));
+    return std::accumulate(bound.values.begin(), bound.values.end(), 0.);
+}
+
+double FiniteDifferences::slope_error(double h) { return state_->objective_error() / h; }
+
+double FiniteDifferences::largest_gradient() {
+    return tool::largest_gradient(state_->gradients.graph(), state_->gradients);
+}
+
+}  // namespace fovea::tool
