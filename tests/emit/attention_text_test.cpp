@@ -49,7 +49,7 @@ Kernel with_unlooped_axis() {
     Builder b("unlooped");
     const AxisId k = b.axis("k", "n"), d = b.axis("d", "m");
     const int x = b.input("x", {"n", "m"}), y = b.output("y", {"n"});
-    b.tiles(k, {}, {}, [&](auto) {
+    b.tiles(k, {}, {}, [&](const auto&) {
         b.store(b.at(y, {k}), b.sum(b.load(b.at(x, {k, d})), {d}));
         return std::vector<Id>{};
     });
@@ -61,7 +61,7 @@ Kernel with_gather() {
     const AxisId k = b.axis("k", "n"), d = b.axis("d", 8);
     const int ids = b.input("ids", {"n"}, i32), x = b.input("x", {"m", 8});
     const int y = b.output("y", {"n", 8});
-    b.tiles(k, {}, {}, [&](auto) {
+    b.tiles(k, {}, {}, [&](const auto&) {
         b.store(b.at(y, {k, d}), b.load(b.at_row(x, b.load(b.at(ids, {k})), {d})));
         return std::vector<Id>{};
     });
