@@ -75,6 +75,12 @@ double error_of(const ElementwiseRow& row, const Operands& x, double y, double u
         case Elementwise::logical_and:
         case Elementwise::logical_or: return std::max(x.error[0], x.error[1]);
         case Elementwise::where: return chosen(x);
+        default: break;
+    }
+    // What may be no number makes none.
+    if (std::any_of(x.error, x.error + row.arity, [](double e) { return !std::isfinite(e); }))
+        return kInfinity;
+    switch (row.function) {
         case Elementwise::sin:
         case Elementwise::cos: return std::min(2.0, x.error[0] + unit * (std::abs(x.value[0]) + 4));
         case Elementwise::div:
@@ -193,8 +199,13 @@ Array ErrorBounds::elementwise(int id) {
     const Array& y = reference_.value(id);
     Array result = like(id);
     std::array<std::vector<std::int64_t>, 3> strides;
-    for (int i = 0; i < row.arity; ++i)
-        strides[std::size_t(i)] = broadcast_strides(operand_value(id, i), y.shape);
+    std::array<const Array*, 3> values{}, errors{};
+    for (int i = 0; i < row.arity; ++i) {
+        const auto k = std::size_t(i);
+        values[k] = &operand_value(id, i);
+        errors[k] = &operand_bound(id, i);
+        strides[k] = broadcast_strides(*values[k], y.shape);
+    }
     const bool to_whole = node.dtype == i32 && row.function != Elementwise::where;
     std::size_t at = 0;
     for_each_index(y.shape, {strides[0], strides[1], strides[2]},
@@ -203,9 +214,9 @@ Array ErrorBounds::elementwise(int id) {
                        Operands x;
                        bool exact = true;
                        for (int i = 0; i < row.arity; ++i) {
-                           const auto p = std::size_t(place[i]);
-                           x.value[i] = operand_value(id, i).values[p];
-                           x.error[i] = operand_bound(id, i).values[p];
+                           const auto k = std::size_t(i), p = std::size_t(place[i]);
+                           x.value[i] = values[k]->values[p];
+                           x.error[i] = errors[k]->values[p];
                            exact = exact && x.error[i] == 0;
                        }
                        double& error = result.values[at];

@@ -67,3 +67,11 @@ TEST_CASE("a division by what may be 0 has no bound") {
     output("y", 1.0 / (nothing + 1e-9));
     CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
 }
+
+TEST_CASE("what is made of a quotient that may be no number has no bound either") {
+    Graph graph;
+    Tensor x = input(graph, "x", {1});
+    Tensor near_zero = (x / 3.0) * 3.0 - x;
+    output("y", tanh(1.0 / near_zero) + cos(1.0 / near_zero));
+    CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
+}
