@@ -100,12 +100,38 @@ Array absolute(Array array) {
     return array;
 }
 
+bool is_zero(const Array& array) {
+    return std::all_of(array.values.begin(), array.values.end(),
+                       [](double value) { return value == 0; });
+}
+
 void add_to(Array& total, const Array& more, double times = 1) {
     for (std::size_t i = 0; i < total.values.size(); ++i)
         if (more.values[i] != 0) total.values[i] += times * more.values[i];
 }
 
+/// The errors of values that are rounded to a format: what is close to the middle of two values
+/// there may become either.
+void add_rounding(const NumberFormat& format, const Array& values, Array& errors) {
+    for (std::size_t i = 0; i < errors.values.size(); ++i)
+        errors.values[i] += format.spacing(std::abs(values.values[i]) + errors.values[i]);
+}
+
 }  // namespace
+
+ErrorBounds::ErrorBounds(Interpreter& reference, double unit)
+    : ErrorBounds(reference, unit, reference.factors()) {}
+
+ErrorBounds::ErrorBounds(Interpreter& part, double unit, const NumberFormat* factors)
+    : reference_(part), unit_(unit), factors_(factors) {
+    forget();
+}
+
+void ErrorBounds::forget() {
+    bounds_.assign(reference_.graph().nodes.size(), {});
+    for (int id = 1; id < int(bounds_.size()); ++id)
+        if (reference_.is_assumed(id)) bounds_[std::size_t(id)] = like(id);
+}
 
 Array ErrorBounds::like(int id) const {
     Array array{{}, {}};
@@ -144,6 +170,8 @@ const Array& ErrorBounds::of(int id) {
         if (bounds_[std::size_t(top)]) continue;
         if (is_scan(reference_.graph(), top)) scan(top);
         else bounds_[std::size_t(top)] = evaluate(top);
+        if (reference_.rounds(top))
+            add_rounding(kBfloat16Format, reference_.value(top), *bounds_[std::size_t(top)]);
     }
     return *bounds_[std::size_t(id)];
 }
@@ -156,7 +184,7 @@ const Array& ErrorBounds::of_output(std::string_view name) {
 
 void ErrorBounds::set(const std::string& name, Array bound) {
     given_[name] = std::move(bound);
-    bounds_.assign(bounds_.size(), {});
+    forget();
 }
 
 Array ErrorBounds::evaluate(int id) {
@@ -199,12 +227,11 @@ Array ErrorBounds::elementwise(int id) {
     const Array& y = reference_.value(id);
     Array result = like(id);
     std::array<std::vector<std::int64_t>, 3> strides;
-    std::array<const Array*, 3> values{}, errors{};
+    const double *values[3]{}, *errors[3]{};
     for (int i = 0; i < row.arity; ++i) {
-        const auto k = std::size_t(i);
-        values[k] = &operand_value(id, i);
-        errors[k] = &operand_bound(id, i);
-        strides[k] = broadcast_strides(*values[k], y.shape);
+        strides[std::size_t(i)] = broadcast_strides(operand_value(id, i), y.shape);
+        values[i] = operand_value(id, i).values.data();
+        errors[i] = operand_bound(id, i).values.data();
     }
     const bool to_whole = node.dtype == i32 && row.function != Elementwise::where;
     std::size_t at = 0;
@@ -214,9 +241,8 @@ Array ErrorBounds::elementwise(int id) {
                        Operands x;
                        bool exact = true;
                        for (int i = 0; i < row.arity; ++i) {
-                           const auto k = std::size_t(i), p = std::size_t(place[i]);
-                           x.value[i] = values[k]->values[p];
-                           x.error[i] = errors[k]->values[p];
+                           x.value[i] = values[i][place[i]];
+                           x.error[i] = errors[i][place[i]];
                            exact = exact && x.error[i] == 0;
                        }
                        double& error = result.values[at];
@@ -232,7 +258,7 @@ Array ErrorBounds::elementwise(int id) {
 /// |â·b̂ - a·b| <= |a| e_b + e_a |b| + e_a e_b + (n + 2) u |a| |b|.
 Array ErrorBounds::einsum(int id) {
     const Array a = absolute(operand_value(id, 0)), b = absolute(operand_value(id, 1));
-    const Array &of_a = operand_bound(id, 0), &of_b = operand_bound(id, 1);
+    const Array of_a = factor_bound(id, 0), of_b = factor_bound(id, 1);
     Array wide_a = a;
     add_to(wide_a, of_a);
     const EinsumAxes& axes =
@@ -241,9 +267,23 @@ Array ErrorBounds::einsum(int id) {
     for (int i = 0; i < axes.a.count; ++i)
         if (!axes.out.contains(axes.a.label[std::size_t(i)]))
             terms *= double(a.shape[std::size_t(i)]);
-    Array result = apply(id, {&wide_a, &of_b});
-    add_to(result, apply(id, {&of_a, &b}));
+    Array result = like(id);
+    if (!is_zero(of_b)) add_to(result, apply(id, {&wide_a, &of_b}));
+    if (!is_zero(of_a)) add_to(result, apply(id, {&of_a, &b}));
     add_to(result, apply(id, {&a, &b}), (terms + 2) * unit_);
+    return result;
+}
+
+Array ErrorBounds::factor_bound(int id, int i) {
+    Array result = operand_bound(id, i);
+    if (!factors_) return result;
+    const Array& value = operand_value(id, i);
+    for (std::size_t k = 0; k < result.values.size(); ++k) {
+        const bool exact =
+            result.values[k] == 0 && factors_->nearest(value.values[k]) == value.values[k];
+        if (!exact)
+            result.values[k] += factors_->spacing(std::abs(value.values[k]) + result.values[k]);
+    }
     return result;
 }
 
@@ -282,7 +322,7 @@ Array ErrorBounds::scatter_add(int id) {
 Array ErrorBounds::body(int id) {
     Interpreter inner(reference_.body_of(id), reference_.options());
     inner.take_sizes(reference_.sizes());
-    ErrorBounds bounds(inner, unit_);
+    ErrorBounds bounds(inner, unit_, factors_);
     const Inputs& inputs = reference_.graph()[id].inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i] <= 0) continue;
@@ -298,16 +338,16 @@ void ErrorBounds::scan(int id) {
     const auto value_of = [&](int i) -> const Array& { return operand_value(id, i); };
     values.start(value_of);
     errors.start(bound_of);
-    ErrorBounds bounds(values.step(), unit_);
+    ErrorBounds bounds(values.step(), unit_, factors_);
     values.run(value_of, [&](std::int64_t n) {
-        bounds.bounds_.assign(bounds.bounds_.size(), {});
+        bounds.forget();
         errors.give(n, bound_of, [&](const std::string& name, Array array) {
             bounds.given_[name] = std::move(array);
         });
         errors.take(n, [&](std::string_view name) { return bounds.of_output(name); });
     });
     for (int other = 1; other < int(reference_.graph().nodes.size()); ++other)
-        if (is_same_scan(reference_.graph(), id, other))
+        if (is_same_scan(reference_.graph(), id, other) && !reference_.is_assumed(other))
             bounds_[std::size_t(other)] =
                 errors.results()[std::size_t(reference_.graph()[other].axis)];
 }

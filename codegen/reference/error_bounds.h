@@ -4,7 +4,8 @@
 // expression has, in any order of its sums (Higham 2002, "Accuracy and stability of numerical
 // algorithms", sections 3.1 and 4.2): what its operands' errors become, and the rounding of the op
 // itself. A comparison whose sides are closer than their errors may go the other way; what it
-// chooses may then be either.
+// chooses may then be either. What the interpreter rounds to bfloat16 or tf32 may become a
+// neighbour of its value there, and a kernel may go on with what it has not rounded.
 #pragma once
 
 #include <map>
@@ -18,8 +19,7 @@ namespace fovea {
 class ErrorBounds {
   public:
     /// `unit` is the relative error of one rounding, 2^-24 in float32.
-    explicit ErrorBounds(Interpreter& reference, double unit = 0x1p-24)
-        : reference_(reference), unit_(unit), bounds_(reference.graph().nodes.size()) {}
+    explicit ErrorBounds(Interpreter& reference, double unit = 0x1p-24);
 
     /// The bound for each element of the value of a node of the interpreter's graph; infinite where
     /// there is none.
@@ -32,6 +32,11 @@ class ErrorBounds {
     void assume(int id, Array bound) { bounds_[std::size_t(id)] = std::move(bound); }
 
   private:
+    /// Of a part of a graph, which the interpreter does not round; `factors` is what kernels round
+    /// to there.
+    ErrorBounds(Interpreter& part, double unit, const NumberFormat* factors);
+
+    void forget();
     Array evaluate(int id);
     Array elementwise(int id);
     Array einsum(int id);
@@ -48,9 +53,12 @@ class ErrorBounds {
     Array apply(int id, const std::vector<const Array*>& operands) const;
     const Array& operand_value(int id, int i);
     const Array& operand_bound(int id, int i);
+    /// Of an operand of an einsum, behind the rounding to what it multiplies.
+    Array factor_bound(int id, int i);
 
     Interpreter& reference_;
     double unit_;
+    const NumberFormat* factors_;  // what operands of einsums are rounded to, or null
     std::vector<std::optional<Array>> bounds_;
     std::map<std::string, Array> given_;
 };

@@ -99,7 +99,7 @@ void Interpreter::set(const std::string& name, Array value) {
     }
     if (!found) throw UserError("the model has no input or parameter " + name);
     given_[name] = std::move(value);
-    values_.assign(graph_.nodes.size(), {});
+    forget();
 }
 
 std::vector<std::int64_t> Interpreter::shape_of(const Node& node) const {
@@ -132,34 +132,35 @@ const Array& Interpreter::value(int id) {
     return *values_[std::size_t(id)];
 }
 
-namespace {
-
-/// To values of so many significant bits: `nearest` gives the whole number nearest to one.
-Array rounded(Array array, int bits, double (*nearest)(double)) {
-    for (double& value : array.values) {
-        int exponent = 0;
-        const double fraction = std::frexp(value, &exponent);
-        if (std::isfinite(value))
-            value = std::ldexp(nearest(std::ldexp(fraction, bits)), exponent - bits);
-    }
-    return array;
-}
-/// Ties go to even.
-Array to_bfloat16(Array array) { return rounded(std::move(array), 8, std::nearbyint); }
-/// Ties go away from zero.
-Array to_tf32(Array array) { return rounded(std::move(array), 11, std::round); }
-
-}  // namespace
-
 void Interpreter::assume(const std::map<int, Array>& values) {
-    for (const auto& [id, value] : values) assumed_[id] = value;
+    assumed_.resize(graph_.nodes.size());
+    for (const auto& [id, value] : values) {
+        assumed_[std::size_t(id)] = true;
+        values_[std::size_t(id)] = value;
+    }
+    for (std::size_t id = 0; id < values_.size(); ++id)
+        if (!assumed_[id]) values_[id].reset();
+}
+
+void Interpreter::forget() {
     values_.assign(graph_.nodes.size(), {});
-    for (const auto& [id, value] : assumed_) values_[std::size_t(id)] = value;
+    assumed_.clear();
+}
+
+bool Interpreter::is_assumed(int id) const {
+    return !assumed_.empty() && assumed_[std::size_t(id)];
+}
+
+bool Interpreter::rounds(int id) const { return !rounded_.empty() && rounded_[std::size_t(id)]; }
+
+const NumberFormat* Interpreter::factors() const {
+    if (!rounded_.empty()) return &kBfloat16Format;
+    return options_.tf32 ? &kTf32Format : nullptr;
 }
 
 void Interpreter::round_to_bfloat16(std::vector<bool> nodes) {
     rounded_ = std::move(nodes);
-    values_.assign(graph_.nodes.size(), {});
+    forget();
 }
 
 void Interpreter::evaluate(int id) {
@@ -182,11 +183,11 @@ void Interpreter::evaluate(int id) {
     std::array<const Array*, kMaxInputs> inputs{};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
-    std::array<Array, 2> factors;
-    if (node.op == Op::einsum && (!rounded_.empty() || options_.tf32))
+    std::array<Array, 2> rounded;
+    if (const NumberFormat* format = factors(); format && node.op == Op::einsum)
         for (std::size_t i : {0, 1}) {
-            factors[i] = rounded_.empty() ? to_tf32(*inputs[i]) : to_bfloat16(*inputs[i]);
-            inputs[i] = &factors[i];
+            rounded[i] = rounded_to(*format, *inputs[i]);
+            inputs[i] = &rounded[i];
         }
     if (op_def(node.op).draws && !options_.training) {
         result.values.assign(result.values.size(), 1);
@@ -199,7 +200,7 @@ void Interpreter::evaluate(int id) {
         else if (def.expand) result = value_of_body(id);
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
     }
-    if (!rounded_.empty() && rounded_[std::size_t(id)]) result = to_bfloat16(std::move(result));
+    if (rounds(id)) result = rounded_to(kBfloat16Format, std::move(result));
     values_[std::size_t(id)] = std::move(result);
     check(id);
 }
@@ -229,7 +230,7 @@ void Interpreter::evaluate_scan(int id) {
     run.start(input);
     run.run(input);
     for (int other = 1; other < int(graph_.nodes.size()); ++other)
-        if (is_same_scan(graph_, id, other))
+        if (is_same_scan(graph_, id, other) && !is_assumed(other))
             values_[std::size_t(other)] = run.results()[std::size_t(graph_[other].axis)];
 }
 

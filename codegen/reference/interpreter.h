@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/graph/op_def.h"
+#include "codegen/reference/number_format.h"
 
 namespace fovea {
 
@@ -45,8 +46,14 @@ class Interpreter {
     /// that follow from its shape; all that was computed is forgotten. UserError when it does not
     /// fit.
     void set(const std::string& name, Array value);
-    /// Takes these for the values of nodes: what is made of them is computed anew.
+    /// Takes these for the values of nodes, until an input is set: what is made of them is computed
+    /// anew.
     void assume(const std::map<int, Array>& values);
+    bool is_assumed(int id) const;
+    /// Whether the node's value is rounded to bfloat16.
+    bool rounds(int id) const;
+    /// What the graph's einsums round their operands to; null when they do not.
+    const NumberFormat* factors() const;
     /// Whether the graph has an input or a parameter of this name.
     bool has(const std::string& name) const;
 
@@ -66,6 +73,7 @@ class Interpreter {
     std::map<std::string, Array> outputs();
 
   private:
+    void forget();
     void evaluate(int id);
     void evaluate_scan(int id);
     void check(int id) const;
@@ -79,7 +87,7 @@ class Interpreter {
     DimSizes sizes_;
     std::map<std::string, Array> given_;
     std::vector<std::optional<Array>> values_;
-    std::map<int, Array> assumed_;
+    std::vector<bool> assumed_;  // nodes whose values are; empty: none
     std::map<int, std::vector<int>> checks_;  // of a node, by what is_check says of an output
     std::vector<bool> rounded_;  // nodes whose values are; empty: none
 };

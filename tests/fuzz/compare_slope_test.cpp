@@ -69,3 +69,13 @@ TEST_CASE("differences that rounding has made tell nothing") {
     const Graph function = graph_of([](Tensor x) { return (x + 1e13) - 1e13; });
     CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind == Slope::Kind::untold);
 }
+
+TEST_CASE("a kink or a jump at the point itself tells nothing") {
+    const Graph kink = graph_of([](Tensor x) { return relu(x); });
+    CHECK(slope_of(program_of(kink, kink), {0, 0, 0}).kind == Slope::Kind::untold);
+    const Graph jump = graph_of([](Tensor x) {
+        Tensor same = stop_gradient(x);
+        return where(eq(x, same), same, x - same);
+    });
+    CHECK(slope_of(program_of(jump, jump), {0.3, -1.2, 2}).kind == Slope::Kind::untold);
+}

@@ -84,8 +84,8 @@ void check_with(const std::string& schedule, const Tried& tried, const tool::Tar
     Sample sample{{}, Sample::Lengths::any, 7};
     for (const std::string& dim : compiled.plan.dims)
         sample.dims[dim] = dim == "batch" ? 2 : dim == "keys" ? 70 : 37;
-    for (const VerifyRow& row : verify_kernels(compiled.plan, compiled.programs[0], *generated,
-                                               sample, false, tolerances_of(dtype))) {
+    for (const VerifyRow& row :
+         verify_kernels(compiled.plan, compiled.programs[0], *generated, sample, false)) {
         CAPTURE(row.kernel);
         CAPTURE(row.value_error.value_or(0));
         CHECK(row.ok);

@@ -75,3 +75,64 @@ TEST_CASE("what is made of a quotient that may be no number has no bound either"
     output("y", tanh(1.0 / near_zero) + cos(1.0 / near_zero));
     CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
 }
+
+namespace {
+
+/// y = (x b + 1) c of the interpreter, which rounds the sum to bfloat16, in any of its forms.
+struct RoundedSum {
+    RoundedSum() {
+        Tensor x = input(graph, "x", {1, 2}), b = input(graph, "b", {2, 1});
+        Tensor kept = einsum("i k, k j -> i j", x, b) + 1.0;
+        node = kept.id;
+        output("kept", kept);
+        output("y", kept * 3.0);
+    }
+    void set(Interpreter& interpreter) const {
+        interpreter.set("x", {{1, 2}, {1.0 + 0x1p-20, 3}});
+        interpreter.set("b", {{2, 1}, {1, 0.125}});
+        std::vector<bool> rounded(graph.nodes.size(), false);
+        rounded[std::size_t(node)] = true;
+        interpreter.round_to_bfloat16(rounded);
+    }
+
+    Graph graph;
+    int node = 0;
+};
+
+}  // namespace
+
+TEST_CASE("what is rounded to bfloat16 may be its neighbour there, or not rounded yet") {
+    const RoundedSum sum;
+    Interpreter interpreter(sum.graph);
+    sum.set(interpreter);
+    ErrorBounds bounds(interpreter);
+    const double kept = bounds.of_output("kept").values[0], y = bounds.of_output("y").values[0];
+    CHECK(interpreter.output("kept").values[0] == 2.375);
+    CHECK(kept > 0x1p-6);  // the distance of bfloat16's values from 2 to 4
+    CHECK(kept < 0x1p-5);
+    CHECK(y > 3 * 0x1p-6);
+    CHECK(y < 3 * 0x1p-5);
+}
+
+TEST_CASE("what a node is taken for has no error") {
+    const RoundedSum sum;
+    Interpreter interpreter(sum.graph);
+    sum.set(interpreter);
+    interpreter.assume({{sum.node, {{1, 1}, {2.5}}}});
+    ErrorBounds bounds(interpreter);
+    CHECK(interpreter.output("y").values[0] == 7.5);
+    CHECK(bounds.of_output("kept").values[0] == 0);
+    CHECK(bounds.of_output("y").values[0] < 7.5 * 0x1p-22);
+}
+
+TEST_CASE("factors that tf32 has lose nothing, others a digit of it") {
+    Graph graph;
+    output("y", einsum("i k, k j -> i j", input(graph, "x", {2, 1}), input(graph, "b", {1, 1})));
+    Interpreter interpreter(graph, {.tf32 = true});
+    interpreter.set("x", {{2, 1}, {1.5, 1.0 + 0x1p-20}});
+    interpreter.set("b", {{1, 1}, {1}});
+    const Array bound = ErrorBounds(interpreter).of_output("y");
+    CHECK(bound.values[0] < 0x1p-20);
+    CHECK(bound.values[1] >= 0x1p-10);
+    CHECK(bound.values[1] < 0x1p-8);
+}

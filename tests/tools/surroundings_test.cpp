@@ -34,6 +34,17 @@ std::string script(const fs::path& file, const std::string& lines) {
     return file.string();
 }
 
+/// Runs $0 to show a model in the background, sends it a signal once its compiler has started, and
+/// says how it ended and whether the compiler's child is still there.
+constexpr const char* kStopsWhenStarted =
+    R"(TMPDIR="$1" CXX="$2" env --default-signal=INT,HUP "$0" show "$3" &
+while [ ! -e "$4" ]; do sleep 0.02; done
+ls "$1"
+kill -s "$5" $!
+wait $!
+echo status $?
+kill -0 $(cat "$4") 2>/dev/null && echo still there)";
+
 }  // namespace
 
 TEST_CASE("the compiler's reason is found whatever the user's language is") {
@@ -101,12 +112,8 @@ TEST_CASE("a signal ends the compiler and removes the temporary folders") {
         fs::remove(started);
         fs::create_directories(temporary);
         const ProcessResult result = run_process(
-            {"sh", "-c",
-             "TMPDIR=\"$1\" CXX=\"$2\" env --default-signal=INT,HUP \"$0\" show \"$3\" & "
-             "while [ ! -e \"$4\" ]; do sleep 0.02; done; ls \"$1\"; kill -s \"$5\" $!; wait $!; "
-             "echo status $?; kill -0 $(cat \"$4\") 2>/dev/null && echo still there",
-             (FOVEA_BINARY_DIR "/fovea"), temporary.string(), compiler, file.string() + ":twice",
-             started.string(), name});
+            {"sh", "-c", kStopsWhenStarted, (FOVEA_BINARY_DIR "/fovea"), temporary.string(),
+             compiler, file.string() + ":twice", started.string(), name});
         CHECK(result.output.starts_with("fovea_"));
         CHECK(result.output.ends_with("\nstatus " + std::to_string(128 + number) + "\n"));
         CHECK(fs::is_empty(temporary));

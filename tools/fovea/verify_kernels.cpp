@@ -10,8 +10,10 @@
 #include <map>
 
 #include "codegen/emit/cpp/skeletons.h"
+#include "codegen/reference/error_bounds.h"
 #include "runtime/session.h"
 #include "tools/fovea/finite_differences.h"
+#include "tools/fovea/relative_error.h"
 #include "tools/fovea/tensor_memory.h"
 
 namespace fovea::tool {
@@ -19,7 +21,15 @@ namespace fovea::tool {
 namespace {
 
 constexpr std::uint64_t kSeed = 11, kStep = 3;
-constexpr double kMasked = 1e5;  // values beyond are masked scores
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+/// The relative error of a rounding that bounds are made of: float32's, and four times, since
+/// kernels take other formulas that are equal in exact arithmetic.
+constexpr double kKernelRounding = 0x1p-22;
+/// The same of float64, where two graphs are compared.
+constexpr double kGraphRounding = 0x1p-50;
+constexpr double kSmallest = 1e-36;  // kernels may take less for 0
+constexpr double kSlopeError = 1e-4;  // of finite differences
+constexpr double kFloor = 1e-3;      // of what relative errors are relative to
 
 double largest(const std::vector<double>& values) {
     double result = 0;
@@ -27,20 +37,33 @@ double largest(const std::vector<double>& values) {
     return result;
 }
 
+double gradient_floor(const Graph& graph, Interpreter& reference) {
+    return std::max(largest_gradient(graph, reference) / 10, kFloor);
+}
+
 /// Compares after every kernel.
 class Observer {
   public:
     Observer(const plan::Model& plan, const CompiledProgram& compiled, runtime::Instance& instance,
-             Interpreter& reference, const Sample& sample, Tolerances tolerances)
+             Interpreter& reference, const Sample& sample)
         : plan_(plan),
           compiled_(compiled),
           instance_(instance),
           reference_(reference),
           sample_(sample),
-          tolerances_(tolerances),
-          gradient_floor_(largest_gradient(compiled.optimized, reference) / 10) {
-        for (int i = 0; i < int(compiled.plan.steps.size()); ++i)
+          gradient_floor_(gradient_floor(compiled.optimized, reference)) {
+        std::map<int, int> last_user;  // of a tensor
+        const std::vector<plan::Step>& steps = compiled.plan.steps;
+        for (int i = 0; i < int(steps.size()); ++i) {
             for (int tensor : written(i)) last_writer_[tensor] = i;
+            for (int tensor : steps[std::size_t(i)].arguments) last_user[tensor] = i;
+        }
+        // Parts of sums are made of values as they were before they were rounded and stored.
+        for (int i = 0; i < int(steps.size()); ++i) {
+            int& at = assumed_at_[i] = i;
+            for (int tensor : written(i))
+                if (is_part(tensor)) at = std::max(at, last_user[tensor]);
+        }
     }
 
     static void call(void* state, int kernel) {
@@ -66,6 +89,8 @@ class Observer {
             if (kernel.buffers[i].written) tensors.push_back(step.arguments[i]);
         return tensors;
     }
+    /// Whether a tensor holds no node's value, but what a later step makes one of.
+    bool is_part(int tensor) const { return compiled_.plan.tensors[std::size_t(tensor)].node < 0; }
     void compare(int step) {
         VerifyRow row{plan_.name,
                       compiled_.name + "/" + compiled_.plan.steps[std::size_t(step)].name,
@@ -73,37 +98,24 @@ class Observer {
                       {},
                       {},
                       true};
+        ErrorBounds bounds(reference_, kKernelRounding);
         for (int number : written(step))
-            if (last_writer_.at(number) == step) compare_tensor(number, row);
-        if (rounds_on_the_way(step)) reference_.assume(written_);
-        written_.clear();
+            if (last_writer_.at(number) == step) compare_tensor(step, number, bounds, row);
+        reference_.assume(written_[step]);
+        written_.erase(step);
         if (row.value_error || row.gradient_error) rows_.push_back(row);
     }
-    /// Whether a kernel rounds to bfloat16 what it keeps to itself, which the reference does not:
-    /// what follows is compared given what it wrote, or a relu behind it could differ.
-    bool rounds_on_the_way(int step) const {
-        const int number = compiled_.plan.steps[std::size_t(step)].kernel;
-        const kernel::Kernel& kernel = plan_.kernels[std::size_t(number)];
-        return kernel.form == kernel::Form::tiles &&
-               std::any_of(kernel.nodes.begin(), kernel.nodes.end(), [](const auto& node) {
-                   auto contract = std::get_if<kernel::Contract>(&node.operation);
-                   return contract && contract->factors == kernel::Factors::bf16;
-               });
-    }
-    void compare_tensor(int number, VerifyRow& row) {
+    void compare_tensor(int step, int number, ErrorBounds& bounds, VerifyRow& row) {
         const plan::Tensor& tensor = compiled_.plan.tensors[std::size_t(number)];
-        if (tensor.node < 0) return;
+        if (is_part(number)) return;
         const Node& node = compiled_.optimized[tensor.node];
         const Array& expected = reference_.value(tensor.node);
         std::vector<double> actual = read_tensor(instance_.tensor(std::size_t(number)),
                                                  tensor.dtype, expected.values.size());
-        bool gradient = node.backward || node.name.ends_with(".grad");
-        double floor = gradient ? std::max(gradient_floor_, 1e-3) : 1e-3;
-        double error = relative_error(actual, expected.values, floor);
-        std::optional<double>& worst = gradient ? row.gradient_error : row.value_error;
-        worst = std::max(worst.value_or(0), error);
-        row.ok = row.ok && error <= (gradient ? tolerances_.gradients : tolerances_.values);
-        written_[tensor.node] = {expected.shape, std::move(actual)};
+        const bool gradient = node.backward || node.name.ends_with(".grad");
+        compare_within(expected, bounds.of(tensor.node), actual, gradient,
+                       gradient ? gradient_floor_ : kFloor, row);
+        written_[assumed_at_[step]][tensor.node] = {expected.shape, std::move(actual)};
     }
 
     const plan::Model& plan_;
@@ -111,28 +123,34 @@ class Observer {
     runtime::Instance& instance_;
     Interpreter& reference_;
     const Sample& sample_;
-    Tolerances tolerances_;
     double gradient_floor_;
     std::map<int, int> last_writer_;
-    std::map<int, Array> written_;  // by the step, by node
+    /// By step: when what it wrote is taken for granted.
+    std::map<int, int> assumed_at_;
+    std::map<int, std::map<int, Array>> written_;  // by node, by the step that is to assume it
     std::vector<VerifyRow> rows_;
     std::exception_ptr failure_;
 };
 
 }  // namespace
 
-double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor) {
-    double scale = floor, error = 0;
-    for (double value : b)
-        if (std::abs(value) < kMasked) scale = std::max(scale, std::abs(value));
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-        double difference = std::abs(a[i] - b[i]);
-        if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
-        error = std::max(
-            error, difference / std::max(scale, std::abs(b[i]) < kMasked ? 0 : std::abs(b[i])));
+void compare_within(const Array& expected, const Array& bound, const std::vector<double>& actual,
+                    bool gradient, double floor, VerifyRow& row) {
+    std::optional<double>& worst = gradient ? row.gradient_error : row.value_error;
+    worst = std::max(worst.value_or(0), relative_error(actual, expected.values, floor));
+    std::size_t unbounded = 0;
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        const double right = expected.values[i];
+        if (actual[i] == right || (std::isnan(actual[i]) && std::isnan(right))) continue;
+        const double difference = std::abs(actual[i] - right);
+        const double allowed = bound.values[i] + kSmallest;
+        if (std::isnan(difference)) row.of_bound = kInfinite;
+        else if (std::isinf(allowed)) ++unbounded;
+        else row.of_bound = std::max(row.of_bound, difference / allowed);
     }
-    return error;
+    if (unbounded)
+        row.note = fmt::format("{} of {} elements have no bound", unbounded, actual.size());
+    row.ok = row.of_bound <= 1;
 }
 
 double largest_gradient(const Graph& graph, Interpreter& reference) {
@@ -158,9 +176,35 @@ std::vector<bool> rounded(const fuse::FusedGraph& fused) {
     return nodes;
 }
 
+std::vector<VerifyRow> verify_optimized(const std::string& model, const CompiledProgram& compiled,
+                                        const Sample& sample, bool training) {
+    const Values values = draw_values(compiled.plan, sample);
+    const InterpreterOptions options{
+        .training = training, .seed = kSeed, .step = kStep, .checks_ids = false};
+    Interpreter source(compiled.gradient, options), optimized(compiled.optimized, options);
+    set_all(source, sample.dims, values);
+    set_all(optimized, sample.dims, values);
+    ErrorBounds of_source(source, kGraphRounding), of_optimized(optimized, kGraphRounding);
+    const double gradients = gradient_floor(compiled.gradient, source);
+    std::vector<VerifyRow> rows;
+    for (const auto& [name, expected] : source.outputs()) {
+        VerifyRow row{
+            model, compiled.name + "/" + name + " (optimized graph)", sample.text(), {}, {}, true};
+        Array bound = of_source.of_output(name);
+        const Array& own = of_optimized.of_output(name);
+        for (std::size_t i = 0; i < bound.values.size(); ++i) bound.values[i] += own.values[i];
+        const bool gradient = name.ends_with(".grad");
+        compare_within(expected, bound, optimized.output(name).values, gradient,
+                       gradient ? gradients : kFloor, row);
+        if (largest(expected.values) == 0) row.note = "all zero";
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& of_program, const Sample& sample,
-                                      bool training, Tolerances tolerances) {
+                                      bool training) {
     // Drawn ids may lead to computed ones that are out of range, where the nearest is read.
     runtime::Model generated = of_program;
     for (runtime::Program& program : generated.programs) program.computed.clear();
@@ -183,7 +227,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
     for (const plan::Tensor& tensor : compiled.plan.tensors)
         if (tensor.role == plan::Role::input)
             write_tensor(instance.input<void>(tensor.name), tensor.dtype, values.at(tensor.name));
-    Observer observer(plan, compiled, instance, reference, sample, tolerances);
+    Observer observer(plan, compiled, instance, reference, sample);
     runtime::Call call;
     call.seed = kSeed;
     call.step = kStep;
@@ -208,10 +252,11 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
         for (double h : {1e-5, 1e-6, 1e-7}) {
             error =
                 std::min(error, relative_error({expected}, {differences.slope(name, h)}, floor));
-            if (error <= Tolerances{}.gradients) break;
+            if (error <= kSlopeError) break;
         }
         rows.push_back({model, compiled.name + "/" + name + ".grad (finite differences)",
-                        sample.text(), std::nullopt, error, error <= Tolerances{}.gradients});
+                        sample.text(), std::nullopt, error, error <= kSlopeError,
+                        error / kSlopeError, ""});
     }
     return rows;
 }

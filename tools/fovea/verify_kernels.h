@@ -1,5 +1,5 @@
-// Every kernel of a compiled program against the float64 reference, and every gradient also against
-// finite differences.
+// A compiled program from end to end: its optimized graph against the model's own, every kernel
+// against the float64 reference, and every gradient against finite differences.
 #pragma once
 
 #include <optional>
@@ -13,28 +13,20 @@
 
 namespace fovea::tool {
 
-/// Largest errors that pass, relative to the largest value of the tensor (see `relative_error`).
-struct Tolerances {
-    double values = 2e-5, gradients = 1e-4;
-};
-/// The reference rounds to bfloat16 what is stored so. What lies between two of its values may go
-/// the other way there, by 1/128 at most, and a kernel goes on with what it has not rounded yet.
-constexpr Tolerances tolerances_of(DType dtype) {
-    return dtype == DType::bf16 ? Tolerances{1. / 64, 1. / 32} : Tolerances{};
-}
-/// Of products of tf32, whose operands the reference rounds, too: what lies between two values of
-/// tf32 may go the other way there, by 1/1024 at most.
-inline constexpr Tolerances kTf32Tolerances = {1. / 512, 1. / 256};
-
+/// A comparison: the largest error, relative to the largest value of the tensor and for gradients
+/// of the program, and the largest part that a difference is of what its element may be off.
 struct VerifyRow {
     std::string model, kernel, dims;
     std::optional<double> value_error, gradient_error;
     bool ok = true;
+    double of_bound = 0;
+    std::string note = {};  // what is special about it
 };
 
-/// max|a - b| / max(max|b|, floor); infinite where a value is not finite. Masked scores, -1e6, are
-/// compared on their own scale.
-double relative_error(const std::vector<double>& a, const std::vector<double>& b, double floor);
+/// Compares each element of `actual` within the element's bound, and puts what comes of it into the
+/// row: of a gradient where `gradient`, relative to `floor` at least.
+void compare_within(const Array& expected, const Array& bound, const std::vector<double>& actual,
+                    bool gradient, double floor, VerifyRow& row);
 
 /// Gives the reference the sizes, and the values that it has a name for.
 void set_all(Interpreter& reference, const SampleDims& dims, const Values& values);
@@ -45,11 +37,17 @@ std::vector<bool> rounded(const fuse::FusedGraph& fused);
 /// The largest |gradient| among the outputs of the program.
 double largest_gradient(const Graph& graph, Interpreter& reference);
 
+/// The outputs of the graph that kernels are made of, in float64, beside those of the model's own
+/// graph and its gradients: a row for each output and each gradient.
+std::vector<VerifyRow> verify_optimized(const std::string& model, const CompiledProgram& compiled,
+                                        const Sample& sample, bool training);
+
 /// Runs the generated program with an observer after each kernel, which compares what the kernel
-/// stored with the reference's values of the same nodes: a row for each kernel.
+/// stored with the reference's values of the same nodes, given what the kernels before have stored,
+/// within the bounds of `ErrorBounds`: a row for each kernel.
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& generated, const Sample& sample,
-                                      bool training, Tolerances tolerances = {});
+                                      bool training);
 
 /// The gradients of the reference, of every parameter and float input, against central finite
 /// differences of the reference along a random direction: a row for each.

@@ -124,7 +124,8 @@ class ProgramText {
         const bool read_only = tensor.role == Role::parameter || tensor.role == Role::input;
         const std::string type = (read_only ? "const " : "") + element_type(tensor.dtype);
         writer_.line(type + "* const " + names_[std::size_t(number)] + " = tensor<" + type +
-                     ">(call, " + std::to_string(number) + ");  // " + shape_text(tensor.shape));
+                     ">(call, " + std::to_string(number) + ");  // " +
+                     kernel::shape_text(tensor.shape));
     }
 
     static std::string check_call(const Tensor& tensor, const plan::Check& check,
@@ -273,7 +274,7 @@ std::string write_texts(const std::string& name, const std::vector<std::string>&
 }
 
 std::string tensor_fields(const Tensor& tensor) {
-    return std::string(name_of(tensor.dtype)) + " " + shape_text(tensor.shape) + " ";
+    return std::string(name_of(tensor.dtype)) + " " + kernel::shape_text(tensor.shape) + " ";
 }
 
 std::string quoted(const std::string& text) {

@@ -11,8 +11,8 @@
 #include "runtime/json.h"
 #include "tools/bundle/case_file.h"
 #include "tools/bundle/probe.h"
+#include "tools/fovea/bundle/tolerances.h"
 #include "tools/fovea/sample_inputs.h"
-#include "tools/fovea/verify_kernels.h"
 
 namespace fovea::tool {
 

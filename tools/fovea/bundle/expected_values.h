@@ -6,6 +6,7 @@
 
 #include "codegen/pipeline.h"
 #include "runtime/json.h"
+#include "tools/fovea/bundle/tolerances.h"
 #include "tools/fovea/sample_inputs.h"
 #include "tools/fovea/verify_kernels.h"
 

@@ -11,8 +11,8 @@
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/relative_error.h"
 #include "tools/fovea/sample_inputs.h"
-#include "tools/fovea/verify_kernels.h"
 
 namespace fovea::tool {
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace fovea::tool::fuzz {
@@ -26,6 +27,14 @@ bool is_certain(std::vector<std::pair<double, double>> slopes, double gradient) 
     return false;
 }
 
+/// What the slopes to both sides of the point itself differ by, however short the steps are.
+double bend_at_point(FiniteDifferences& differences, const std::string& name, double scale) {
+    double least = std::numeric_limits<double>::infinity();
+    for (double step : kStepLengths)
+        least = std::min(least, std::abs(differences.bend(name, step * scale)));
+    return least;
+}
+
 }  // namespace
 
 Slope compare_slope(FiniteDifferences& differences, const std::string& name, double scale) {
@@ -38,9 +47,11 @@ Slope compare_slope(FiniteDifferences& differences, const std::string& name, dou
         slopes.emplace_back(step, slope);
     }
     if (!is_certain(slopes, gradient)) return {Slope::Kind::untold};
+    const double distance = std::abs(slopes.front().second - gradient);
+    if (bend_at_point(differences, name, scale) > distance / 2) return {Slope::Kind::untold};
     const double rounding =
         differences.gradient_error(name) + differences.slope_error(1e-5 * scale);
-    if (std::abs(slopes.front().second - gradient) <= rounding) return {Slope::Kind::untold};
+    if (distance <= rounding) return {Slope::Kind::untold};
     return {Slope::Kind::other, fmt::format("is {} along a direction where the slope is {}",
                                             gradient, slopes.front().second)};
 }

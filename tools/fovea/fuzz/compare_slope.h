@@ -17,7 +17,8 @@ struct Slope {
 };
 
 /// The gradient of `name` beside differences over steps of several lengths, in units of `scale`.
-/// Where the outputs bend or jump nearby these do not agree on a slope.
+/// Where the outputs bend or jump nearby
+/// these do not agree on a slope; where they do so at the point itself, both sides do not.
 Slope compare_slope(FiniteDifferences& differences, const std::string& name, double scale);
 
 }  // namespace fovea::tool::fuzz

@@ -1,0 +1,94 @@
+// What the checks of `fovea verify` see, and what they let pass.
+#include "tools/fovea/verify_kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tools/fovea/device/targets.h"
+#include "tools/fovea/load_model.h"
+#include "tools/fovea/programs.h"
+
+using namespace fovea;
+using namespace fovea::tool;
+
+namespace {
+
+struct Verified {
+    CompiledModel compiled;
+    std::shared_ptr<const runtime::Model> generated;
+};
+
+const Sample kSample{{{"batch", 2}, {"len", 5}}, Sample::Lengths::any, 3};
+
+Verified norm_of_rows() {
+    const LoadedModel model = load_model("add_norm", {{"hidden", "24"}});
+    Verified result{compile(model, {runner_program(model, true, false, true)}), nullptr};
+    result.generated = model_on({"cpu", ""}, result.compiled.plan, model.dtype, Optimized::little);
+    return result;
+}
+
+std::vector<std::string> missed(const std::vector<VerifyRow>& rows) {
+    std::vector<std::string> names;
+    for (const VerifyRow& row : rows)
+        if (!row.ok) names.push_back(row.kernel);
+    return names;
+}
+
+/// Another eps than the kernels have, whose difference shows in the last third of the digits.
+void change_eps(Graph& graph) {
+    for (Node& node : graph.nodes)
+        if (std::abs(node.value - 1e-5) < 1e-9) node.value = 1.5e-4;
+}
+
+}  // namespace
+
+TEST_CASE("kernels pass within the bound of their rounding, and nothing else does") {
+    const Verified verified = norm_of_rows();
+    CompiledProgram program = verified.compiled.programs[0];
+    const auto rows = [&] {
+        return verify_kernels(verified.compiled.plan, program, *verified.generated, kSample, false);
+    };
+    CHECK(missed(rows()).empty());
+    change_eps(program.optimized);
+    const std::vector<VerifyRow> changed = rows();
+    CHECK(!missed(changed).empty());
+    CHECK(changed[0].value_error.value_or(1) < 2e-4);
+}
+
+TEST_CASE(
+    "an optimized graph passes that gives what the model's own gives, each output by itself") {
+    CompiledProgram program = norm_of_rows().compiled.programs[0];
+    const std::vector<VerifyRow> rows = verify_optimized("add_norm", program, kSample, false);
+    CHECK(missed(rows).empty());
+    CHECK(rows.size() ==
+          std::size_t(std::count_if(program.gradient.nodes.begin(), program.gradient.nodes.end(),
+                                    [](const Node& node) { return node.op == Op::output; })));
+    change_eps(program.optimized);
+    CHECK(!missed(verify_optimized("add_norm", program, kSample, false)).empty());
+}
+
+TEST_CASE("each element is held to its own bound") {
+    const Array expected{{3}, {1, 100, 0}}, bound{{3}, {1e-6, 1e-4, 0}};
+    const auto row_of = [&](const std::vector<double>& actual) {
+        VerifyRow row{"", "", "", {}, {}, true};
+        compare_within(expected, bound, actual, false, 1e-3, row);
+        return row;
+    };
+    CHECK(row_of({1, 100, 0}).ok);
+    CHECK(row_of({1 + 5e-7, 100 - 5e-5, 0}).of_bound == doctest::Approx(0.5));
+    CHECK(!row_of({1 + 5e-6, 100, 0}).ok);  // as far off as the second may be
+    CHECK(!row_of({1, 100, 1e-30}).ok);
+    CHECK(!row_of({1, std::numeric_limits<double>::quiet_NaN(), 0}).ok);
+}
+
+TEST_CASE("elements without a bound are counted, and are numbers all the same") {
+    const double infinite = std::numeric_limits<double>::infinity();
+    VerifyRow row{"", "", "", {}, {}, true};
+    compare_within({{2}, {1, 2}}, {{2}, {infinite, 0}}, {7, 2}, false, 1e-3, row);
+    CHECK(row.ok);
+    CHECK(row.note == "1 of 2 elements have no bound");
+    compare_within({{2}, {1, 2}}, {{2}, {infinite, 0}}, {std::nan(""), 2}, false, 1e-3, row);
+    CHECK(!row.ok);
+}

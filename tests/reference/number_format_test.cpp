@@ -1,0 +1,28 @@
+#include "codegen/reference/number_format.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace fovea;
+
+TEST_CASE("bfloat16 keeps eight bits, and ties go to the even value") {
+    CHECK(kBfloat16Format.nearest(1 + 0x1p-8) == 1);
+    CHECK(kBfloat16Format.nearest(1 + 0x1.8p-7) == 1 + 0x1p-6);
+    CHECK(kBfloat16Format.nearest(-3.14159) == -3.140625);
+    CHECK(kBfloat16Format.spacing(-3.14159) == 0x1p-6);
+}
+
+TEST_CASE("tf32 keeps eleven bits, and ties go away from zero") {
+    CHECK(kTf32Format.nearest(1 + 0x1p-11) == 1 + 0x1p-10);
+    CHECK(kTf32Format.nearest(-1 - 0x1p-11) == -1 - 0x1p-10);
+    CHECK(kTf32Format.spacing(1.5) == 0x1p-10);
+}
+
+TEST_CASE("what is no number stays, and zero has no neighbours to become") {
+    CHECK(std::isnan(kBfloat16Format.nearest(std::nan(""))));
+    CHECK(std::isinf(kTf32Format.nearest(std::numeric_limits<double>::infinity())));
+    CHECK(kBfloat16Format.spacing(0) == 0);
+    CHECK(rounded_to(kBfloat16Format, {{2}, {1.001, 0}}).values == std::vector<double>{1, 0});
+}
