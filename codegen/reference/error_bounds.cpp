@@ -75,6 +75,12 @@ double error_of(const ElementwiseRow& row, const Operands& x, double y, double u
         case Elementwise::logical_and:
         case Elementwise::logical_or: return std::max(x.error[0], x.error[1]);
         case Elementwise::where: return chosen(x);
+        default: break;
+    }
+    // What may be no number makes none.
+    if (std::any_of(x.error, x.error + row.arity, [](double e) { return !std::isfinite(e); }))
+        return kInfinity;
+    switch (row.function) {
         case Elementwise::sin:
         case Elementwise::cos: return std::min(2.0, x.error[0] + unit * (std::abs(x.value[0]) + 4));
         case Elementwise::div:

@@ -28,6 +28,8 @@ class ErrorBounds {
     const Array& of_output(std::string_view name);
     /// Takes these for the errors of an input or a parameter, which have none otherwise.
     void set(const std::string& name, Array bound);
+    /// Takes this for the bound of a node; what is known already of others stays.
+    void assume(int id, Array bound) { bounds_[std::size_t(id)] = std::move(bound); }
 
   private:
     /// Of a part of a graph, which the interpreter does not round; `factors` is what kernels round

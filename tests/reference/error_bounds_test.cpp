@@ -68,6 +68,14 @@ TEST_CASE("a division by what may be 0 has no bound") {
     CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
 }
 
+TEST_CASE("what is made of a quotient that may be no number has no bound either") {
+    Graph graph;
+    Tensor x = input(graph, "x", {1});
+    Tensor near_zero = (x / 3.0) * 3.0 - x;
+    output("y", tanh(1.0 / near_zero) + cos(1.0 / near_zero));
+    CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
+}
+
 namespace {
 
 /// y = (x b + 1) c of the interpreter, which rounds the sum to bfloat16, in any of its forms.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/fovea/device/targets.h"
+#include "tools/fovea/fuzz/compare_arrays.h"
 #include "tools/fovea/fuzz/recipe.h"
 
 namespace fovea::tool::fuzz {
@@ -26,8 +27,10 @@ struct Outcome {
     } kind = Kind::right;
     /// Of `wrong`: the stage and the output, without sizes and numbers, so that programs that fail
     /// alike have the same text.
-    std::string where;
-    std::string what;  // the whole of it
+    std::string where{};
+    std::string what{};  // the whole of it
+    double scale = 1;  // of the inputs, at which there are numbers
+    Counts counts{};
 };
 
 /// The outcome for each recipe. Those that are right at every stage are compiled together. Each is

@@ -68,8 +68,9 @@ std::vector<const runtime::Model*> load_all(const std::vector<Compiled>& all,
             loaded.push_back(load_together({&one.model.plan}, isa, Optimized::little).front());
         } catch (const InternalError& error) {
             loaded.push_back(nullptr);
-            outcomes[one.recipe] = {Outcome::Kind::wrong, one.where + ": internal error",
-                                    error.what()};
+            outcomes[one.recipe] = {.kind = Outcome::Kind::wrong,
+                                    .where = one.where + ": internal error",
+                                    .what = error.what()};
         }
     }
     return loaded;

@@ -27,6 +27,7 @@ constexpr std::size_t kTogether = 16;  // programs that one compilation takes
 /// What a run found.
 struct Tally {
     std::int64_t right = 0, no_numbers = 0, refused = 0, wrong = 0;
+    Counts counts;
     std::map<std::string, int> failures;  // by where
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
 };
@@ -119,6 +120,7 @@ class Stopwatch {
 };
 
 void count(const Outcome& outcome, Tally& tally) {
+    tally.counts.add(outcome.counts);
     switch (outcome.kind) {
         case Outcome::Kind::right: ++tally.right; break;
         case Outcome::Kind::no_numbers: ++tally.no_numbers; break;
@@ -169,6 +171,9 @@ int fuzz_command(const std::vector<std::string>& arguments) {
         "seeds {} to {}: {} right, {} without numbers, {} refused by the model's checks, {} "
         "wrong\n",
         first, first + number - 1, tally.right, tally.no_numbers, tally.refused, tally.wrong);
+    fmt::print(
+        "{} elements compared, {} without a bound; {} slopes compared, {} that tell nothing\n",
+        tally.counts.elements, tally.counts.unbounded, tally.counts.slopes, tally.counts.untold);
     for (const auto& [where, times] : tally.failures) fmt::print("{:>6}  {}\n", times, where);
     if (given.has("json"))
         runtime::write_file_atomically(given.text("json"), tally.list.dump(1) + "\n");

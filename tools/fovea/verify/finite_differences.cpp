@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -105,6 +106,8 @@ struct FiniteDifferences::State {
         });
         return sum;
     }
+    /// f(x + h d) and f(x - h d).
+    std::array<double, 2> beside(const std::string& name, double h);
     double objective_error() {
         ErrorBounds bounds(plain, kRounding);
         std::map<std::string, Array> of_outputs;
@@ -141,19 +144,29 @@ double FiniteDifferences::gradient(const std::string& name) {
     return sum;
 }
 
-double FiniteDifferences::slope(const std::string& name, double h) {
-    const Array& x = state_->values.at(name);
+std::array<double, 2> FiniteDifferences::State::beside(const std::string& name, double h) {
+    const Array& x = values.at(name);
     const std::vector<double> direction = draw_direction(x.values.size());
-    double f[2];
-    for (int side = 0; side < 2; ++side) {
+    std::array<double, 2> f{};
+    for (std::size_t side = 0; side < 2; ++side) {
         Array moved = x;
         for (std::size_t i = 0; i < moved.values.size(); ++i)
             moved.values[i] += (side ? -h : h) * direction[i];
-        state_->plain.set(name, std::move(moved));
-        f[side] = state_->objective();
+        plain.set(name, std::move(moved));
+        f[side] = objective();
     }
-    state_->plain.set(name, x);
-    return (f[0] - f[1]) / (2 * h);
+    plain.set(name, x);
+    return f;
+}
+
+double FiniteDifferences::slope(const std::string& name, double h) {
+    const auto [after, before] = state_->beside(name, h);
+    return (after - before) / (2 * h);
+}
+
+double FiniteDifferences::bend(const std::string& name, double h) {
+    const auto [after, before] = state_->beside(name, h);
+    return (after - 2 * state_->objective() + before) / h;
 }
 
 double FiniteDifferences::gradient_error(const std::string& name) {

@@ -27,6 +27,8 @@ class FiniteDifferences {
     double gradient(const std::string& name);
     /// (f(x + h d) - f(x - h d)) / 2h.
     double slope(const std::string& name, double h);
+    /// What the slopes to both sides differ by: (f(x + h d) - 2 f(x) + f(x - h d)) / h.
+    double bend(const std::string& name, double h);
     /// How far rounding in float64 may move `gradient` and `slope`, by a running error analysis.
     double gradient_error(const std::string& name);
     double slope_error(double h);

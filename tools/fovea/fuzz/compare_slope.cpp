@@ -1,9 +1,10 @@
-#include "tools/fovea/fuzz/why_not_slope.h"
+#include "tools/fovea/fuzz/compare_slope.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace fovea::tool::fuzz {
@@ -26,23 +27,33 @@ bool is_certain(std::vector<std::pair<double, double>> slopes, double gradient) 
     return false;
 }
 
+/// What the slopes to both sides of the point itself differ by, however short the steps are.
+double bend_at_point(FiniteDifferences& differences, const std::string& name, double scale) {
+    double least = std::numeric_limits<double>::infinity();
+    for (double step : kStepLengths)
+        least = std::min(least, std::abs(differences.bend(name, step * scale)));
+    return least;
+}
+
 }  // namespace
 
-std::optional<std::string> why_not_slope(FiniteDifferences& differences, const std::string& name,
-                                         double scale) {
+Slope compare_slope(FiniteDifferences& differences, const std::string& name, double scale) {
     const double gradient = differences.gradient(name);
     std::vector<std::pair<double, double>> slopes;  // by step
     for (double step : kStepLengths) {
         const double slope = differences.slope(name, step * scale);
-        if (std::abs(slope - gradient) <= kTolerance * std::abs(gradient)) return {};
+        if (std::abs(slope - gradient) <= kTolerance * std::abs(gradient))
+            return {Slope::Kind::same};
         slopes.emplace_back(step, slope);
     }
-    if (!is_certain(slopes, gradient)) return {};
+    if (!is_certain(slopes, gradient)) return {Slope::Kind::untold};
+    const double distance = std::abs(slopes.front().second - gradient);
+    if (bend_at_point(differences, name, scale) > distance / 2) return {Slope::Kind::untold};
     const double rounding =
         differences.gradient_error(name) + differences.slope_error(1e-5 * scale);
-    if (std::abs(slopes.front().second - gradient) <= rounding) return {};
-    return fmt::format("is {} along a direction where the slope is {}", gradient,
-                       slopes.front().second);
+    if (distance <= rounding) return {Slope::Kind::untold};
+    return {Slope::Kind::other, fmt::format("is {} along a direction where the slope is {}",
+                                            gradient, slopes.front().second)};
 }
 
 }  // namespace fovea::tool::fuzz

@@ -1,0 +1,123 @@
+#include "tools/fovea/fuzz/check_generated.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "codegen/reference/error_bounds.h"
+#include "runtime/threads.h"
+#include "tools/fovea/fuzz/batch_mates.h"
+#include "tools/fovea/fuzz/check_stages.h"
+#include "tools/fovea/fuzz/draw_values.h"
+#include "tools/fovea/fuzz/run_generated.h"
+#include "tools/fovea/fuzz/wrong.h"
+#include "tools/fovea/verify/verify_kernels.h"
+
+namespace fovea::tool::fuzz {
+
+namespace {
+
+/// How far compiled kernels may be from the reference, in bounds of one rounding a step: they take
+/// other orders of the same sums, and formulas that are equal in exact arithmetic.
+constexpr Tolerance kInSingle = {0x1p-24, 8};
+
+bool same_bits(const Values& a, const Values& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return x.second.values.size() == y.second.values.size() &&
+               std::equal(x.second.values.begin(), x.second.values.end(), y.second.values.begin(),
+                          [](double one, double other) {
+                              return std::bit_cast<std::uint64_t>(one) ==
+                                     std::bit_cast<std::uint64_t>(other);
+                          });
+    });
+}
+
+/// One program of a form.
+class GeneratedProgram {
+  public:
+    GeneratedProgram(const Recipe& recipe, const std::string& where, const ProgramRequest& request,
+                     const CompiledProgram& plain, const CompiledProgram& program,
+                     const runtime::Model& ready)
+        : recipe_(recipe),
+          where_(where),
+          place_(fmt::format("{}, {}", where, program.name)),
+          options_(options_of(request)),
+          plain_(plain),
+          program_(program),
+          ready_(ready),
+          values_(draw_values(program.plan, recipe)) {}
+
+    void check(Counts& counts) {
+        runtime::set_threads(1);
+        const Values outputs = at(where_, [&] { return run(recipe_.sizes, values_); });
+        compare(outputs, counts);
+        for (std::int64_t threads : {2, 3}) {
+            runtime::set_threads(threads);
+            if (!same_bits(outputs, at(where_, [&] { return run(recipe_.sizes, values_); })))
+                throw Wrong{place_ + ": threads", "the bits depend on the number of threads"};
+        }
+        compare_with_mates(outputs);
+    }
+
+  private:
+    Values run(const SampleDims& sizes, const Values& values) const {
+        return run_generated(ready_, program_.plan, sizes, values, kFuzzSeed, kFuzzStep);
+    }
+    /// Within the larger of two bounds: of the plain ops, and of those that the kernels are of.
+    void compare(const Values& outputs, Counts& counts) {
+        at("reference, " + program_.name, [&] {
+            Interpreter plain(plain_.gradient, options_), own(program_.optimized, options_);
+            for (Interpreter* reference : {&plain, &own})
+                set_all(*reference, recipe_.sizes, values_);
+            ErrorBounds of_plain(plain, kInSingle.unit), of_own(own, kInSingle.unit);
+            for (const auto& [name, expected] : plain.outputs()) {
+                Array bound = of_plain.of_output(name);
+                widen(bound, of_own.of_output(name));
+                const auto found = outputs.find(name);
+                if (found == outputs.end()) throw Wrong{place_ + ": output", name + " is missing"};
+                if (const auto why =
+                        why_not_equal(found->second, expected, bound, kInSingle, counts))
+                    throw Wrong{of_output(place_, name), fmt::format("{} {}", name, *why)};
+            }
+        });
+    }
+    /// The rows of the batch, alone and beside others.
+    void compare_with_mates(const Values& alone) {
+        at(where_ + ", batch mates", [&] {
+            const BatchMates mates(program_, recipe_, options_);
+            if (!mates.any()) return;
+            if (const auto why = mates.why_not_same(alone, run(mates.sizes(), mates.values())))
+                throw Wrong{place_ + ": batch mates", *why};
+        });
+    }
+
+    const Recipe& recipe_;
+    std::string where_, place_;
+    InterpreterOptions options_;
+    const CompiledProgram &plain_, &program_;
+    const runtime::Model& ready_;
+    Values values_;
+};
+
+}  // namespace
+
+Outcome check_generated(const Recipe& recipe, const Compiled& compiled,
+                        const runtime::Model& ready) {
+    const LoadedModel model = model_of(recipe, "");
+    const auto requests = runner_programs(model, kCompilations[0].fusion);
+    const CompiledModel plain = compile(model, requests);
+    Outcome outcome{.scale = recipe.scale};
+    for (const CompiledProgram& program : compiled.model.programs) {
+        const auto same = [&](const ProgramRequest& request) {
+            return request.name == program.name;
+        };
+        const auto p = std::find_if(requests.begin(), requests.end(), same) - requests.begin();
+        GeneratedProgram(recipe, compiled.where, requests[std::size_t(p)],
+                         plain.programs[std::size_t(p)], program, ready)
+            .check(outcome.counts);
+    }
+    return outcome;
+}
+
+}  // namespace fovea::tool::fuzz
