@@ -8,7 +8,7 @@
 #include <set>
 
 #include "codegen/graph/id_operands.h"
-#include "tools/fovea/fuzz/compare_slope.h"
+#include "tools/fovea/verify/compare_slope.h"
 #include "tools/fovea/fuzz/draw_values.h"
 #include "tools/fovea/fuzz/evaluate_plan.h"
 #include "tools/fovea/fuzz/known_values.h"

@@ -12,6 +12,7 @@
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/reference/error_bounds.h"
 #include "runtime/session.h"
+#include "tools/fovea/verify/compare_slope.h"
 #include "tools/fovea/verify/finite_differences.h"
 #include "tools/fovea/verify/relative_error.h"
 #include "tools/fovea/verify/tensor_memory.h"
@@ -28,7 +29,6 @@ constexpr double kKernelRounding = 0x1p-22;
 /// The same of float64, where two graphs are compared.
 constexpr double kGraphRounding = 0x1p-50;
 constexpr double kSmallest = 1e-36;  // kernels may take less for 0
-constexpr double kSlopeError = 1e-4;  // of finite differences
 constexpr double kFloor = 1e-3;      // of what relative errors are relative to
 
 double largest(const std::vector<double>& values) {
@@ -245,18 +245,13 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
     const double floor = std::max(differences.largest_gradient() / 10, 1e-3);
     std::vector<VerifyRow> rows;
     for (const std::string& name : differences.names()) {
-        const double expected = differences.gradient(name);
-        // A step over a kink (relu, max) gives a slope of neither side; a shorter one does not get
-        // there. A wrong gradient is wrong at every step.
-        double error = std::numeric_limits<double>::infinity();
-        for (double h : {1e-5, 1e-6, 1e-7}) {
-            error =
-                std::min(error, relative_error({expected}, {differences.slope(name, h)}, floor));
-            if (error <= kSlopeError) break;
-        }
+        const Slope slope = compare_slope(differences, name, 1);
+        const double size = std::max(std::abs(differences.gradient(name)), floor);
+        const bool other = slope.kind == Slope::Kind::other;
         rows.push_back({model, compiled.name + "/" + name + ".grad (finite differences)",
-                        sample.text(), std::nullopt, error, error <= kSlopeError,
-                        error / kSlopeError, ""});
+                        sample.text(), std::nullopt, slope.distance / size, !other,
+                        other ? kInfinite : 0, slope.text});
+        if (slope.kind == Slope::Kind::untold) rows.back().note = "no slope can be told";
     }
     return rows;
 }

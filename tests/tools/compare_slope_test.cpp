@@ -1,5 +1,5 @@
 // Gradients that are slopes, gradients that are not, and slopes that cannot be told.
-#include "tools/fovea/fuzz/compare_slope.h"
+#include "tools/fovea/verify/compare_slope.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,6 @@
 
 using namespace fovea;
 using namespace fovea::tool;
-using namespace fovea::tool::fuzz;
 
 namespace {
 

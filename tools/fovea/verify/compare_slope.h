@@ -5,7 +5,7 @@
 
 #include "tools/fovea/verify/finite_differences.h"
 
-namespace fovea::tool::fuzz {
+namespace fovea::tool {
 
 struct Slope {
     enum class Kind {
@@ -13,12 +13,13 @@ struct Slope {
         other,
         untold,  // steps of other lengths give other slopes, or rounding is all that is left
     } kind;
-    std::string text{};  // of another slope: `is 1 along a direction where the slope is 2`
+    double distance = 0;  // of the gradient from the nearest of the slopes
+    std::string text{};   // of another slope: `is 1 along a direction where the slope is 2`
 };
 
 /// The gradient of `name` beside differences over steps of several lengths, in units of `scale`.
-/// Where the outputs bend or jump nearby
-/// these do not agree on a slope; where they do so at the point itself, both sides do not.
+/// Where the outputs bend or jump nearby these do not agree on a slope; where they do so at the
+/// point itself, both sides do not.
 Slope compare_slope(FiniteDifferences& differences, const std::string& name, double scale);
 
-}  // namespace fovea::tool::fuzz
+}  // namespace fovea::tool

@@ -1,4 +1,4 @@
-#include "tools/fovea/fuzz/compare_slope.h"
+#include "tools/fovea/verify/compare_slope.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace fovea::tool::fuzz {
+namespace fovea::tool {
 
 namespace {
 
@@ -40,20 +40,23 @@ double bend_at_point(FiniteDifferences& differences, const std::string& name, do
 Slope compare_slope(FiniteDifferences& differences, const std::string& name, double scale) {
     const double gradient = differences.gradient(name);
     std::vector<std::pair<double, double>> slopes;  // by step
+    double nearest = std::numeric_limits<double>::infinity();
     for (double step : kStepLengths) {
         const double slope = differences.slope(name, step * scale);
-        if (std::abs(slope - gradient) <= kTolerance * std::abs(gradient))
-            return {Slope::Kind::same};
+        nearest = std::min(nearest, std::abs(slope - gradient));
+        if (nearest <= kTolerance * std::abs(gradient)) return {Slope::Kind::same, nearest};
         slopes.emplace_back(step, slope);
     }
-    if (!is_certain(slopes, gradient)) return {Slope::Kind::untold};
+    if (!is_certain(slopes, gradient)) return {Slope::Kind::untold, nearest};
     const double distance = std::abs(slopes.front().second - gradient);
-    if (bend_at_point(differences, name, scale) > distance / 2) return {Slope::Kind::untold};
+    if (bend_at_point(differences, name, scale) > distance / 2)
+        return {Slope::Kind::untold, nearest};
     const double rounding =
         differences.gradient_error(name) + differences.slope_error(1e-5 * scale);
-    if (distance <= rounding) return {Slope::Kind::untold};
-    return {Slope::Kind::other, fmt::format("is {} along a direction where the slope is {}",
-                                            gradient, slopes.front().second)};
+    if (distance <= rounding) return {Slope::Kind::untold, nearest};
+    return {Slope::Kind::other, nearest,
+            fmt::format("is {} along a direction where the slope is {}", gradient,
+                        slopes.front().second)};
 }
 
-}  // namespace fovea::tool::fuzz
+}  // namespace fovea::tool
