@@ -33,7 +33,7 @@ TEST_CASE("a sum's bound follows the size of its terms, not that of the sum") {
     const Array bound = bounds_of(graph, {{3}, {1e6, -1e6, 1}});
     CHECK(bound.values[0] > 1e6 * 0x1p-24);
     CHECK(bound.values[0] < 1e7 * 0x1p-24);
-    const float cancelled = float(float(1e8F) + 1.0F) - 1e8F;  // 1 is lost
+    const float cancelled = 1e8F + 1.0F - 1e8F;  // 1 is lost
     Graph other;
     output("y", sum(input(other, "x", {3}), 0, true));
     CHECK(bounds_of(other, {{3}, {1e8, 1, -1e8}}).values[0] > std::abs(1.0 - double(cancelled)));

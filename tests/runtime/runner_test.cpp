@@ -16,7 +16,6 @@
 #include "tests/runtime/temporary_folder.h"
 
 using namespace fovea::runtime;
-using fovea::test::counted;
 using fovea::test::counted_tensor;
 using fovea::test::small_model;
 using fovea::test::small_model_with_loss;

@@ -116,7 +116,7 @@ std::string folder_of(const std::string& name) {
 std::string included(const Source& source, const std::string& line) {
     if (!line.starts_with("#include \"")) return "";
     std::string name = line.substr(10, line.find('"', 10) - 10);
-    for (fs::path candidate : {fs::path(source.name).parent_path() / name, fs::path(name)})
+    for (const fs::path& candidate : {fs::path(source.name).parent_path() / name, fs::path(name)})
         if (fs::exists(kRoot / candidate)) return candidate.lexically_normal().string();
     return "";
 }
