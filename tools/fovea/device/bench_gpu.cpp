@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "codegen/base/error.h"
 #include "runtime/device/on_device.h"
@@ -249,7 +250,7 @@ std::string GpuBench::json() const {
 }
 
 GpuBench bench_gpu(const Target& target, const std::string& suite, GpuBenchOptions options) {
-    GpuSuites suites(target, options);
+    GpuSuites suites(target, std::move(options));
     if (suite.empty() || suite == "contraction") suites.contraction();
     if (suite.empty() || suite == "attention") suites.attention();
     if (suite.empty() || suite == "models") suites.training();
