@@ -11,6 +11,7 @@
 #include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
+#include "tools/fovea/make_folder.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule_option.h"
 
@@ -74,11 +75,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion),
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        throw UserError(
-            fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    make_folder(folder);
     refuse_folder_of_another(folder, generated_name(compiled.plan));
     if (is_ptx) {
         write_ptx(compiled.plan, generated_name(compiled.plan), folder);

@@ -13,6 +13,7 @@
 #include "tools/fovea/fuzz/check_recipe.h"
 #include "tools/fovea/fuzz/drawing.h"
 #include "tools/fovea/fuzz/shrink_recipe.h"
+#include "tools/fovea/make_folder.h"
 #include "tools/fovea/progress.h"
 
 namespace fovea::tool {
@@ -145,6 +146,7 @@ int fuzz_command(const std::vector<std::string>& arguments) {
     const std::int64_t programs = given.whole("count", {1, 1'000'000'000}, 100);
     const std::int64_t seconds = given.whole("time", {1, 1'000'000'000}, 1'000'000'000);
     const std::string folder = given.text_or("output", ".");
+    make_folder(folder);
     Tally tally;
     Stopwatch watch;
     std::int64_t number = 0;
