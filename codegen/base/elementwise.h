@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "codegen/base/dtype.h"
+#include "codegen/base/number_format.h"
 
 namespace fovea {
 
@@ -159,6 +160,16 @@ constexpr const ElementwiseRow& row_of(Elementwise function) { return kElementwi
 
 /// A whole number in i32, which wraps around as two's complement does.
 inline double wrapped(std::int64_t whole) { return double(std::int32_t(std::uint32_t(whole))); }
+
+/// A number as a value of another type.
+inline double converted(double x, DType type) {
+    switch (type) {
+        case DType::i32: return whole_part(x);
+        case DType::boolean: return double(x != 0);
+        case DType::bf16: return kBfloat16Format.nearest(x);
+        default: return x;
+    }
+}
 
 /// f(x, y, z) of other types.
 inline double plain_value(Elementwise function, double x, double y, double z) {

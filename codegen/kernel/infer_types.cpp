@@ -74,7 +74,7 @@ std::vector<AxisId> tile_axes(const Kernel& kernel, const Operation& operation,
 }
 
 DType operand_dtype(const Kernel& kernel, const Map& map) {
-    if (works_in_floats(map.function) || map.cast_to == DType::f32) return DType::f32;
+    if (works_in_floats(map.function) || (map.cast_to && is_float(*map.cast_to))) return DType::f32;
     const bool skip_condition = map.function == Elementwise::where;
     bool integers = false, booleans = false, only_whole_i32 = true;
     for (std::size_t i = skip_condition ? 1 : 0; i < map.operands.size(); ++i) {
@@ -103,7 +103,8 @@ DType tile_dtype(const Kernel& kernel, const Operation& operation, DType made_wi
         const DType dtype = kernel.buffers[std::size_t(load->access.buffer)].dtype;
         return dtype == DType::bf16 ? DType::f32 : dtype;
     }
-    if (auto map = std::get_if<Map>(&operation); map && map->cast_to) return *map->cast_to;
+    if (auto map = std::get_if<Map>(&operation); map && map->cast_to)
+        return *map->cast_to == DType::bf16 ? DType::f32 : *map->cast_to;
     if (auto map = std::get_if<Map>(&operation))
         return row_of(map->function).gives_boolean ? DType::boolean : operand_dtype(kernel, *map);
     if (auto reduce = std::get_if<Reduce>(&operation)) {

@@ -95,7 +95,7 @@ struct Load {
     Access access;
 };
 /// With `cast_to`, of identity: the value as that type. To i32, the whole part of a number, i32's
-/// smallest where i32 cannot hold it.
+/// smallest where i32 cannot hold it. To bf16, a tile of f32 whose values are rounded to bfloat16.
 struct Map {
     Elementwise function = Elementwise::identity;
     std::vector<Id> operands;

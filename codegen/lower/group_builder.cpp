@@ -136,7 +136,7 @@ Id GroupBuilder::compute(int id) {
             for (int input : node.inputs)
                 if (input > 0) operands.push_back(value(input));
             if (node.function == Elementwise::identity)
-                return builder_.cast(operands[0], node.dtype == i32 ? i32 : f32);
+                return builder_.cast(operands[0], node.dtype);
             return builder_.map(node.function, operands);
         }
         default: throw InternalError("lower: no tile for op " + std::string(row_of(node.op).name));

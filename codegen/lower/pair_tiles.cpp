@@ -273,7 +273,7 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
     }
     if (what.function == Elementwise::identity) {
         if (what.dtype == function_[what.inputs[0]].dtype) return operands[0];
-        return builder_.cast(operands[0], what.dtype == i32 ? i32 : f32);
+        return builder_.cast(operands[0], what.dtype);
     }
     return builder_.map(what.function, operands);
 }

@@ -22,15 +22,11 @@ void random_reference(const Evaluation& e, Array& result) {
 }
 
 Tensor dropout_expand(const Expansion& e) {
-    Tensor x = e.inputs[0];
-    Shape shape = x.shape();
-    return x * cast(random(e.target, shape, e.node().value, e.node().site), x.dtype());
+    return times_random(e.inputs[0], e.node().value, e.node().site);
 }
 
 void dropout_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
-    if (!sink.wants(0)) return;
-    Shape shape = dy.shape();
-    sink.add(0, dy * cast(random(*dy.graph, shape, node.value, node.site), dy.dtype()));
+    if (sink.wants(0)) sink.add(0, times_random(dy, node.value, node.site));
 }
 
 Tensor dropout_derive(const Derivation& d) { return dropout(d.inputs[0], d.node.value); }

@@ -1,7 +1,7 @@
 // Dropout, drawn from a counter so that it can be replayed.
 #pragma once
 
-#include "codegen/graph/tensor.h"
+#include "codegen/ops/elementwise.h"
 
 namespace fovea {
 
@@ -21,6 +21,13 @@ constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
                         .location = location,
                         .value = p,
                         .site = site});
+}
+
+/// x * random(…), which rounds once: the factor is float32.
+constexpr Tensor times_random(Tensor x, double p, int site) {
+    const Shape shape = x.shape();
+    Tensor factor = random(*x.graph, shape, p, site);
+    return cast(cast(x, f32) * factor, x.dtype());
 }
 
 /// x with elements set to 0 with probability p and the rest scaled by 1 / (1 - p), while training.

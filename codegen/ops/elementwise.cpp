@@ -10,11 +10,6 @@ namespace fovea::ops {
 
 namespace {
 
-double converted(double x, DType type) {
-    if (type == i32) return whole_part(x);
-    return type == DType::boolean ? double(x != 0) : x;
-}
-
 void elementwise_reference(const Evaluation& e, Array& result) {
     const Node& node = e.node();
     const ElementwiseRow& row = row_of(node.function);

@@ -1,7 +1,7 @@
 // Rows of a table by id (embedding's look-up), and its transpose.
 #pragma once
 
-#include "codegen/graph/tensor.h"
+#include "codegen/ops/elementwise.h"
 
 namespace fovea {
 
@@ -35,7 +35,7 @@ constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::
 }
 
 /// A table of `rows` rows, zero but for the sum of the rows of `values` [ids..., width...] that
-/// have its id.
+/// have its id. Rows of bf16 are added in f32, and their sum is rounded.
 constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
                              Location location = Location::here()) {
     if (!is_usable("scatter_add", location, {values, ids})) return poison_of({values, ids});
@@ -48,6 +48,8 @@ constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
              << " " << ids.shape();
         return fail(*values.graph, location, values.graph->scope_of(values.id), text);
     }
+    if (values.dtype() == bf16)
+        return cast(scatter_add(cast(values, f32, location), ids, rows, location), bf16, location);
     Shape shape;
     shape.push(rows);
     for (int i = ids.rank(); i < values.rank(); ++i) shape.push(values.shape()[i]);

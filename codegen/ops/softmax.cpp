@@ -10,7 +10,7 @@ namespace fovea::ops {
 namespace {
 
 // The lowest float32: beside any score it gives exactly 0, and it is finite, so that the weights of
-// a row that sees no key are equal.
+// a row that sees no key are equal. bfloat16 would round it to -infinity.
 constexpr double kHidden = -3.4028234663852886e38;
 
 /// The permutation that swaps `axis` and the last one.
@@ -46,13 +46,14 @@ void softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink)
 }
 
 Tensor masked_softmax_expand(const Expansion& e) {
-    Tensor x = e.inputs[0];
+    const DType type = e.node().dtype;
+    Tensor x = cast(e.inputs[0], f32);
     Shape shape = x.shape();
     Mask mask = mask_of(e.source, e.node(), e.inputs[3], e.inputs[4]);
     Tensor kept = kept_keys(e.target, shape, mask);
-    if (!kept) return over_last_axis(x);
+    if (!kept) return cast(over_last_axis(x), type);
     Tensor y = over_last_axis(where(kept, x, kHidden));
-    return mask.masked_rows == MaskedRows::zero ? where(kept, y, 0.0) : y;
+    return cast(mask.masked_rows == MaskedRows::zero ? where(kept, y, 0.0) : y, type);
 }
 
 /// As softmax's where a key is seen, 0 elsewhere: a row that is masked whole gives none. Hidden

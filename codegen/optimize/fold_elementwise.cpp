@@ -65,7 +65,8 @@ class ElementwiseFolder {
             };
             if (node_.function == F::identity && !is_float(node_.dtype)) return {};
             const auto evaluate = node_.dtype == i32 ? whole_value : plain_value;
-            const double result = evaluate(node_.function, value(0), value(1), value(2));
+            double result = evaluate(node_.function, value(0), value(1), value(2));
+            if (node_.function == F::identity) result = converted(result, node_.dtype);
             return full(graph_, node_.shape, result, node_.dtype);
         }
         if (!node_.shape.rank()) return {};

@@ -39,10 +39,12 @@ struct Operands {
     double value[3]{}, error[3]{};
 };
 
-/// Whether a comparison could go the other way. Equal values are taken for copies of each other.
+/// Whether a comparison could go the other way. Equal values are taken for copies of each other,
+/// unless one of them alone is exact.
 bool is_close(const Operands& x) {
     const double distance = std::abs(x.value[0] - x.value[1]);
-    return distance > 0 && distance <= x.error[0] + x.error[1];
+    if (distance == 0) return (x.error[0] == 0) != (x.error[1] == 0);
+    return distance <= x.error[0] + x.error[1];
 }
 
 double chosen(const Operands& x) {
@@ -115,6 +117,13 @@ void add_to(Array& total, const Array& more, double times = 1) {
 void add_rounding(const NumberFormat& format, const Array& values, Array& errors) {
     for (std::size_t i = 0; i < errors.values.size(); ++i)
         errors.values[i] += format.spacing(std::abs(values.values[i]) + errors.values[i]);
+}
+
+/// How far the rounded value moves when the value moves by its error.
+double moved_in(const NumberFormat& format, double value, double error) {
+    if (!std::isfinite(error)) return kInfinity;
+    const double y = format.nearest(value);
+    return std::max(format.nearest(value + error) - y, y - format.nearest(value - error));
 }
 
 }  // namespace
@@ -233,6 +242,7 @@ Array ErrorBounds::elementwise(int id) {
         values[i] = operand_value(id, i).values.data();
         errors[i] = operand_bound(id, i).values.data();
     }
+    const bool to_bfloat16 = node.function == Elementwise::identity && node.dtype == DType::bf16;
     const bool to_whole = node.dtype == i32 && row.function != Elementwise::where;
     std::size_t at = 0;
     for_each_index(y.shape, {strides[0], strides[1], strides[2]},
@@ -247,7 +257,8 @@ Array ErrorBounds::elementwise(int id) {
                        }
                        double& error = result.values[at];
                        const double value = y.values[at++];
-                       if (!(exact && (to_whole || row.gives_boolean)))
+                       if (to_bfloat16) error = moved_in(kBfloat16Format, x.value[0], x.error[0]);
+                       else if (!(exact && (to_whole || row.gives_boolean)))
                            error = error_of(row, x, value, unit_);
                        // A whole part may be the next one.
                        if (to_whole && !exact) error = std::ceil(error + 0x1p-20);

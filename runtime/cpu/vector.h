@@ -170,6 +170,9 @@ FOVEA_INLINE floats load(const bf16* from) { return load(from, Lanes{}); }
 FOVEA_INLINE void store(bf16* to, floats value) { store(to, value, Lanes{}); }
 FOVEA_INLINE float to_float(bf16 value) { return widen(splat_as<halves>(value.bits))[0]; }
 FOVEA_INLINE bf16 to_bf16(float value) { return {narrow(splat(value))[0]}; }
+/// The nearest values of bfloat16, as floats.
+FOVEA_INLINE floats rounded_to_bf16(floats value) { return widen(narrow(value)); }
+FOVEA_INLINE float rounded_to_bf16(float value) { return to_float(to_bf16(value)); }
 
 template <class T>
 FOVEA_INLINE auto load(const T* from, AllLanes) {

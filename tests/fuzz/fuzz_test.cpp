@@ -5,9 +5,11 @@
 #include <cstdlib>
 #include <thread>
 
+#include "codegen/target/schedule.h"
 #include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/fuzz/check_recipe.h"
+#include "tools/fovea/fuzz/compile_forms.h"
 #include "tools/fovea/fuzz/drawing.h"
 #include "tools/fovea/fuzz/run_apart.h"
 #include "tools/fovea/fuzz/shrink_recipe.h"
@@ -43,6 +45,20 @@ TEST_CASE("a random 100 are, too") {
 TEST_CASE("a program of a seed is always the same") {
     CHECK(build(draw_recipe(5)).source == build(draw_recipe(5)).source);
     CHECK(build(draw_recipe(5)).source != build(draw_recipe(6)).source);
+}
+
+TEST_CASE(
+    "some programs have a schedule of their own, which the models they are compiled for have") {
+    std::uint64_t seed = 1;
+    while (draw_recipe(seed).schedule.empty()) ++seed;
+    CHECK(seed < 30);
+    const Recipe recipe = draw_recipe(seed);
+    Recipe plain = recipe;
+    plain.schedule.clear();
+    CHECK(target::print(model_of(recipe, "").targets.cpu) !=
+          target::print(model_of(plain, "").targets.cpu));
+    const Recipe shorter = shrink_recipe(recipe, [](const Recipe&) { return true; }, 400);
+    CHECK(shorter.schedule.empty());
 }
 
 TEST_CASE("a failing program becomes a few lines") {

@@ -92,6 +92,32 @@ inline void scores_of_less_than_a_pair(Scope s) {  // the same for all keys, or 
     s.output("constant", attention(q, k, k, [&](Pair) { return c; }));
     s.output("nothing", attention(k, k, k, [](Pair p) { return dot_product(p) * 0.0; }, causal));
 }
+/// Values that bfloat16 does not have, in kernels that store none of them as such.
+inline void rounded_casts(Scope s) {
+    Tensor a = s.input("a", {"n", 5}) * 1.01;
+    Tensor rounded = cast(cast(a, bf16), f32);
+    s.output("rounded", rounded);
+    s.output("lost", (a - rounded) * 256.0);
+    s.output("sums", sum(rounded, -1));
+    s.output("constant", cast(cast(full(*s.graph, {2}, 0.1), bf16), f32) * 2.0);
+    s.output("scores", softmax(cast(cast(a * 8.0, bf16), f32)));
+    Tensor q = s.input("q", {2, 3, 8}) * 1.01;
+    s.output("pairs", attention(q, q, q, [](Pair p) {
+                 return cast(cast(dot_product(p), bf16), f32) * 3.0;
+             }));
+}
+inline void masked_scores_in_bfloat16(Scope s) {
+    Tensor a = s.input("a", {"n", 5}), i = s.input("i", {"n"}, i32);
+    Tensor scores = cast(a, bf16);
+    const Mask mask = padding(i - 1);  // some of length 0
+    s.output("uniform", cast(masked_softmax(scores, mask), f32));
+    s.output("zero", cast(masked_softmax(scores, mask.with(MaskedRows::zero)), f32));
+}
+/// Sums of three numbers that bfloat16 has, which it has not itself.
+inline void rows_added_in_bfloat16(Scope s) {
+    Tensor a = s.input("a", {"n", 5}), i = s.input("i", {"n"}, i32);
+    s.output("table", cast(scatter_add(cast(a * 1.01, bf16), i, 4), f32));
+}
 /// Names that C++, macros or the runtime have taken, for inputs, outputs, sizes and modules.
 inline void taken_names(Scope s) {
     const Dim rows = "class", columns = "M_PI";

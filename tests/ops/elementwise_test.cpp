@@ -135,3 +135,11 @@ TEST_CASE("no gradient passes stop_gradient") {
     Arrays arrays{{"x", {{3}, {1, 2, 3}}}, {"y.grad", filled({3}, 1)}};
     check_close(run(with, arrays, "x.grad"), {{3}, {1, 2, 3}});
 }
+
+TEST_CASE("a cast to bf16 rounds, ties to even") {
+    Graph graph;
+    Tensor rounded = cast(cast(input(graph, "x", {4}), bf16), f32);
+    output("y", rounded);
+    const Array x{{4}, {1.0 + 0x1p-8, 1.0 + 3 * 0x1p-8, 1.0 + 0x1p-8 + 0x1p-20, -3.1415927}};
+    check_close(run(graph, {{"x", x}}), {{4}, {1, 1.0 + 0x1p-6, 1.0 + 0x1p-7, -3.140625}});
+}

@@ -26,12 +26,21 @@ TEST_CASE("scatter_add sums rows of equal ids, and leaves the others 0") {
     check_gradients(graph, arrays);
 }
 
+TEST_CASE("rows of bf16 are added in f32, and their sum is rounded") {
+    Graph graph;
+    Tensor values = input(graph, "v", {3, 1}), ids = input(graph, "ids", {3}, i32);
+    output("y", cast(scatter_add(cast(values, bf16), ids, 1), f32));
+    // 256 + 1 + 1 is 258 in bfloat16, 256 + 1 is 256 there.
+    const Arrays arrays{{"v", {{3, 1}, {256, 1, 1}}}, {"ids", {{3}, {0, 0, 0}}}};
+    check_close(run(graph, arrays), {{1, 1}, {258}});
+}
+
 TEST_CASE("an id outside of the table is an error") {
     Graph graph;
     output("y", gather(input(graph, "table", {2, 1}), input(graph, "ids", {1}, i32)));
     Arrays arrays{{"table", filled({2, 1}, 0)}, {"ids", filled({1}, 2)}};
     CHECK_THROWS_WITH_AS(
         run(graph, arrays),
-        "gather_test.cpp:31: element [0] of the ids of gather is 2; ids are from 0 to 1",
+        "gather_test.cpp:40: element [0] of the ids of gather is 2; ids are from 0 to 1",
         UserError);
 }

@@ -136,3 +136,20 @@ TEST_CASE("factors that tf32 has lose nothing, others a digit of it") {
     CHECK(bound.values[1] >= 0x1p-10);
     CHECK(bound.values[1] < 0x1p-8);
 }
+
+TEST_CASE("a cast to bf16 moves by what lies between two values there, or not at all") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2}) * 1.0000001;
+    output("y", cast(cast(x, bf16), f32));
+    const Array bound = bounds_of(graph, {{2}, {1.1, 1.0 + 0x1p-8}});
+    CHECK(bound.values[0] < 1e-40);
+    CHECK(bound.values[1] >= 0x1p-7);
+}
+
+TEST_CASE("a rounded value that equals a number may not equal it elsewhere") {
+    Graph graph;
+    Tensor x = input(graph, "x", {1});
+    Tensor one = sum(softmax(x, 0), 0, true);
+    output("y", where(eq(one, 1.0), full(graph, {1}, 5), full(graph, {1}, 7)));
+    CHECK(bounds_of(graph, {{1}, {0.5}}).values[0] >= 2);
+}

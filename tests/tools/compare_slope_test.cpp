@@ -78,3 +78,9 @@ TEST_CASE("a kink or a jump at the point itself tells nothing") {
     });
     CHECK(slope_of(program_of(jump, jump), {0.3, -1.2, 2}).kind == Slope::Kind::untold);
 }
+
+TEST_CASE("whole parts do not move, however many steps they take") {
+    const Graph function =
+        graph_of([](Tensor x) { return x + cast(cast(x * 1e9, i32), f32) * 1e-9; });
+    CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind == Slope::Kind::same);
+}

@@ -101,8 +101,11 @@ Expression Values::make_map(Id id, const Map& map) {
         const DType wanted = condition || logic ? DType::boolean : type;
         operands.push_back(value(operand, wanted, widen));
     }
-    if (map.function == Elementwise::identity)
-        return value(map.operands[0], kernel_.nodes[std::size_t(id)].dtype, vector);
+    if (map.function == Elementwise::identity) {
+        const Expression same =
+            value(map.operands[0], kernel_.nodes[std::size_t(id)].dtype, vector);
+        return map.cast_to == DType::bf16 ? call("rounded_to_bf16", same.text) : same;
+    }
     if (divides) return call("divide_whole", operands[0].text + ", " + operands[1].text);
     return spell(map.function, operands, vector);
 }

@@ -157,7 +157,10 @@ Value* Function::make(Id id) {
 }
 
 Value* Function::make_map(const Map& map, DType dtype) {
-    if (map.function == Elementwise::identity) return value(map.operands[0], dtype);
+    if (map.function == Elementwise::identity) {
+        Value* same = value(map.operands[0], dtype);
+        return map.cast_to == DType::bf16 ? rounded_to_bf16(ir_, same) : same;
+    }
     const bool logic = row_of(map.function).takes == Takes::booleans;
     const DType type = logic ? DType::boolean : operand_dtype(kernel_, map);
     Values operands;

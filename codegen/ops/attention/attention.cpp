@@ -35,11 +35,8 @@ Tensor attention_expand(const Expansion& e) {
     bool masked = mask.is_causal || mask.lens || mask.allowed;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
     if (!e.inputs[2]) return weights;
-    if (attributes.dropout > 0) {
-        Shape shape = weights.shape();
-        Tensor factors = random(e.target, shape, attributes.dropout, attributes.site);
-        weights = weights * cast(factors, weights.dtype());
-    }
+    if (attributes.dropout > 0)
+        weights = times_random(weights, attributes.dropout, attributes.site);
     return weighted_sum(weights, e.inputs[2]);
 }
 

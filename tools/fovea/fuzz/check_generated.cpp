@@ -1,15 +1,16 @@
 #include "tools/fovea/fuzz/check_generated.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
 
 #include "codegen/reference/error_bounds.h"
 #include "runtime/threads.h"
-#include "tools/fovea/fuzz/batch_mates.h"
 #include "tools/fovea/fuzz/check_stages.h"
 #include "tools/fovea/fuzz/draw_values.h"
+#include "tools/fovea/fuzz/neighbours.h"
 #include "tools/fovea/fuzz/run_generated.h"
 #include "tools/fovea/fuzz/wrong.h"
 #include "tools/fovea/verify/verify_kernels.h"
@@ -57,7 +58,7 @@ class GeneratedProgram {
             if (!same_bits(outputs, at(where_, [&] { return run(recipe_.sizes, values_); })))
                 throw Wrong{place_ + ": threads", "the bits depend on the number of threads"};
         }
-        compare_with_mates(outputs);
+        compare_with_neighbours(outputs);
     }
 
   private:
@@ -82,14 +83,18 @@ class GeneratedProgram {
             }
         });
     }
-    /// The rows of the batch, alone and beside others.
-    void compare_with_mates(const Values& alone) {
-        at(where_ + ", batch mates", [&] {
-            const BatchMates mates(program_, recipe_, options_);
-            if (!mates.any()) return;
-            if (const auto why = mates.why_not_same(alone, run(mates.sizes(), mates.values())))
-                throw Wrong{place_ + ": batch mates", *why};
-        });
+    /// The same values alone, among other rows of the batch, and before padding.
+    void compare_with_neighbours(const Values& alone) {
+        for (const LongerDims& longer : longer_dims()) {
+            const std::string where = fmt::format("{}: longer {}", place_, fmt::join(longer, ", "));
+            at(where, [&] {
+                const Neighbours others(program_, recipe_, longer, options_);
+                if (!others.any()) return;
+                if (const auto why =
+                        others.why_not_same(alone, run(others.sizes(), others.values())))
+                    throw Wrong{where, *why};
+            });
+        }
     }
 
     const Recipe& recipe_;

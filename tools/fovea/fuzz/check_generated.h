@@ -8,8 +8,8 @@
 namespace fovea::tool::fuzz {
 
 /// Runs the kernels of a form that is compiled and loaded as `ready`, with several numbers of
-/// threads, and beside other rows of a batch. Throws Wrong where they differ from the reference.
-/// The outcome has what was compared.
+/// threads, and among others: rows of a batch, padding. Throws Wrong where they differ from the
+/// reference. The outcome has what was compared.
 Outcome check_generated(const Recipe& recipe, const Compiled& compiled,
                         const runtime::Model& ready);
 

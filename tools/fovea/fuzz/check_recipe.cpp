@@ -6,6 +6,7 @@
 #include <memory>
 #include <sstream>
 
+#include "tools/fovea/draw_schedule.h"
 #include "tools/fovea/fuzz/check_generated.h"
 #include "tools/fovea/fuzz/check_stages.h"
 #include "tools/fovea/fuzz/compile_forms.h"
@@ -23,9 +24,9 @@ constexpr int kMostSeconds = 120;
 /// An outcome as a child process says it: a line of numbers, where, what, in lines.
 std::string say(const Outcome& outcome) {
     const Counts& counts = outcome.counts;
-    return fmt::format("{} {} {} {} {} {}\n{}\n{}", int(outcome.kind), outcome.scale,
+    return fmt::format("{} {} {} {} {} {} {}\n{}\n{}", int(outcome.kind), outcome.scale,
                        counts.elements, counts.unbounded, counts.slopes, counts.untold,
-                       outcome.where, outcome.what);
+                       counts.unkept, outcome.where, outcome.what);
 }
 Outcome heard(const Apart& apart) {
     if (!apart.answered) return {.kind = Outcome::Kind::wrong, .where = "crash", .what = apart.end};
@@ -33,7 +34,7 @@ Outcome heard(const Apart& apart) {
     std::istringstream text(apart.answer);
     int kind = 0;
     text >> kind >> outcome.scale >> outcome.counts.elements >> outcome.counts.unbounded >>
-        outcome.counts.slopes >> outcome.counts.untold;
+        outcome.counts.slopes >> outcome.counts.untold >> outcome.counts.unkept;
     outcome.kind = Outcome::Kind(kind);
     text.ignore();
     std::getline(text, outcome.where);
@@ -65,7 +66,19 @@ void check_on_target(const std::vector<Recipe>& recipes, const Compiled& compile
     const Counts before = outcome.counts;
     Recipe recipe = recipes[compiled.recipe];
     recipe.scale = outcome.scale;
-    outcome = apart([&] { return check_generated(recipe, compiled, ready()); });
+    outcome = apart([&]() -> Outcome {
+        const runtime::Model* model = nullptr;
+        try {
+            model = &ready();
+        } catch (const UserError& error) {
+            if (!is_of_schedule(error.what()))
+                throw Wrong{compiled.where + ": refused", error.what()};
+            return {.scale = recipe.scale, .counts = {.unkept = 1}};
+        } catch (const InternalError& error) {
+            throw Wrong{compiled.where + ": internal error", error.what()};
+        }
+        return check_generated(recipe, compiled, *model);
+    });
     outcome.counts.add(before);
     if (outcome.where == "crash") outcome.where = compiled.where + ": crash";
 }
@@ -93,9 +106,7 @@ std::vector<Outcome> check_recipes(const std::vector<Recipe>& recipes, const Che
             check_on_target(
                 recipes, one,
                 [&]() -> const runtime::Model& {
-                    ready = at(one.where, [&] {
-                        return model_on(target, one.model.plan, DType::f32, Optimized::little);
-                    });
+                    ready = model_on(target, one.model.plan, DType::f32, Optimized::little);
                     return *ready;
                 },
                 outcomes[one.recipe]);

@@ -7,6 +7,7 @@
 
 #include "codegen/kernel/print.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/schedule_option.h"
 
 namespace fovea::tool::fuzz {
 
@@ -29,6 +30,7 @@ LoadedModel model_of(const Recipe& recipe, const std::string& suffix) {
     model.graph = build(recipe).graph;
     model.entry.name = recipe.name + suffix;
     model.entry.source = recipe.name + ".cpp";
+    read_schedule(recipe.schedule, "drawn", model.targets);
     return model;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "tools/fovea/draw_schedule.h"
+
 namespace fovea::tool::fuzz {
 
 namespace {
@@ -14,6 +16,8 @@ const std::vector<std::int64_t> kSizes = {1,  2,  3,  4,  5,  6,  7,  8,  9,  12
                                           17, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65};
 constexpr std::int64_t kMostElements = 12'000;
 constexpr int kMostTries = 200;
+/// How many programs have a schedule of their own.
+constexpr double kScheduled = 0.3;
 
 }  // namespace
 
@@ -185,7 +189,10 @@ Recipe Drawing::take(int lines) {
 Recipe draw_recipe(std::uint64_t seed) {
     Drawing drawing(seed);
     const int lines = 1 + drawing.below(12);
-    return drawing.take(lines);
+    Recipe recipe = drawing.take(lines);
+    if (drawing.chance(kScheduled))
+        for (const char* target : {"cpu.", "gpu."}) recipe.schedule += draw_schedule(target, seed);
+    return recipe;
 }
 
 }  // namespace fovea::tool::fuzz

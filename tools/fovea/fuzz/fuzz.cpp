@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 
 #include "runtime/files/files.h"
 #include "runtime/isa.h"
@@ -79,8 +80,12 @@ std::string file_of(const Recipe& recipe, const Outcome& outcome) {
     std::string sizes;
     for (const auto& [name, size] : recipe.sizes)
         sizes += fmt::format("{}{}={}", sizes.empty() ? "" : ",", name, size);
-    return fmt::format("// {}: {}\n// fovea fuzz --seed {} --count 1\n{}", outcome.where,
-                       outcome.what, recipe.seed, build(recipe).source);
+    std::string schedule;
+    std::istringstream lines(recipe.schedule);
+    for (std::string line; std::getline(lines, line);) schedule += "//     " + line + "\n";
+    if (!schedule.empty()) schedule = "// With the schedule\n" + schedule;
+    return fmt::format("// {}: {}\n// fovea fuzz --seed {} --count 1\n{}{}", outcome.where,
+                       outcome.what, recipe.seed, schedule, build(recipe).source);
 }
 
 /// One that is not shrunk.
@@ -174,8 +179,10 @@ int fuzz_command(const std::vector<std::string>& arguments) {
         "wrong\n",
         first, first + number - 1, tally.right, tally.no_numbers, tally.refused, tally.wrong);
     fmt::print(
-        "{} elements compared, {} without a bound; {} slopes compared, {} that tell nothing\n",
-        tally.counts.elements, tally.counts.unbounded, tally.counts.slopes, tally.counts.untold);
+        "{} elements compared, {} without a bound; {} slopes compared, {} that tell nothing; {} "
+        "schedules beyond an architecture\n",
+        tally.counts.elements, tally.counts.unbounded, tally.counts.slopes, tally.counts.untold,
+        tally.counts.unkept);
     for (const auto& [where, times] : tally.failures) fmt::print("{:>6}  {}\n", times, where);
     if (given.has("json"))
         runtime::write_file_atomically(given.text("json"), tally.list.dump(1) + "\n");

@@ -30,6 +30,7 @@ struct Recipe {
     std::map<std::string, std::int64_t> sizes{};  // of symbolic dims
     std::uint64_t seed = 0;                    // of the values
     double scale = 1;                          // of the float inputs
+    std::string schedule{};  // lines that change numbers of the targets
 };
 
 /// What a line makes: its tensor, and the expression that makes it in a model file.

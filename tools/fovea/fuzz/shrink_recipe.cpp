@@ -23,6 +23,11 @@ class Shrinker {
         : recipe_(without_unused_lines(recipe)), fails_(fails), tries_(tries) {}
 
     Recipe run() {
+        if (!recipe_.schedule.empty()) {
+            Recipe candidate = recipe_;
+            candidate.schedule.clear();
+            take(candidate);
+        }
         for (bool shorter = true; shorter && tries_ > 0;)
             shorter = fewer_outputs() || replaced_lines() || smaller_sizes();
         return recipe_;

@@ -22,13 +22,22 @@ constexpr double kRounding = 0x1p-53;  // of float64
 
 std::string stopped_name(int node) { return fmt::format("stopped {}", node); }
 
-/// What `stop_gradient` gives.
+/// Whether a node's value stays as it is while the objective moves: whole parts are steps, which
+/// may be so short and many that they look like a slope.
+bool is_stopped(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    return node.op == Op::stop_gradient ||
+           (node.op == Op::elementwise && node.function == Elementwise::identity &&
+            node.dtype == i32 && is_float(graph[node.inputs[0]].dtype));
+}
+
+/// What such nodes give.
 Values values_of_stopped(const Graph& graph, const SampleDims& dims, const Values& values,
                          const InterpreterOptions& options) {
     Graph observed = graph;
     std::vector<std::string> names;
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
-        if (graph[id].op != Op::stop_gradient || graph[id].region != 0) continue;
+        if (!is_stopped(graph, id) || graph[id].region != 0) continue;
         names.push_back(stopped_name(id));
         make(observed, {.op = Op::output,
                         .dtype = graph[id].dtype,
@@ -43,11 +52,11 @@ Values values_of_stopped(const Graph& graph, const SampleDims& dims, const Value
     return stopped;
 }
 
-/// The graph with inputs in the place of what `stop_gradient` gives.
+/// The graph with inputs in their place.
 Graph with_stopped_as_inputs(const Graph& graph) {
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = graph[id];
-        if (node.op != Op::stop_gradient) return std::nullopt;
+        if (!is_stopped(graph, id)) return std::nullopt;
         return make(rewrite.target(), {.op = Op::input,
                                        .dtype = node.dtype,
                                        .shape = node.shape,

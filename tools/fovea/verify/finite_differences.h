@@ -13,7 +13,7 @@ namespace fovea::tool {
 
 /// The objective is the sum of the outputs times their cotangents, or of `loss` where there is one.
 /// Each gradient is looked at along one direction of -1 and 1, drawn by position. What
-/// `stop_gradient` gives stays as it is while the objective moves.
+/// `stop_gradient` and casts to whole numbers give stays as it is while the objective moves.
 class FiniteDifferences {
   public:
     /// `values`: of the program's parameters and inputs, and of the cotangents.

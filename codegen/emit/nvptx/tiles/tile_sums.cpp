@@ -60,10 +60,7 @@ Value* TileElements::term(Id id, Factors factors) {
     load_reads(reads_of(plan_, id), false);
     Value* value = f_.value(id, DType::f32);
     if (factors != Factors::bf16) return value;
-    llvm::IRBuilder<>& ir = f_.ir();
-    Value* rounded = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {value});
-    Value* bits = ir.CreateZExt(ir.CreateBitCast(rounded, ir.getInt16Ty()), ir.getInt32Ty());
-    return ir.CreateBitCast(ir.CreateShl(bits, 16), ir.getFloatTy());
+    return rounded_to_bf16(f_.ir(), value);
 }
 
 }  // namespace fovea::emit::nvptx

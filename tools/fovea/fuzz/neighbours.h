@@ -1,4 +1,5 @@
-// The same rows of a batch, beside others: what does not depend on the others has the same bits.
+// A program's values among others: more rows of a batch, longer rows. What does not depend on them
+// has the same bits.
 #pragma once
 
 #include <optional>
@@ -11,13 +12,20 @@
 
 namespace fovea::tool::fuzz {
 
-/// A program's values with a larger `batch`, which begin with those that it has alone. The
-/// reference says which elements of the outputs the others leave as they are.
-class BatchMates {
-  public:
-    BatchMates(const CompiledProgram& program, const Recipe& recipe, InterpreterOptions options);
+/// The dims that are made longer, together.
+using LongerDims = std::vector<std::string>;
+/// Each of a recipe's dims that may be, and all of them.
+std::vector<LongerDims> longer_dims();
 
-    /// Whether an element of an output is left as it is; without a size of this name none is.
+/// A program's values in larger arrays, which begin with those that it has alone along each axis.
+/// Lengths stay, so that what is added behind them is padding. The reference says which elements of
+/// the outputs the others leave as they are.
+class Neighbours {
+  public:
+    Neighbours(const CompiledProgram& program, const Recipe& recipe, const LongerDims& longer,
+               InterpreterOptions options);
+
+    /// Whether an element of an output is left as it is; without a size of these names none is.
     bool any() const { return !kept_.empty(); }
     const SampleDims& sizes() const { return recipe_.sizes; }
     const Values& values() const { return values_; }

@@ -1,6 +1,9 @@
-#include "tools/fovea/fuzz/batch_mates.h"
+#include "tools/fovea/fuzz/neighbours.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
 
 #include "tools/fovea/fuzz/draw_values.h"
 #include "tools/fovea/verify/verify_kernels.h"
@@ -9,8 +12,8 @@ namespace fovea::tool::fuzz {
 
 namespace {
 
-constexpr const char* kBatch = "batch";
-constexpr std::int64_t kMates = 3;
+/// By how much each dim grows: beyond the lanes of a vector, and not by a multiple of them.
+const std::map<std::string, std::int64_t> kMore = {{"batch", 3}, {"len", 5}, {"keys", 19}};
 
 /// Calls visit(i, j) for the elements of an array of shape `small`: i there, j at the same indices
 /// of one of shape `large`.
@@ -37,20 +40,33 @@ Values outputs_of(const CompiledProgram& program, const SampleDims& sizes, const
     return reference.outputs();
 }
 
-bool has_rows(const plan::Tensor& tensor) {
-    for (const Dim& dim : tensor.shape)
-        if (dim == Dim(kBatch)) return true;
-    return false;
+/// Whether the output has rows of its own for the positions along a dim, as a sum over all has not.
+bool has_rows(const plan::Tensor& tensor, const LongerDims& longer) {
+    return std::any_of(tensor.shape.begin(), tensor.shape.end(), [&](const Dim& dim) {
+        return std::any_of(longer.begin(), longer.end(), [&](const std::string& name) {
+            return dim == Dim("batch") || dim == Dim(name);
+        });
+    });
 }
 
 }  // namespace
 
-BatchMates::BatchMates(const CompiledProgram& program, const Recipe& recipe,
-                       InterpreterOptions options)
+std::vector<LongerDims> longer_dims() {
+    std::vector<LongerDims> all = {{}};
+    for (const auto& [name, more] : kMore) {
+        all.front().push_back(name);
+        all.push_back({name});
+    }
+    return all;
+}
+
+Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
+                       const LongerDims& longer, InterpreterOptions options)
     : recipe_(recipe) {
-    if (!recipe.sizes.contains(kBatch)) return;
     options.checks_ids = false;
-    recipe_.sizes[kBatch] += kMates;
+    for (const std::string& name : longer)
+        if (recipe.sizes.contains(name)) recipe_.sizes[name] += kMore.at(name);
+    if (recipe_.sizes == recipe.sizes) return;
     const Values few = draw_values(program.plan, recipe);
     values_ = draw_values(program.plan, recipe_);
     for (auto& [name, array] : values_)
@@ -60,7 +76,7 @@ BatchMates::BatchMates(const CompiledProgram& program, const Recipe& recipe,
     const Values alone = outputs_of(program, recipe.sizes, few, options);
     const Values beside = outputs_of(program, recipe_.sizes, values_, options);
     for (const plan::Tensor& tensor : program.plan.tensors) {
-        if (tensor.role != plan::Role::output || !has_rows(tensor)) continue;
+        if (tensor.role != plan::Role::output || !has_rows(tensor, longer)) continue;
         const Array &a = alone.at(tensor.name), &b = beside.at(tensor.name);
         each_element(a.shape, b.shape, [&](std::size_t i, std::size_t j) {
             if (a.values[i] == b.values[j]) kept_.push_back({tensor.name, i, j});
@@ -68,7 +84,7 @@ BatchMates::BatchMates(const CompiledProgram& program, const Recipe& recipe,
     }
 }
 
-std::optional<std::string> BatchMates::why_not_same(const Values& alone,
+std::optional<std::string> Neighbours::why_not_same(const Values& alone,
                                                     const Values& beside) const {
     for (const Element& element : kept_) {
         const double one = alone.at(element.output).values[element.alone];
