@@ -66,12 +66,13 @@ Tensor Rewrite::copy(int source_id) {
 
 void Rewrite::set(int source_id, Tensor value) { map_[std::size_t(source_id)] = value.id; }
 
-std::string_view intern(std::string_view name) {
+const char* intern(std::string_view name) {
     static std::mutex mutex;
     static std::set<std::string, std::less<>> names;
     std::lock_guard<std::mutex> lock(mutex);
     auto found = names.find(name);
-    return found != names.end() ? *found : *names.emplace(name).first;
+    if (found == names.end()) found = names.emplace(name).first;
+    return found->c_str();
 }
 
 }  // namespace fovea

@@ -52,6 +52,6 @@ class Rewrite {
 };
 
 /// A name that lives as long as the program, for nodes made by passes.
-std::string_view intern(std::string_view name);
+const char* intern(std::string_view name);
 
 }  // namespace fovea

@@ -241,7 +241,8 @@ const std::vector<WrongCall> kAttentions = {
      }},
     {"scan", "sequence",
      [](Given& g) {
-         scan(std::vector<Tensor>{}, g.v, [](std::vector<Tensor>, Tensor v) { return Step{v, v}; });
+         scan(std::vector<Tensor>{}, g.v,
+              [](const std::vector<Tensor>&, Tensor v) { return Step{v, v}; });
      }},
     {"scan", "f32 [4]",
      [](Given& g) { scan(g.x, g.v, [](Tensor x, Tensor) { return Step{x, x}; }); }},

@@ -8,7 +8,6 @@
 
 using namespace fovea;
 using fuse::AttentionWork;
-using fuse::PairWork;
 
 namespace {
 

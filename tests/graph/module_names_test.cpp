@@ -18,9 +18,7 @@ std::string name_of_last(F&& model) {
     return ModuleNames(graph).name(graph.scope_of(int(graph.nodes.size()) - 1));
 }
 
-Tensor dense(Scope s) {
-    return linear(s, s.input(intern(s.graph->path(s.id)).data(), {"batch", 3}), 4);
-}
+Tensor dense(Scope s) { return linear(s, s.input(intern(s.graph->path(s.id)), {"batch", 3}), 4); }
 
 }  // namespace
 

@@ -9,10 +9,10 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "tools/fovea/device/targets.h"
-#include "tools/fovea/draw_schedule.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/draw_schedule.h"
+#include "tools/fovea/schedule/schedule_option.h"
 #include "tools/fovea/verify/verify_kernels.h"
 
 using namespace fovea;

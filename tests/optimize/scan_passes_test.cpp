@@ -1,4 +1,5 @@
 // What leaves a loop, and the passes that tidy up behind it: values stay the same.
+#include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
@@ -41,8 +42,7 @@ Arrays recurrent_arrays() {
 const Graph& step_of(const Graph& graph) {
     for (int id = 1; id < int(graph.nodes.size()); ++id)
         if (is_scan(graph, id)) return scan_of(graph, id).function->step;
-    FAIL("no loop");
-    return graph;
+    throw InternalError("no loop");
 }
 
 /// [4, 6]: zeros but for `value` in the columns from `first` on.

@@ -63,7 +63,7 @@ TEST_CASE("the same kernel is held once, whatever it is called") {
 }
 
 TEST_CASE("a kernel that several layers share has the common part of their names") {
-    const auto shared = [](std::vector<std::string> names) {
+    const auto shared = [](const std::vector<std::string>& names) {
         plan::KernelPool pool;
         for (const std::string& name : names) CHECK(pool.number_of(copy_kernel(name, "n")) == 0);
         return pool.kernels()[0].name;

@@ -6,7 +6,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/target/schedule.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool {
 

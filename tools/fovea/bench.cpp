@@ -13,7 +13,7 @@
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/device/bench_gpu.h"
 #include "tools/fovea/progress.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool {
 

@@ -14,7 +14,7 @@
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool {
 

@@ -11,7 +11,7 @@
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compare/compare_report.h"
 #include "tools/fovea/progress.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool {
 

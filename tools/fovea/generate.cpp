@@ -13,7 +13,7 @@
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/make_folder.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool {
 

@@ -20,8 +20,8 @@
 #include "tools/fovea/device/ptx_resources.h"
 #include "tools/fovea/plan_table.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/schedule_option.h"
-#include "tools/fovea/schedule_text.h"
+#include "tools/fovea/schedule/schedule_option.h"
+#include "tools/fovea/schedule/schedule_text.h"
 
 namespace fovea::tool {
 

@@ -13,7 +13,7 @@
 #include "tools/fovea/device/verify_optimizer.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 #include "tools/fovea/verify/verify_kernels.h"
 
 namespace fovea::tool {

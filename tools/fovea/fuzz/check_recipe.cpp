@@ -6,13 +6,13 @@
 #include <memory>
 #include <sstream>
 
-#include "tools/fovea/draw_schedule.h"
 #include "tools/fovea/fuzz/check_generated.h"
 #include "tools/fovea/fuzz/check_stages.h"
 #include "tools/fovea/fuzz/compile_forms.h"
 #include "tools/fovea/fuzz/run_apart.h"
 #include "tools/fovea/fuzz/wrong.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/schedule/draw_schedule.h"
 
 namespace fovea::tool::fuzz {
 

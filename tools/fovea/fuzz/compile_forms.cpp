@@ -7,7 +7,7 @@
 
 #include "codegen/kernel/print.h"
 #include "tools/fovea/generated_model.h"
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 namespace fovea::tool::fuzz {
 
@@ -55,15 +55,12 @@ std::vector<Compiled> compile_forms(const std::vector<Recipe>& recipes,
     return all;
 }
 
-std::vector<const runtime::Model*> load_all(const std::vector<Compiled>& all,
-                                            const std::string& isa,
-                                            std::vector<Outcome>& outcomes) {
-    std::vector<const plan::Model*> plans;
-    for (const Compiled& one : all) plans.push_back(&one.model.plan);
-    try {
-        return load_together(plans, isa, Optimized::little);
-    } catch (const InternalError&) {
-    }
+namespace {
+
+/// One by one, where together they do not compile: those that do not alone are wrong.
+std::vector<const runtime::Model*> load_each(const std::vector<Compiled>& all,
+                                             const std::string& isa,
+                                             std::vector<Outcome>& outcomes) {
     std::vector<const runtime::Model*> loaded;
     for (const Compiled& one : all) {
         try {
@@ -76,6 +73,20 @@ std::vector<const runtime::Model*> load_all(const std::vector<Compiled>& all,
         }
     }
     return loaded;
+}
+
+}  // namespace
+
+std::vector<const runtime::Model*> load_all(const std::vector<Compiled>& all,
+                                            const std::string& isa,
+                                            std::vector<Outcome>& outcomes) {
+    std::vector<const plan::Model*> plans;
+    for (const Compiled& one : all) plans.push_back(&one.model.plan);
+    try {
+        return load_together(plans, isa, Optimized::little);
+    } catch (const InternalError&) {
+        return load_each(all, isa, outcomes);
+    }
 }
 
 }  // namespace fovea::tool::fuzz

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tools/fovea/draw_schedule.h"
+#include "tools/fovea/schedule/draw_schedule.h"
 
 namespace fovea::tool::fuzz {
 

@@ -19,19 +19,19 @@ Shape shape_of(const std::vector<Dim>& dims) {
 Made make_input(const Maker& m) {
     const std::string name = m.own_name("x");
     const Shape shape = shape_of(m.line().dims);
-    return {m.scope().input(intern(name).data(), shape),
+    return {m.scope().input(intern(name), shape),
             fmt::format("s.input(\"{}\", {})", name, text_of(shape))};
 }
 Made make_parameter(const Maker& m) {
     const std::string name = m.own_name("w");
     const Shape shape = shape_of(m.line().dims);
-    return {m.scope().parameter(intern(name).data(), shape),
+    return {m.scope().parameter(intern(name), shape),
             fmt::format("s.parameter(\"{}\", {})", name, text_of(shape))};
 }
 Made make_ids(const Maker& m) {
     const std::string name = m.own_name("ids");
     const Shape shape = shape_of(m.line().dims);
-    return {m.scope().input(intern(name).data(), shape, i32),
+    return {m.scope().input(intern(name), shape, i32),
             fmt::format("s.input(\"{}\", {}, i32)", name, text_of(shape))};
 }
 bool never(Drawing&, Line&) { return false; }

@@ -86,10 +86,9 @@ bool draw_linear(Drawing& d, Line& line) {
 }
 Made make_linear(const Maker& m) {
     const std::string name = m.own_name("linear");
-    return {
-        linear(m.scope() / intern(name).data(), m.tensor(0), m.dim(0), {.bias = m.whole(0) != 0}),
-        fmt::format("linear(s / \"{}\", {}, {}{})", name, m.name(0), text_of(m.dim(0)),
-                    m.whole(0) ? "" : ", {.bias = false}")};
+    return {linear(m.scope() / intern(name), m.tensor(0), m.dim(0), {.bias = m.whole(0) != 0}),
+            fmt::format("linear(s / \"{}\", {}, {}{})", name, m.name(0), text_of(m.dim(0)),
+                        m.whole(0) ? "" : ", {.bias = false}")};
 }
 
 }  // namespace

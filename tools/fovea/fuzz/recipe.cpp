@@ -67,7 +67,7 @@ Built build(const Recipe& recipe) {
     }
     for (int output : recipe.outputs) {
         const std::string name = fmt::format("y{}", output);
-        Scope{&built.graph}.output(intern(name).data(), made[std::size_t(output)]);
+        Scope{&built.graph}.output(intern(name), made[std::size_t(output)]);
         built.source += fmt::format("    s.output(\"{}\", t{});\n", name, output);
     }
     verify_whole(built.graph);

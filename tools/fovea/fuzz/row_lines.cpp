@@ -102,7 +102,7 @@ bool draw_norm(Drawing& d, Line& line) {
 }
 Made make_norm(const Maker& m) {
     const std::string name = m.own_name("norm");
-    const Scope scope = m.scope() / intern(name).data();
+    const Scope scope = m.scope() / intern(name);
     if (m.whole(0) == 2)
         return {batch_norm(scope, m.tensor(0), -1),
                 fmt::format("batch_norm(s / \"{}\", {}, -1)", name, m.name(0))};

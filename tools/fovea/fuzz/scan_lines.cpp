@@ -106,7 +106,7 @@ Made make_lstm(const Maker& m) {
     const std::string name = m.own_name("rnn");
     Tensor x = m.tensor(0);
     const LSTMLayer layer =
-        lstm_layer(m.scope() / intern(name).data(), x.dim(-1).without_label(), m.dim(0));
+        lstm_layer(m.scope() / intern(name), x.dim(-1).without_label(), m.dim(0));
     auto result = lstm(layer, x, lstm_start(m.graph(), x.dim(1), m.dim(0)));
     return {
         result.value,

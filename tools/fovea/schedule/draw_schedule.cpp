@@ -1,10 +1,10 @@
-#include "tools/fovea/draw_schedule.h"
+#include "tools/fovea/schedule/draw_schedule.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "codegen/target/schedule.h"
-#include "runtime/random_stream.h"
+#include "runtime/training/random_stream.h"
 
 namespace fovea::tool {
 

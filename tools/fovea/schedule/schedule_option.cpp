@@ -1,5 +1,5 @@
 // Schedules are read line by line; a later line counts.
-#include "tools/fovea/schedule_option.h"
+#include "tools/fovea/schedule/schedule_option.h"
 
 #include <fmt/format.h>
 

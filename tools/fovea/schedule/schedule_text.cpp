@@ -1,5 +1,5 @@
 // Choices are those of the emitters.
-#include "tools/fovea/schedule_text.h"
+#include "tools/fovea/schedule/schedule_text.h"
 
 #include <fmt/format.h>
 
