@@ -85,23 +85,22 @@ void check_ids_of_shape(const char* name, const std::int32_t* values,
                         std::span<const std::int64_t> shape, std::int64_t limit,
                         std::span<const AxisPart> parts) {
     if (const auto i = first_outside(values, shape, limit, parts))
-        throw UserError("input " + std::string(name) + position_text(*i, shape) + " is the id " +
-                        std::to_string(values[*i]) + range_text(false, limit));
+        throw UserError("input {}{} is the id {}{}",
+                        {name, position_text(*i, shape), values[*i], range_text(false, limit)});
 }
 
 void check_lengths_of_shape(const char* name, const std::int32_t* values,
                             std::span<const std::int64_t> shape, std::int64_t limit,
                             std::span<const AxisPart> parts) {
     if (const auto i = first_outside(values, shape, limit + 1, parts))
-        throw UserError("input " + std::string(name) + position_text(*i, shape) +
-                        " is the length " + std::to_string(values[*i]) + range_text(true, limit));
+        throw UserError("input {}{} is the length {}{}",
+                        {name, position_text(*i, shape), values[*i], range_text(true, limit)});
 }
 
 void check_slice(const char* place, std::int64_t first, std::int64_t size, std::int64_t extent) {
     if (first >= 0 && first + size <= extent) return;
-    throw UserError(std::string(place) + ": a slice of " + std::to_string(size) + " from " +
-                    std::to_string(first) + " does not lie within the " + std::to_string(extent) +
-                    " elements of its axis");
+    throw UserError("{}: a slice of {} from {} does not lie within the {} elements of its axis",
+                    {place, size, first, extent});
 }
 
 void check_computed(const Program& program, const Call& call, std::span<const std::int64_t> dims,
@@ -114,9 +113,9 @@ void check_computed(const Program& program, const Call& call, std::span<const st
         const auto i = first_outside(values, shape, end);
         if (!i) continue;
         const std::size_t colon = check.of.find(": ");
-        throw UserError(check.of.substr(0, colon) + ": element " + position_text(*i, shape) +
-                        " of " + check.of.substr(colon + 2) + " is " + std::to_string(values[*i]) +
-                        range_text(check.lengths, limit));
+        throw UserError("{}: element {} of {} is {}{}",
+                        {check.of.substr(0, colon), position_text(*i, shape),
+                         check.of.substr(colon + 2), values[*i], range_text(check.lengths, limit)});
     }
 }
 

@@ -6,18 +6,23 @@
 #include <stdexcept>
 #include <string>
 
+#include "format.h"
+
 namespace fovea::runtime {
 
-/// A mistake of the user: its text is one sentence that says what is wrong and with which sizes.
+/// A mistake of the user: its text is one sentence that says what is wrong and with which sizes,
+/// with or without holes (format.h).
 class UserError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
+    UserError(std::string_view form, std::initializer_list<Piece> pieces);
 };
 
 /// A bug of ours, found at run time.
 class InternalError : public std::logic_error {
   public:
     using std::logic_error::logic_error;
+    InternalError(std::string_view form, std::initializer_list<Piece> pieces);
 };
 
 /// Prints `program: kind text` on standard error, without the program's folder. Control characters

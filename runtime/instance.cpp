@@ -19,7 +19,7 @@ const Program* find_program(const Model& model, const std::string& name) {
     for (const Program& program : model.programs) {
         if (program.name == name) return &program;
     }
-    throw UserError(model.name + " has no program '" + name + "'");
+    throw UserError("{} has no program '{}'", {model.name, name});
 }
 
 int find_tensor(std::span<const TensorSpec> specs, const std::string& name) {
@@ -51,7 +51,7 @@ std::size_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
     if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)),
                                &bytes) ||
         bytes > PTRDIFF_MAX - static_cast<std::int64_t>(kAlignment)) {
-        throw UserError("a tensor of shape " + shape_text(shape) + " has too many bytes");
+        throw UserError("a tensor of shape {} has too many bytes", {shape_text(shape)});
     }
     return static_cast<std::size_t>(bytes);
 }
@@ -76,17 +76,17 @@ std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
         const auto fixed = parameters_->dims().find(name);
         const bool is_fixed = fixed != parameters_->dims().end();
         if (given == dims.end() && !is_fixed) {
-            throw UserError("the size of '" + name + "' is not known, which program '" +
-                            program_->name + "' of " + model_->name + " needs");
+            throw UserError("the size of '{}' is not known, which program '{}' of {} needs",
+                            {name, program_->name, model_->name});
         }
         if (given != dims.end() && is_fixed && given->second != fixed->second) {
-            throw UserError("'" + name + "' is " + std::to_string(given->second) + " here, but " +
-                            std::to_string(fixed->second) + " in the parameters");
+            throw UserError("'{}' is {} here, but {} in the parameters",
+                            {name, given->second, fixed->second});
         }
         values[static_cast<std::size_t>(dim)] = is_fixed ? fixed->second : given->second;
         if (values[static_cast<std::size_t>(dim)] < 0) {
-            throw UserError("the size of '" + name + "' is negative: " +
-                            std::to_string(values[static_cast<std::size_t>(dim)]));
+            throw UserError("the size of '{}' is negative: {}",
+                            {name, values[static_cast<std::size_t>(dim)]});
         }
     }
     return values;
@@ -162,7 +162,7 @@ void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> spec
         if (is_elsewhere) continue;
         if (__builtin_add_overflow(bytes, aligned(tensor_bytes(spec.dtype, shape_of(spec))),
                                    &bytes)) {
-            throw UserError("the inputs or outputs of " + model_->name + " have too many bytes");
+            throw UserError("the inputs or outputs of {} have too many bytes", {model_->name});
         }
     }
     arena.reserve(bytes);
@@ -207,7 +207,7 @@ void Instance::place_prepared(std::size_t start) {
         offsets.push_back(bytes);
         if (__builtin_add_overflow(bytes, aligned(tensor_bytes(buffer.dtype, shapes.back())),
                                    &bytes)) {
-            throw UserError("the prepared buffers of " + model_->name + " have too many bytes");
+            throw UserError("the prepared buffers of {} have too many bytes", {model_->name});
         }
     }
     if (shapes != prepared_shapes_) prepared_version_ = 0;
@@ -222,7 +222,7 @@ void Instance::place_prepared(std::size_t start) {
 void Instance::place_output(const std::string& name, void* address) {
     const int i = find_tensor(program_->outputs, name);
     if (i < 0) {
-        throw UserError("program '" + program_->name + "' has no output '" + name + "'");
+        throw UserError("program '{}' has no output '{}'", {program_->name, name});
     }
     placed_[name] = address;
     bindings_.clear();
@@ -233,8 +233,8 @@ void Instance::place_output(const std::string& name, void* address) {
 
 void Instance::write_over(const std::string& input, const std::string& output) {
     if (!has_input(input) || !has_output(output)) {
-        throw InternalError("program '" + program_->name + "' cannot write " + output + " over " +
-                            input + ": it has no such tensors");
+        throw InternalError("program '{}' cannot write {} over {}: it has no such tensors",
+                            {program_->name, output, input});
     }
     written_over_[output] = input;
     bindings_.clear();
@@ -256,18 +256,18 @@ std::vector<std::int64_t> Instance::shape_of(const TensorSpec& spec) const {
 void* Instance::input_address(const std::string& name) {
     const int i = find_tensor(program_->inputs, name);
     if (i < 0) {
-        throw UserError("program '" + program_->name + "' has no input '" + name + "'");
+        throw UserError("program '{}' has no input '{}'", {program_->name, name});
     }
-    if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
+    if (tensors_.empty()) throw InternalError("program '{}' is not bound", {program_->name});
     return tensors_[parameters_->count() + static_cast<std::size_t>(i)];
 }
 
 void* Instance::output_address(const std::string& name) {
     const int i = find_tensor(program_->outputs, name);
     if (i < 0) {
-        throw UserError("program '" + program_->name + "' has no output '" + name + "'");
+        throw UserError("program '{}' has no output '{}'", {program_->name, name});
     }
-    if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
+    if (tensors_.empty()) throw InternalError("program '{}' is not bound", {program_->name});
     return tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)];
 }
 
@@ -321,7 +321,7 @@ class Instance::CheckedFinish {
 };
 
 Call Instance::complete(Call call) {
-    if (tensors_.empty()) throw InternalError("program '" + program_->name + "' is not bound");
+    if (tensors_.empty()) throw InternalError("program '{}' is not bound", {program_->name});
     call.dims = dims_.data();
     call.tensors = tensors_.data();
     return call;
@@ -341,7 +341,7 @@ void Instance::run(std::uint64_t seed, std::uint64_t step) {
 
 void Instance::run_call(Call call) {
     if (!program_->run && !executor_)
-        throw InternalError("program '" + program_->name + "' has no code");
+        throw InternalError("program '{}' has no code", {program_->name});
     parameters_->fetch();
     run_call(call, [this](const Call& complete) {
         if (executor_) return executor_->run(complete);

@@ -32,19 +32,21 @@ std::size_t choose_isa(std::span<const std::string_view> parts) {
         return static_cast<std::size_t>(std::ranges::find(parts, name) - parts.begin());
     };
     if (const char* wanted = std::getenv("FOVEA_ISA"); wanted && *wanted) {
-        const std::string is = "FOVEA_ISA is '" + std::string(wanted) + "', which ";
         if (at(wanted) == parts.size())
-            throw UserError(is + "this program does not have; on this machine it runs " +
-                            list_of(parts, false));
+            throw UserError(
+                "FOVEA_ISA is '{}', which this program does not have; on this machine it runs {}",
+                {wanted, list_of(parts, false)});
         if (!machine_has(wanted))
-            throw UserError(is + "this machine does not have; on it this program runs " +
-                            list_of(parts, false));
+            throw UserError(
+                "FOVEA_ISA is '{}', which this machine does not have; on it this program runs {}",
+                {wanted, list_of(parts, false)});
         return at(wanted);
     }
     for (std::string_view name : kNames)
         if (at(name) < parts.size() && machine_has(name)) return at(name);
-    throw UserError("this program is for the instruction sets " + list_of(parts, true) +
-                    ", and this machine has none of them");
+    throw UserError(
+        "this program is for the instruction sets {}, and this machine has none of them",
+        {list_of(parts, true)});
 }
 
 const IsaPart& choose_isa(std::span<const IsaPart> parts) {

@@ -21,8 +21,8 @@ void verify_aliases(const Model& model, const TensorView& chosen, const std::str
         if (!other || other == &chosen) continue;
         if (!std::equal(chosen.bytes.begin(), chosen.bytes.end(), other->bytes.begin(),
                         other->bytes.end())) {
-            throw UserError("'" + chosen.name + "' and '" + other->name + "' in '" + file.path() +
-                            "' are one tensor in " + model.name + ", but differ there");
+            throw UserError("'{}' and '{}' in '{}' are one tensor in {}, but differ there",
+                            {chosen.name, other->name, file.path(), model.name});
         }
     }
 }

@@ -50,16 +50,14 @@ bool is_fit(const OptionSpec& spec, std::string_view text) {
     return false;
 }
 
-/// `option '--name'`
-std::string title(const std::string& name) { return "option '--" + name + "'"; }
 [[noreturn]] void fail_without_value(const OptionSpec& spec) {
-    throw UserError(title(spec.name) + " needs a value, " + spec.value_name);
+    throw UserError("option '--{}' needs a value, {}", {spec.name, spec.value_name});
 }
 
 void verify_value(const OptionSpec& spec, const std::string& text) {
     if (is_fit(spec, text)) return;
     if (spec.kind == OptionKind::text) fail_without_value(spec);
-    throw UserError(title(spec.name) + " expects " + expectation(spec) + ", not '" + text + "'");
+    throw UserError("option '--{}' expects {}, not '{}'", {spec.name, expectation(spec), text});
 }
 
 /// Damerau's distance, restricted to one edit per place (optimal string alignment).
@@ -130,7 +128,7 @@ Options::Options(std::string command, std::string summary, std::string positiona
       positional_help_(std::move(positional)) {}
 
 Options& Options::add(const OptionSpec& spec) {
-    if (find(spec.name)) throw InternalError(title(spec.name) + " is declared twice");
+    if (find(spec.name)) throw InternalError("option '--{}' is declared twice", {spec.name});
     if (spec.default_text) verify_value(spec, spec.default_text);
     specs_.push_back(spec);
     return *this;
@@ -145,7 +143,7 @@ const OptionSpec* Options::find(std::string_view name) const {
 
 const OptionSpec& Options::spec_of(const std::string& name) const {
     if (const OptionSpec* spec = find(name)) return *spec;
-    throw InternalError(title(name) + " is not declared");
+    throw InternalError("option '--{}' is not declared", {name});
 }
 
 /// The option that `argument` (`--name`, `--name=…` or `-x`) means.
@@ -155,22 +153,22 @@ const OptionSpec& Options::match(const std::string& argument, const std::string&
         std::vector<std::string> names = {"help"};
         for (const OptionSpec& spec : specs_) names.emplace_back(spec.name);
         const std::string nearest = nearest_name(name, names);
-        throw UserError("unknown " + title(name) +
-                        (nearest.empty() ? "; " + command_ + " --help lists them"
-                                         : "; did you mean '--" + nearest + "'?"));
+        throw UserError("unknown option '--{}'{}",
+                        {name, nearest.empty() ? "; " + command_ + " --help lists them"
+                                               : "; did you mean '--" + nearest + "'?"});
     }
     for (const OptionSpec& spec : specs_) {
         if (argument.size() == 2 && argument[1] == spec.short_name) return spec;
     }
-    throw UserError("unknown option '" + argument + "'; " + command_ + " --help lists them");
+    throw UserError("unknown option '{}'; {} --help lists them", {argument, command_});
 }
 
 void Options::take(const OptionSpec& spec, std::string value) {
     verify_value(spec, value);
     std::vector<std::string>& values = values_[spec.name];
     if (!values.empty() && !spec.repeated && spec.kind != OptionKind::flag) {
-        throw UserError(title(spec.name) + " is given twice, with '" + values.front() + "' and '" +
-                        value + "'");
+        throw UserError("option '--{}' is given twice, with '{}' and '{}'",
+                        {spec.name, values.front(), value});
     }
     values.push_back(std::move(value));
 }
@@ -189,8 +187,8 @@ bool Options::parse(std::span<const char* const> arguments) {
             only_positional = true;
         } else if (only_positional || argument.size() < 2 || argument[0] != '-' || is_number) {
             if (positional_help_.empty()) {
-                throw UserError("unexpected argument '" + argument + "'; " + command_ +
-                                " takes options only");
+                throw UserError("unexpected argument '{}'; {} takes options only",
+                                {argument, command_});
             }
             positional_.push_back(argument);
         } else {
@@ -200,7 +198,7 @@ bool Options::parse(std::span<const char* const> arguments) {
                 argument, argument.substr(2, equals == std::string::npos ? equals : equals - 2));
             if (spec.kind == OptionKind::flag) {
                 if (equals != std::string::npos) {
-                    throw UserError(title(spec.name) + " takes no value");
+                    throw UserError("option '--{}' takes no value", {spec.name});
                 }
                 take(spec, "true");
             } else if (equals != std::string::npos) {
@@ -219,8 +217,8 @@ bool Options::parse(std::span<const char* const> arguments) {
 void Options::verify_required() const {
     for (const OptionSpec& spec : specs_) {
         if (spec.required && !given(spec.name)) {
-            throw UserError(command_ + " needs the " +
-                            title(std::string(spec.name) + " " + spec.value_name));
+            throw UserError("{} needs the option '--{} {}'",
+                            {command_, spec.name, spec.value_name});
         }
     }
 }
@@ -235,7 +233,7 @@ std::string Options::text(const std::string& name) const {
     const auto found = values_.find(name);
     if (found != values_.end()) return found->second.back();
     const OptionSpec& spec = spec_of(name);
-    if (!spec.default_text) throw InternalError(title(name) + " has no value");
+    if (!spec.default_text) throw InternalError("option '--{}' has no value", {name});
     return spec.default_text;
 }
 

@@ -21,9 +21,8 @@ void collect_dims(const Model& model, const TensorSpec& spec, const DimValues& g
                 const std::string& name = model.dims[static_cast<std::size_t>(dim)];
                 const auto found = given.find(name);
                 if (found == given.end()) {
-                    throw UserError("the size of '" + name + "' is not known, which parameter '" +
-                                    spec.name + "' " + shape_text(spec.shape, model.dims) +
-                                    " needs");
+                    throw UserError("the size of '{}' is not known, which parameter '{}' {} needs",
+                                    {name, spec.name, shape_text(spec.shape, model.dims)});
                 }
                 used[name] = found->second;
             }
@@ -50,7 +49,7 @@ void draw(const TensorSpec& spec, const std::vector<std::int64_t>& shape,
         case Initial::xavier_uniform: stream.fill_uniform(values, xavier_bound(shape)); break;
         case Initial::normal: stream.fill_normal(values); break;
         case Initial::linear_bias: {
-            if (spec.fan_in <= 0) throw InternalError("'" + spec.name + "' has no fan_in");
+            if (spec.fan_in <= 0) throw InternalError("'{}' has no fan_in", {spec.name});
             stream.fill_uniform(values, 1.0 / std::sqrt(static_cast<double>(spec.fan_in)));
             break;
         }
@@ -74,7 +73,7 @@ Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&mode
     constexpr std::size_t kFloatsPerLine = kAlignment / sizeof(float);
     for (const TensorSpec& spec : model.parameters) {
         if (spec.dtype != DType::f32) {
-            throw InternalError("parameter '" + spec.name + "' is not f32");
+            throw InternalError("parameter '{}' is not f32", {spec.name});
         }
         shapes_.push_back(shape_values(spec.shape, values));
         const auto count = static_cast<std::size_t>(element_count(shapes_.back()));
@@ -83,7 +82,7 @@ Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&mode
         const std::size_t rounded = (count + kFloatsPerLine - 1) / kFloatsPerLine * kFloatsPerLine;
         if (__builtin_add_overflow(flat_size_, rounded, &flat_size_) ||
             flat_size_ > PTRDIFF_MAX / sizeof(float)) {
-            throw UserError("the parameters of " + model.name + " have too many elements");
+            throw UserError("the parameters of {} have too many elements", {model.name});
         }
     }
     values_.reserve(flat_size_ * sizeof(float));

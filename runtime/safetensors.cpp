@@ -39,24 +39,23 @@ class HeaderReader {
     }
 
   private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw UserError("'" + path_ + "' is not a valid safetensors file: " + what);
+    [[noreturn]] void fail(std::string_view form, std::initializer_list<Piece> pieces = {}) const {
+        throw UserError("'{}' is not a valid safetensors file: {}", {path_, format(form, pieces)});
     }
 
     Json parsed_header() {
         if (file_.size() < kLengthBytes) {
-            fail("it has " + std::to_string(file_.size()) +
-                 " bytes, fewer than the 8 that hold the length of its header");
+            fail("it has {} bytes, fewer than the 8 that hold the length of its header",
+                 {file_.size()});
         }
         std::uint64_t length = 0;
         std::memcpy(&length, file_.data(), kLengthBytes);
         if (length > kLargestHeader) {
-            fail("its header claims " + std::to_string(length) + " bytes, the limit is " +
-                 std::to_string(kLargestHeader));
+            fail("its header claims {} bytes, the limit is {}", {length, kLargestHeader});
         }
         if (length > file_.size() - kLengthBytes) {
-            fail("its header claims " + std::to_string(length) + " bytes, but only " +
-                 std::to_string(file_.size() - kLengthBytes) + " follow");
+            fail("its header claims {} bytes, but only {} follow",
+                 {length, file_.size() - kLengthBytes});
         }
         data_ = file_.subspan(kLengthBytes + length);
         Json header;
@@ -67,8 +66,7 @@ class HeaderReader {
             fail(std::string("its header is not JSON: ") + error.what());
         }
         if (!header.is_object()) {
-            fail("its header should be a JSON object, but is of kind " +
-                 std::string(header.kind()));
+            fail("its header should be a JSON object, but is of kind {}", {header.kind()});
         }
         return header;
     }
@@ -77,8 +75,8 @@ class HeaderReader {
         if (!json.is_object()) fail("__metadata__ is not an object");
         for (const auto& [key, value] : json.object()) {
             if (!value.is_string()) {
-                fail("__metadata__ '" + key + "' should be a string, but is of kind " +
-                     std::string(value.kind()));
+                fail("__metadata__ '{}' should be a string, but is of kind {}",
+                     {key, value.kind()});
             }
             metadata[key] = value.string();
         }
@@ -86,31 +84,31 @@ class HeaderReader {
 
     const Json& member(const std::string& tensor, const Json& json, const char* key) const {
         const Json* value = json.find(key);
-        if (!value) fail("tensor '" + tensor + "' has no '" + key + "'");
+        if (!value) fail("tensor '{}' has no '{}'", {tensor, key});
         return *value;
     }
 
     /// A non-negative whole number of the header.
     std::int64_t count(const std::string& tensor, const Json& json, const char* what) const {
         if (!json.is_integer() || json.integer() < 0) {
-            fail("tensor '" + tensor + "': " + what +
-                 " should hold whole numbers from 0, but holds " + json.text());
+            fail("tensor '{}': {} should hold whole numbers from 0, but holds {}",
+                 {tensor, what, json.text()});
         }
         return json.integer();
     }
 
     TensorView read_tensor(const std::string& name, const Json& json) const {
-        if (!json.is_object()) fail("the entry of tensor '" + name + "' is not an object");
+        if (!json.is_object()) fail("the entry of tensor '{}' is not an object", {name});
         TensorView tensor;
         tensor.name = name;
         const Json& dtype = member(name, json, "dtype");
-        if (!dtype.is_string()) fail("tensor '" + name + "': dtype is not a string");
+        if (!dtype.is_string()) fail("tensor '{}': dtype is not a string", {name});
         tensor.dtype = dtype.string();
         if (element_bytes(tensor.dtype) == 0) {
-            fail("tensor '" + name + "' has the unknown dtype '" + tensor.dtype + "'");
+            fail("tensor '{}' has the unknown dtype '{}'", {name, tensor.dtype});
         }
         const Json& shape = member(name, json, "shape");
-        if (!shape.is_array()) fail("tensor '" + name + "': shape is not an array");
+        if (!shape.is_array()) fail("tensor '{}': shape is not an array", {name});
         for (const Json& size : shape.array()) tensor.shape.push_back(count(name, size, "shape"));
         tensor.bytes = read_bytes(tensor, member(name, json, "data_offsets"));
         return tensor;
@@ -119,28 +117,28 @@ class HeaderReader {
     Bytes read_bytes(const TensorView& tensor, const Json& offsets) const {
         const std::string& name = tensor.name;
         if (!offsets.is_array() || offsets.array().size() != 2) {
-            fail("tensor '" + name + "': data_offsets is not an array of two numbers");
+            fail("tensor '{}': data_offsets is not an array of two numbers", {name});
         }
         const std::int64_t begin = count(name, offsets.array()[0], "data_offsets");
         const std::int64_t end = count(name, offsets.array()[1], "data_offsets");
         const std::string range = std::to_string(begin) + " to " + std::to_string(end);
-        if (end < begin) fail("tensor '" + name + "': data_offsets run backwards, " + range);
+        if (end < begin) fail("tensor '{}': data_offsets run backwards, {}", {name, range});
         if (static_cast<std::uint64_t>(end) > data_.size()) {
-            fail("tensor '" + name + "' has its data at bytes " + range +
-                 ", but the file holds only " + std::to_string(data_.size()) +
-                 " bytes of data (is it truncated?)");
+            fail(
+                "tensor '{}' has its data at bytes {}, but the file holds only {} bytes of data "
+                "(is it truncated?)",
+                {name, range, data_.size()});
         }
         const auto size = static_cast<std::int64_t>(element_bytes(tensor.dtype));
         std::int64_t expected = size;
         for (std::int64_t extent : tensor.shape) {
             if (__builtin_mul_overflow(expected, extent, &expected)) {
-                fail("tensor '" + name + "' has an impossible shape " + shape_text(tensor.shape));
+                fail("tensor '{}' has an impossible shape {}", {name, shape_text(tensor.shape)});
             }
         }
         if (end - begin != expected) {
-            fail("tensor '" + name + "', " + tensor.dtype + " " + shape_text(tensor.shape) +
-                 ", should have " + std::to_string(expected) + " bytes, but has " +
-                 std::to_string(end - begin));
+            fail("tensor '{}', {} {}, should have {} bytes, but has {}",
+                 {name, tensor.dtype, shape_text(tensor.shape), expected, end - begin});
         }
         return data_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(expected));
     }
@@ -157,19 +155,17 @@ class HeaderReader {
         for (const TensorView& tensor : tensors) {
             const auto begin = static_cast<std::size_t>(tensor.bytes.data() - data_.data());
             if (begin < end) {
-                fail("the data of tensors '" + previous->name + "' and '" + tensor.name +
-                     "' overlap");
+                fail("the data of tensors '{}' and '{}' overlap", {previous->name, tensor.name});
             }
             if (begin > end) {
-                fail("bytes " + std::to_string(end) + " to " + std::to_string(begin) +
-                     " of its data belong to no tensor");
+                fail("bytes {} to {} of its data belong to no tensor", {end, begin});
             }
             end = begin + tensor.bytes.size();
             previous = &tensor;
         }
         if (end != data_.size()) {
-            fail("its tensors end at byte " + std::to_string(end) + " of its data, but " +
-                 std::to_string(data_.size()) + " bytes are there");
+            fail("its tensors end at byte {} of its data, but {} bytes are there",
+                 {end, data_.size()});
         }
     }
 
@@ -225,7 +221,7 @@ const TensorView* SafetensorsFile::find(std::string_view name) const {
 const std::string& SafetensorsFile::metadata_at(const std::string& key) const {
     const auto found = metadata_.find(key);
     if (found == metadata_.end()) {
-        throw UserError("'" + path_ + "' has no '" + key + "' in its __metadata__");
+        throw UserError("'{}' has no '{}' in its __metadata__", {path_, key});
     }
     return found->second;
 }
@@ -247,21 +243,20 @@ void copy_tensor(const SafetensorsFile& file, const TensorView& tensor, std::str
     const std::string subject =
         std::string(what) + " '" + tensor.name + "' in '" + file.path() + "'";
     if (!std::equal(shape.begin(), shape.end(), tensor.shape.begin(), tensor.shape.end())) {
-        throw UserError(subject + " has shape " + shape_text(tensor.shape) + ", expected " +
-                        shape_text(shape));
+        throw UserError("{} has shape {}, expected {}",
+                        {subject, shape_text(tensor.shape), shape_text(shape)});
     }
     if (tensor.dtype != safetensors_name(dtype)) {
         const bool is_long = tensor.dtype == "I64" && dtype == DType::i32;
-        throw UserError(subject + " has dtype " + tensor.dtype + ", expected " +
-                        std::string(safetensors_name(dtype)) +
-                        (is_long ? ": save it as 32-bit integers" : ""));
+        throw UserError("{} has dtype {}, expected {}{}",
+                        {subject, tensor.dtype, safetensors_name(dtype),
+                         is_long ? ": save it as 32-bit integers" : ""});
     }
     if (dtype == DType::boolean) {
         for (std::byte value : tensor.bytes) {
             if (value <= std::byte{1}) continue;
-            throw UserError(subject + " holds the byte " +
-                            std::to_string(std::to_integer<int>(value)) +
-                            " where a boolean is 0 or 1");
+            throw UserError("{} holds the byte {} where a boolean is 0 or 1",
+                            {subject, std::to_integer<int>(value)});
         }
     }
     if (!tensor.bytes.empty()) std::memcpy(address, tensor.bytes.data(), tensor.bytes.size());

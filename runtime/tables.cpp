@@ -21,7 +21,7 @@ Extent parse_term(std::string_view text, std::span<const std::string> dims) {
         auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), number);
         bool is_number = error == std::errc() && end == factor.data() + factor.size();
         if (dim == dims.end() && !is_number)
-            throw InternalError("a shape names no dim of the model: " + std::string(factor));
+            throw InternalError("a shape names no dim of the model: {}", {factor});
         term = term * (is_number ? Extent(number) : Extent::dim(int(dim - dims.begin())));
     }
     return term;
@@ -48,7 +48,7 @@ class Row {
         const std::string_view text = word();
         for (int i = 0; i < count; ++i)
             if (words[i] == text) return i;
-        throw InternalError("a table has an unknown word: " + std::string(text));
+        throw InternalError("a table has an unknown word: {}", {text});
     }
     DType dtype() {
         constexpr std::string_view kNames[] = {name_of(DType::f32), name_of(DType::bf16),
@@ -111,7 +111,7 @@ Extent parse_extent(std::string_view text, std::span<const std::string> dims) {
 
 std::vector<Extent> parse_shape(std::string_view text, std::span<const std::string> dims) {
     if (text.size() < 2 || text.front() != '[' || text.back() != ']')
-        throw InternalError("a shape is written [a, b]: " + std::string(text));
+        throw InternalError("a shape is written [a, b]: {}", {text});
     text = text.substr(1, text.size() - 2);
     std::vector<Extent> shape;
     while (!text.empty()) {

@@ -75,8 +75,7 @@ void unbind_this_thread() {
 void set_threads(std::int64_t count) {
     constexpr std::int64_t kMost = 1024;
     if (count < 1 || count > kMost) {
-        throw UserError("the number of threads should be from 1 to " + std::to_string(kMost) +
-                        ", but is " + std::to_string(count));
+        throw UserError("the number of threads should be from 1 to {}, but is {}", {kMost, count});
     }
     processor_count();  // before a thread is bound
     unbind_threads();

@@ -37,8 +37,8 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
       gradients_(parameters.flat_size() * sizeof(float)),
       norm_(parameters.flat_size()) {
     if (optimizer.size() != parameters.flat_size())
-        throw InternalError("an optimizer of " + std::to_string(optimizer.size()) +
-                            " floats for parameters of " + std::to_string(parameters.flat_size()));
+        throw InternalError("an optimizer of {} floats for parameters of {}",
+                            {optimizer.size(), parameters.flat_size()});
     for (std::size_t i = 0; i < parameters.count(); ++i)
         instance_.place_output(model.parameters[i].name + ".grad",
                                gradients_.as<float>() + parameters.offset(i));

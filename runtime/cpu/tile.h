@@ -134,7 +134,7 @@ struct Nothing {
 
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
 /// added, by Products or by term(sum, row, lane, step). `Unroll`: a known number of steps is
-/// written out, two at a time, since much longer blocks take g++ minutes. The first tile of a row
+/// written out, eight at a time, since much longer blocks take g++ minutes. The first tile of a row
 /// begins with ahead(row).
 template <int Rows, int Vectors, class V, bool Unroll = false, class Steps, class Start, class Term,
           class Finish, class Ahead = Nothing>
@@ -153,7 +153,7 @@ FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, 
                     term(sums[i][v], row + i, lane + kWide * v, step);
     };
     if constexpr (Unroll && kKnown<Steps> > 0) {
-        _Pragma("GCC unroll 2") for (i64 step = 0; step < kKnown<Steps>; ++step) add(step);
+        _Pragma("GCC unroll 8") for (i64 step = 0; step < kKnown<Steps>; ++step) add(step);
     } else {
         for (i64 step = 0; step < steps; ++step) add(step);
     }

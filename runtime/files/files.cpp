@@ -17,7 +17,7 @@ namespace fovea::runtime {
 namespace {
 
 [[noreturn]] void fail_at(const std::string& what, const std::string& path, int error) {
-    throw UserError("cannot " + what + " '" + path + "': " + std::strerror(error));
+    throw UserError("cannot {} '{}': {}", {what, path, std::strerror(error)});
 }
 
 /// Removes a file unless it is told to keep it.

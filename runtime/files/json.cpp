@@ -11,8 +11,7 @@ namespace fovea::runtime {
 namespace {
 
 [[noreturn]] void refuse(const Json& value, std::string_view expected) {
-    throw UserError("JSON: expected " + std::string(expected) + ", found " +
-                    std::string(value.kind()));
+    throw UserError("JSON: expected {}, found {}", {expected, value.kind()});
 }
 
 void append_string(std::string& out, std::string_view text) {

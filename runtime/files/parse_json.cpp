@@ -63,20 +63,19 @@ class Parser {
     Json document() {
         Json json = value(0);
         skip_space();
-        if (at_ < text_.size()) fail("expected the end of the text, found " + found());
+        if (at_ < text_.size()) fail("expected the end of the text, found {}", {found()});
         return json;
     }
 
   private:
-    [[noreturn]] void fail(const std::string& what) const {
+    [[noreturn]] void fail(std::string_view form, std::initializer_list<Piece> pieces = {}) const {
         std::size_t line = 1, start = 0;
         for (std::size_t i = 0; i < at_ && i < text_.size(); ++i) {
             if (text_[i] != '\n') continue;
             ++line;
             start = i + 1;
         }
-        throw UserError("line " + std::to_string(line) + ", column " +
-                        std::to_string(at_ - start + 1) + ": " + what);
+        throw UserError("line {}, column {}: {}", {line, at_ - start + 1, format(form, pieces)});
     }
 
     std::string found() const {
@@ -104,12 +103,12 @@ class Parser {
     }
 
     void expect(char c) {
-        if (!take(c)) fail(std::string("expected '") + c + "', found " + found());
+        if (!take(c)) fail("expected '{}', found {}", {c, found()});
     }
 
     Json value(int depth) {
         if (depth > kLargestDepth) {
-            fail("nested deeper than " + std::to_string(kLargestDepth) + " levels");
+            fail("nested deeper than {} levels", {kLargestDepth});
         }
         skip_space();
         switch (peek()) {
@@ -122,11 +121,11 @@ class Parser {
             default: break;
         }
         if (peek() == '-' || is_digit(peek())) return number();
-        fail("expected a value, found " + found());
+        fail("expected a value, found {}", {found()});
     }
 
     Json word(std::string_view text, Json json) {
-        if (text_.substr(at_, text.size()) != text) fail("expected a value, found " + found());
+        if (text_.substr(at_, text.size()) != text) fail("expected a value, found {}", {found()});
         at_ += text.size();
         return json;
     }
@@ -140,7 +139,7 @@ class Parser {
             items.push_back(value(depth + 1));
             skip_space();
             if (take(']')) return items;
-            if (!take(',')) fail("expected ',' or ']', found " + found());
+            if (!take(',')) fail("expected ',' or ']', found {}", {found()});
         }
     }
 
@@ -152,12 +151,12 @@ class Parser {
         if (take('}')) return members;
         for (;;) {
             skip_space();
-            if (peek() != '"') fail("expected a key in quotes, found " + found());
+            if (peek() != '"') fail("expected a key in quotes, found {}", {found()});
             const std::size_t start = at_;
             std::string key = string();
             if (!keys.insert(key).second) {
                 at_ = start;
-                fail("the key \"" + key + "\" stands twice in one object");
+                fail("the key \"{}\" stands twice in one object", {key});
             }
             skip_space();
             expect(':');
@@ -165,12 +164,12 @@ class Parser {
             members.emplace_back(std::move(key), std::move(member));
             skip_space();
             if (take('}')) return members;
-            if (!take(',')) fail("expected ',' or '}', found " + found());
+            if (!take(',')) fail("expected ',' or '}', found {}", {found()});
         }
     }
 
     void digits() {
-        if (!is_digit(peek())) fail("expected a digit, found " + found());
+        if (!is_digit(peek())) fail("expected a digit, found {}", {found()});
         while (is_digit(peek())) ++at_;
     }
 
@@ -214,7 +213,7 @@ class Parser {
             } else if (c >= 'A' && c <= 'F') {
                 word |= static_cast<std::uint32_t>(c - 'A' + 10);
             } else {
-                fail("expected four hexadecimal digits after \\u, found " + found());
+                fail("expected four hexadecimal digits after \\u, found {}", {found()});
             }
         }
         return word;
@@ -244,7 +243,7 @@ class Parser {
         } else if (take('u')) {
             append_utf8(out, unicode_escape());
         } else {
-            fail("an unknown escape, \\ followed by " + found());
+            fail("an unknown escape, \\ followed by {}", {found()});
         }
     }
 
@@ -254,14 +253,14 @@ class Parser {
         while (!take('"')) {
             if (at_ >= text_.size()) fail("a string that does not end");
             if (static_cast<unsigned char>(peek()) < 0x20) {
-                fail("a control character in a string: " + found());
+                fail("a control character in a string: {}", {found()});
             }
             if (take('\\')) {
                 escape(out);
                 continue;
             }
             const std::size_t length = utf8_length(text_.substr(at_));
-            if (length == 0) fail("not UTF-8: " + found());
+            if (length == 0) fail("not UTF-8: {}", {found()});
             out += text_.substr(at_, length);
             at_ += length;
         }

@@ -24,16 +24,16 @@ void verify_tensors(std::span<const TensorView> tensors) {
     for (const TensorView& tensor : tensors) {
         const auto count = static_cast<std::size_t>(element_count(tensor.shape));
         if (tensor.bytes.size() != count * element_bytes(tensor.dtype)) {
-            throw InternalError("tensor '" + tensor.name + "', " + tensor.dtype + " " +
-                                shape_text(tensor.shape) + ", has " +
-                                std::to_string(tensor.bytes.size()) + " bytes");
+            throw InternalError(
+                "tensor '{}', {} {}, has {} bytes",
+                {tensor.name, tensor.dtype, shape_text(tensor.shape), tensor.bytes.size()});
         }
         names.push_back(tensor.name);
     }
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice != names.end()) {
-        throw InternalError("two tensors are named '" + std::string(*twice) + "'");
+        throw InternalError("two tensors are named '{}'", {*twice});
     }
 }
 

@@ -56,8 +56,7 @@ void Arena::reserve(std::size_t bytes) {
     const std::size_t rounded = representable ? (bytes + unit - 1) / unit * unit : bytes;
     address_ = representable ? allocate(rounded) : nullptr;
     if (!address_) {
-        throw UserError("not enough memory: " + std::to_string(bytes) +
-                        " bytes are needed in one block");
+        throw UserError("not enough memory: {} bytes are needed in one block", {bytes});
     }
     capacity_ = rounded;
 }

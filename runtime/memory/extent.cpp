@@ -18,8 +18,7 @@ bool comes_before(const Term& a, const Term& b) {
 std::int64_t checked_product(std::int64_t a, std::int64_t b) {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(a, b, &product)) {
-        throw UserError("a size does not fit into 63 bits: " + std::to_string(a) + " * " +
-                        std::to_string(b));
+        throw UserError("a size does not fit into 63 bits: {} * {}", {a, b});
     }
     return product;
 }
@@ -27,8 +26,7 @@ std::int64_t checked_product(std::int64_t a, std::int64_t b) {
 std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
     if (__builtin_add_overflow(a, b, &sum)) {
-        throw UserError("a size does not fit into 63 bits: " + std::to_string(a) + " + " +
-                        std::to_string(b));
+        throw UserError("a size does not fit into 63 bits: {} + {}", {a, b});
     }
     return sum;
 }
@@ -78,8 +76,7 @@ std::int64_t Extent::value(std::span<const std::int64_t> dims) const {
         for (int dim : term.dims) {
             const auto index = static_cast<std::size_t>(dim);
             if (index >= dims.size()) {
-                throw InternalError("an extent mentions dim " + std::to_string(dim) + " of " +
-                                    std::to_string(dims.size()));
+                throw InternalError("an extent mentions dim {} of {}", {dim, dims.size()});
             }
             product = checked_product(product, dims[index]);
         }

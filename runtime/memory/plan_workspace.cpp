@@ -63,8 +63,8 @@ std::size_t largest_live_sum(std::span<const BufferLife> buffers) {
 WorkspacePlan plan_workspace(std::span<const BufferLife> buffers) {
     for (const BufferLife& buffer : buffers) {
         if (buffer.last < buffer.first) {
-            throw InternalError("a buffer lives from step " + std::to_string(buffer.first) +
-                                " to step " + std::to_string(buffer.last));
+            throw InternalError("a buffer lives from step {} to step {}",
+                                {buffer.first, buffer.last});
         }
     }
     std::vector<std::size_t> order(buffers.size());

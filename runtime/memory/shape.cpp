@@ -12,8 +12,8 @@ std::vector<std::int64_t> shape_values(std::span<const Extent> shape,
     for (const Extent& extent : shape) {
         values.push_back(extent.value(dims));
         if (values.back() < 0) {
-            throw UserError("a size is negative: " + std::to_string(values.back()) +
-                            " in the shape " + shape_text(values));
+            throw UserError("a size is negative: {} in the shape {}",
+                            {values.back(), shape_text(values)});
         }
     }
     return values;
@@ -23,7 +23,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
     std::int64_t count = 1;
     for (std::int64_t size : shape) {
         if (__builtin_mul_overflow(count, size, &count)) {
-            throw UserError("a tensor of shape " + shape_text(shape) + " has too many elements");
+            throw UserError("a tensor of shape {} has too many elements", {shape_text(shape)});
         }
     }
     return count;

@@ -13,9 +13,9 @@ DimBinder::DimBinder(const Model& model) : model_(&model) {}
 void DimBinder::bind(int dim, std::int64_t value, const std::string& what) {
     const auto [place, is_new] = bindings_.try_emplace(dim, Binding{value, what});
     if (is_new || place->second.value == value) return;
-    throw UserError("'" + model_->dims[static_cast<std::size_t>(dim)] + "' is " +
-                    std::to_string(place->second.value) + " in " + place->second.tensor + ", but " +
-                    std::to_string(value) + " in " + what);
+    throw UserError("'{}' is {} in {}, but {} in {}",
+                    {model_->dims[static_cast<std::size_t>(dim)], place->second.value,
+                     place->second.tensor, value, what});
 }
 
 void DimBinder::add(const TensorSpec& spec, std::span<const std::int64_t> shape,
@@ -25,8 +25,8 @@ void DimBinder::add(const TensorSpec& spec, std::span<const std::int64_t> shape,
         if (spec.shape[axis].is_constant()) fits = spec.shape[axis].value({}) == shape[axis];
     }
     if (!fits) {
-        throw UserError(what + " has shape " + shape_text(shape) + ", expected " +
-                        shape_text(spec.shape, model_->dims));
+        throw UserError("{} has shape {}, expected {}",
+                        {what, shape_text(shape), shape_text(spec.shape, model_->dims)});
     }
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
         const int dim = spec.shape[axis].as_dim();
@@ -71,10 +71,11 @@ bool DimBinder::solve(const Tensor& tensor, std::size_t axis) {
     const std::int64_t left = tensor.shape[axis] - rest;
     if (factor == 0) return false;  // any size will do
     if (left % factor != 0 || left / factor < 0) {
-        throw UserError(tensor.what + " has shape " + shape_text(tensor.shape) + ", expected " +
-                        shape_text(tensor.spec->shape, model_->dims) + ": no size '" +
-                        model_->dims[static_cast<std::size_t>(*unknown)] + "' makes " +
-                        extent.text(model_->dims) + " " + std::to_string(tensor.shape[axis]));
+        throw UserError(
+            "{} has shape {}, expected {}: no size '{}' makes {} {}",
+            {tensor.what, shape_text(tensor.shape), shape_text(tensor.spec->shape, model_->dims),
+             model_->dims[static_cast<std::size_t>(*unknown)], extent.text(model_->dims),
+             tensor.shape[axis]});
     }
     bind(*unknown, left / factor, tensor.what);
     return true;
@@ -99,9 +100,10 @@ void DimBinder::verify(const Tensor& tensor) const {
             for (int dim : term.dims) is_bound = is_bound && bindings_.contains(dim);
         }
         if (!is_bound || extent.value(values) == tensor.shape[axis]) continue;
-        throw UserError(tensor.what + " has shape " + shape_text(tensor.shape) + ", expected " +
-                        shape_text(tensor.spec->shape, model_->dims) + " where " +
-                        extent.text(model_->dims) + " is " + std::to_string(extent.value(values)));
+        throw UserError(
+            "{} has shape {}, expected {} where {} is {}",
+            {tensor.what, shape_text(tensor.shape), shape_text(tensor.spec->shape, model_->dims),
+             extent.text(model_->dims), extent.value(values)});
     }
 }
 
@@ -138,14 +140,14 @@ void set_dim(const Model& model, const std::string& text, DimValues& dims) {
     const auto value =
         equals == std::string::npos ? std::nullopt : parse_integer(text.substr(equals + 1));
     if (!value || *value < 1) {
-        throw UserError("'" + text + "' should be NAME=N with a whole number N from 1");
+        throw UserError("'{}' should be NAME=N with a whole number N from 1", {text});
     }
     for (const std::string& dim : model.dims) {
         if (dim != name) continue;
         dims[name] = *value;
         return;
     }
-    throw UserError(model.name + " has no dim '" + name + "'" + suggestion(name, model.dims));
+    throw UserError("{} has no dim '{}'{}", {model.name, name, suggestion(name, model.dims)});
 }
 
 }  // namespace fovea::runtime

@@ -56,9 +56,9 @@ void verify_cotangents(const Program& program, const SafetensorsFile& inputs) {
     }
     if (names.empty()) return;
     throw UserError(
-        "gradients need a model with a loss, or the gradient of an output among the "
-        "inputs: '" +
-        inputs.path() + "' has none of " + names);
+        "gradients need a model with a loss, or the gradient of an output among the inputs: '{}' "
+        "has none of {}",
+        {inputs.path(), names});
 }
 
 /// Dims that only absent, unneeded inputs mention can have any size; one is the least.
@@ -83,7 +83,7 @@ void verify_present(const Program& program, const std::vector<bool>& needed,
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
         const TensorSpec& spec = program.inputs[i];
         if (!needed[i] || is_cotangent(program, spec) || inputs.find(spec.name)) continue;
-        throw UserError("'" + inputs.path() + "' lacks the input '" + spec.name + "'");
+        throw UserError("'{}' lacks the input '{}'", {inputs.path(), spec.name});
     }
 }
 
@@ -95,7 +95,7 @@ const Program& choose_program(const Model& model, const RunRequest& request) {
         if (const Program* program = program_named(model, name + "_train")) return *program;
     }
     if (const Program* program = program_named(model, name)) return *program;
-    throw UserError("this program was built without '" + name + "' of " + model.name);
+    throw UserError("this program was built without '{}' of {}", {name, model.name});
 }
 
 std::vector<bool> wanted_outputs(const Program& program, const RunRequest& request) {
@@ -105,7 +105,7 @@ std::vector<bool> wanted_outputs(const Program& program, const RunRequest& reque
     for (const std::string& name : request.only) {
         const auto place = std::find(names.begin(), names.end(), name);
         if (place == names.end()) {
-            throw UserError("'" + name + "' is no output" + suggestion(name, names));
+            throw UserError("'{}' is no output{}", {name, suggestion(name, names)});
         }
         wanted[static_cast<std::size_t>(place - names.begin())] = true;
         names_gradients = names_gradients || is_gradient(name);
@@ -160,9 +160,8 @@ DimValues verify_run(const Model& model, const RunRequest& request, const Safete
     verify_present(program, needed, inputs);
     verify_cotangents(program, inputs);
     if (!weights && !model.parameters.empty()) {
-        throw UserError(model.name + " has " + std::to_string(model.parameters.size()) +
-                        " parameters ('" + model.parameters.front().name +
-                        "', …); give them with --weights FILE");
+        throw UserError("{} has {} parameters ('{}', …); give them with --weights FILE",
+                        {model.name, model.parameters.size(), model.parameters.front().name});
     }
     DimValues dims = bind_dims(model, program, inputs, weights);
     bind_unneeded_dims(model, program, needed, inputs, dims);
@@ -170,8 +169,8 @@ DimValues verify_run(const Model& model, const RunRequest& request, const Safete
     // Missing parameters are reported before the dims that they would have bound.
     for (std::size_t i = 0; i < model.parameters.size(); ++i) {
         if (find_parameter(model, i, *weights)) continue;
-        throw UserError("'" + weights->path() + "' lacks parameter '" + model.parameters[i].name +
-                        "' of " + model.name);
+        throw UserError("'{}' lacks parameter '{}' of {}",
+                        {weights->path(), model.parameters[i].name, model.name});
     }
     return dims;
 }

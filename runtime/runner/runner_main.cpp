@@ -148,8 +148,8 @@ std::string usage(const std::string& program, const Model& model) {
 
 int dispatch(const std::string& program, const Model& model, RunnerArguments arguments) {
     if (arguments.empty()) {
-        throw UserError("expected a command: run, bench or describe; " + program +
-                        " --help explains them");
+        throw UserError("expected a command: run, bench or describe; {} --help explains them",
+                        {program});
     }
     const std::string command = arguments[0];
     const RunnerArguments rest = arguments.subspan(1);
@@ -160,7 +160,7 @@ int dispatch(const std::string& program, const Model& model, RunnerArguments arg
         return print(usage(program, model)), 0;
     }
     const std::vector<std::string> commands = {"run", "bench", "describe"};
-    throw UserError("unknown command '" + command + "'" + suggestion(command, commands));
+    throw UserError("unknown command '{}'{}", {command, suggestion(command, commands)});
 }
 
 }  // namespace

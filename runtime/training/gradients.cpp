@@ -1,17 +1,19 @@
 // Products and sums are never contracted, so every instruction set gives equal bits. O3 puts the
 // lanes of sums into vectors.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("O3,fp-contract=off")
-#endif
-
 #include "gradients.h"
 
 #include <cmath>
 
 #include "../isa.h"
 #include "../parallel/blocks.h"
+
+// Below the headers, whose functions other files share.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC push_options
+#pragma GCC optimize("O3,fp-contract=off")
+#endif
 
 namespace fovea::runtime {
 namespace {
@@ -94,3 +96,7 @@ void add_scaled_part(std::span<float> sum, std::span<const float> gradients, dou
 }
 
 }  // namespace fovea::runtime
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

@@ -1,17 +1,19 @@
 // Updates in one pass over memory, with the widest vectors that the machine has. Products and sums
 // are never contracted, so every instruction set gives equal bits.
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
-#endif
-
 #include "optimizer.h"
 
 #include <cmath>
 
 #include "../isa.h"
 #include "../parallel/blocks.h"
+
+// Below the headers, whose functions other files share.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=off")
+#endif
 
 namespace fovea::runtime {
 namespace {
@@ -152,3 +154,7 @@ std::vector<OptimizerState> Optimizer::state_here() {
 }
 
 }  // namespace fovea::runtime
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif

@@ -22,6 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kLinkFlags[] = {
+    "-fopenmp",
+    "-Wl,--gc-sections",         // no functions that nothing calls
+    "-Wl,-s",                    // no names for debuggers,
+    "-Wl,--exclude-libs,ALL",    // nor for other libraries, of what is in archives
+    "-Wl,-z,noseparate-code",    // code begins on the page on which other bytes end
+};
+
 /// The main function; `on_cuda` where the program holds kernels for GPUs.
 std::string main_text(const std::string& name, Driver driver, bool on_cuda) {
     const std::string model =
@@ -71,8 +79,8 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     const fs::path program = folder.path() / "program";
     std::vector<std::string> link = find_compiler();
     link.insert(link.end(), flags.begin(), flags.end());
-    link.insert(link.end(), {"-fopenmp", "-Wl,--gc-sections", "-Wl,-s", "-Wl,-z,noseparate-code",
-                             "-o", program.string()});
+    for (const char* flag : kLinkFlags) link.emplace_back(flag);
+    link.insert(link.end(), {"-o", program.string()});
     for (std::string& object : compile_objects(plan, folder.path(), isas, flags, sources))
         link.push_back(std::move(object));
     link.push_back(home.runtime_archive.string());

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/compiler_flags.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/progress.h"
@@ -103,15 +104,16 @@ Home find_home() {
 }
 
 std::vector<std::string> generated_code_flags(const std::string& isa, Optimized optimized) {
-    const char* const level = optimized == Optimized::as_shipped ? "-O2" : "-Og";
-    std::vector<std::string> flags = {"-std=c++20",      level,      "-ffp-contract=fast",
-                                      "-fno-math-errno", "-fopenmp", "-Wno-psabi"};
-    // g++ copies code to the entry of each loop for partial redundancies: a fifth more of it, in
-    // more of its time, and no faster.
-    if (takes_flag("-fno-tree-pre")) flags.emplace_back("-fno-tree-pre");
-    if (isa == "avx512_bf16") flags.insert(flags.end(), {"-march=x86-64-v4", "-mavx512bf16"});
-    if (isa == "avx512") flags.push_back("-march=x86-64-v4");
-    if (isa == "avx2") flags.push_back("-march=x86-64-v3");
+    using For = emit::CompilerFlag::For;
+    std::vector<std::string> flags = {"-std=c++20", "-fopenmp"};
+    if (optimized == Optimized::little) flags.emplace_back("-Og");
+    for (const emit::CompilerFlag& flag : emit::compiler_flags()) {
+        const std::string text(flag.text);
+        if (flag.what == For::speed && optimized == Optimized::little) continue;
+        if (flag.what == For::gnu && !takes_flag(text)) continue;
+        flags.push_back(text);
+    }
+    for (const std::string& flag : emit::machine_flags(isa)) flags.push_back(flag);
     if (const char* more = std::getenv("FOVEA_CXXFLAGS"))
         for (const std::string& flag : words(more)) flags.push_back(flag);
     return flags;

@@ -19,7 +19,7 @@ namespace fovea::runtime {
 
 namespace {
 
-std::string format(const char* pattern, double a, double b = 0) {
+std::string with_numbers(const char* pattern, double a, double b = 0) {
     char text[96];
     std::snprintf(text, sizeof text, pattern, a, b);
     return text;
@@ -135,15 +135,15 @@ void EpochProgress::update(std::uint64_t batches_done, double loss) {
         if (Clock::now() - last_line_ < kBetweenLines) return;
         last_line_ = Clock::now();
     }
-    progress_.update(static_cast<std::int64_t>(batches_done), format("loss %.4f", loss));
+    progress_.update(static_cast<std::int64_t>(batches_done), with_numbers("loss %.4f", loss));
 }
 
 void EpochProgress::finish(const EpochResult& result) {
     std::string text =
-        format("loss %.4f per token, %.0f tokens/s", result.loss, result.tokens_per_second);
+        with_numbers("loss %.4f per token, %.0f tokens/s", result.loss, result.tokens_per_second);
     if (result.validation)
-        text += format("; held out: loss %.4f, %.1f %% right", result.validation->loss,
-                       100 * result.validation->accuracy);
+        text += with_numbers("; held out: loss %.4f, %.1f %% right", result.validation->loss,
+                             100 * result.validation->accuracy);
     progress_.finish(text);
 }
 
