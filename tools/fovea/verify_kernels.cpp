@@ -205,10 +205,16 @@ std::vector<VerifyRow> verify_optimized(const std::string& model, const Compiled
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& of_program, const Sample& sample,
                                       bool training) {
+    return verify_kernels(plan, compiled, of_program, sample, draw_values(compiled.plan, sample),
+                          training);
+}
+
+std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
+                                      const runtime::Model& of_program, const Sample& sample,
+                                      const Values& values, bool training) {
     // Drawn ids may lead to computed ones that are out of range, where the nearest is read.
     runtime::Model generated = of_program;
     for (runtime::Program& program : generated.programs) program.computed.clear();
-    Values values = draw_values(compiled.plan, sample);
     Interpreter reference(compiled.optimized, {.training = training,
                                                .seed = kSeed,
                                                .step = kStep,
