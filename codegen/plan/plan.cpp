@@ -11,8 +11,13 @@ bool holds_lengths(const Tensor& tensor) {
 }
 
 bool has_bfloat16(const kernel::Kernel& kernel) {
+    const auto multiplies = [](const kernel::Node& node) {
+        const auto* product = std::get_if<kernel::Contract>(&node.operation);
+        return product && product->factors == kernel::Factors::bf16;
+    };
     return std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
-                       [](const kernel::Buffer& buffer) { return buffer.dtype == DType::bf16; });
+                       [](const kernel::Buffer& buffer) { return buffer.dtype == DType::bf16; }) ||
+           std::any_of(kernel.nodes.begin(), kernel.nodes.end(), multiplies);
 }
 
 bool has_bfloat16(const Model& model) {

@@ -96,7 +96,7 @@ struct Alias {
     std::string name, parameter;
 };
 
-/// Whether a kernel reads or writes bfloat16.
+/// Whether a kernel reads, writes or multiplies bfloat16.
 bool has_bfloat16(const kernel::Kernel& kernel);
 
 /// Programs over the same parameters; a kernel that several steps share is held once.

@@ -166,3 +166,16 @@ TEST_CASE("models named as functions, namespaces and headers are") {
         check_on_cpu(name, {{"truncated", truncated}});
     }
 }
+
+TEST_CASE("a product of inputs alone, in bfloat16") {
+    Graph graph;
+    Scope s{&graph};
+    s.output("y", einsum("a b, c b -> c a", s.input("x", {4, 3}), s.input("w", {2, 3})));
+    const CompiledModel compiled = compile_model(
+        "product", "", {},
+        {{.name = "product", .graph = graph, .gradients = Gradients::none, .dtype = DType::bf16}});
+    const runtime::Model& model =
+        tool::load_generated(compiled.plan, tool::isa_of_this_machine(), tool::Keep::nowhere);
+    const Arrays given = inputs_of(graph);
+    check_like(run_generated(model, model.programs[0], given), run_reference(graph, given), true);
+}

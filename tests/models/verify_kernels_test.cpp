@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "dsl/fovea.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
@@ -67,6 +68,23 @@ TEST_CASE(
                                     [](const Node& node) { return node.op == Op::output; })));
     change_eps(program.optimized);
     CHECK(!missed(verify_optimized("add_norm", program, kSample, false)).empty());
+}
+
+TEST_CASE("rows that see no key are right where they are zero") {
+    LoadedModel model;
+    Scope s{&model.graph};
+    const Tensor x = s.input("x", {"batch", "len", 8});
+    const Mask mask = padding(s.input("lens", {"batch"}, i32)).with(MaskedRows::zero);
+    s.output("y", attention(x, x, x, dot_product, mask));
+    model.entry.name = "unseen";
+    const CompiledModel compiled =
+        compile(model, {runner_program(model, true, false, {true, AttentionForm::fused})});
+    const auto generated = model_on({"cpu", ""}, compiled.plan, model.dtype, Optimized::little);
+    Sample sample = kSample;
+    sample.lengths = Sample::Lengths::one_is_zero;
+    const auto rows =
+        verify_kernels(compiled.plan, compiled.programs[0], *generated, sample, false);
+    CHECK(missed(rows).empty());
 }
 
 TEST_CASE("each element is held to its own bound") {

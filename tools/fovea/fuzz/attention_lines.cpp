@@ -115,8 +115,7 @@ bool draw_attention(Drawing& d, Line& line) {
     });
     if (q < 0 || d.chance(0.3)) {
         Shape shape = d.shape(2 + d.below(2));
-        static const std::vector<int> widths = {1, 2, 3, 4, 8, 8, 16, 16, 24, 32, 64};
-        shape.push(Dim(d.one_of(widths)));
+        shape.push(Dim(d.head_width()));
         q = d.leaf(shape);
     }
     const Shape queries = d.tensor(q).shape();

@@ -106,7 +106,8 @@ std::vector<Outcome> check_recipes(const std::vector<Recipe>& recipes, const Che
             check_on_target(
                 recipes, one,
                 [&]() -> const runtime::Model& {
-                    ready = model_on(target, one.model.plan, DType::f32, Optimized::little);
+                    ready = model_on(target, one.model.plan, recipes[one.recipe].dtype,
+                                     Optimized::little);
                     return *ready;
                 },
                 outcomes[one.recipe]);

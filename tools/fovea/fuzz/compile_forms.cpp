@@ -30,6 +30,8 @@ LoadedModel model_of(const Recipe& recipe, const std::string& suffix) {
     model.graph = build(recipe).graph;
     model.entry.name = recipe.name + suffix;
     model.entry.source = recipe.name + ".cpp";
+    model.dtype = recipe.dtype;
+    model.tf32 = recipe.tf32;
     read_schedule(recipe.schedule, "drawn", model.targets);
     return model;
 }

@@ -16,6 +16,9 @@ const std::vector<std::int64_t> kSizes = {1,  2,  3,  4,  5,  6,  7,  8,  9,  12
                                           17, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65};
 constexpr std::int64_t kMostElements = 12'000;
 constexpr int kMostTries = 200;
+/// How many programs lie in memory as bfloat16, and how many multiply in tf32 on a GPU.
+constexpr double kInBfloat16 = 0.2, kInTf32 = 0.1;
+constexpr std::uint32_t kKindStream = 5;
 /// How many programs have a schedule of their own.
 constexpr double kScheduled = 0.3;
 
@@ -25,6 +28,10 @@ Drawing::Drawing(std::uint64_t seed) : random_(seed, 1) {
     recipe_.name = fmt::format("fuzz_{}", seed);
     recipe_.seed = seed;
     recipe_.scale = chance(0.85) ? 1 : chance(0.5) ? 30 : 1e-3;
+    // Of a stream of its own: programs of float32 are the same without these.
+    const double kind = double(runtime::RandomStream(seed, kKindStream).uniform(0));
+    if (kind < kInBfloat16) recipe_.dtype = DType::bf16;
+    else recipe_.tf32 = kind < kInBfloat16 + kInTf32;
     const auto draw_size = [&]() -> std::int64_t {
         if (chance(0.04)) return 0;
         return chance(0.7) ? one_of(kSizes) % 20 + (chance(0.1) ? 0 : 1) : one_of(kSizes);
@@ -44,6 +51,17 @@ Drawing::Drawing(std::uint64_t seed) : random_(seed, 1) {
 double Drawing::number() {
     static const std::vector<double> special = {0, 1, -1, 2, 0.5, 100, -1e6, 1e-6};
     return chance(0.3) ? one_of(special) : double(float(random_.normal(next_++)));
+}
+
+std::int64_t Drawing::width(int limit) {
+    static const std::vector<std::int64_t> wide = {32, 64, 64, 96, 128};
+    return rounds(recipe_) && chance(0.5) ? one_of(wide) : 1 + below(limit);
+}
+
+std::int64_t Drawing::head_width() {
+    static const std::vector<std::int64_t> any = {1, 2, 3, 4, 8, 8, 16, 16, 24, 32, 64};
+    static const std::vector<std::int64_t> of_tensor_cores = {64, 128};
+    return rounds(recipe_) && chance(0.5) ? one_of(of_tensor_cores) : one_of(any);
 }
 
 Shape Drawing::shape(int rank) {

@@ -27,6 +27,11 @@ class Drawing {
     /// One of the program's dims, of which there are few, so that shapes meet.
     const Dim& dim() { return one_of(dims_); }
     Shape shape(int rank);
+    /// The width of an operand of a product, from 1 to `limit`, or, where kernels round, one that
+    /// they take tensor cores for.
+    std::int64_t width(int limit);
+    /// That of a query and a key.
+    std::int64_t head_width();
     std::int64_t size(const Dim& dim) const;
     std::int64_t size(const Shape& shape) const;
 

@@ -75,12 +75,12 @@ bool draw_linear(Drawing& d, Line& line) {
     int x = d.pick(is_static_last);
     if (x < 0) {
         Shape shape = d.shape(1 + d.below(2));
-        shape.push(Dim(std::int64_t(1 + d.below(40))));
+        shape.push(Dim(d.width(40)));
         x = d.leaf(shape);
     }
     const Dim out = d.dim();
     line.operands = {x};
-    line.dims = {out.is_static() ? out : Dim(std::int64_t(1 + d.below(70)))};
+    line.dims = {out.is_static() ? out : Dim(d.width(70))};
     line.whole = {d.chance(0.7)};
     return true;
 }

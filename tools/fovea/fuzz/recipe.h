@@ -30,8 +30,13 @@ struct Recipe {
     std::map<std::string, std::int64_t> sizes{};  // of symbolic dims
     std::uint64_t seed = 0;                    // of the values
     double scale = 1;                          // of the float inputs
+    DType dtype = f32;       // of weights and activations in memory
+    bool tf32 = false;       // products on a GPU round their operands to tf32
     std::string schedule{};  // lines that change numbers of the targets
 };
+
+/// Whether kernels round to fewer digits than float32 has.
+inline bool rounds(const Recipe& recipe) { return recipe.dtype != f32 || recipe.tf32; }
 
 /// What a line makes: its tensor, and the expression that makes it in a model file.
 struct Made {

@@ -28,6 +28,12 @@ class Shrinker {
             candidate.schedule.clear();
             take(candidate);
         }
+        if (rounds(recipe_)) {
+            Recipe candidate = recipe_;
+            candidate.dtype = f32;
+            candidate.tf32 = false;
+            take(candidate);
+        }
         for (bool shorter = true; shorter && tries_ > 0;)
             shorter = fewer_outputs() || replaced_lines() || smaller_sizes();
         return recipe_;

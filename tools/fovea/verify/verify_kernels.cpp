@@ -41,6 +41,18 @@ double gradient_floor(const Graph& graph, Interpreter& reference) {
     return std::max(largest_gradient(graph, reference) / 10, kFloor);
 }
 
+/// The statistics of rows that see no key, where these are zero: nothing reads them, and kernels
+/// leave in them what comes of no scores at all. The reference has scores of 0 there.
+void take_unseen_rows(const Node& node, const std::vector<double>& actual, Array& expected) {
+    if (node.op != Op::fused_attention || node.result != AttentionResult::statistics ||
+        node.masked_rows != MaskedRows::zero)
+        return;
+    const std::size_t rows = expected.values.size() / 2;
+    for (std::size_t row = 0; row < rows; ++row)
+        if (expected.values[row] == 0)
+            for (std::size_t i : {row, rows + row}) expected.values[i] = actual[i];
+}
+
 /// Compares after every kernel.
 class Observer {
   public:
@@ -109,9 +121,10 @@ class Observer {
         const plan::Tensor& tensor = compiled_.plan.tensors[std::size_t(number)];
         if (is_part(number)) return;
         const Node& node = compiled_.optimized[tensor.node];
-        const Array& expected = reference_.value(tensor.node);
+        Array expected = reference_.value(tensor.node);
         std::vector<double> actual = read_tensor(instance_.tensor(std::size_t(number)),
                                                  tensor.dtype, expected.values.size());
+        take_unseen_rows(node, actual, expected);
         const bool gradient = node.backward || node.name.ends_with(".grad");
         compare_within(expected, bounds.of(tensor.node), actual, gradient,
                        gradient ? gradient_floor_ : kFloor, row);
@@ -205,10 +218,16 @@ std::vector<VerifyRow> verify_optimized(const std::string& model, const Compiled
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& of_program, const Sample& sample,
                                       bool training) {
+    return verify_kernels(plan, compiled, of_program, sample, draw_values(compiled.plan, sample),
+                          training);
+}
+
+std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
+                                      const runtime::Model& of_program, const Sample& sample,
+                                      const Values& values, bool training) {
     // Drawn ids may lead to computed ones that are out of range, where the nearest is read.
     runtime::Model generated = of_program;
     for (runtime::Program& program : generated.programs) program.computed.clear();
-    Values values = draw_values(compiled.plan, sample);
     Interpreter reference(compiled.optimized, {.training = training,
                                                .seed = kSeed,
                                                .step = kStep,

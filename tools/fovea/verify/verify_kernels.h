@@ -48,6 +48,10 @@ std::vector<VerifyRow> verify_optimized(const std::string& model, const Compiled
 std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
                                       const runtime::Model& generated, const Sample& sample,
                                       bool training);
+/// The same on given values of parameters and inputs, at the sample's sizes.
+std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledProgram& compiled,
+                                      const runtime::Model& generated, const Sample& sample,
+                                      const Values& values, bool training);
 
 /// The gradients of the reference, of every parameter and float input, against central finite
 /// differences of the reference along a random direction: a row for each.
