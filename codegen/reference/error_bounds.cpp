@@ -136,6 +136,12 @@ ErrorBounds::ErrorBounds(Interpreter& part, double unit, const NumberFormat* fac
     forget();
 }
 
+ErrorBounds ErrorBounds::of_part(Interpreter& part) const {
+    ErrorBounds bounds(part, unit_, factors_);
+    bounds.counts_terms_ = counts_terms_;
+    return bounds;
+}
+
 void ErrorBounds::forget() {
     bounds_.assign(reference_.graph().nodes.size(), {});
     for (int id = 1; id < int(bounds_.size()); ++id)
@@ -281,7 +287,7 @@ Array ErrorBounds::einsum(int id) {
     Array result = like(id);
     if (!is_zero(of_b)) add_to(result, apply(id, {&wide_a, &of_b}));
     if (!is_zero(of_a)) add_to(result, apply(id, {&of_a, &b}));
-    add_to(result, apply(id, {&a, &b}), (terms + 2) * unit_);
+    add_to(result, apply(id, {&a, &b}), (roundings(terms) + 2) * unit_);
     return result;
 }
 
@@ -307,7 +313,7 @@ Array ErrorBounds::reduce(int id) {
     }
     const Array x = absolute(operand_value(id, 0));
     const double terms = double(x.size()) / double(std::max<std::int64_t>(result.size(), 1));
-    add_to(result, apply(id, {&x}), terms * unit_);
+    add_to(result, apply(id, {&x}), roundings(terms) * unit_);
     return result;
 }
 
@@ -326,14 +332,14 @@ Array ErrorBounds::scatter_add(int id) {
     const Array x = absolute(operand_value(id, 0));
     const Array& ids = operand_value(id, 1);
     Array result = apply(id, {&operand_bound(id, 0), &ids});
-    add_to(result, apply(id, {&x, &ids}), double(ids.size()) * unit_);
+    add_to(result, apply(id, {&x, &ids}), roundings(double(ids.size())) * unit_);
     return result;
 }
 
 Array ErrorBounds::body(int id) {
     Interpreter inner(reference_.body_of(id), reference_.options());
     inner.take_sizes(reference_.sizes());
-    ErrorBounds bounds(inner, unit_, factors_);
+    ErrorBounds bounds = of_part(inner);
     const Inputs& inputs = reference_.graph()[id].inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i] <= 0) continue;
@@ -349,7 +355,7 @@ void ErrorBounds::scan(int id) {
     const auto value_of = [&](int i) -> const Array& { return operand_value(id, i); };
     values.start(value_of);
     errors.start(bound_of);
-    ErrorBounds bounds(values.step(), unit_, factors_);
+    ErrorBounds bounds = of_part(values.step());
     values.run(value_of, [&](std::int64_t n) {
         bounds.forget();
         errors.give(n, bound_of, [&](const std::string& name, Array array) {

@@ -26,6 +26,9 @@ class ErrorBounds {
     const Array& of(int id);
     /// That of an output; UserError when there is none of this name.
     const Array& of_output(std::string_view name);
+    /// Takes every sum for one of two terms: then bounds are equal of values that the same numbers
+    /// come into, however many zeros are added to them.
+    void ignore_lengths() { counts_terms_ = false; }
     /// Takes these for the errors of an input or a parameter, which have none otherwise.
     void set(const std::string& name, Array bound);
     /// Takes this for the bound of a node; what is known already of others stays.
@@ -35,6 +38,10 @@ class ErrorBounds {
     /// Of a part of a graph, which the interpreter does not round; `factors` is what kernels round
     /// to there.
     ErrorBounds(Interpreter& part, double unit, const NumberFormat* factors);
+    /// That of a part, computed by the same rules.
+    ErrorBounds of_part(Interpreter& part) const;
+    /// How many roundings a sum of so many terms has.
+    double roundings(double terms) const { return counts_terms_ ? terms : 2; }
 
     void forget();
     Array evaluate(int id);
@@ -58,6 +65,7 @@ class ErrorBounds {
 
     Interpreter& reference_;
     double unit_;
+    bool counts_terms_ = true;
     const NumberFormat* factors_;  // what operands of einsums are rounded to, or null
     std::vector<std::optional<Array>> bounds_;
     std::map<std::string, Array> given_;

@@ -153,3 +153,20 @@ TEST_CASE("a rounded value that equals a number may not equal it elsewhere") {
     output("y", where(eq(one, 1.0), full(graph, {1}, 5), full(graph, {1}, 7)));
     CHECK(bounds_of(graph, {{1}, {0.5}}).values[0] >= 2);
 }
+
+TEST_CASE("zeros that are added to a sum leave a bound that ignores lengths") {
+    const auto bound = [](std::vector<double> values, bool ignores) {
+        Graph graph;
+        const int size = int(values.size());
+        Tensor x = input(graph, "x", {1, size});
+        output("y", einsum("i k, i k -> i", x, exp(x)) + sum(x, -1));
+        Interpreter interpreter(graph);
+        interpreter.set("x", {{1, size}, std::move(values)});
+        ErrorBounds bounds(interpreter);
+        if (ignores) bounds.ignore_lengths();
+        return bounds.of_output("y").values[0];
+    };
+    CHECK(bound({1, 2}, true) == bound({1, 2, 0, 0}, true));
+    CHECK(bound({1, 2}, true) != bound({1, 2, 1e-30, 0}, true));
+    CHECK(bound({1, 2}, false) < bound({1, 2, 0, 0}, false));
+}

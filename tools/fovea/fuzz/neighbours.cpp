@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/reference/error_bounds.h"
 #include "tools/fovea/fuzz/draw_values.h"
 #include "tools/fovea/verify/verify_kernels.h"
 
@@ -33,11 +34,23 @@ void each_element(const std::vector<std::int64_t>& small, const std::vector<std:
     }
 }
 
-Values outputs_of(const CompiledProgram& program, const SampleDims& sizes, const Values& values,
-                  const InterpreterOptions& options) {
+/// Outputs with the bounds of their errors, which are equal where the same numbers come in: a sum
+/// of more terms that are 0 but for rounding has the same value, and another bound.
+struct Outputs {
+    Values values, bounds;
+};
+Outputs outputs_of(const CompiledProgram& program, const SampleDims& sizes, const Values& values,
+                   const InterpreterOptions& options) {
     Interpreter reference(program.gradient, options);
     set_all(reference, sizes, values);
-    return reference.outputs();
+    ErrorBounds bounds(reference);
+    bounds.ignore_lengths();
+    Outputs outputs;
+    for (const auto& [name, value] : reference.outputs()) {
+        outputs.values[name] = value;
+        outputs.bounds[name] = bounds.of_output(name);
+    }
+    return outputs;
 }
 
 /// Whether the output has rows of its own for the positions along a dim, as a sum over all has not.
@@ -73,14 +86,20 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
         each_element(few.at(name).shape, array.shape, [&](std::size_t i, std::size_t j) {
             array.values[j] = few.at(name).values[i];
         });
-    const Values alone = outputs_of(program, recipe.sizes, few, options);
-    const Values beside = outputs_of(program, recipe_.sizes, values_, options);
+    const Outputs alone = outputs_of(program, recipe.sizes, few, options);
+    const Outputs beside = outputs_of(program, recipe_.sizes, values_, options);
     for (const plan::Tensor& tensor : program.plan.tensors) {
         if (tensor.role != plan::Role::output || !has_rows(tensor, longer)) continue;
-        const Array &a = alone.at(tensor.name), &b = beside.at(tensor.name);
-        each_element(a.shape, b.shape, [&](std::size_t i, std::size_t j) {
-            if (a.values[i] == b.values[j]) kept_.push_back({tensor.name, i, j});
-        });
+        const auto same = [&](const Values& of_few, const Values& of_many, std::size_t i,
+                              std::size_t j) {
+            return of_few.at(tensor.name).values[i] == of_many.at(tensor.name).values[j];
+        };
+        each_element(alone.values.at(tensor.name).shape, beside.values.at(tensor.name).shape,
+                     [&](std::size_t i, std::size_t j) {
+                         if (same(alone.values, beside.values, i, j) &&
+                             same(alone.bounds, beside.bounds, i, j))
+                             kept_.push_back({tensor.name, i, j});
+                     });
     }
 }
 
