@@ -58,6 +58,7 @@ struct Buffer {
     DType dtype = DType::f32;
     std::vector<Dim> shape;
     bool written = false;
+    bool optional = false;  // stored to where there is such memory: some programs have none
 };
 
 /// `stride` elements per step along `axis`. With `panel` > 0 the axis lies in panels of so many,

@@ -55,7 +55,7 @@ class Printer {
             result += buffer.name + " " + std::string(name_of(buffer.dtype)) + "[";
             for (std::size_t i = 0; i < buffer.shape.size(); ++i)
                 result += (i ? ", " : "") + text_of(buffer.shape[i]);
-            result += "]";
+            result += buffer.optional ? "] or none" : "]";
         }
         return result;
     }

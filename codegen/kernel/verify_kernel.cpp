@@ -147,6 +147,9 @@ class Verifier {
     void check_access(Id id, const Access& access) {
         if (access.buffer < 0 || access.buffer >= int(kernel_.buffers.size()))
             fail(id, "accesses buffer " + std::to_string(access.buffer) + ", which does not exist");
+        const Buffer& buffer = kernel_.buffers[std::size_t(access.buffer)];
+        if (buffer.optional && !as<Store>(kernel_, id))
+            fail(id, "reads " + buffer.name + ", which need not be there");
         std::set<AxisId> seen;
         for (const Stride& stride : access.strides) {
             check_axis(id, stride.axis);
@@ -160,6 +163,8 @@ class Verifier {
     void check_store(Id id, const Store& store) {
         const Buffer& buffer = kernel_.buffers[std::size_t(store.access.buffer)];
         if (!buffer.written) fail(id, "stores to " + buffer.name + ", which is only read");
+        if (buffer.optional && store.accumulate)
+            fail(id, "adds to " + buffer.name + ", which need not be there");
         std::vector<AxisId> allowed;
         for (const Stride& stride : store.access.strides) allowed.push_back(stride.axis);
         if (store.access.row >= 0)

@@ -11,7 +11,7 @@
 
 namespace fovea::plan {
 
-enum class Role { parameter, input, output, buffer, prepared };
+enum class Role { parameter, input, output, buffer, prepared, none };
 
 /// How a parameter starts; the names are those of the runtime's `Initial`.
 enum class Initial { zeros, ones, xavier_uniform, normal, linear_bias };
@@ -75,7 +75,8 @@ struct Slice {
 };
 
 /// One computation. `tensors` starts with the model's parameters, in order, then inputs, outputs,
-/// buffers (prepared ones among them).
+/// buffers (prepared ones among them), and last those of role `none`: they have no memory, and
+/// kernels whose buffer is optional get none.
 struct Program {
     std::string name{};
     std::vector<Tensor> tensors{};

@@ -34,7 +34,7 @@ std::set<int> statistics_of(const Kernel& kernel) {
     return found;
 }
 
-/// The kernel without the stores to these buffers, and without the buffers.
+/// The kernel without the stores to these buffers, and without the buffers; all others are needed.
 Kernel without(Kernel kernel, const std::set<int>& buffers) {
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
         if (auto store = kernel::as<kernel::Store>(kernel, id))
@@ -50,10 +50,11 @@ Kernel without(Kernel kernel, const std::set<int>& buffers) {
     }
     for (auto buffer = buffers.rbegin(); buffer != buffers.rend(); ++buffer)
         kernel.buffers.erase(kernel.buffers.begin() + *buffer);
+    for (kernel::Buffer& buffer : kernel.buffers) buffer.optional = false;
     return kernel;
 }
 
-/// Steps of kernel `from` become steps of `to`, which stores `statistics` besides.
+/// Steps of kernel `from` become steps of `to`, which stores `statistics` besides, but not here.
 void replace(Program& program, int from, int to, const Kernel& larger,
              const std::set<int>& statistics) {
     for (std::vector<Step>* steps : {&program.prepare, &program.steps})
@@ -63,13 +64,20 @@ void replace(Program& program, int from, int to, const Kernel& larger,
             for (int buffer : statistics) {
                 const kernel::Buffer& stored = larger.buffers[std::size_t(buffer)];
                 step.arguments.insert(step.arguments.begin() + buffer, int(program.tensors.size()));
-                program.tensors.push_back(
-                    {.name = stored.name,
-                     .role = steps == &program.steps ? Role::buffer : Role::prepared,
-                     .dtype = stored.dtype,
-                     .shape = stored.shape});
+                program.tensors.push_back({.name = stored.name,
+                                           .role = Role::none,
+                                           .dtype = stored.dtype,
+                                           .shape = stored.shape});
             }
         }
+}
+
+/// What `smaller` need not be given `larger` need not be given either, nor `statistics`.
+void set_optional(Kernel& larger, const Kernel& smaller, const std::set<int>& statistics) {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < larger.buffers.size(); ++i)
+        larger.buffers[i].optional |=
+            statistics.contains(int(i)) || smaller.buffers[next++].optional;
 }
 
 /// Kernel `number` is gone; its name is free for `heir`.
@@ -99,11 +107,12 @@ int find_smaller(const Model& model, int larger, const std::set<int>& statistics
 
 void share_statistics(Model& model) {
     for (int larger = 0; larger < int(model.kernels.size()); ++larger) {
-        const Kernel& kernel = model.kernels[std::size_t(larger)];
+        Kernel& kernel = model.kernels[std::size_t(larger)];
         const std::set<int> statistics = kernel.steps ? std::set<int>() : statistics_of(kernel);
         if (statistics.empty()) continue;
         const int smaller = find_smaller(model, larger, statistics);
         if (smaller < 0) continue;
+        set_optional(kernel, model.kernels[std::size_t(smaller)], statistics);
         for (Program& program : model.programs)
             replace(program, smaller, larger, kernel, statistics);
         erase(model, smaller, larger);

@@ -7,8 +7,8 @@ namespace fovea::plan {
 
 /// A kernel may be another one but for statistics that this one stores besides: what attention and
 /// normalizations store of each row for their gradients. The programs that run the former run the
-/// latter from here on, with buffers that nothing reads, and the former is gone: large kernels are
-/// compiled once, for the price of a few numbers a row.
+/// latter from here on, without memory for statistics, and the former is gone: large kernels are
+/// compiled once, for the price of a question a row.
 void share_statistics(Model& model);
 
 }  // namespace fovea::plan

@@ -37,6 +37,13 @@ const Breakage kBreakages[] = {
      [](Kernel& k) { k.body.push_back(as<Loop>(k, k.body[0])->body[0]); }},
     {"which is not in scope", small_softmax,
      [](Kernel& k) { as<Reduce>(k, first<Reduce>(k))->operand = Id(k.nodes.size()) - 2; }},
+    {"reads x, which need not be there", small_softmax,
+     [](Kernel& k) { k.buffers[0].optional = true; }},
+    {"adds to y, which need not be there", small_softmax,
+     [](Kernel& k) {
+         k.buffers[1].optional = true;
+         as<Store>(k, first<Store>(k))->accumulate = true;
+     }},
     {"has other axes", small_softmax, [](Kernel& k) { k.nodes[0].axes = {}; }},
     {"is declared i32 but is f32", small_softmax, [](Kernel& k) { k.nodes[0].dtype = i32; }},
     {"names axis 9, which does not exist", small_softmax,

@@ -9,6 +9,7 @@
 #include <fovea.h>
 
 #include "codegen/kernel/builder.h"
+#include "codegen/kernel/verify_kernel.h"
 #include "codegen/pipeline.h"
 
 using namespace fovea;
@@ -95,25 +96,27 @@ TEST_CASE("a program without gradients runs the attention that stores statistics
     }
 }
 
-TEST_CASE("statistics that nothing reads are buffers that live in their step's phase") {
+TEST_CASE("statistics that nothing reads have no memory; those that gradients read do") {
     plan::Model shared = model(false);
     const std::size_t before = shared.programs[0].tensors.size();
     plan::share_statistics(shared);
     const plan::Program& forward = shared.programs[0];
     REQUIRE(forward.tensors.size() == before + 3);  // of attention one, of the normalization two
-    for (const plan::Step& step : forward.steps) {
-        const kernel::Kernel& kernel = shared.kernels[std::size_t(step.kernel)];
-        REQUIRE(step.arguments.size() == kernel.buffers.size());
-        for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-            const plan::Tensor& tensor = forward.tensors[std::size_t(step.arguments[i])];
-            CHECK(tensor.shape == kernel.buffers[i].shape);
-            if (std::size_t(step.arguments[i]) < before) continue;
-            CHECK(tensor.role == plan::Role::buffer);
-            CHECK(kernel.buffers[i].written);
-            CHECK(tensor.first == step.phase);
-            CHECK(tensor.last == step.phase);
+    for (const plan::Program& program : shared.programs)
+        for (const plan::Step& step : program.steps) {
+            const kernel::Kernel& kernel = shared.kernels[std::size_t(step.kernel)];
+            CHECK_NOTHROW(kernel::verify_kernel(kernel));
+            REQUIRE(step.arguments.size() == kernel.buffers.size());
+            for (std::size_t i = 0; i < step.arguments.size(); ++i) {
+                const plan::Tensor& tensor = program.tensors[std::size_t(step.arguments[i])];
+                const bool is_none =
+                    &program == &forward && std::size_t(step.arguments[i]) >= before;
+                CHECK((tensor.role == plan::Role::none) == is_none);
+                if (!is_none) continue;
+                CHECK(kernel.buffers[i].optional);
+                CHECK(tensor.shape == kernel.buffers[i].shape);
+            }
         }
-    }
 }
 
 TEST_CASE("a kernel that stores its sums of rows besides is shared") {
@@ -123,6 +126,8 @@ TEST_CASE("a kernel that stores its sums of rows besides is shared") {
     CHECK(shared.programs[0].steps[0].kernel == 0);
     CHECK(shared.programs[0].steps[0].arguments == std::vector<int>{0, 1, 2});
     CHECK(shared.programs[0].tensors[2].name == "more");
+    CHECK(shared.programs[0].tensors[2].role == plan::Role::none);
+    CHECK(shared.programs[1].tensors[2].role == plan::Role::output);
 }
 
 TEST_CASE("a kernel that computes more, or stores as much again, is not") {

@@ -66,6 +66,7 @@ void Values::define_rows(const std::vector<Id>& nodes) {
         const Expression offset = fixed_offset(*access);
         if (!moving || offset.text == "0") continue;
         const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
+        if (buffer.optional) continue;  // no offset from a null pointer
         std::string& name = rows_[std::to_string(access->buffer) + " " + offset.text];
         if (!name.empty()) continue;
         std::string& known = row_names_[std::to_string(access->buffer) + " " + offset.text];
@@ -129,9 +130,10 @@ void Values::write_store(const Store& store) {
     const Dim step = lane_stride(access);
     const bool vector = place.lane >= 0 && (gathers || step != Dim(0));
     const Address at = address(access);
+    const std::string head = signature_.if_there(access.buffer);
     const std::string value_text = value(store.value, kept, vector).text;
     if (!vector && !place.group.empty()) {
-        writer_.line("store_each(" + at_offset(at.pointer, at.offset).text + ", " +
+        writer_.line(head + "store_each(" + at_offset(at.pointer, at.offset).text + ", " +
                      spell(stride_along(access, place.grouped)).text + ", " + value_text + ", " +
                      place.group + ");");
         return;
@@ -140,10 +142,10 @@ void Values::write_store(const Store& store) {
         const std::string element = at.pointer + "[" + at.offset.text + "]";
         if (dtype == DType::bf16) {
             const std::string old = store.accumulate ? "to_float(" + element + ") + " : "";
-            writer_.line(element + " = to_bf16(" + old + value_text + ");");
+            writer_.line(head + element + " = to_bf16(" + old + value_text + ");");
             return;
         }
-        writer_.line(element + (store.accumulate ? " += " : " = ") + value_text + ";");
+        writer_.line(head + element + (store.accumulate ? " += " : " = ") + value_text + ";");
         return;
     }
     const Expression pointer = at_offset(at.pointer, at.offset);
@@ -153,7 +155,7 @@ void Values::write_store(const Store& store) {
                                 ": a scatter-add with rows in the lanes");
         Expression first = pointer;
         if (step != Dim(0)) first = first + Expression{signature_.axis(place.lane)} * spell(step);
-        writer_.line("store_rows(" + first.text + ", " + value(access.row).text + ", " +
+        writer_.line(head + "store_rows(" + first.text + ", " + value(access.row).text + ", " +
                      spell(access.row_stride).text + ", " + spell(step).text + ", " + value_text +
                      ", " + mask_or_all() + ");");
         return;
@@ -162,7 +164,7 @@ void Values::write_store(const Store& store) {
     const std::string where = pointer.text + (unit ? "" : ", " + spell(step).text);
     const std::string mask = unit ? mask_argument() : ", " + mask_or_all();
     const std::string old = (unit ? "load(" : "load_strided(") + where + mask + ") + ";
-    writer_.line(std::string(unit ? "store(" : "store_strided(") + where + ", " +
+    writer_.line(head + (unit ? "store(" : "store_strided(") + where + ", " +
                  (store.accumulate ? old : "") + value_text + mask + ");");
 }
 

@@ -97,7 +97,8 @@ class ProgramText {
         define_dims(text);
         std::set<int> used;
         for (const Step& step : steps) used.insert(step.arguments.begin(), step.arguments.end());
-        for (int tensor : used) define_tensor(tensor);
+        for (int tensor : used)
+            if (has_memory(tensor)) define_tensor(tensor);
         if (mentions(text, "key")) writer_.line("const DropoutKey key{call.seed, call.step};");
     }
 
@@ -106,7 +107,8 @@ class ProgramText {
         const auto add = [&](const std::string& argument) {
             text += (text.empty() ? "" : ", ") + argument;
         };
-        for (int tensor : step.arguments) add(names_[std::size_t(tensor)]);
+        for (int tensor : step.arguments)
+            add(has_memory(tensor) ? names_[std::size_t(tensor)] : "nullptr");
         for (const std::string& symbol : symbols_of(kernel)) add(dim_name(symbol));
         if (draws(kernel)) add("key");
         for (int site : step.sites) add(std::to_string(site));
@@ -117,6 +119,10 @@ class ProgramText {
         for (std::size_t i = 0; i < model_.dims.size(); ++i)
             if (const std::string name = dim_name(model_.dims[i]); mentions(text, name))
                 writer_.line("const i64 " + name + " = call.dims[" + std::to_string(i) + "];");
+    }
+
+    bool has_memory(int tensor) const {
+        return program_.tensors[std::size_t(tensor)].role != Role::none;
     }
 
     void define_tensor(int number) {

@@ -54,6 +54,11 @@ Signature::Signature(const Kernel& kernel) : kernel_(kernel) {
         values_.push_back(name.empty() ? name : fresh(name));
 }
 
+std::string Signature::if_there(int buffer) const {
+    return kernel_.buffers[std::size_t(buffer)].optional ? "if (" + this->buffer(buffer) + ") "
+                                                         : "";
+}
+
 std::string Signature::fresh(const std::string& wanted) { return fresh_name(taken_, wanted); }
 
 void Signature::write_head(Writer& writer, const std::string& body) const {
@@ -62,7 +67,10 @@ void Signature::write_head(Writer& writer, const std::string& body) const {
     for (const std::string& source : kernel_.sources)
         sources += (sources.empty() ? "" : ", ") + source;
     if (!sources.empty()) writer.line("// " + sources);
-    const bool is_shared = draws(kernel_);  // by steps that draw at different sites
+    // By steps that draw at different sites, or have no memory for what others store.
+    const bool is_shared =
+        draws(kernel_) || std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
+                                      [](const Buffer& buffer) { return buffer.optional; });
     writer.line((is_shared ? "FOVEA_SHARED void " : "void ") + identifier(kernel_.name) + "(");
     writer.indent();
     std::vector<std::pair<std::string, std::string>> parameters;

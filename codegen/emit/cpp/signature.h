@@ -24,6 +24,8 @@ class Signature {
     explicit Signature(const kernel::Kernel& kernel);
 
     const std::string& buffer(int index) const { return buffers_[std::size_t(index)]; }
+    /// `if (mean) ` before a store to an optional buffer; else nothing.
+    std::string if_there(int buffer) const;
     /// The loop variable of an axis.
     const std::string& axis(kernel::AxisId axis) const { return axes_[std::size_t(axis)]; }
     /// The extent of an axis: a constant's name or an expression of symbols.

@@ -16,7 +16,7 @@ class Structure {
     explicit Structure(const Kernel& kernel) : sites_(sites_of(kernel)) {
         for (const Axis& axis : kernel.axes) add(axis.extent);
         for (const Buffer& buffer : kernel.buffers) {
-            text_ += buffer.written ? "w" : "r";
+            text_ += buffer.optional ? "o" : buffer.written ? "w" : "r";
             add(int(buffer.dtype));
             for (const Dim& dim : buffer.shape) add(dim);
         }

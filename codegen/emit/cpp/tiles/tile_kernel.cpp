@@ -139,6 +139,7 @@ class TileKernel {
             const std::vector<AxisId> moving = axes_.of(*access);
             if (moving.empty() || text_.has_pointer(*access) || is_idle(id)) continue;
             const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
+            if (buffer.optional) continue;  // no offset from a null pointer
             const std::string start = text_.tile_start(*access).text;
             std::string shape;
             for (const Stride& stride : access->strides)

@@ -210,8 +210,9 @@ Expression TileText::stored(const Store& store) {
 std::string TileText::store(const Store& store) {
     const Expression to = address(store.access);
     const DType dtype = kernel_.buffers[std::size_t(store.access.buffer)].dtype;
+    const std::string head = signature_.if_there(store.access.buffer);
     if (lane < 0)
-        return element_at(to).text + (store.accumulate ? " += " : " = ") +
+        return head + element_at(to).text + (store.accumulate ? " += " : " = ") +
                value(store.value, dtype, false).text + ";";
     Dim stride = 0;
     for (const Stride& it : store.access.strides)
@@ -220,7 +221,7 @@ std::string TileText::store(const Store& store) {
     const std::string where = to.text + (unit ? "" : ", " + spell(stride).text);
     const std::string end = unit ? (mask().empty() ? "" : ", " + mask()) : ", " + lanes();
     const std::string old = (unit ? load_name() : "load_strided(") + where + end + ") + ";
-    return std::string(unit ? "store(" : "store_strided(") + where + ", " +
+    return head + (unit ? "store(" : "store_strided(") + where + ", " +
            (store.accumulate ? old : "") + value(store.value, dtype, true).text + end + ");";
 }
 
