@@ -1,6 +1,6 @@
 // The optimizer as kernels over flat arrays, so that a training step stays on a device: the norm of
-// the gradient and its clipping, Adam, AdamW, and SGD with momentum, as runtime/training/optimizer.h has
-// them.
+// the gradient and its clipping, Adam, AdamW, and SGD with momentum, as in
+// runtime/training/optimizer.h.
 #pragma once
 
 #include <string>

@@ -58,7 +58,7 @@ bool is_builder_of_nodes(const std::string& from, const std::string& target) {
         "elementwise", "fused_attention", "gather",      "mask",          "layer_norm",
         "movement",    "reduction",       "sinusoids",   "softmax"};
     const fs::path path = target;
-    return passes.count(from) && path.parent_path() == "codegen/ops" && path.extension() == ".h" &&
+    return passes.count(from) && target.starts_with("codegen/ops/") && path.extension() == ".h" &&
            builders.count(path.stem().string());
 }
 

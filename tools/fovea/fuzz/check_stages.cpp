@@ -8,11 +8,11 @@
 #include <set>
 
 #include "codegen/graph/id_operands.h"
-#include "tools/fovea/verify/compare_slope.h"
 #include "tools/fovea/fuzz/draw_values.h"
 #include "tools/fovea/fuzz/evaluate_plan.h"
 #include "tools/fovea/fuzz/known_values.h"
 #include "tools/fovea/fuzz/wrong.h"
+#include "tools/fovea/verify/compare_slope.h"
 #include "tools/fovea/verify/finite_differences.h"
 
 namespace fovea::tool::fuzz {
