@@ -22,11 +22,11 @@ void random_reference(const Evaluation& e, Array& result) {
 }
 
 Tensor dropout_expand(const Expansion& e) {
-    return times_random(e.inputs[0], e.node().value, e.node().site);
+    return detail::times_random(e.inputs[0], e.node().value, e.node().site);
 }
 
 void dropout_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
-    if (sink.wants(0)) sink.add(0, times_random(dy, node.value, node.site));
+    if (sink.wants(0)) sink.add(0, detail::times_random(dy, node.value, node.site));
 }
 
 Tensor dropout_derive(const Derivation& d) { return dropout(d.inputs[0], d.node.value); }

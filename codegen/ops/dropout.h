@@ -23,12 +23,14 @@ constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
                         .site = site});
 }
 
+namespace detail {
 /// x * random(…), which rounds once: the factor is float32.
 constexpr Tensor times_random(Tensor x, double p, int site) {
     const Shape shape = x.shape();
     Tensor factor = random(*x.graph, shape, p, site);
     return cast(cast(x, f32) * factor, x.dtype());
 }
+}  // namespace detail
 
 /// x with elements set to 0 with probability p and the rest scaled by 1 / (1 - p), while training.
 constexpr Tensor dropout(Tensor x, double p, Location location = Location::here()) {

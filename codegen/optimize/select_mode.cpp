@@ -18,7 +18,7 @@ Graph select_mode(const Graph& graph, bool training) {
         if (node.op != Op::dropout) return {};
         Tensor x = rewrite.mapped(node.inputs[0]);
         if (!training) return x;
-        return times_random(x, node.value, node.site);
+        return detail::times_random(x, node.value, node.site);
     });
 }
 

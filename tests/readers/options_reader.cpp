@@ -1,6 +1,9 @@
 // Command lines, an argument a line: what is accepted has values of its kinds.
 #include <cmath>
 
+#include "runtime/error.cpp"
+#include "runtime/files/printable.cpp"
+#include "runtime/format.cpp"
 #include "runtime/options.cpp"
 #include "tests/readers/reader.h"
 

@@ -1,8 +1,11 @@
 // Sentence pairs: each that is read is UTF-8 on one line, and a limit takes the first ones.
+#include "runtime/error.cpp"
 #include "runtime/files/files.cpp"
 #include "runtime/files/json.cpp"
 #include "runtime/files/locked_file.cpp"
 #include "runtime/files/parse_json.cpp"
+#include "runtime/files/printable.cpp"
+#include "runtime/format.cpp"
 #include "runtime/text/batches.cpp"
 #include "runtime/text/byte_pairs.cpp"
 #include "runtime/text/lower_case.cpp"

@@ -3,10 +3,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/error.cpp"
 #include "runtime/files/files.cpp"
 #include "runtime/files/json.cpp"
 #include "runtime/files/locked_file.cpp"
 #include "runtime/files/parse_json.cpp"
+#include "runtime/files/printable.cpp"
+#include "runtime/format.cpp"
 #include "runtime/text/byte_pair_file.cpp"
 #include "runtime/text/byte_pairs.cpp"
 #include "runtime/text/lower_case.cpp"

@@ -3,10 +3,13 @@
 #include <numeric>
 
 #include "runtime/dtypes.h"
+#include "runtime/error.cpp"
 #include "runtime/files/files.cpp"
 #include "runtime/files/json.cpp"
 #include "runtime/files/locked_file.cpp"
 #include "runtime/files/parse_json.cpp"
+#include "runtime/files/printable.cpp"
+#include "runtime/format.cpp"
 #include "runtime/memory/extent.cpp"
 #include "runtime/memory/shape.cpp"
 #include "runtime/safetensors.cpp"

@@ -36,7 +36,7 @@ Tensor attention_expand(const Expansion& e) {
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
     if (!e.inputs[2]) return weights;
     if (attributes.dropout > 0)
-        weights = times_random(weights, attributes.dropout, attributes.site);
+        weights = detail::times_random(weights, attributes.dropout, attributes.site);
     return weighted_sum(weights, e.inputs[2]);
 }
 
