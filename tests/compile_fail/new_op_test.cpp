@@ -164,9 +164,9 @@ TEST_CASE("a new op of each kind compiles, is verified, and runs in the referenc
         std::set<std::string> names;
         for (const fs::path& root : {kTree / "codegen", copy / "codegen"})
             if (fs::exists(root / folder))
-                for (const auto& entry : fs::directory_iterator(root / folder))
+                for (const auto& entry : fs::recursive_directory_iterator(root / folder))
                     if (entry.path().extension() == ".cpp")
-                        names.insert(entry.path().filename().string());
+                        names.insert(entry.path().lexically_relative(root / folder).string());
         sources.push_back((temporary.path() / folder).string() + ".cpp");
         std::ofstream batch(sources.back());
         for (const std::string& name : names)
