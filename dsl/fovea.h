@@ -3,6 +3,12 @@
 
 #include "codegen/ops/attention/attention.h"
 #include "codegen/ops/batch_norm.h"
+#include "codegen/ops/composed/activations.h"
+#include "codegen/ops/composed/arithmetic.h"
+#include "codegen/ops/composed/arrangement.h"
+#include "codegen/ops/composed/cumulative.h"
+#include "codegen/ops/composed/rms_norm.h"
+#include "codegen/ops/composed/statistics.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/cross_entropy.h"

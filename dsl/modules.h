@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/ops/batch_norm.h"
+#include "codegen/ops/composed/rms_norm.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/gather.h"
@@ -133,6 +134,45 @@ constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, double eps = 1e-5,
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
     Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
     Tensor y = batch_norm(x, weight, bias, axis, eps, location);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    return y;
+}
+
+/// Divides by the root of the mean square over the last `axes` axes of x. Parameter `weight`, of
+/// those axes.
+constexpr Tensor rms_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-6,
+                          Location location = Location::here()) {
+    if (!is_usable("rms_norm", location, {x})) return poison_of({x});
+    if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
+        Text text;
+        text << "rms_norm over the last " << axes << " axes of " << name_of(x.dtype()) << " "
+             << x.shape() << ": expected f32 or bf16, and 1 to " << x.rank() << " axes";
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, s.id, text);
+    }
+    Shape shape;
+    for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
+    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
+    Tensor y = rms_norm(x, weight, eps, location);
+    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+    return y;
+}
+
+/// Normalises each of `groups` groups of the channels of x [batch, channels, ...] over all its
+/// positions. Parameters `weight` and `bias` [channels].
+constexpr Tensor group_norm(Scope s, Tensor x, Dim groups, double eps = 1e-5,
+                            Location location = Location::here()) {
+    if (!is_usable("group_norm", location, {x})) return poison_of({x});
+    if (x.rank() < 2 || !is_float(x.dtype())) {
+        Text text;
+        text << "group_norm: expected f32 or bf16 [batch, channels, ...], got "
+             << name_of(x.dtype()) << " " << x.shape();
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, s.id, text);
+    }
+    Tensor weight = s.parameter("weight", {x.dim(1)}, Initial::ones, x.dtype(), location);
+    Tensor bias = s.parameter("bias", {x.dim(1)}, Initial::zeros, x.dtype(), location);
+    Tensor y = group_norm(x, groups, weight, bias, eps, location);
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     return y;
 }

@@ -31,6 +31,13 @@ enum class Elementwise : unsigned char {
     exp_exponent,
     exp_significand,
     logical_not,
+    abs,
+    sign,
+    floor,
+    ceil,
+    round,
+    expm1,
+    log1p,
     add,
     sub,
     mul,
@@ -38,6 +45,7 @@ enum class Elementwise : unsigned char {
     maximum,
     minimum,
     pow,
+    atan2,
     tanh_of_exp,
     sigmoid_of_exp,
     lt,
@@ -65,7 +73,8 @@ enum class Takes : unsigned char { floats, numbers, booleans, any };
 enum class Works : unsigned char { floats, numbers, any };
 
 /// `boolean` results come from comparisons and logic; the others keep their operands' type. NaN
-/// stays NaN, in relu, maximum and minimum too, as in PyTorch.
+/// stays NaN, in relu, maximum and minimum too, and has the sign 0, as in PyTorch. `round` goes to
+/// the even one of two numbers that are as near.
 struct ElementwiseRow {
     Elementwise function;
     std::string_view name;  // PyTorch's
@@ -124,6 +133,20 @@ inline constexpr ElementwiseRow kElementwise[] = {
      [](double x, double, double) { return std::exp(x - kLn2 * std::nearbyint(x / kLn2)); }},
     {Elementwise::logical_not, "logical_not", 1, true, Cost::few, Takes::booleans, Works::any,
      [](double x, double, double) { return double(x == 0); }},
+    {Elementwise::abs, "abs", 1, false, Cost::one, Takes::numbers, Works::numbers,
+     [](double x, double, double) { return std::fabs(x); }},
+    {Elementwise::sign, "sign", 1, false, Cost::few, Takes::numbers, Works::numbers,
+     [](double x, double, double) { return double(x > 0) - double(x < 0); }},
+    {Elementwise::floor, "floor", 1, false, Cost::few, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::floor(x); }},
+    {Elementwise::ceil, "ceil", 1, false, Cost::few, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::ceil(x); }},
+    {Elementwise::round, "round", 1, false, Cost::few, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::nearbyint(x); }},
+    {Elementwise::expm1, "expm1", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::expm1(x); }},
+    {Elementwise::log1p, "log1p", 1, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double, double) { return std::log1p(x); }},
     {Elementwise::add, "add", 2, false, Cost::one, Takes::numbers, Works::numbers,
      [](double x, double y, double) { return x + y; }},
     {Elementwise::sub, "sub", 2, false, Cost::one, Takes::numbers, Works::numbers,
@@ -138,6 +161,8 @@ inline constexpr ElementwiseRow kElementwise[] = {
      [](double x, double y, double) { return x < y || x != x ? x : y; }},
     {Elementwise::pow, "pow", 2, false, Cost::many, Takes::numbers, Works::floats,
      [](double x, double y, double) { return std::pow(x, y); }},
+    {Elementwise::atan2, "atan2", 2, false, Cost::many, Takes::floats, Works::floats,
+     [](double y, double x, double) { return std::atan2(y, x); }},
     {Elementwise::tanh_of_exp, "tanh_of_exp", 2, false, Cost::many, Takes::floats, Works::floats,
      [](double m, double n, double) { return 1 - 2 / (1 + m * std::exp2(n)); }},
     {Elementwise::sigmoid_of_exp, "sigmoid_of_exp", 2, false, Cost::many, Takes::floats,
@@ -184,6 +209,7 @@ inline double whole_value(Elementwise function, double x, double y, double z) {
     const auto a = std::int64_t(x), b = std::int64_t(y);
     switch (function) {
         case Elementwise::neg: return wrapped(-a);
+        case Elementwise::abs: return wrapped(a < 0 ? -a : a);
         case Elementwise::add: return wrapped(a + b);
         case Elementwise::sub: return wrapped(a - b);
         case Elementwise::mul: return wrapped(std::int64_t(std::uint64_t(a) * std::uint64_t(b)));

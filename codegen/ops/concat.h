@@ -9,17 +9,24 @@ namespace fovea {
 
 namespace detail {
 
-/// Refuses to put `part` beside `first` along axis `axis`.
-constexpr Tensor cannot_concat(Tensor first, Tensor part, int axis, Location location) {
+/// Refuses to put `part` beside `first`, by `op`.
+constexpr Tensor cannot_place(std::string_view op, Tensor first, Tensor part, Location location,
+                              std::string_view where = "") {
     Graph& graph = *first.graph;
     Text text;
-    text << "cannot concat " << name_of(first.dtype()) << " " << first.shape();
+    text << "cannot " << op << " " << name_of(first.dtype()) << " " << first.shape();
     graph.write_origin(text, first.id);
     text << " and " << name_of(part.dtype()) << " " << part.shape();
     graph.write_origin(text, part.id);
-    text << " along axis " << axis;
+    text << where;
     return fail(graph, location,
                 graph.common_scope(graph.scope_of(first.id), graph.scope_of(part.id)), text);
+}
+/// The same along axis `axis`.
+constexpr Tensor cannot_concat(Tensor first, Tensor part, int axis, Location location) {
+    Text where;
+    where << " along axis " << axis;
+    return cannot_place("concat", first, part, location, where.view());
 }
 
 }  // namespace detail

@@ -49,6 +49,9 @@ Tensor unary_gradient(Elementwise function, Tensor x, Tensor y, Tensor dy) {
         case Elementwise::sin: return dy * cos(x);
         case Elementwise::cos: return dy * -sin(x);
         case Elementwise::exp_significand: return dy * y;
+        case Elementwise::abs: return dy * sign(x);
+        case Elementwise::expm1: return dy * (y + 1.0);
+        case Elementwise::log1p: return dy / (x + 1.0);
         default: return {};
     }
 }
@@ -67,6 +70,14 @@ void power_gradient(Tensor a, Tensor b, Tensor y, Tensor dy, GradientSink& sink)
     if (!sink.wants(1)) return;
     Tensor positive = a > 0.0;  // elsewhere the logarithm has no value
     sink.add(1, where(positive, dy * (y * log(where(positive, a, 1.0))), 0.0));
+}
+
+/// 0 where both are 0, as PyTorch's.
+void angle_gradient(Tensor y, Tensor x, Tensor dangle, GradientSink& sink) {
+    Tensor square = x * x + y * y;
+    Tensor share = where(eq(square, 0.0), 0.0, dangle / square);
+    if (sink.wants(0)) sink.add(0, share * x);
+    if (sink.wants(1)) sink.add(1, -(share * y));
 }
 
 void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& sink) {
@@ -99,6 +110,7 @@ void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& si
             add(1, [&] { return dy * (y * (y - 1.0) * kLn2); });
             break;
         case Elementwise::pow: return power_gradient(a, b, y, dy, sink);
+        case Elementwise::atan2: return angle_gradient(a, b, dy, sink);
         default: break;
     }
 }

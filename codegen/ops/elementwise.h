@@ -208,6 +208,8 @@ constexpr Tensor eq(Operand a, Operand b) { return binary(Elementwise::eq, a, b)
 constexpr Tensor maximum(Operand a, Operand b) { return binary(Elementwise::maximum, a, b); }
 constexpr Tensor minimum(Operand a, Operand b) { return binary(Elementwise::minimum, a, b); }
 constexpr Tensor pow(Operand a, Operand b) { return binary(Elementwise::pow, a, b); }
+/// The angle of the point (x, y), from -π to π.
+constexpr Tensor atan2(Operand y, Operand x) { return binary(Elementwise::atan2, y, x); }
 constexpr Tensor logical_and(Operand a, Operand b) {
     return binary(Elementwise::logical_and, a, b);
 }
@@ -262,20 +264,30 @@ constexpr Tensor cos(Tensor x, Location l = Location::here()) {
 constexpr Tensor logical_not(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::logical_not, x, l);
 }
-/// x Φ(x), with the exact Φ (PyTorch's default).
-constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
-    if (!is_usable("gelu", l, {x})) return poison_of({x});
-    if (!is_float(x.dtype())) {
-        Text text;
-        text << "gelu does not take " << name_of(x.dtype()) << " " << x.shape()
-             << ": expected f32 or bf16";
-        return fail(*x.graph, l, x.graph->scope_of(x.id), text);
-    }
-    Operand operand(x, l.file, l.line, l.function);
-    Operand inner(operand * 0.70710678118654752, l.file, l.line, l.function);
-    Tensor phi = erf(inner.tensor, l);
-    if (phi.is_poison()) return phi;
-    return operand * 0.5 * (phi + 1.0);
+/// |x|; of i32, too, where the smallest one stays as it is.
+constexpr Tensor abs(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::abs, x, l);
+}
+/// -1, 0 or 1; 0 of NaN.
+constexpr Tensor sign(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::sign, x, l);
+}
+constexpr Tensor floor(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::floor, x, l);
+}
+constexpr Tensor ceil(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::ceil, x, l);
+}
+/// The nearest whole number, the even one of two.
+constexpr Tensor round(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::round, x, l);
+}
+/// e^x - 1 and ln(1 + x), without loss where x is small.
+constexpr Tensor expm1(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::expm1, x, l);
+}
+constexpr Tensor log1p(Tensor x, Location l = Location::here()) {
+    return unary(Elementwise::log1p, x, l);
 }
 
 /// `condition ? a : b`, elementwise, broadcasting all three.

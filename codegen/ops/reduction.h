@@ -28,18 +28,36 @@ Tensor sum_to(Tensor x, const Shape& shape);
 
 namespace detail {
 
+/// Whether x has this axis and is of floats; what is wrong is said.
+constexpr bool has_float_axis(std::string_view name, Tensor x, int axis, Location location) {
+    if (!is_usable(name, location, {x})) return false;
+    const bool is_there = axis >= -x.rank() && axis < x.rank();
+    if (is_there && is_float(x.dtype())) return true;
+    Text text;
+    text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
+    x.graph->write_origin(text, x.id);
+    text << (is_float(x.dtype()) ? ": there is no such axis" : ": expected f32 or bf16 (use cast)");
+    fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    return false;
+}
+/// The same of booleans.
+constexpr bool has_boolean_axis(std::string_view name, Tensor x, int axis, Location location) {
+    if (!is_usable(name, location, {x})) return false;
+    const bool is_there = axis >= -x.rank() && axis < x.rank();
+    if (is_there && x.dtype() == boolean) return true;
+    Text text;
+    text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
+    x.graph->write_origin(text, x.id);
+    text << (x.dtype() == boolean ? ": there is no such axis"
+                                  : ": expected bool (compare it first)");
+    fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    return false;
+}
+
 constexpr Tensor reduce_axis(Reduction reduction, std::string_view name, Tensor x, int axis,
                              bool keepdim, Location location) {
-    if (!is_usable(name, location, {x})) return poison_of({x});
-    int i = axis < 0 ? axis + x.rank() : axis;
-    if (i < 0 || i >= x.rank() || !is_float(x.dtype())) {
-        Text text;
-        text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
-        x.graph->write_origin(text, x.id);
-        text << (is_float(x.dtype()) ? ": there is no such axis"
-                                     : ": expected f32 or bf16 (use cast)");
-        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
-    }
+    if (!has_float_axis(name, x, axis, location)) return poison_of({x});
+    const int i = axis < 0 ? axis + x.rank() : axis;
     Tensor kept = reduce(reduction, x, 1 << i, location);
     return keepdim ? kept : squeeze(kept, i, location);
 }

@@ -114,6 +114,8 @@ DimRange range_of(Elementwise function, const DimRange& a, const DimRange& b) {
         case Elementwise::identity: return a;
         case Elementwise::neg: return held(negative(a));
         case Elementwise::relu: return maximum_of(a, {Dim(0), Dim(0)});
+        case Elementwise::abs: return held(maximum_of(a, negative(a)));
+        case Elementwise::sign: return {Dim(-1), Dim(1)};
         case Elementwise::add: return held({sum(a.low, b.low), sum(a.high, b.high)});
         case Elementwise::sub: return range_of(Elementwise::add, a, negative(b));
         case Elementwise::mul: return held(times(a, b));

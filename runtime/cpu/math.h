@@ -10,6 +10,16 @@ namespace fovea::cpu::inline FOVEA_ISA {
 FOVEA_INLINE floats as_floats(ints bits) { return floats(bits); }
 FOVEA_INLINE ints as_ints(floats value) { return ints(value); }
 FOVEA_INLINE floats abs(floats x) { return as_floats(as_ints(x) & 0x7fffffff); }
+FOVEA_INLINE ints abs(ints x) { return select(x < 0, -x, x); }
+/// `size`, which is not negative, with the sign of x.
+FOVEA_INLINE floats with_sign_of(floats x, floats size) {
+    return as_floats(as_ints(size) | (as_ints(x) & i32(0x80000000)));
+}
+/// -1, 0 or 1; 0 of NaN.
+FOVEA_INLINE floats sign(floats x) {
+    return select(x > 0.F, splat(1.F), select(x < 0.F, splat(-1.F), floats{}));
+}
+FOVEA_INLINE ints sign(ints x) { return (x < 0) - (x > 0); }
 
 /// The nearest whole number, for |x| < 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
 FOVEA_INLINE floats round_small(floats x) {
@@ -24,6 +34,41 @@ FOVEA_INLINE floats round_nearest(floats x) {
     return round_small(x);
 #endif
 }
+
+/// The nearest whole number, the even one of two; the largest below, and the smallest above.
+#ifdef __AVX512F__
+FOVEA_INLINE floats round(floats x) { return round_nearest(x); }
+FOVEA_INLINE floats floor(floats x) {
+    return floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 9));
+}
+FOVEA_INLINE floats ceil(floats x) {
+    return floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 10));
+}
+#elif defined(__AVX2__)
+template <int Mode>
+FOVEA_INLINE floats to_whole(floats x) {
+    using Part = Register<float, 8>;
+    return {Part(_mm256_round_ps(__m256(x.low), Mode)),
+            Part(_mm256_round_ps(__m256(x.high), Mode))};
+}
+FOVEA_INLINE floats round(floats x) { return to_whole<8>(x); }
+FOVEA_INLINE floats floor(floats x) { return to_whole<9>(x); }
+FOVEA_INLINE floats ceil(floats x) { return to_whole<10>(x); }
+#else
+FOVEA_INLINE floats round(floats x) {
+    constexpr float kWhole = 0x1p23F;  // from there on there are no fractions
+    const floats size = abs(x);
+    return with_sign_of(x, select(size < kWhole, (size + kWhole) - kWhole, size));
+}
+FOVEA_INLINE floats floor(floats x) {
+    const floats nearest = round(x);
+    return select(nearest > x, nearest - 1.F, nearest);
+}
+FOVEA_INLINE floats ceil(floats x) {
+    const floats nearest = round(x);
+    return select(nearest < x, with_sign_of(x, abs(nearest + 1.F)), nearest);
+}
+#endif
 
 /// 2^n for whole n in [-126, 127].
 FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
@@ -87,6 +132,18 @@ FOVEA_INLINE floats expm1_small(floats x) {
     return p * (x * x) + x;
 }
 
+/// e^x - 1, as (e^f - 1) 2^n + (2^n - 1) for x = f + n ln 2.
+FOVEA_INLINE floats expm1(floats x) {
+    constexpr float kLog2e = 1.44269504088896341F;
+    constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
+    const floats clamped = smaller(splat(88.9F), larger(splat(-30.F), x));
+    const floats n = round_small(clamped * kLog2e);
+    const floats f = (clamped - n * kLn2High) - n * kLn2Low;
+    const floats half = power_of_two(convert<ints>(n) - 1);  // 2^n could be too large
+    const floats result = expm1_small(f) * half + (half - 0.5F);
+    return select(x == 0.F, x, result + result);
+}
+
 /// ln x; -infinity at 0, NaN below. The polynomial is that of Cephes' logf.
 FOVEA_INLINE floats log(floats x) {
     constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
@@ -112,6 +169,15 @@ FOVEA_INLINE floats log(floats x) {
     const floats outside = select(x == 0.F, splat(kLowest), splat(__builtin_nanf("")));
     const ints finite = (x > 0.F) & (x < splat(__builtin_inff()));
     return select(finite, result, select(x > 0.F, x, outside));
+}
+
+/// ln(1 + x): what rounding 1 + x to u loses is made up for by the slope, x / (u - 1) (Kahan; see
+/// Goldberg, "What every computer scientist should know about floating-point arithmetic", theorem
+/// 4).
+FOVEA_INLINE floats log1p(floats x) {
+    const floats u = x + 1.F;
+    const floats result = log(u) * (x / (u - 1.F));
+    return select((u == 1.F) | (u == splat(__builtin_inff())), x, result);
 }
 
 /// log2 x, as ln x.
@@ -141,8 +207,7 @@ FOVEA_INLINE floats tanh(floats x) {
     p = p * z + -3.33332819422e-1F;
     const floats near_zero = p * z * x + x;
     const floats far = 1.F - 2.F / (exp(size + size) + 1.F);
-    const floats with_sign = as_floats(as_ints(far) | (as_ints(x) & i32(0x80000000)));
-    return select(size < 0.625F, near_zero, with_sign);
+    return select(size < 0.625F, near_zero, with_sign_of(x, far));
 }
 
 /// 1 / (1 + e^-x).
@@ -160,14 +225,33 @@ FOVEA_INLINE floats erf(floats x) {
     far = multiply_add(far, t, splat(-6.34846687e-1F));
     far = multiply_add(far, t, splat(-1.28717512e-1F));
     far = 1.F - exp(multiply_add(far, t, -t));
-    const floats with_sign = as_floats(as_ints(far) | (as_ints(x) & i32(0x80000000)));
     floats near = multiply_add(splat(-5.96761703e-4F), s, splat(4.99119423e-3F));
     near = multiply_add(near, s, splat(-2.67681349e-2F));
     near = multiply_add(near, s, splat(1.12819925e-1F));
     near = multiply_add(near, s, splat(-3.76125336e-1F));
     near = multiply_add(near, s, splat(1.28379166e-1F));
     near = multiply_add(near, x, x);
-    return select(size > 0.927734375F, with_sign, select(x == x, near, x));
+    return select(size > 0.927734375F, with_sign_of(x, far), select(x == x, near, x));
+}
+
+/// The angle of (x, y), from -pi to pi. The polynomial is that of Cephes' atanf.
+FOVEA_INLINE floats atan2(floats y, floats x) {
+    constexpr float kPi = 3.14159265F;
+    const floats a = abs(y), b = abs(x);
+    const floats smallest = select(a < b, a, b), largest = select(a < b, b, a);
+    const floats same = select(largest == 0.F, largest, splat(1.F));
+    const floats ratio = select(smallest == largest, same, smallest / largest);
+    const ints steep = ratio > 0.414213562F;  // tan(pi / 8)
+    const floats t = select(steep, (ratio - 1.F) / (ratio + 1.F), ratio);
+    const floats z = t * t;
+    floats p = z * 8.05374449538e-2F - 1.38776856032e-1F;
+    p = p * z + 1.99777106478e-1F;
+    p = p * z - 3.33329491539e-1F;
+    p = p * z * t + t;
+    p = select(steep, p + kPi / 4, p);
+    p = select(a > b, kPi / 2 - p, p);
+    p = select(as_ints(x) < 0, kPi - p, p);
+    return select((x == x) & (y == y), with_sign_of(y, p), x + y);
 }
 
 /// One number goes the way of 16, so that its bits do not depend on the way.
@@ -181,6 +265,16 @@ FOVEA_INLINE float tanh(float x) { return tanh(splat(x))[0]; }
 FOVEA_INLINE float sigmoid(float x) { return sigmoid(splat(x))[0]; }
 FOVEA_INLINE float relu(float x) { return x <= 0.F ? 0.F : x; }
 FOVEA_INLINE float erf(float x) { return erf(splat(x))[0]; }
+FOVEA_INLINE float abs(float x) { return __builtin_fabsf(x); }
+FOVEA_INLINE i32 abs(i32 x) { return x < 0 ? i32(0U - std::uint32_t(x)) : x; }
+FOVEA_INLINE float sign(float x) { return float(x > 0.F) - float(x < 0.F); }
+FOVEA_INLINE i32 sign(i32 x) { return i32(x > 0) - i32(x < 0); }
+FOVEA_INLINE float floor(float x) { return __builtin_floorf(x); }
+FOVEA_INLINE float ceil(float x) { return __builtin_ceilf(x); }
+FOVEA_INLINE float round(float x) { return __builtin_nearbyintf(x); }
+FOVEA_INLINE float expm1(float x) { return expm1(splat(x))[0]; }
+FOVEA_INLINE float log1p(float x) { return log1p(splat(x))[0]; }
+FOVEA_INLINE float atan2(float y, float x) { return atan2(splat(y), splat(x))[0]; }
 FOVEA_INLINE float sin(float x) { return sin(splat(x))[0]; }
 FOVEA_INLINE float cos(float x) { return cos(splat(x))[0]; }
 FOVEA_INLINE float pow(float x, float y) { return pow(splat(x), splat(y))[0]; }

@@ -81,6 +81,18 @@ const Selection kSelections[] = {
          for_each_number(
              x, [&](std::size_t i, double a, double, double dy) { da[i] = a <= 0 ? 0 : dy; });
      }},
+    {"abs", false, [](Tensor a, Tensor) { return abs(a); },
+     [](const Operands& x, Numbers& da, Numbers&) {
+         for_each_number(x, [&](std::size_t i, double a, double, double dy) {
+             da[i] = dy * (double(a > 0) - double(a < 0));
+         });
+     }},
+    {"clamp", false, [](Tensor a, Tensor) { return clamp(a, -1, 1); },
+     [](const Operands& x, Numbers& da, Numbers&) {
+         for_each_number(x, [&](std::size_t i, double a, double, double dy) {
+             da[i] = a >= -1 && a <= 1 ? dy : 0;
+         });
+     }},
     {"where", false, [](Tensor a, Tensor b) { return where(a > 0.0, a, b); },
      [](const Operands& x, Numbers& da, Numbers& db) {
          for_each_number(x, [&](std::size_t i, double a, double, double dy) {

@@ -22,6 +22,14 @@ void fovea_apply(const char* name, const float* x, const float* y, float* to, lo
     if (is("tanh")) each([](floats a, floats) { return tanh(a); });
     if (is("sigmoid")) each([](floats a, floats) { return sigmoid(a); });
     if (is("rsqrt")) each([](floats a, floats) { return rsqrt(a); });
+    if (is("abs")) each([](floats a, floats) { return abs(a); });
+    if (is("sign")) each([](floats a, floats) { return sign(a); });
+    if (is("floor")) each([](floats a, floats) { return floor(a); });
+    if (is("ceil")) each([](floats a, floats) { return ceil(a); });
+    if (is("round")) each([](floats a, floats) { return round(a); });
+    if (is("expm1")) each([](floats a, floats) { return expm1(a); });
+    if (is("log1p")) each([](floats a, floats) { return log1p(a); });
+    if (is("atan2")) each([](floats a, floats b) { return atan2(a, b); });
     if (is("erf")) each([](floats a, floats) { return erf(a); });
     if (is("sin")) each([](floats a, floats) { return sin(a); });
     if (is("cos")) each([](floats a, floats) { return cos(a); });

@@ -115,6 +115,24 @@ TEST_CASE("powers") {
     }
 }
 
+TEST_CASE("angles all around") {
+    constexpr int kPoints = 200003;
+    std::vector<float> x(kPoints), y(kPoints), to(kPoints);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double angle = 6.283185307179586 * double(i) / kPoints;
+        const double radius = std::exp(double(i * 7919 % 1009) / 1009 * 100 - 50);
+        x[i] = float(radius * std::cos(angle));
+        y[i] = float(radius * std::sin(angle));
+    }
+    for (const std::string& isa : test::isas_here()) {
+        functions_of(isa)("atan2", y.data(), x.data(), to.data(), kPoints);
+        double worst = 0;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            worst = std::max(worst, ulps(to[i], std::atan2(double(y[i]), double(x[i]))));
+        CHECK_MESSAGE(worst <= 3, isa, ": ", worst);
+    }
+}
+
 TEST_CASE("special values") {
     for (const std::string& isa : test::isas_here()) {
         CAPTURE(isa);
@@ -127,8 +145,17 @@ TEST_CASE("special values") {
             check_special("sin", one("sin", x, 0), std::sin(double(x)), x, 0);
             check_special("cos", one("cos", x, 0), std::cos(double(x)), x, 0);
             check_special("erf", one("erf", x, 0), std::erf(double(x)), x, 0);
-            for (float y : kSpecial)
+            check_special("expm1", one("expm1", x, 0), std::expm1(double(x)), x, 0);
+            check_special("log1p", one("log1p", x, 0), std::log1p(double(x)), x, 0);
+            check_special("floor", one("floor", x, 0), std::floor(double(x)), x, 0);
+            check_special("ceil", one("ceil", x, 0), std::ceil(double(x)), x, 0);
+            check_special("round", one("round", x, 0), std::nearbyint(double(x)), x, 0);
+            check_special("abs", one("abs", x, 0), std::fabs(double(x)), x, 0);
+            CHECK(one("sign", x, 0) == float((x > 0) - (x < 0)));
+            for (float y : kSpecial) {
                 check_special("pow", one("pow", x, y), std::pow(double(x), double(y)), x, y);
+                check_special("atan2", one("atan2", x, y), std::atan2(double(x), double(y)), x, y);
+            }
         }
     }
 }

@@ -22,32 +22,20 @@ struct Range {
     double low, high, most;  // the largest error, in units in the last place
 };
 
-const Range kRanges[] = {{E::exp, -110, 89, 2},
-                         {E::exp, -1, 1, 2},
-                         {E::exp2, -152, 129, 2},
-                         {E::exp2, -1, 1, 2},
-                         {E::log, 1e-44, 1e-37, 2},
-                         {E::log, 0.5, 2, 2},
-                         {E::log, 1, 1e6, 2},
-                         {E::log2, 0.5, 2, 3},
-                         {E::log2, 1, 1e6, 2},
-                         {E::tanh, -12, 12, 3},
-                         {E::tanh, -1e-3, 1e-3, 2},
-                         {E::sigmoid, -80, 40, 4},
-                         {E::sqrt, 0, 100, 1},
-                         {E::rsqrt, 1e-6, 100, 2},
-                         {E::erf, -6, 6, 2},
-                         {E::erf, 0.9, 0.95, 2},
-                         {E::erf, -1e-3, 1e-3, 2},
-                         {E::sin, -10, 10, 1},
-                         {E::sin, -1e5, 1e5, 1},
-                         {E::sin, -1.3e8, 1.3e8, 1},
-                         {E::sin, -1e-38, 1e-38, 1},
-                         {E::cos, -10, 10, 1},
-                         {E::cos, -1e5, 1e5, 1},
-                         {E::cos, -1.3e8, 1.3e8, 1},
-                         {E::exp_significand, -50, 50, 3},
-                         {E::exp_exponent, -50, 50, 0}};
+const Range kRanges[] = {
+    {E::exp, -110, 89, 2},        {E::exp, -1, 1, 2},         {E::exp2, -152, 129, 2},
+    {E::exp2, -1, 1, 2},          {E::log, 1e-44, 1e-37, 2},  {E::log, 0.5, 2, 2},
+    {E::log, 1, 1e6, 2},          {E::log2, 0.5, 2, 3},       {E::log2, 1, 1e6, 2},
+    {E::tanh, -12, 12, 3},        {E::tanh, -1e-3, 1e-3, 2},  {E::sigmoid, -80, 40, 4},
+    {E::sqrt, 0, 100, 1},         {E::rsqrt, 1e-6, 100, 2},   {E::erf, -6, 6, 2},
+    {E::erf, 0.9, 0.95, 2},       {E::erf, -1e-3, 1e-3, 2},   {E::sin, -10, 10, 1},
+    {E::sin, -1e5, 1e5, 1},       {E::sin, -1.3e8, 1.3e8, 1}, {E::sin, -1e-38, 1e-38, 1},
+    {E::cos, -10, 10, 1},         {E::cos, -1e5, 1e5, 1},     {E::cos, -1.3e8, 1.3e8, 1},
+    {E::expm1, -1, 1, 2},         {E::expm1, -40, 90, 2.5},   {E::expm1, -1e-3, 1e-3, 2},
+    {E::log1p, -0.999, 2, 3},     {E::log1p, -1e-3, 1e-3, 2}, {E::log1p, 1, 1e6, 3},
+    {E::floor, -1e3, 1e3, 0},     {E::ceil, -1e3, 1e3, 0},    {E::round, -1e3, 1e3, 0},
+    {E::abs, -1e3, 1e3, 0},       {E::sign, -1e3, 1e3, 0},    {E::exp_significand, -50, 50, 3},
+    {E::exp_exponent, -50, 50, 0}};
 
 constexpr float kSpecial[] = {0.F,        -0.F, 1.F,   -1.F,      2.F,        -2.F,  3.F,
                               -3.F,       0.5F, -0.5F, 1.5F,      -1.5F,      1e30F, -1e30F,
@@ -98,8 +86,9 @@ TEST_CASE("elementary functions in PTX are within a few units in the last place"
 
 TEST_CASE("infinities, zeros and NaN in PTX") {
     const std::vector<float> x(std::begin(kSpecial), std::end(kSpecial));
-    for (E function : {E::exp, E::exp2, E::log, E::log2, E::sqrt, E::rsqrt, E::tanh, E::sigmoid,
-                       E::erf, E::neg}) {
+    for (E function :
+         {E::exp, E::exp2, E::log, E::log2, E::sqrt, E::rsqrt, E::tanh, E::sigmoid, E::erf, E::neg,
+          E::abs, E::sign, E::floor, E::ceil, E::round, E::expm1, E::log1p}) {
         CAPTURE(row_of(function).name);
         const std::vector<float> own = apply(function, x, x);
         for (std::size_t i = 0; i < x.size(); ++i) {
@@ -108,13 +97,16 @@ TEST_CASE("infinities, zeros and NaN in PTX") {
             CHECK(ulps(own[i], row_of(function).value(double(x[i]), 0, 0)) <= 3);
         }
     }
-    for (float base : kSpecial) {
-        const std::vector<float> own = apply(E::pow, std::vector<float>(x.size(), base), x);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            CAPTURE(base);
-            CAPTURE(x[i]);
-            CAPTURE(own[i]);
-            CHECK(ulps(own[i], std::pow(double(base), double(x[i]))) <= 2);
+    for (E function : {E::pow, E::atan2})
+        for (float first : kSpecial) {
+            const std::vector<float> own = apply(function, std::vector<float>(x.size(), first), x);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                CAPTURE(row_of(function).name);
+                CAPTURE(first);
+                CAPTURE(x[i]);
+                CAPTURE(own[i]);
+                const double exact = row_of(function).value(double(first), double(x[i]), 0);
+                CHECK(ulps(own[i], exact) <= 3);
+            }
         }
-    }
 }

@@ -11,6 +11,7 @@
 #include "codegen/autodiff/add_gradients.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
+#include "codegen/graph/scan_function.h"
 #include "codegen/graph/verify_graph.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/optimize/common_subexpressions.h"
@@ -159,6 +160,21 @@ inline Array counting(const Extents& shape) {
     Array array{shape, {}};
     for (std::int64_t i = 0; i < array.size(); ++i) array.values.push_back(double(i));
     return array;
+}
+
+/// f(x) and the gradient of x for the cotangent 1, 2, 3, … are these.
+template <class F>
+void check_known(const Array& x, const Array& y, const Array& gradient, F&& f) {
+    Graph graph;
+    output("y", f(input(graph, "x", x.shape)));
+    graph = seal_scans(graph);
+    check_close(run(graph, {{"x", x}}), y);
+    Graph with = add_gradients(graph, {.from_loss = false, .of_inputs = true});
+    Array cotangent = y;
+    for (std::size_t i = 0; i < y.values.size(); ++i) cotangent.values[i] = double(i + 1);
+    const Arrays arrays{{"x", x}, {"y.grad", cotangent}};
+    check_close(run(with, arrays, "x.grad"), gradient);
+    check_close(run(optimized(with), arrays, "x.grad"), gradient);
 }
 
 /// f of what counts has these values, and gradients that are slopes.

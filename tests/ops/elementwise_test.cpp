@@ -35,6 +35,17 @@ constexpr Known kKnown[] = {
     {Elementwise::exp_significand, 10, 0, 0, 1.34438878142131},
     {Elementwise::exp_significand, -0.4, 0, 0, 1.34064009207128},
     {Elementwise::logical_not, 1, 0, 0, 0},
+    {Elementwise::abs, -2.5, 0, 0, 2.5},
+    {Elementwise::sign, -2.5, 0, 0, -1},
+    {Elementwise::sign, 0, 0, 0, 0},
+    {Elementwise::sign, 0.1, 0, 0, 1},
+    {Elementwise::floor, -2.5, 0, 0, -3},
+    {Elementwise::ceil, -2.5, 0, 0, -2},
+    {Elementwise::round, -2.5, 0, 0, -2},
+    {Elementwise::round, 3.5, 0, 0, 4},
+    {Elementwise::expm1, 0.5, 0, 0, 0.648721270700128},
+    {Elementwise::log1p, 0.5, 0, 0, 0.405465108108164},
+    {Elementwise::atan2, 1, -1, 0, 2.35619449019234},
     {Elementwise::add, 2, 3, 0, 5},
     {Elementwise::sub, 2, 3, 0, -1},
     {Elementwise::mul, 2, 3, 0, 6},
@@ -99,7 +110,8 @@ TEST_CASE("values and gradients of every function, broadcasting") {
             bool positive =
                 row.function == Elementwise::log || row.function == Elementwise::log2 ||
                 row.function == Elementwise::sqrt || row.function == Elementwise::rsqrt ||
-                row.function == Elementwise::pow || row.function == Elementwise::tanh_of_exp ||
+                row.function == Elementwise::pow || row.function == Elementwise::log1p ||
+                row.function == Elementwise::tanh_of_exp ||
                 row.function == Elementwise::sigmoid_of_exp;
             Arrays arrays{{"a", random_array(shape[0], 1, positive ? 0.3 : -1, 1)},
                           {"b", random_array(shape[1], 2, 0.2, 1)},

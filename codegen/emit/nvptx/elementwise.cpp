@@ -86,6 +86,56 @@ class Floats {
         return ir_.CreateSelect(finite, result, ir_.CreateSelect(positive, x, below));
     }
 
+    /// (e^f - 1) 2^n + (2^n - 1) for x = f + n ln 2, with 2^(n - 1), since 2^n could be too large.
+    Value* expm1(Value* x) {
+        Value* capped = minimum(maximum(x, number(-30)), number(88.9));
+        Value* n = call(llvm::Intrinsic::rint, {ir_.CreateFMul(capped, number(kLog2e))});
+        Value* minus = ir_.CreateFNeg(n);
+        Value* f = fma(minus, number(-2.12194440e-4), fma(minus, number(0.693359375), capped));
+        Value* p = polynomial(f, {1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5});
+        p = fma(p, ir_.CreateFMul(f, f), f);
+        Value* bits = ir_.CreateAdd(ir_.CreateFPToSI(n, ir_.getInt32Ty()), ir_.getInt32(126));
+        Value* half = ir_.CreateBitCast(ir_.CreateShl(bits, 23), ir_.getFloatTy());
+        Value* result = fma(p, half, ir_.CreateFSub(half, number(0.5)));
+        return ir_.CreateSelect(ir_.CreateFCmpOEQ(x, number(0)), x, ir_.CreateFAdd(result, result));
+    }
+    /// What rounding 1 + x to u loses is made up for by the slope, x / (u - 1).
+    Value* log1p(Value* x) {
+        Value* u = ir_.CreateFAdd(x, number(1));
+        Value* slope = ir_.CreateFDiv(x, ir_.CreateFSub(u, number(1)));
+        Value* same =
+            ir_.CreateOr(ir_.CreateFCmpOEQ(u, number(1)), ir_.CreateFCmpOEQ(u, number(HUGE_VAL)));
+        return ir_.CreateSelect(same, x, ir_.CreateFMul(log(u), slope));
+    }
+
+    Value* sign(Value* x) {
+        Value* below = ir_.CreateSelect(ir_.CreateFCmpOLT(x, number(0)), number(-1), number(0));
+        return ir_.CreateSelect(ir_.CreateFCmpOGT(x, number(0)), number(1), below);
+    }
+
+    /// The polynomial is that of Cephes' atanf.
+    Value* atan2(Value* y, Value* x) {
+        constexpr double kPi = 3.14159265358979324;
+        Value *a = magnitude(y), *b = magnitude(x);
+        Value *smallest = minimum(a, b), *largest = maximum(a, b);
+        Value* same = ir_.CreateSelect(ir_.CreateFCmpOEQ(largest, number(0)), number(0), number(1));
+        Value* ratio = ir_.CreateSelect(ir_.CreateFCmpOEQ(smallest, largest), same,
+                                        ir_.CreateFDiv(smallest, largest));
+        Value* steep = ir_.CreateFCmpOGT(ratio, number(0.414213562373));  // tan(pi / 8)
+        Value* turned =
+            ir_.CreateFDiv(ir_.CreateFSub(ratio, number(1)), ir_.CreateFAdd(ratio, number(1)));
+        Value* t = ir_.CreateSelect(steep, turned, ratio);
+        Value* z = ir_.CreateFMul(t, t);
+        Value* p = polynomial(
+            z, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
+        p = fma(ir_.CreateFMul(p, z), t, t);
+        p = ir_.CreateSelect(steep, ir_.CreateFAdd(p, number(kPi / 4)), p);
+        p = ir_.CreateSelect(ir_.CreateFCmpOGT(a, b), ir_.CreateFSub(number(kPi / 2), p), p);
+        Value* left = ir_.CreateICmpSLT(ir_.CreateBitCast(x, ir_.getInt32Ty()), ir_.getInt32(0));
+        p = ir_.CreateSelect(left, ir_.CreateFSub(number(kPi), p), p);
+        return with_sign(p, y);
+    }
+
     /// An odd polynomial near 0 (Cephes' tanhf), 1 - 2 / (e^2x + 1) elsewhere.
     Value* tanh(Value* x) {
         Value* size = magnitude(x);
@@ -143,6 +193,14 @@ Value* of_floats(llvm::IRBuilder<>& ir, Elementwise function, const std::vector<
         case Elementwise::sin: return sine(ir, x[0], 0);
         case Elementwise::cos: return sine(ir, x[0], 1);
         case Elementwise::pow: return power(ir, x[0], x[1]);
+        case Elementwise::abs: return f.magnitude(x[0]);
+        case Elementwise::sign: return f.sign(x[0]);
+        case Elementwise::floor: return f.call(llvm::Intrinsic::floor, {x[0]});
+        case Elementwise::ceil: return f.call(llvm::Intrinsic::ceil, {x[0]});
+        case Elementwise::round: return f.call(llvm::Intrinsic::rint, {x[0]});
+        case Elementwise::expm1: return f.expm1(x[0]);
+        case Elementwise::log1p: return f.log1p(x[0]);
+        case Elementwise::atan2: return f.atan2(x[0], x[1]);
         case Elementwise::exp_exponent: return f.exponent(x[0]);
         case Elementwise::exp_significand: return f.significand(x[0], f.exponent(x[0]));
         case Elementwise::tanh_of_exp:
@@ -178,6 +236,13 @@ Value* of_integers(llvm::IRBuilder<>& ir, Elementwise function, const std::vecto
     const auto zero = [&] { return llvm::Constant::getNullValue(x[0]->getType()); };
     switch (function) {
         case Elementwise::neg: return ir.CreateNeg(x[0]);
+        case Elementwise::abs:
+            return ir.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x[0], ir.getFalse());
+        case Elementwise::sign:
+            return ir.CreateBinaryIntrinsic(
+                llvm::Intrinsic::smin, llvm::ConstantInt::get(x[0]->getType(), 1),
+                ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x[0],
+                                         llvm::ConstantInt::getSigned(x[0]->getType(), -1)));
         case Elementwise::relu:
             return ir.CreateBinaryIntrinsic(llvm::Intrinsic::smax, x[0], zero());
         case Elementwise::add: return ir.CreateAdd(x[0], x[1]);

@@ -4,7 +4,7 @@
 #include "codegen/graph/rewrite.h"
 #include "dsl/fovea.h"
 #include "tools/fovea/fuzz/drawing.h"
-#include "tools/fovea/fuzz/lines.h"
+#include "tools/fovea/fuzz/lines/lines.h"
 
 namespace fovea::tool::fuzz {
 

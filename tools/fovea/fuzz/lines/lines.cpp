@@ -1,4 +1,4 @@
-#include "tools/fovea/fuzz/lines.h"
+#include "tools/fovea/fuzz/lines/lines.h"
 
 namespace fovea::tool::fuzz {
 
@@ -10,6 +10,7 @@ const std::vector<FuzzOp>& fuzz_ops() {
         append_product_lines(all);
         append_row_lines(all);
         append_attention_lines(all);
+        append_arrangement_lines(all);
         append_scan_lines(all);
         return all;
     }();

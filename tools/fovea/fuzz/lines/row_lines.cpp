@@ -4,7 +4,7 @@
 #include "codegen/graph/rewrite.h"
 #include "dsl/fovea.h"
 #include "tools/fovea/fuzz/drawing.h"
-#include "tools/fovea/fuzz/lines.h"
+#include "tools/fovea/fuzz/lines/lines.h"
 
 namespace fovea::tool::fuzz {
 
@@ -14,7 +14,7 @@ bool draw_reduce(Drawing& d, Line& line) {
     const int x = d.floats(1, 5), rank = d.tensor(x).rank();
     const int axis = d.below(rank) - (d.chance(0.4) ? rank : 0);
     line.operands = {x};
-    line.whole = {d.below(4), axis, d.chance(0.5)};
+    line.whole = {d.below(11), axis, d.chance(0.5)};
     // A mean or a maximum of nothing is no number.
     return d.size(d.tensor(x).shape()[axis]) > 0 || line.whole[0] == 0;
 }
@@ -29,6 +29,22 @@ Made make_reduce(const Maker& m) {
         case 0:
         case 1: return {sum(x, axis, keep), text("sum")};
         case 2: return {mean(x, axis, keep), text("mean")};
+        case 4: return {amin(x, axis, keep), text("amin")};
+        case 5: return {argmax(x, axis, keep), text("argmax")};
+        case 6: return {argmin(x, axis, keep), text("argmin")};
+        case 7: return {logsumexp(x, axis, keep), text("logsumexp")};
+        case 8:
+            return {variance(x, axis, 0, keep),
+                    fmt::format("variance({}, {}, 0{})", m.name(0), axis, keep ? ", true" : "")};
+        case 9:
+        case 10: {
+            const bool every = m.whole(0) == 9;
+            Tensor positive = x > 0.1;
+            Tensor found = every ? all(positive, axis, keep) : any(positive, axis, keep);
+            return {cast(found, f32),
+                    fmt::format("cast({}({} > 0.1, {}{}), f32)", every ? "all" : "any", m.name(0),
+                                axis, keep ? ", true" : "")};
+        }
         default: return {amax(x, axis, keep), text("amax")};
     }
 }
@@ -36,10 +52,13 @@ Made make_reduce(const Maker& m) {
 bool draw_softmax(Drawing& d, Line& line) {
     const int x = d.floats(1, 4), rank = d.tensor(x).rank();
     line.operands = {x};
-    line.whole = {d.chance(0.6) ? -1 : d.below(rank)};
+    line.whole = {d.chance(0.6) ? -1 : d.below(rank), d.chance(0.3)};
     return true;
 }
 Made make_softmax(const Maker& m) {
+    if (m.whole(1))
+        return {log_softmax(m.tensor(0), m.whole(0)),
+                fmt::format("log_softmax({}, {})", m.name(0), m.whole(0))};
     return {softmax(m.tensor(0), m.whole(0)),
             fmt::format("softmax({}, {})", m.name(0), m.whole(0))};
 }
@@ -94,9 +113,12 @@ bool draw_norm(Drawing& d, Line& line) {
     });
     if (x < 0) return false;
     line.operands = {x};
-    line.whole = {d.below(3)};
+    line.whole = {d.below(5)};
     const int rank = d.tensor(x).rank();
-    if (line.whole[0] == 2 && rank < 2) return false;
+    if (line.whole[0] == 3 && rank > 4) return false;
+    if ((line.whole[0] == 2 || line.whole[0] == 3) && rank < 2) return false;
+    if (line.whole[0] == 3)
+        return d.size(d.tensor(x).shape()) > 0 && d.tensor(x).dim(1).is_static();
     return line.whole[0] != 1 ||
            (rank > 1 && d.tensor(x).dim(-2).is_static() && d.tensor(x).dim(-2).value() > 0);
 }
@@ -106,6 +128,15 @@ Made make_norm(const Maker& m) {
     if (m.whole(0) == 2)
         return {batch_norm(scope, m.tensor(0), -1),
                 fmt::format("batch_norm(s / \"{}\", {}, -1)", name, m.name(0))};
+    if (m.whole(0) == 3) {
+        const std::int64_t channels = m.tensor(0).dim(1).value();
+        const std::int64_t groups = channels % 2 ? channels : channels / 2;
+        return {group_norm(scope, m.tensor(0), groups),
+                fmt::format("group_norm(s / \"{}\", {}, {})", name, m.name(0), groups)};
+    }
+    if (m.whole(0) == 4)
+        return {rms_norm(scope, m.tensor(0)),
+                fmt::format("rms_norm(s / \"{}\", {})", name, m.name(0))};
     const int axes = 1 + m.whole(0);
     return {layer_norm(scope, m.tensor(0), axes),
             fmt::format("layer_norm(s / \"{}\", {}, {})", name, m.name(0), axes)};

@@ -4,7 +4,7 @@
 #include "codegen/graph/rewrite.h"
 #include "dsl/fovea.h"
 #include "tools/fovea/fuzz/drawing.h"
-#include "tools/fovea/fuzz/lines.h"
+#include "tools/fovea/fuzz/lines/lines.h"
 
 namespace fovea::tool::fuzz {
 
@@ -64,24 +64,44 @@ Made make_positions(const Maker& m) {
 struct Function {
     const char* name;
     Tensor (*apply)(Tensor);
-    bool positive;  // its operand should be
+    enum class Of { any, positive, small } of = Of::any;  // what its operand should be
 };
 const std::vector<Function> kFunctions = {
-    {"exp", [](Tensor x) { return exp(x); }, false},
-    {"log", [](Tensor x) { return log(x); }, true},
-    {"exp2", [](Tensor x) { return exp2(x); }, false},
-    {"log2", [](Tensor x) { return log2(x); }, true},
-    {"sqrt", [](Tensor x) { return sqrt(x); }, true},
-    {"rsqrt", [](Tensor x) { return rsqrt(x); }, true},
-    {"tanh", [](Tensor x) { return tanh(x); }, false},
-    {"sigmoid", [](Tensor x) { return sigmoid(x); }, false},
-    {"relu", [](Tensor x) { return relu(x); }, false},
-    {"erf", [](Tensor x) { return erf(x); }, false},
-    {"sin", [](Tensor x) { return sin(x); }, false},
-    {"cos", [](Tensor x) { return cos(x); }, false},
-    {"gelu", [](Tensor x) { return gelu(x); }, false},
-    {"-", [](Tensor x) { return -x; }, false},
-    {"stop_gradient", [](Tensor x) { return stop_gradient(x); }, false},
+    {"exp", [](Tensor x) { return exp(x); }},
+    {"log", [](Tensor x) { return log(x); }, Function::Of::positive},
+    {"exp2", [](Tensor x) { return exp2(x); }},
+    {"log2", [](Tensor x) { return log2(x); }, Function::Of::positive},
+    {"sqrt", [](Tensor x) { return sqrt(x); }, Function::Of::positive},
+    {"rsqrt", [](Tensor x) { return rsqrt(x); }, Function::Of::positive},
+    {"tanh", [](Tensor x) { return tanh(x); }},
+    {"sigmoid", [](Tensor x) { return sigmoid(x); }},
+    {"relu", [](Tensor x) { return relu(x); }},
+    {"erf", [](Tensor x) { return erf(x); }},
+    {"sin", [](Tensor x) { return sin(x); }},
+    {"cos", [](Tensor x) { return cos(x); }},
+    {"gelu", [](Tensor x) { return gelu(x); }},
+    {"gelu_tanh", [](Tensor x) { return gelu_tanh(x); }},
+    {"abs", [](Tensor x) { return abs(x); }},
+    {"sign", [](Tensor x) { return sign(x); }},
+    {"floor", [](Tensor x) { return floor(x); }},
+    {"ceil", [](Tensor x) { return ceil(x); }},
+    {"round", [](Tensor x) { return round(x); }},
+    {"trunc", [](Tensor x) { return trunc(x); }},
+    {"expm1", [](Tensor x) { return expm1(x); }},
+    {"log1p", [](Tensor x) { return log1p(x); }, Function::Of::positive},
+    {"square", [](Tensor x) { return square(x); }},
+    {"reciprocal", [](Tensor x) { return reciprocal(x); }, Function::Of::positive},
+    {"tan", [](Tensor x) { return tan(x); }, Function::Of::small},
+    {"atan", [](Tensor x) { return atan(x); }},
+    {"silu", [](Tensor x) { return silu(x); }},
+    {"softplus", [](Tensor x) { return softplus(x); }},
+    {"log_sigmoid", [](Tensor x) { return log_sigmoid(x); }},
+    {"mish", [](Tensor x) { return mish(x); }},
+    {"leaky_relu", [](Tensor x) { return leaky_relu(x); }},
+    {"elu", [](Tensor x) { return elu(x); }},
+    {"relu6", [](Tensor x) { return relu6(x); }},
+    {"-", [](Tensor x) { return -x; }},
+    {"stop_gradient", [](Tensor x) { return stop_gradient(x); }},
 };
 bool draw_function(Drawing& d, Line& line) {
     line.operands = {d.floats(0, 5)};
@@ -91,7 +111,9 @@ bool draw_function(Drawing& d, Line& line) {
 Made make_function(const Maker& m) {
     const Function& f = kFunctions[std::size_t(m.whole(0))];
     Tensor x = m.tensor(0);
-    if (!f.positive) return {f.apply(x), fmt::format("{}({})", f.name, m.name(0))};
+    if (f.of == Function::Of::any) return {f.apply(x), fmt::format("{}({})", f.name, m.name(0))};
+    if (f.of == Function::Of::small)
+        return {f.apply(tanh(x)), fmt::format("{}(tanh({}))", f.name, m.name(0))};
     Tensor square = x * x;
     return {f.apply(square + 0.25),
             fmt::format("{}({} * {} + 0.25)", f.name, m.name(0), m.name(0))};
@@ -112,6 +134,12 @@ const std::vector<Operator> kOperators = {
      [](Operand a, Operand b) { return where(a < b, a * 0.5, b); }},
     {"where(eq({0}, {1}), {1}, {0} - {1})",
      [](Operand a, Operand b) { return where(eq(a, b), b, a - b); }},
+    {"atan2({}, {})", [](Operand a, Operand b) { return atan2(a, b); }},
+    {"clamp({} * 1.0, -0.5, {})", [](Operand a, Operand b) { return clamp((a * 1.0), -0.5, b); }},
+    {"floor_divide({}, sigmoid({} * 1.0) + 0.5)",
+     [](Operand a, Operand b) { return floor_divide(a, sigmoid(b * 1.0) + 0.5); }},
+    {"{} % (sigmoid({} * 1.0) + 0.5)",
+     [](Operand a, Operand b) { return a % (sigmoid(b * 1.0) + 0.5); }},
     {"pow(sigmoid({0} * 1.0) + 0.1, {1})",
      [](Operand a, Operand b) { return pow(sigmoid(a * 1.0) + 0.1, b); }},
 };
@@ -172,7 +200,7 @@ Made make_cast(const Maker& m) {
 bool draw_whole(Drawing& d, Line& line) {
     const int x = d.pick([](const Tensor& t) { return t.dtype() == i32; });
     line.operands = {x >= 0 ? x : d.leaf(d.shape(d.below(3)), i32)};
-    line.whole = {d.below(6), 1 + d.below(5)};
+    line.whole = {d.below(10), 1 + d.below(5)};
     return true;
 }
 Made make_whole(const Maker& m) {
@@ -184,6 +212,13 @@ Made make_whole(const Maker& m) {
         case 1: return {x * n, fmt::format("{} * {}", name, n)};
         case 2: return {x / n, fmt::format("{} / {}", name, n)};
         case 3: return {cast(x, f32), fmt::format("cast({}, f32)", name)};
+        case 5: return {x % n, fmt::format("{} % {}", name, n)};
+        case 6: return {floor_divide(x, -n), fmt::format("floor_divide({}, {})", name, -n)};
+        case 7: {
+            Tensor size = abs(x);
+            return {remainder(x, size + n), fmt::format("remainder({0}, abs({0}) + {1})", name, n)};
+        }
+        case 8: return {sign(x), fmt::format("sign({})", name)};
         case 4:
             return {minimum(maximum(x, -n), n),
                     fmt::format("minimum(maximum({}, {}), {})", name, -n, n)};

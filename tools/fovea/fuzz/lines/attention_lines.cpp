@@ -3,7 +3,7 @@
 
 #include "dsl/fovea.h"
 #include "tools/fovea/fuzz/drawing.h"
-#include "tools/fovea/fuzz/lines.h"
+#include "tools/fovea/fuzz/lines/lines.h"
 
 namespace fovea::tool::fuzz {
 

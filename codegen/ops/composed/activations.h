@@ -1,0 +1,75 @@
+// Activations: PyTorch's functions of their names, with its defaults, and its gradients at kinks.
+#pragma once
+
+#include "codegen/ops/composed/composed.h"
+
+namespace fovea {
+
+/// x Φ(x), with the exact Φ (PyTorch's default).
+constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("gelu", x, l)) return poison_of({x});
+    const detail::At at{l};
+    Tensor phi = erf(at(x) * 0.70710678118654752, l);
+    return at(x) * 0.5 * (at(phi) + 1.0);
+}
+
+/// x Φ(x), with the Φ of GPT-2 and BERT's code: (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
+    const detail::At at{l};
+    Tensor inner = at(x) * (at(at(x) * x) * 0.044715 + 1.0) * 0.79788456080286536;
+    return at(x) * 0.5 * (at(tanh(inner, l)) + 1.0);
+}
+
+/// x σ(x), also called swish.
+constexpr Tensor silu(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("silu", x, l)) return poison_of({x});
+    return detail::At{l}(x)*sigmoid(x, l);
+}
+
+/// ln(1 + e^x).
+constexpr Tensor softplus(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("softplus", x, l)) return poison_of({x});
+    const detail::At at{l};
+    Tensor small = exp(at(abs(x, l)) * -1.0, l);
+    return maximum(at(x), 0.0) + at(log1p(small, l));
+}
+
+/// ln σ(x).
+constexpr Tensor log_sigmoid(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("log_sigmoid", x, l)) return poison_of({x});
+    const detail::At at{l};
+    Tensor small = exp(at(abs(x, l)) * -1.0, l);
+    return minimum(at(x), 0.0) - at(log1p(small, l));
+}
+
+/// x tanh(ln(1 + e^x)) (Misra 2019).
+constexpr Tensor mish(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("mish", x, l)) return poison_of({x});
+    return detail::At{l}(x)*tanh(softplus(x, l), l);
+}
+
+/// x, and `slope` x below 0.
+constexpr Tensor leaky_relu(Tensor x, double slope = 0.01, Location l = Location::here()) {
+    if (!detail::is_of_floats("leaky_relu", x, l)) return poison_of({x});
+    const detail::At at{l};
+    return where(at(x) > 0.0, at(x), at(at(x) * slope));
+}
+
+/// x, and `alpha` (e^x - 1) below 0 (Clevert, Unterthiner and Hochreiter 2016).
+constexpr Tensor elu(Tensor x, double alpha = 1, Location l = Location::here()) {
+    if (!detail::is_of_floats("elu", x, l)) return poison_of({x});
+    const detail::At at{l};
+    Tensor is_below = at(x) <= 0.0;
+    Tensor below = where(is_below, at(x), 0.0);  // elsewhere e^x could be infinite
+    return where(is_below, at(at(expm1(below, l)) * alpha), at(x));
+}
+
+/// min(max(0, x), 6).
+constexpr Tensor relu6(Tensor x, Location l = Location::here()) {
+    if (!detail::is_of_floats("relu6", x, l)) return poison_of({x});
+    const detail::At at{l};
+    return where(at(x) >= 6.0, 6.0, at(relu(x, l)));
+}
+
+}  // namespace fovea

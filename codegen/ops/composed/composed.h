@@ -1,0 +1,33 @@
+// For ops that are made of others.
+#pragma once
+
+#include "codegen/ops/elementwise.h"
+
+namespace fovea {
+
+namespace detail {
+
+/// Operands of an op that is written at `location`, for ops that are made of others.
+struct At {
+    Location location;
+
+    constexpr Operand operator()(auto value) const {
+        return Operand(value, location.file, location.line, location.function);
+    }
+};
+
+/// Whether x can be read and is of floats; what is wrong is said.
+constexpr bool is_of_floats(std::string_view op, Tensor x, Location location) {
+    if (!is_usable(op, location, {x})) return false;
+    if (is_float(x.dtype())) return true;
+    Text text;
+    text << op << " does not take " << name_of(x.dtype()) << " " << x.shape();
+    x.graph->write_origin(text, x.id);
+    text << ": expected f32 or bf16";
+    fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    return false;
+}
+
+}  // namespace detail
+
+}  // namespace fovea

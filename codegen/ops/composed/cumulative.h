@@ -1,0 +1,53 @@
+// Running sums and products along an axis, step by step.
+#pragma once
+
+#include "codegen/ops/composed/arrangement.h"
+#include "codegen/ops/reduction.h"
+#include "codegen/ops/scan.h"
+
+namespace fovea {
+
+namespace detail {
+
+/// What f(total, value) comes to along axis `axis`, which is the first of the result: at every
+/// position, and at the last.
+constexpr Step<Tensor, Tensor> accumulate(Elementwise f, double start, Tensor x, int axis,
+                                          Location location) {
+    Tensor steps = axis_first(x, axis < 0 ? axis + x.rank() : axis, false, location);
+    Shape shape;
+    for (int i = 1; i < steps.rank(); ++i) shape.push(steps.shape()[i]);
+    Tensor initial = full(*x.graph, shape, start, x.dtype(), location);
+    const auto step = [&](Tensor value, Tensor total) {
+        const At at{location};
+        Tensor next = binary(f, at(total), at(value));
+        return Step<Tensor, Tensor>{next, next};
+    };
+    return scan(steps, initial, step, {}, location);
+}
+constexpr Tensor cumulative(std::string_view name, Elementwise f, double start, Tensor x, int axis,
+                            Location location) {
+    if (!has_float_axis(name, x, axis, location)) return poison_of({x});
+    Tensor totals = accumulate(f, start, x, axis, location).value;
+    return axis_first(totals, axis < 0 ? axis + x.rank() : axis, true, location);
+}
+
+}  // namespace detail
+
+/// At every position of axis `axis`, the sum up to there.
+constexpr Tensor cumsum(Tensor x, int axis, Location location = Location::here()) {
+    return detail::cumulative("cumsum", Elementwise::add, 0, x, axis, location);
+}
+/// At every position of axis `axis`, the product up to there.
+constexpr Tensor cumprod(Tensor x, int axis, Location location = Location::here()) {
+    return detail::cumulative("cumprod", Elementwise::mul, 1, x, axis, location);
+}
+/// The product over one axis.
+constexpr Tensor prod(Tensor x, int axis, bool keepdim = false,
+                      Location location = Location::here()) {
+    if (!detail::has_float_axis("prod", x, axis, location)) return poison_of({x});
+    Tensor product = detail::accumulate(Elementwise::mul, 1, x, axis, location).state;
+    if (product.is_poison() || !keepdim) return product;
+    return unsqueeze(product, axis < 0 ? axis + x.rank() : axis, location);
+}
+
+}  // namespace fovea

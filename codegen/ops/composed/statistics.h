@@ -1,0 +1,98 @@
+// What rows come to, made of sums and maxima: smallest values, positions, logarithms of sums,
+// variances.
+#pragma once
+
+#include "codegen/ops/composed/composed.h"
+#include "codegen/ops/reduction.h"
+
+namespace fovea {
+
+/// The smallest value along one axis (PyTorch's amin).
+constexpr Tensor amin(Tensor x, int axis, bool keepdim = false,
+                      Location location = Location::here()) {
+    if (!detail::has_float_axis("amin", x, axis, location)) return poison_of({x});
+    Tensor largest = amax(unary(Elementwise::neg, x, location), axis, keepdim, location);
+    return unary(Elementwise::neg, largest, location);
+}
+
+/// Whether any of the booleans along one axis is true; false of none.
+constexpr Tensor any(Tensor x, int axis, bool keepdim = false,
+                     Location location = Location::here()) {
+    if (!detail::has_boolean_axis("any", x, axis, location)) return poison_of({x});
+    const detail::At at{location};
+    return at(amax(cast(x, f32, location), axis, keepdim, location)) > 0.0;
+}
+/// Whether all of the booleans along one axis are true; true of none.
+constexpr Tensor all(Tensor x, int axis, bool keepdim = false,
+                     Location location = Location::here()) {
+    if (!detail::has_boolean_axis("all", x, axis, location)) return poison_of({x});
+    return logical_not(any(logical_not(x, location), axis, keepdim, location), location);
+}
+
+/// The position of the largest value along one axis, i32; the first of several, and of NaN where
+/// there is one. Axes have at most 2^24 positions.
+constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
+                        Location location = Location::here()) {
+    if (!detail::has_float_axis("argmax", x, axis, location)) return poison_of({x});
+    const detail::At at{location};
+    const int i = axis < 0 ? axis + x.rank() : axis;
+    Shape along;
+    for (int k = 0; k < x.rank(); ++k) along.push(k == i ? x.shape()[k] : Dim(1));
+    Tensor position = cast(iota(*x.graph, along, i, location), f32, location);
+    Tensor number = eq(at(x), at(x));
+    Tensor is_largest = logical_or(at(eq(at(x), at(amax(x, i, true, location)))),
+                                   at(logical_not(number, location)));
+    Tensor before = where(is_largest, at(unary(Elementwise::neg, position, location)),
+                          at(-std::numeric_limits<double>::infinity()));
+    Tensor first = amax(before, i, keepdim, location);
+    return cast(unary(Elementwise::neg, first, location), i32, location);
+}
+/// The position of the smallest value along one axis, as `argmax`.
+constexpr Tensor argmin(Tensor x, int axis, bool keepdim = false,
+                        Location location = Location::here()) {
+    if (!detail::has_float_axis("argmin", x, axis, location)) return poison_of({x});
+    return argmax(unary(Elementwise::neg, x, location), axis, keepdim, location);
+}
+
+namespace detail {
+
+/// ln Σ e^x over one axis, which stays with size 1. The largest value is taken out first, unless it
+/// is infinite.
+constexpr Tensor kept_logsumexp(Tensor x, int axis, Location location) {
+    const At at{location};
+    Tensor largest = stop_gradient(amax(x, axis, true, location), location);
+    Tensor is_finite = at(abs(largest, location)) < std::numeric_limits<double>::infinity();
+    Tensor shift = where(is_finite, at(largest), 0.0);
+    Tensor total = sum(exp(at(x) - shift, location), axis, true, location);
+    return at(log(total, location)) + shift;
+}
+
+}  // namespace detail
+
+/// ln Σ e^x over one axis.
+constexpr Tensor logsumexp(Tensor x, int axis, bool keepdim = false,
+                           Location location = Location::here()) {
+    if (!detail::has_float_axis("logsumexp", x, axis, location)) return poison_of({x});
+    Tensor kept = detail::kept_logsumexp(x, axis, location);
+    return keepdim ? kept : squeeze(kept, axis, location);
+}
+/// x - ln Σ e^x over one axis: the logarithm of softmax.
+constexpr Tensor log_softmax(Tensor x, int axis = -1, Location location = Location::here()) {
+    if (!detail::has_float_axis("log_softmax", x, axis, location)) return poison_of({x});
+    return detail::At{location}(x)-detail::kept_logsumexp(x, axis, location);
+}
+
+/// Σ (x - mean)² / (n - correction) over one axis of n (PyTorch's var): a correction of 1 for
+/// samples, of 0 for the whole.
+constexpr Tensor variance(Tensor x, int axis, int correction = 1, bool keepdim = false,
+                          Location location = Location::here()) {
+    if (!detail::has_float_axis("variance", x, axis, location)) return poison_of({x});
+    const detail::At at{location};
+    Tensor rest = at(x) - mean(x, axis, true, location);
+    Tensor total = sum(at(rest) * rest, axis, keepdim, location);
+    const Operand size = at(x.dim(axis));
+    Tensor count = at(detail::lifted(*x.graph, size, x.dtype())) - double(correction);
+    return at(total) / maximum(at(count), 0.0);
+}
+
+}  // namespace fovea
