@@ -84,3 +84,12 @@ TEST_CASE("whole parts do not move, however many steps they take") {
         graph_of([](Tensor x) { return x + cast(cast(x * 1e9, i32), f32) * 1e-9; });
     CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind == Slope::Kind::same);
 }
+
+TEST_CASE("what goes up and down within every long step tells nothing") {
+    const Graph function = graph_of([](Tensor x) { return cos(x * 3e7); });
+    const Graph wrong = graph_of([](Tensor x) { return cos(x * 3e7) * 1.01; });
+    CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind != Slope::Kind::other);
+    CHECK(slope_of(program_of(function, wrong), {0.3, -1.2, 2}).kind != Slope::Kind::same);
+    const Graph both = graph_of([](Tensor x) { return cos(x * 3e7) + x * 3e8; });
+    CHECK(slope_of(program_of(both, both), {0.3, -1.2, 2}).kind != Slope::Kind::other);
+}
