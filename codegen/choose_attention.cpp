@@ -47,7 +47,7 @@ AttentionChoice choose_attention(const Graph& graph, int id, const ScoreFunction
                            .query = graph[node.inputs[0]].shape,
                            .key = graph[node.inputs[1]].shape,
                            .value = graph[node.inputs[2]].shape,
-                           .work = {.causal = attributes.causal,
+                           .work = {.window = attributes.window,
                                     .dropout = attributes.dropout > 0,
                                     .gradient = gradient,
                                     .score = fuse::pair_work(function.forward),

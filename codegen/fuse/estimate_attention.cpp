@@ -34,11 +34,13 @@ double in_lanes(std::int64_t count) { return count <= 8 ? 8 : in_whole_vectors(c
 
 /// The share of pairs that the tiles of one kernel visit.
 double visited(const AttentionWork& work, std::int64_t tile) {
-    if (!work.causal) return 1;
+    if (!work.window.is_limited()) return 1;
     double pairs = 0;
     for (std::int64_t from = 0; from < work.queries; from += tile) {
         const std::int64_t rows = std::min(tile, work.queries - from);
-        pairs += double(rows) * double(std::min(work.keys, from + tile));
+        const std::int64_t end = std::min(work.keys, from + tile + work.window.after);
+        const std::int64_t first = std::max<std::int64_t>(0, from - work.window.before);
+        pairs += double(rows) * double(std::max<std::int64_t>(0, end - first / tile * tile));
     }
     return pairs / (double(work.queries) * double(work.keys));
 }

@@ -23,7 +23,8 @@ PairWork pair_work(const Graph& function);
 /// An attention whose sizes are known.
 struct AttentionWork {
     std::int64_t batch = 1, heads = 1, queries = 1, keys = 1, width = 1, value_width = 1;
-    bool causal = false, dropout = false;
+    KeyWindow window{};
+    bool dropout = false;
     bool gradient = false;  // the backward pass is run too
     PairWork score{}, score_gradient{};
 };

@@ -56,11 +56,30 @@ struct RearrangeAxes {
 struct ScoreFunction;
 struct ScanFunction;
 
+/// The keys that a query sees by their positions: from `before` in front of its own to `after`
+/// behind it.
+struct KeyWindow {
+    static constexpr std::int64_t kUnlimited = std::int64_t(1) << 30;
+
+    std::int64_t before = kUnlimited, after = kUnlimited;
+
+    constexpr bool ends_before() const { return before < kUnlimited; }
+    constexpr bool ends_after() const { return after < kUnlimited; }
+    constexpr bool is_limited() const { return ends_before() || ends_after(); }
+    constexpr bool operator==(const KeyWindow&) const = default;
+    /// What both leave.
+    friend constexpr KeyWindow operator&(const KeyWindow& a, const KeyWindow& b) {
+        return {a.before < b.before ? a.before : b.before, a.after < b.after ? a.after : b.after};
+    }
+};
+/// Up to its own position.
+inline constexpr KeyWindow kCausal{.after = 0};
+
 /// What attention adds: the score region and the mask.
 struct AttentionAttributes {
     int score = 0;   // node of the region that is the score of a pair
     int region = 0;  // its number
-    bool causal = false;
+    KeyWindow window{};
     bool has_lens = false, has_allowed = false;  // inputs 3 and 4
     double dropout = 0;
     int site = 0;    // of its dropout

@@ -35,7 +35,7 @@ bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, c
         case Attribute::rearrange: return same_axes(graph_a.rearranges[i], graph_b.rearranges[k]);
         case Attribute::attention: {
             const AttentionAttributes &x = graph_a.attentions[i], &y = graph_b.attentions[k];
-            return x.causal == y.causal && x.has_lens == y.has_lens &&
+            return x.window == y.window && x.has_lens == y.has_lens &&
                    x.has_allowed == y.has_allowed;
         }
         default: return false;

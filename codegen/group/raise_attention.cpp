@@ -241,7 +241,7 @@ Tensor raised(Rewrite& rewrite, int id, const FoundAttention& found) {
             int from = softmax.inputs[std::size_t(i)];
             return from >= 0 ? rewrite.mapped(from) : Tensor();
         };
-        mask = {.is_causal = graph.attentions[std::size_t(softmax.attribute)].causal,
+        mask = {.window = graph.attentions[std::size_t(softmax.attribute)].window,
                 .lens = input(3),
                 .allowed = {},
                 .masked_rows = softmax.masked_rows};

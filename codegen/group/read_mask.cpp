@@ -21,6 +21,43 @@ bool is_position(const Graph& graph, int id, int axis, const Shape& scores) {
            node.shape[node.axis] == scores[axis];
 }
 
+/// So many times the position of the key, of the query, and a number.
+struct Positions {
+    std::int64_t key = 0, query = 0, number = 0;
+
+    friend Positions operator+(const Positions& a, const Positions& b) {
+        return {a.key + b.key, a.query + b.query, a.number + b.number};
+    }
+    friend Positions operator-(const Positions& a, const Positions& b) {
+        return {a.key - b.key, a.query - b.query, a.number - b.number};
+    }
+};
+
+/// What sums and differences of positions and numbers come to; nothing for anything else.
+std::optional<Positions> positions(const Graph& graph, int id, const Shape& scores) {
+    if (is_position(graph, id, scores.rank() - 1, scores)) return Positions{.key = 1};
+    if (is_position(graph, id, scores.rank() - 2, scores)) return Positions{.query = 1};
+    const Node& node = graph[behind_mask_broadcast(graph, id)];
+    if (node.dtype != i32) return {};
+    if (node.op == Op::constant) return Positions{.number = std::int64_t(node.value)};
+    const bool adds = node.op == Op::elementwise && node.function == Elementwise::add;
+    const bool subtracts = node.op == Op::elementwise && node.function == Elementwise::sub;
+    if (!adds && !subtracts) return {};
+    const std::optional<Positions> a = positions(graph, node.inputs[0], scores),
+                                   b = positions(graph, node.inputs[1], scores);
+    if (!a || !b) return {};
+    return adds ? *a + *b : *a - *b;
+}
+
+/// The keys for which `rest` is at least 0, or more than 0, where they are a window.
+std::optional<KeyWindow> window_of(const Positions& rest, bool more) {
+    const std::int64_t distance = rest.number - (more ? 1 : 0);
+    if (distance < 0 || distance >= KeyWindow::kUnlimited) return {};
+    if (rest.key == -1 && rest.query == 1) return KeyWindow{.after = distance};
+    if (rest.key == 1 && rest.query == -1) return KeyWindow{.before = distance};
+    return {};
+}
+
 /// A length for each sequence, or for each query of it, as [batch] or [batch, queries]; an empty
 /// Tensor for anything else.
 Tensor lengths(Tensor x, const Shape& scores) {
@@ -42,12 +79,15 @@ Mask read(Tensor keep, const Shape& scores) {
     const Node node = graph[id];
     if (node.op == Op::elementwise && node.function == Elementwise::logical_and)
         return read({&graph, node.inputs[0]}, scores) & read({&graph, node.inputs[1]}, scores);
-    bool compares =
-        node.op == Op::elementwise && is_position(graph, node.inputs[0], rank - 1, scores);
-    if (compares && node.function == Elementwise::le &&
-        is_position(graph, node.inputs[1], rank - 2, scores))
-        return causal;
-    if (compares && node.function == Elementwise::lt)
+    const bool less = node.op == Op::elementwise && node.function == Elementwise::lt;
+    const bool at_most = node.op == Op::elementwise && node.function == Elementwise::le;
+    if (!less && !at_most) return allowed(keep);
+    const std::optional<Positions> smaller = positions(graph, node.inputs[0], scores),
+                                   larger = positions(graph, node.inputs[1], scores);
+    if (smaller && larger)
+        if (std::optional<KeyWindow> seen = window_of(*larger - *smaller, less))
+            return {.window = *seen, .lens = {}, .allowed = {}};
+    if (less && is_position(graph, node.inputs[0], rank - 1, scores))
         if (Tensor lens = lengths({&graph, behind_mask_broadcast(graph, node.inputs[1])}, scores))
             return padding(lens);
     return allowed(keep);

@@ -6,7 +6,7 @@
 namespace fovea {
 
 /// The mask that `keep`, a boolean that broadcasts to scores [batch, (heads,) queries, keys], says:
-/// comparisons of positions become `causal` and `padding`, what else there is stays a tensor.
+/// comparisons of positions become a window and lengths, what else there is stays a tensor.
 Mask read_mask(Tensor keep, const Shape& scores);
 
 }  // namespace fovea

@@ -156,6 +156,50 @@ Id AttentionTiles::lens() {
                            "length");
 }
 
+Id AttentionTiles::start_of_window() {
+    const KeyWindow& window = attributes_.window;
+    return window.ends_before() ? builder().named(behind_start(q, window.before), "first_key") : -1;
+}
+
+Id AttentionTiles::end_of_window() {
+    const KeyWindow& window = attributes_.window;
+    return window.ends_after() ? behind(q, window.after) : -1;
+}
+
+Id AttentionTiles::first_query() {
+    const KeyWindow& window = attributes_.window;
+    return window.ends_after() ? builder().named(behind_start(k, window.after), "first_query") : -1;
+}
+
+Id AttentionTiles::end_of_queries() {
+    const KeyWindow& window = attributes_.window;
+    return window.ends_before() ? behind(k, window.before) : -1;
+}
+
+Id AttentionTiles::behind_start(AxisId axis, std::int64_t distance) {
+    const Id at = builder().index(axis);
+    if (distance == 0) return at;
+    const Id start = builder().sub(at, builder().constant(double(distance), i32));
+    return builder().map(Elementwise::maximum, {start, builder().constant(0, i32)});
+}
+
+Id AttentionTiles::behind(AxisId axis, std::int64_t distance) {
+    const Id at = builder().index(axis);
+    return builder().add(at, builder().constant(double(distance + 1), i32));
+}
+
+bool AttentionTiles::may_pass_keys() const {
+    const Dim queries = graph_[input(AttentionInput::query)].shape[-2].without_label();
+    const Dim all = graph_[input(AttentionInput::key)].shape[-2].without_label();
+    return attributes_.window.ends_before() && (has_lens() || !(queries == all));
+}
+
+Id AttentionTiles::sees_none_of(Id length) {
+    Id limit = keys();
+    if (length >= 0) limit = builder().map(Elementwise::minimum, {length, limit});
+    return builder().le(limit, start_of_window());
+}
+
 Id AttentionTiles::allowed() {
     int id = input(AttentionInput::allowed);
     const Shape& shape = graph_[id].shape;

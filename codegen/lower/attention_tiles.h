@@ -64,12 +64,26 @@ class AttentionTiles {
     bool uniform() const { return node_.masked_rows == MaskedRows::uniform; }
     /// valid_lens at this sequence {} or query {q}.
     kernel::Id lens();
+    /// The first key that a query sees by its position, and the one behind the last {q}; -1: the
+    /// window has no end there.
+    kernel::Id start_of_window();
+    kernel::Id end_of_window();
+    /// The first query that sees a key by its position, and the one behind the last {k}.
+    kernel::Id first_query();
+    kernel::Id end_of_queries();
+    /// Whether the window of a late query may lie behind all keys, so that it sees none.
+    bool may_pass_keys() const;
+    /// Whether the window of a query starts behind the keys, or behind `length` of them (-1: all).
+    kernel::Id sees_none_of(kernel::Id length);
     /// The boolean tensor {q, k}.
     kernel::Id allowed();
     /// How many keys there are.
     kernel::Id keys(DType dtype = i32);
 
   private:
+    /// The position along `axis` less a distance, at least 0; and that behind one so far away.
+    kernel::Id behind_start(kernel::AxisId axis, std::int64_t distance);
+    kernel::Id behind(kernel::AxisId axis, std::int64_t distance);
     /// An access that moves along every one of `axes`: those of size 1 have no stride in a layout.
     kernel::Access access(int id, const std::vector<kernel::AxisId>& axes, bool written);
     int input(AttentionInput which) const { return node_.inputs[std::size_t(int(which))]; }

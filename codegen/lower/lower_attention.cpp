@@ -36,39 +36,40 @@ class Forward {
                               it_.named(it_.fill(0, {tiles_.q}), "total"),
                               it_.named(it_.fill(0, {tiles_.q, tiles_.e}), "output")};
         std::vector<Id> last =
-            it_.tiles(tiles_.k, {-1, upper_}, state,
+            it_.tiles(tiles_.k, {lower_, upper_}, state,
                       [&](const std::vector<Id>& carried) { return key_tile(carried); });
         store(last[0], last[1], last[2]);
     }
 
-    /// The keys that a row sees: `upper_`, and `live_`, 0 for a row that sees none, whose weights
-    /// are then those of equal scores.
+    /// The keys that a row sees, from `lower_` to `upper_`, and `live_`: 0 where it sees none, and
+    /// its weights are then equal.
     void find_bounds() {
-        if (tiles_.attributes().causal) {
-            const Id q = it_.index(tiles_.q), one = it_.constant(1, i32);
-            upper_ = it_.add(q, one);
-        }
+        upper_ = tiles_.end_of_window();
+        lower_ = tiles_.start_of_window();
         if (tiles_.has_lens()) {
             Id length = tiles_.lens();
             upper_ = upper_ < 0 ? length : it_.map(Elementwise::minimum, {upper_, length});
             if (tiles_.uniform()) sees_none_ = it_.le(length, it_.constant(0, i32));
         }
+        if (tiles_.may_pass_keys() && tiles_.uniform())
+            sees_none_ = tiles_.sees_none_of(tiles_.has_lens() ? tiles_.lens() : -1);
         if (tiles_.has_allowed() && tiles_.uniform()) sees_none_ = sees_none_of_allowed();
         if (sees_none_ < 0) return;
         it_.named(sees_none_, "sees_none");
         if (upper_ >= 0) upper_ = it_.where(sees_none_, tiles_.keys(), upper_);
+        if (lower_ >= 0) lower_ = it_.where(sees_none_, it_.constant(0, i32), lower_);
         const Id zero = it_.constant(0), one = it_.constant(1);
         live_ = it_.named(it_.where(sees_none_, zero, one), "live");
     }
 
     Id sees_none_of_allowed() {
         std::vector<Id> seen =
-            it_.tiles(tiles_.k, {-1, upper_}, {it_.named(it_.fill(0, {tiles_.q}), "seen")},
+            it_.tiles(tiles_.k, {lower_, upper_}, {it_.named(it_.fill(0, {tiles_.q}), "seen")},
                       [&](const std::vector<Id>& carried) {
                           const Id keep = tiles_.allowed();
                           const Id zero = it_.constant(0);
                           Id one = it_.where(keep, it_.constant(1), zero);
-                          if (upper_ >= 0) one = it_.where(it_.valid(tiles_.k), one, zero);
+                          if (has_bounds()) one = it_.where(it_.valid(tiles_.k), one, zero);
                           const Id any = it_.max(one, {tiles_.k});
                           return std::vector<Id>{it_.map(Elementwise::maximum, {carried[0], any})};
                       });
@@ -100,14 +101,15 @@ class Forward {
             if (sees_none_ >= 0) keep = it_.map(Elementwise::logical_or, {keep, sees_none_});
             scores = it_.where(keep, scores, it_.constant(kHidden));
         }
-        if (upper_ >= 0) {
+        if (has_bounds()) {
             const Id valid = it_.valid(tiles_.k);
             scores = it_.where(valid, scores, it_.constant(kHidden));
         }
         return it_.named(scores, "seen_scores");
     }
 
-    bool has_mask() const { return upper_ >= 0 || tiles_.has_allowed(); }
+    bool has_bounds() const { return lower_ >= 0 || upper_ >= 0; }
+    bool has_mask() const { return has_bounds() || tiles_.has_allowed(); }
 
     /// A row that sees keys, and all their scores -infinity, is NaN; without a mask the division
     /// by 0 says so.
@@ -134,7 +136,7 @@ class Forward {
 
     AttentionTiles tiles_;
     Builder& it_;
-    Id upper_ = -1, sees_none_ = -1, live_ = -1;
+    Id lower_ = -1, upper_ = -1, sees_none_ = -1, live_ = -1;
 };
 
 }  // namespace

@@ -154,7 +154,7 @@ class Backward {
         find_bounds_of_keys();
         const Id zero = it_.named(it_.fill(0, {tiles_.q, tiles_.d}), "query_gradient");
         const std::vector<Id> last =
-            it_.tiles(tiles_.k, {-1, upper_}, {zero}, [&](const std::vector<Id>& carried) {
+            it_.tiles(tiles_.k, {lower_, upper_}, {zero}, [&](const std::vector<Id>& carried) {
                 load_keys();
                 find_weights();
                 PairTiles pairs = tiles_.pairs(tiles_.function().gradient);
@@ -178,36 +178,37 @@ class Backward {
 
     /// Whether each pair says by itself that it counts, since what rows see differs.
     bool masks_by_row() const {
-        return (tiles_.lens_by_query() || tiles_.has_allowed()) && tiles_.uniform();
+        return (tiles_.lens_by_query() || tiles_.has_allowed() || tiles_.may_pass_keys()) &&
+               tiles_.uniform();
     }
 
-    /// The keys that a query sees: those up to itself where the mask is causal, none past the
-    /// length; all of them where it sees none.
+    /// The keys that a query sees: those of its window, none past the length; all of them where it
+    /// sees none.
     void find_bounds_of_keys() {
         if (masks_by_row()) return;
-        if (tiles_.attributes().causal) {
-            const Id q = it_.index(tiles_.q), one = it_.constant(1, i32);
-            upper_ = it_.add(q, one);
-        }
+        lower_ = tiles_.start_of_window();
+        upper_ = tiles_.end_of_window();
         if (length_ >= 0)
             upper_ = upper_ < 0 ? length_ : it_.map(Elementwise::minimum, {upper_, length_});
-        if (upper_ >= 0 && none_ >= 0) upper_ = it_.where(none_, tiles_.keys(), upper_);
+        if (none_ < 0) return;
+        if (upper_ >= 0) upper_ = it_.where(none_, tiles_.keys(), upper_);
+        if (lower_ >= 0) lower_ = it_.where(none_, it_.constant(0, i32), lower_);
     }
 
-    /// The queries that see a key: from itself on where the mask is causal, none past the length.
-    /// Rows that see nothing see every key with weight 1 / keys.
+    /// The queries that see a key: those whose window it is in, none past the length. Rows that see
+    /// nothing see every key with weight 1 / keys.
     void find_bounds() {
         lower_ = upper_ = -1;
-        const bool by_row = masks_by_row();
-        if (tiles_.attributes().causal && !by_row) {
-            lower_ = it_.index(tiles_.k);
-            if (none_ >= 0) lower_ = it_.where(none_, it_.constant(0, i32), lower_);
-        }
-        if (length_ < 0 || by_row) return;
-        Id queries = it_.extent(graph_[tiles_.node().inputs[0]].shape[-2].without_label(), i32);
+        if (masks_by_row()) return;
+        lower_ = tiles_.first_query();
+        if (lower_ >= 0 && none_ >= 0) lower_ = it_.where(none_, it_.constant(0, i32), lower_);
+        upper_ = tiles_.end_of_queries();
+        if (length_ < 0) return;
+        if (upper_ < 0)
+            upper_ = it_.extent(graph_[tiles_.node().inputs[0]].shape[-2].without_label(), i32);
         Id sees = it_.lt(it_.index(tiles_.k), length_);
         if (none_ >= 0) sees = it_.map(Elementwise::logical_or, {sees, none_});
-        upper_ = it_.where(sees, queries, it_.constant(0, i32));
+        upper_ = it_.where(sees, upper_, it_.constant(0, i32));
     }
 
     /// Of a tile of queries and one of keys: the weights that dropout kept, and the gradient of
@@ -255,24 +256,25 @@ class Backward {
         auto also = [&](Id condition) {
             keep = keep < 0 ? condition : it_.map(Elementwise::logical_and, {keep, condition});
         };
-        if (tiles_.has_lens() &&
-            (tiles_.lens_by_query() || (tiles_.has_allowed() && tiles_.uniform()))) {
-            Id length = tiles_.lens_by_query() ? tiles_.lens() : length_;
+        const bool by_row = masks_by_row();
+        Id length = -1;
+        if (tiles_.has_lens() && (tiles_.lens_by_query() || by_row)) {
+            length = tiles_.lens_by_query() ? tiles_.lens() : length_;
             if (tiles_.uniform()) none = it_.le(length, it_.constant(0, i32));
             also(it_.lt(it_.index(tiles_.k), length));
         }
-
+        if (by_row && tiles_.may_pass_keys()) none = tiles_.sees_none_of(length);
         if (tiles_.has_allowed()) {
             also(tiles_.allowed());
-
             if (tiles_.uniform()) none = it_.le(it_.constant(kSeesNone), largest_);
         }
-        bool by_row = keep >= 0 && tiles_.uniform();
-        if (by_row && tiles_.attributes().causal) {
-            const Id k = it_.index(tiles_.k), q = it_.index(tiles_.q);
-            also(it_.le(k, q));
+        if (by_row) {
+            if (const Id end = tiles_.end_of_window(); end >= 0)
+                also(it_.lt(it_.index(tiles_.k), end));
+            if (const Id start = tiles_.start_of_window(); start >= 0)
+                also(it_.le(start, it_.index(tiles_.k)));
+            keep = it_.map(Elementwise::logical_or, {keep, none});
         }
-        if (by_row) keep = it_.map(Elementwise::logical_or, {keep, none});
         if (none >= 0) {
             const Id zero = it_.constant(0), one = it_.constant(1);
             live_ = it_.named(it_.where(none, zero, one), "live");

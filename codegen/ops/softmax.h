@@ -29,6 +29,9 @@ namespace detail {
 
 /// Checks a mask against scores [batch, ..., queries, keys]; writes what is wrong into `why`.
 constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
+    if (mask.window.before < 0 || mask.window.after < 0)
+        why << "a window goes from 0 or more keys before a query to 0 or more after it, not "
+            << mask.window.before << " and " << mask.window.after;
     if (mask.lens && !mask.lens.is_poison()) {
         const Shape& lens = mask.lens.shape();
         bool per_sequence = lens.rank() == 1 && fits(lens[0], scores[0]);
@@ -70,7 +73,7 @@ constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
         return fail(graph, location, graph.scope_of(scores.id), text);
     }
     graph.attentions.push_back(
-        {.causal = mask.is_causal, .has_lens = bool(mask.lens), .has_allowed = bool(mask.allowed)});
+        {.window = mask.window, .has_lens = bool(mask.lens), .has_allowed = bool(mask.allowed)});
     return make(graph, {.op = Op::masked_softmax,
                         .dtype = scores.dtype(),
                         .shape = scores.shape(),

@@ -41,7 +41,7 @@ Graph attention_model(const Hiding& hiding) {
     const Tensor q = s.input("q", {"batch", 1, "queries", kWidth});
     const Tensor k = s.input("k", {"batch", 1, "keys", kWidth});
     const Tensor v = s.input("v", {"batch", 1, "keys", kWidth});
-    Mask mask{.is_causal = hiding.causal};
+    Mask mask = hiding.causal ? causal : no_mask;
     if (hiding.lengths) mask.lens = s.input("lens", {"batch"}, i32);
     if (hiding.allowed)
         mask.allowed = s.input("allowed", {"batch", 1, "queries", "keys"}, DType::boolean);

@@ -89,8 +89,23 @@ TEST_CASE("conditions on positions are a mask") {
     for (const Node& node : graph.nodes)
         if (node.op == Op::attention) {
             const AttentionAttributes& mask = graph.attentions[std::size_t(node.attribute)];
-            CHECK(mask.causal);
+            CHECK(mask.window == kCausal);
             CHECK(mask.has_lens);
+            CHECK(!mask.has_allowed);
+        }
+}
+
+TEST_CASE("distances of positions are a window") {
+    Graph graph = raised([](Spelled& it) {
+        Tensor back = positions(it, 2) - positions(it, 3);
+        Tensor ahead = positions(it, 3) <= positions(it, 2) + 1;
+        Tensor scores = where(logical_and(back < 3, ahead), it.scores(), -1e6);
+        return einsum("b h q k, b h k e -> b h q e", softmax(scores), it.v);
+    });
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::attention) {
+            const AttentionAttributes& mask = graph.attentions[std::size_t(node.attribute)];
+            CHECK(mask.window == KeyWindow{2, 1});
             CHECK(!mask.has_allowed);
         }
 }

@@ -13,8 +13,10 @@ namespace {
 constexpr const char* kScores[] = {"dot_product",      "soft_cap", "alibi",    "alibi_by_head",
                                    "additive",         "banded",   "weighted", "bilinear",
                                    "squared_distance", "biased"};
-constexpr const char* kMasks[] = {"none",    "causal",      "lens",         "lens_by_query",
-                                  "allowed", "causal_lens", "lens_allowed", "causal_lens_by_query"};
+constexpr const char* kMasks[] = {
+    "none",    "causal",      "lens",           "lens_by_query",
+    "allowed", "causal_lens", "lens_allowed",   "causal_lens_by_query",
+    "window",  "window_lens", "window_allowed", "window_lens_by_query"};
 
 /// Draws one thing after the other.
 class Draw {
@@ -74,6 +76,7 @@ Mask mask_of(Scope s, const std::string& name, const Shape& scores) {
     Mask mask;
     bool by_query = name.find("by_query") != name.npos;
     if (name.find("causal") != name.npos) mask = mask & causal;
+    if (name.find("window") != name.npos) mask = mask & window(5, 2);
     if (name.find("lens") != name.npos)
         mask = mask &
                padding(s.input("lens", by_query ? Shape{"batch", "queries"} : Shape{"batch"}, i32));

@@ -29,8 +29,8 @@ double product(const PairAt& p) {
     return total;
 }
 
-/// softmax over the first `lens[b]` keys (not past the query, if causal) of the score, times v.
-Array expected(const Arrays& arrays, const Score& score, bool causal) {
+/// softmax over those of the first `lens[b]` keys that the window leaves of the score, times v.
+Array expected(const Arrays& arrays, const Score& score, const KeyWindow& window) {
     const double *q = arrays.at("q").values.data(), *k = arrays.at("k").values.data(),
                  *v = arrays.at("v").values.data();
     Array y{{kBatch, kHeads, kQueries, kValues}, {}};
@@ -38,7 +38,8 @@ Array expected(const Arrays& arrays, const Score& score, bool causal) {
         for (std::size_t i = 0; i < kQueries; ++i) {
             double length = arrays.at("lens").values[bh / kHeads], weights[kKeys]{}, total = 0;
             for (std::size_t j = 0; j < kKeys; ++j) {
-                if (double(j) >= length || (causal && j > i)) continue;
+                const auto ahead = std::int64_t(j) - std::int64_t(i);
+                if (double(j) >= length || ahead > window.after || -ahead > window.before) continue;
                 weights[j] = std::exp(score({q + (bh * kQueries + i) * kWidth,
                                              k + (bh * kKeys + j) * kWidth, bh % kHeads, i, j}));
                 total += weights[j];
@@ -76,13 +77,12 @@ struct Built {
 
 template <class F>
 void check_score(F&& score, const Score& known) {
-    for (bool is_causal : {false, true}) {
+    for (const Mask& positions : {no_mask, causal, window(1, 0), window(0, 2)}) {
         Built b;
-        Mask mask = padding(b.lens);
-        if (is_causal) mask = mask & causal;
+        const Mask mask = padding(b.lens) & positions;
         output("y", attention(b.q, b.k, b.v, [&](Pair p) { return score(b, p); }, mask));
         Score bound = [&](const PairAt& at) { return known(at); };
-        check_close(run(b.graph, b.arrays), expected(b.arrays, bound, is_causal));
+        check_close(run(b.graph, b.arrays), expected(b.arrays, bound, positions.window));
         check_gradients(b.graph, b.arrays);
     }
 }
@@ -203,10 +203,11 @@ TEST_CASE("the weights by themselves, of one head or all") {
     output("one", attention_weights(slice(b.q, 1, 2, 1), slice(b.k, 1, 2, 1), dot_product,
                                     padding(b.lens)));
     output("all", weights);
-    check_close(run(b.graph, b.arrays),
-                expected(
-                    b.arrays,
-                    [](const PairAt& p) { return product(p) / std::sqrt(double(kWidth)); }, false));
+    check_close(
+        run(b.graph, b.arrays),
+        expected(
+            b.arrays, [](const PairAt& p) { return product(p) / std::sqrt(double(kWidth)); },
+            KeyWindow{}));
     Array all = run(b.graph, b.arrays, "all"), one = run(b.graph, b.arrays, "one");
     constexpr std::size_t kOne = kQueries * kKeys;
     for (std::size_t i = 0; i < one.values.size(); ++i) {

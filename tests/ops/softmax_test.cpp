@@ -48,6 +48,7 @@ namespace {
 struct Case {
     bool causal, lens_of_queries, has_lens, has_allowed;
     MaskedRows rows;
+    bool window;
 };
 
 /// The weights by their definition; scores [batch, queries, keys].
@@ -61,6 +62,7 @@ Array expected_weights(const Array& scores, const Case& c, const Array& lens, co
             for (std::int64_t k = 0; k < keys; ++k) {
                 double length = lens.values[std::size_t(c.lens_of_queries ? b * queries + q : b)];
                 bool kept = (!c.has_lens || double(k) < length) && (!c.causal || k <= q) &&
+                            (!c.window || (k >= q && k <= q + 2)) &&
                             (!c.has_allowed || seen.values[std::size_t(q * keys + k)] != 0);
                 double& weight = weights.values[std::size_t(row + k)];
                 weight = kept ? std::exp(weight) : 0;
@@ -82,15 +84,20 @@ TEST_CASE("masked softmax: lengths, causality, booleans, rows masked whole") {
     const Extents shape{3, 2, 5};
     Arrays arrays{{"x", random_array(shape, 13, -3, 3)},
                   {"allowed", {{2, 5}, {1, 0, 1, 1, 0, 0, 0, 0, 0, 0}}}};
-    for (int bits = 0; bits < 32; ++bits) {
-        Case c{bool(bits & 1), bool(bits & 2), bool(bits & 4), bool(bits & 8),
-               bits & 16 ? MaskedRows::zero : MaskedRows::uniform};
+    for (int bits = 0; bits < 64; ++bits) {
+        Case c{bool(bits & 1),
+               bool(bits & 2),
+               bool(bits & 4),
+               bool(bits & 8),
+               bits & 16 ? MaskedRows::zero : MaskedRows::uniform,
+               bool(bits & 32)};
         arrays["lens"] =
             c.lens_of_queries ? Array{{3, 2}, {5, 0, 3, 1, 2, 4}} : Array{{3}, {0, 3, 5}};
         Graph graph;
         Tensor x = input(graph, "x", shape);
         Mask mask = no_mask.with(c.rows);
-        mask.is_causal = c.causal;
+        if (c.causal) mask = mask & causal;
+        if (c.window) mask = mask & window(0, 2);
         if (c.has_lens) mask.lens = input(graph, "lens", arrays["lens"].shape, i32);
         if (c.has_allowed) mask.allowed = input(graph, "allowed", {2, 5}, DType::boolean);
         output("y", masked_softmax(x, mask));

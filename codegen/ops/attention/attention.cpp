@@ -32,7 +32,7 @@ Tensor attention_expand(const Expansion& e) {
     Shape pairs = over.pairs();
     Tensor scores = broadcast(over.output({Role::score}), pairs);
     Mask mask = mask_of(e.source, e.node(), e.inputs[3], e.inputs[4]);
-    bool masked = mask.is_causal || mask.lens || mask.allowed;
+    bool masked = mask.window.is_limited() || mask.lens || mask.allowed;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
     if (!e.inputs[2]) return weights;
     if (attributes.dropout > 0)

@@ -126,7 +126,7 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
     if (v) shape[-1] = v.dim(-1);
     graph.attentions.push_back({.score = of_pair.id,
                                 .region = region,
-                                .causal = mask.is_causal,
+                                .window = mask.window,
                                 .has_lens = bool(mask.lens),
                                 .has_allowed = bool(mask.allowed),
                                 .dropout = options.dropout,

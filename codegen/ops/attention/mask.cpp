@@ -19,9 +19,15 @@ Tensor kept_keys(Graph& graph, const Shape& scores, const Mask& mask) {
                                             : place_axes(mask.lens, rank, {0, queries});
         also(positions(keys) < lens);
     }
-    if (mask.is_causal) {
+    if (mask.window.ends_after()) {
         Tensor key = positions(keys);
-        also(key <= positions(queries));
+        const double after = double(mask.window.after);
+        Tensor last = after == 0 ? positions(queries) : positions(queries) + after;
+        also(key <= last);
+    }
+    if (mask.window.ends_before()) {
+        Tensor first = positions(queries) - double(mask.window.before);
+        also(first <= positions(keys));
     }
     if (mask.allowed) also(mask.allowed);
     return kept;

@@ -6,9 +6,9 @@
 
 namespace fovea {
 
-/// `causal`, `padding(lens)`, `allowed(tensor)` and any `&` of them.
+/// `causal`, `window(before, after)`, `padding(lens)`, `allowed(tensor)` and any `&` of them.
 struct Mask {
-    bool is_causal = false;
+    KeyWindow window{};
     Tensor lens{};     // i32 [batch] or [batch, queries]: keys at and past it are hidden
     Tensor allowed{};  // bool, broadcast to [batch, (heads,) queries, keys]
     MaskedRows masked_rows = MaskedRows::uniform;
@@ -21,7 +21,7 @@ struct Mask {
         return copy;
     }
     friend constexpr Mask operator&(const Mask& a, const Mask& b) {
-        Mask both{.is_causal = a.is_causal || b.is_causal,
+        Mask both{.window = a.window & b.window,
                   .lens = a.lens ? a.lens : b.lens,
                   .allowed = a.allowed ? a.allowed : b.allowed,
                   .masked_rows = a.masked_rows == MaskedRows::zero ? a.masked_rows : b.masked_rows,
@@ -47,16 +47,27 @@ struct Mask {
 
 inline constexpr Mask no_mask{};
 /// Query i sees keys 0 to i.
-inline constexpr Mask causal{.is_causal = true, .lens = {}, .allowed = {}};
+inline constexpr Mask causal{.window = kCausal, .lens = {}, .allowed = {}};
+/// Query i sees keys i - before to i + after: `window(127, 0)` is causal, over 128 keys.
+constexpr Mask window(std::int64_t before, std::int64_t after,
+                      Location location = Location::here()) {
+    const auto limited = [](std::int64_t keys) {
+        return keys < KeyWindow::kUnlimited ? keys : KeyWindow::kUnlimited;
+    };
+    return {.window = {limited(before), limited(after)},
+            .lens = {},
+            .allowed = {},
+            .location = location};
+}
 /// Every query of sequence b sees the first lens[b] keys; or query q the first lens[b, q].
 constexpr Mask padding(Tensor lens, Location location = Location::here()) {
     if (!is_usable("padding", location, {lens})) lens = poison_of({lens});
-    return {.is_causal = false, .lens = lens, .allowed = {}, .location = location};
+    return {.window = {}, .lens = lens, .allowed = {}, .location = location};
 }
 /// Keys where the boolean tensor is true.
 constexpr Mask allowed(Tensor keys, Location location = Location::here()) {
     if (!is_usable("allowed", location, {keys})) keys = poison_of({keys});
-    return {.is_causal = false, .lens = {}, .allowed = keys, .location = location};
+    return {.window = {}, .lens = {}, .allowed = keys, .location = location};
 }
 
 /// Whether each key is seen, for scores [batch, ..., queries, keys]: a boolean that broadcasts to

@@ -7,16 +7,31 @@
 namespace fovea::ops {
 
 Mask mask_of(const Graph& graph, const Node& node, Tensor lens, Tensor allowed) {
-    return {.is_causal = graph.attentions[std::size_t(node.attribute)].causal,
+    return {.window = graph.attentions[std::size_t(node.attribute)].window,
             .lens = lens,
             .allowed = allowed,
             .masked_rows = node.masked_rows};
 }
 
+namespace {
+
+/// ` causal`, ` window=127,0`; `any` where it has no end.
+std::string window_text(const KeyWindow& window) {
+    if (!window.is_limited()) return "";
+    if (window == kCausal) return " causal";
+    const auto end = [](bool ends, std::int64_t keys) {
+        return ends ? std::to_string(keys) : std::string("any");
+    };
+    return fmt::format(" window={},{}", end(window.ends_before(), window.before),
+                       end(window.ends_after(), window.after));
+}
+
+}  // namespace
+
 std::string mask_text(const Graph& graph, const Node& node) {
     const AttentionAttributes& attributes = graph.attentions[std::size_t(node.attribute)];
     std::string text;
-    if (attributes.causal) text += " causal";
+    text += window_text(attributes.window);
     if (attributes.has_lens) text += " lens";
     if (attributes.has_allowed) text += " allowed";
     if (node.masked_rows == MaskedRows::zero) text += " masked_rows=zero";

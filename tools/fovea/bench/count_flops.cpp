@@ -24,12 +24,23 @@ double einsum_flops(const Graph& graph, const Node& node, const SampleDims& dims
     return 2 * count;
 }
 
+/// How many keys a query sees, on average.
+double visible_keys(const KeyWindow& window, std::int64_t queries, std::int64_t keys) {
+    double pairs = 0;
+    for (std::int64_t query = 0; query < queries; ++query) {
+        const std::int64_t end = std::min(keys, query + window.after + 1);
+        const std::int64_t first = std::max<std::int64_t>(0, query - window.before);
+        pairs += double(std::max<std::int64_t>(0, end - first));
+    }
+    return pairs / double(std::max<std::int64_t>(1, queries));
+}
+
 double attention_flops(const Graph& graph, const Node& node, const SampleDims& dims) {
     const AttentionAttributes& attributes = graph.attentions[std::size_t(node.attribute)];
     const Shape &q = graph[node.inputs[0]].shape, &k = graph[node.inputs[1]].shape;
     const auto queries = double(value_of(q[-2], dims)), keys = double(value_of(k[-2], dims));
-    // Query i sees i + 1 keys.
-    const double visible = attributes.causal ? (keys + 1) / 2 : keys;
+    const double visible =
+        visible_keys(attributes.window, std::int64_t(queries), std::int64_t(keys));
     const double heads = elements(q, dims) / queries / double(value_of(q[-1], dims));
     const auto width = double(value_of(q[-1], dims) + value_of(node.shape[-1], dims));
     return 2 * heads * queries * visible * width;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "codegen/reference/error_bounds.h"
@@ -35,7 +36,8 @@ void each_element(const std::vector<std::int64_t>& small, const std::vector<std:
 }
 
 /// Outputs with the bounds of their errors, which are equal where the same numbers come in: a sum
-/// of more terms that are 0 but for rounding has the same value, and another bound.
+/// of more terms that are 0 but for rounding has the same value, and another bound. Of what has
+/// none nothing is known.
 struct Outputs {
     Values values, bounds;
 };
@@ -96,7 +98,8 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
         };
         each_element(alone.values.at(tensor.name).shape, beside.values.at(tensor.name).shape,
                      [&](std::size_t i, std::size_t j) {
-                         if (same(alone.values, beside.values, i, j) &&
+                         if (std::isfinite(alone.bounds.at(tensor.name).values[i]) &&
+                             same(alone.values, beside.values, i, j) &&
                              same(alone.bounds, beside.bounds, i, j))
                              kept_.push_back({tensor.name, i, j});
                      });

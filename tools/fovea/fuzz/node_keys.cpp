@@ -115,7 +115,8 @@ void NodeKeys::add_attribute(Record& record, const Graph& graph, int id,
         case Attribute::rearrange: record.add(graph.rearranges[number]); break;
         case Attribute::attention: {
             const AttentionAttributes& attention = graph.attentions[number];
-            record.add(attention.causal);
+            record.add(attention.window.before);
+            record.add(attention.window.after);
             record.add(attention.has_lens);
             record.add(attention.has_allowed);
             record.add(attention.dropout);

@@ -49,7 +49,17 @@ Tensor score_of(int kind, Pair p, Tensor w) {
 }
 
 /// Bits of a mask.
-enum MaskPart { kCausal = 1, kLens = 2, kLensByQuery = 4, kBand = 8, kZero = 16 };
+enum MaskPart {
+    kCausal = 1,
+    kLens = 2,
+    kLensByQuery = 4,
+    kBand = 8,
+    kZero = 16,
+    kWindow = 32,  // its distances are the second byte and the third
+};
+
+/// How far a window goes: to its own position, a few keys, or about a tile.
+int draw_distance(Drawing& d) { return d.chance(0.3) ? 0 : d.below(d.chance(0.6) ? 6 : 80); }
 
 int draw_mask(Drawing& d) {
     int mask = 0;
@@ -57,6 +67,7 @@ int draw_mask(Drawing& d) {
     if (d.chance(0.5)) mask |= d.chance(0.7) ? kLens : kLensByQuery;
     if (d.chance(0.15)) mask |= kBand;
     if (d.chance(0.25)) mask |= kZero;
+    if (d.chance(0.25)) mask |= kWindow | draw_distance(d) << 8 | draw_distance(d) << 16;
     return mask;
 }
 void draw_lens(Drawing& d, Line& line, int mask, const Shape& scores) {
@@ -68,6 +79,11 @@ std::pair<Mask, std::string> mask_of(const Maker& m, int mask, int lens, const S
     Mask made = no_mask;
     std::string text = "no_mask";
     if (mask & kCausal) made = made & causal, text += " & causal";
+    if (mask & kWindow) {
+        const int before = mask >> 8 & 255, after = mask >> 16 & 255;
+        made = made & window(before, after);
+        text += fmt::format(" & window({}, {})", before, after);
+    }
     if (mask & (kLens | kLensByQuery)) {
         made = made & padding(m.tensor(lens));
         text += fmt::format(" & padding({})", m.name(lens));
