@@ -19,9 +19,9 @@ sanitized() { # the runtime's tests, with the sanitizers in themselves too
     build build-sanitize -DFOVEA_SANITIZE=ON && ctest --test-dir build-sanitize -R '^runtime$' \
         --output-on-failure
 }
-clang() { # all tests of a build by the other compiler
+clang() { # all tests, whole, of a build by the other compiler
     build build-clang -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_C_COMPILER=clang-19 \
-        && ctest --test-dir build-clang -j "$(nproc)" --output-on-failure
+        && FOVEA_WHOLE=1 ctest --test-dir build-clang -j "$(nproc)" --output-on-failure
 }
 readers() { # a minute each
     sh tests/readers/run.sh 60 || [ $? = 2 ]

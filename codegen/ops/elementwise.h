@@ -265,27 +265,34 @@ constexpr Tensor logical_not(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::logical_not, x, l);
 }
 /// |x|; of i32, too, where the smallest one stays as it is.
+template <class = void>
 constexpr Tensor abs(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::abs, x, l);
 }
 /// -1, 0 or 1; 0 of NaN.
+template <class = void>
 constexpr Tensor sign(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::sign, x, l);
 }
+template <class = void>
 constexpr Tensor floor(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::floor, x, l);
 }
+template <class = void>
 constexpr Tensor ceil(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::ceil, x, l);
 }
 /// The nearest whole number, the even one of two.
+template <class = void>
 constexpr Tensor round(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::round, x, l);
 }
 /// e^x - 1 and ln(1 + x), without loss where x is small.
+template <class = void>
 constexpr Tensor expm1(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::expm1, x, l);
 }
+template <class = void>
 constexpr Tensor log1p(Tensor x, Location l = Location::here()) {
     return unary(Elementwise::log1p, x, l);
 }

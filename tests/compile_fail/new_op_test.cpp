@@ -39,18 +39,20 @@ std::string text_of_file(const fs::path& path) {
 
 /// e^x - 1: a row, a builder and a gradient of one line, and the spellings.
 const std::vector<Edit> kElementwise = {
-    {"codegen/base/elementwise.h", "enum class Elementwise", "};", "    expm1,\n"},
+    {"codegen/base/elementwise.h", "enum class Elementwise", "};", "    exp_minus_one,\n"},
     {"codegen/base/elementwise.h", "kElementwise[] =", "};",
-     "    {Elementwise::expm1, \"expm1\", 1, false, Cost::many, Takes::floats, Works::floats,\n"
+     "    {Elementwise::exp_minus_one, \"exp_minus_one\", 1, false, Cost::many, Takes::floats, "
+     "Works::floats,\n"
      "     [](double x, double, double) { return std::expm1(x); }},\n"},
     {"codegen/ops/elementwise.h", "", "constexpr Tensor log(",
-     "constexpr Tensor expm1(Tensor x) { return unary(Elementwise::expm1, x); }\n"},
+     "constexpr Tensor exp_minus_one(Tensor x) { return unary(Elementwise::exp_minus_one, x); }\n"},
     {"codegen/ops/elementwise.cpp", "Tensor unary_gradient(",
-     "default:", "        case Elementwise::expm1: return dy * (y + 1.0);\n"},
+     "default:", "        case Elementwise::exp_minus_one: return dy * (y + 1.0);\n"},
     {"codegen/emit/cpp/expression.cpp", "kSpellings[] =", "};",
-     "    {Elementwise::expm1, Notation::call, Binding::primary, \"expm1\", \"expm1\", true},\n"},
+     "    {Elementwise::exp_minus_one, Notation::call, Binding::primary, \"exp_minus_one\", "
+     "\"exp_minus_one\", true},\n"},
     {"codegen/emit/nvptx/elementwise.cpp", "case Elementwise::exp:", "case Elementwise::log:",
-     "        case Elementwise::expm1: return ir.CreateFSub(f.exp(x[0]), f.number(1));\n"},
+     "        case Elementwise::exp_minus_one: return ir.CreateFSub(f.exp(x[0]), f.number(1));\n"},
 };
 
 /// x - log Σ e^x, in a family of its own.

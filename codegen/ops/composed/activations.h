@@ -6,6 +6,7 @@
 namespace fovea {
 
 /// x Φ(x), with the exact Φ (PyTorch's default).
+template <class = void>
 constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu", x, l)) return poison_of({x});
     const detail::At at{l};
@@ -14,6 +15,7 @@ constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
 }
 
 /// x Φ(x), with the Φ of GPT-2 and BERT's code: (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+template <class = void>
 constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
     const detail::At at{l};
@@ -22,12 +24,14 @@ constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
 }
 
 /// x σ(x), also called swish.
+template <class = void>
 constexpr Tensor silu(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("silu", x, l)) return poison_of({x});
     return detail::At{l}(x)*sigmoid(x, l);
 }
 
 /// ln(1 + e^x).
+template <class = void>
 constexpr Tensor softplus(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("softplus", x, l)) return poison_of({x});
     const detail::At at{l};
@@ -36,6 +40,7 @@ constexpr Tensor softplus(Tensor x, Location l = Location::here()) {
 }
 
 /// ln σ(x).
+template <class = void>
 constexpr Tensor log_sigmoid(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("log_sigmoid", x, l)) return poison_of({x});
     const detail::At at{l};
@@ -44,12 +49,14 @@ constexpr Tensor log_sigmoid(Tensor x, Location l = Location::here()) {
 }
 
 /// x tanh(ln(1 + e^x)) (Misra 2019).
+template <class = void>
 constexpr Tensor mish(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("mish", x, l)) return poison_of({x});
     return detail::At{l}(x)*tanh(softplus(x, l), l);
 }
 
 /// x, and `slope` x below 0.
+template <class = void>
 constexpr Tensor leaky_relu(Tensor x, double slope = 0.01, Location l = Location::here()) {
     if (!detail::is_of_floats("leaky_relu", x, l)) return poison_of({x});
     const detail::At at{l};
@@ -57,6 +64,7 @@ constexpr Tensor leaky_relu(Tensor x, double slope = 0.01, Location l = Location
 }
 
 /// x, and `alpha` (e^x - 1) below 0 (Clevert, Unterthiner and Hochreiter 2016).
+template <class = void>
 constexpr Tensor elu(Tensor x, double alpha = 1, Location l = Location::here()) {
     if (!detail::is_of_floats("elu", x, l)) return poison_of({x});
     const detail::At at{l};
@@ -66,6 +74,7 @@ constexpr Tensor elu(Tensor x, double alpha = 1, Location l = Location::here()) 
 }
 
 /// min(max(0, x), 6).
+template <class = void>
 constexpr Tensor relu6(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("relu6", x, l)) return poison_of({x});
     const detail::At at{l};

@@ -7,6 +7,7 @@ namespace fovea {
 
 /// x where it is from `low` to `high`, else the one that it is beyond; `high` where the two are the
 /// wrong way around. Only what is inside has a gradient.
+template <class = void>
 constexpr Tensor clamp(Tensor x, Operand low, Operand high, Location location = Location::here()) {
     if (!is_usable("clamp", location, {x})) return poison_of({x});
     low.location = high.location = location;
@@ -21,24 +22,29 @@ constexpr Tensor clamp(Tensor x, Operand low, Operand high, Location location = 
 }
 
 /// The whole part: towards 0.
+template <class = void>
 constexpr Tensor trunc(Tensor x, Location location = Location::here()) {
     if (!detail::is_of_floats("trunc", x, location)) return poison_of({x});
     const detail::At at{location};
     return where(at(x) < 0.0, at(ceil(x, location)), at(floor(x, location)));
 }
 
+template <class = void>
 constexpr Tensor square(Tensor x, Location location = Location::here()) {
     if (!is_usable("square", location, {x})) return poison_of({x});
     return detail::At{location}(x)*x;
 }
+template <class = void>
 constexpr Tensor reciprocal(Tensor x, Location location = Location::here()) {
     if (!detail::is_of_floats("reciprocal", x, location)) return poison_of({x});
     return detail::At{location}(1.0) / x;
 }
+template <class = void>
 constexpr Tensor tan(Tensor x, Location location = Location::here()) {
     if (!detail::is_of_floats("tan", x, location)) return poison_of({x});
     return detail::At{location}(sin(x, location)) / cos(x, location);
 }
+template <class = void>
 constexpr Tensor atan(Tensor x, Location location = Location::here()) {
     if (!detail::is_of_floats("atan", x, location)) return poison_of({x});
     return atan2(detail::At{location}(x), 1.0);
@@ -73,6 +79,7 @@ constexpr bool is_of_whole_numbers(const Operand& a, const Operand& b) {
 }  // namespace detail
 
 /// The largest whole number that a / b is not below, of i32 and of floats (PyTorch's, Python's //).
+template <class = void>
 constexpr Tensor floor_divide(Operand a, Operand b) {
     const detail::At at{a.location};
     b.location = a.location;
@@ -86,6 +93,7 @@ constexpr Tensor floor_divide(Operand a, Operand b) {
 }
 
 /// a - b ⌊a / b⌋, which has the sign of b, of i32 and of floats (PyTorch's, Python's %).
+template <class = void>
 constexpr Tensor remainder(Operand a, Operand b) {
     const detail::At at{a.location};
     b.location = a.location;

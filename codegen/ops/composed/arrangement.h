@@ -10,6 +10,7 @@
 namespace fovea {
 
 /// Tensors of one shape along a new axis `axis`.
+template <class = void>
 constexpr Tensor stack(std::initializer_list<Tensor> parts, int axis = 0,
                        Location location = Location::here()) {
     if (parts.size() == 0) detail::refuse_empty("stack", location);
@@ -117,16 +118,19 @@ constexpr Tensor repeated(std::string_view name, Tensor x, int axis, const Dim& 
 }  // namespace detail
 
 /// `count` copies of x one behind the other along axis `axis` (PyTorch's tile of one axis).
+template <class = void>
 constexpr Tensor tile(Tensor x, int axis, const Dim& count, Location location = Location::here()) {
     return detail::repeated("tile", x, axis, count, false, location);
 }
 /// Every position of axis `axis` `count` times.
+template <class = void>
 constexpr Tensor repeat_interleave(Tensor x, int axis, const Dim& count,
                                    Location location = Location::here()) {
     return detail::repeated("repeat_interleave", x, axis, count, true, location);
 }
 
 /// x with the positions of axis `axis` from the last to the first.
+template <class = void>
 constexpr Tensor flip(Tensor x, int axis, Location location = Location::here()) {
     if (!is_usable("flip", location, {x})) return poison_of({x});
     const int i = axis < 0 ? axis + x.rank() : axis;
@@ -160,15 +164,18 @@ constexpr Tensor triangle(std::string_view name, Tensor x, int diagonal, bool up
 
 /// The last two axes with zeros below (`triu`) or above (`tril`) the diagonal, or that one which is
 /// so many above it (below for negative ones).
+template <class = void>
 constexpr Tensor triu(Tensor x, int diagonal = 0, Location location = Location::here()) {
     return detail::triangle("triu", x, diagonal, true, location);
 }
+template <class = void>
 constexpr Tensor tril(Tensor x, int diagonal = 0, Location location = Location::here()) {
     return detail::triangle("tril", x, diagonal, false, location);
 }
 
 /// 1 at the position of the id and 0 elsewhere, along a new last axis of `classes`; zeros for ids
 /// that are none of them.
+template <class = void>
 constexpr Tensor one_hot(Tensor ids, const Dim& classes, DType type = f32,
                          Location location = Location::here()) {
     if (!is_usable("one_hot", location, {ids})) return poison_of({ids});

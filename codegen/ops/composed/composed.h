@@ -1,4 +1,6 @@
-// For ops that are made of others.
+// For ops that are made of others. These are templates, and so are other functions with common
+// names: where a model has a function of its own that takes the same arguments, a compiler prefers
+// that one.
 #pragma once
 
 #include "codegen/ops/elementwise.h"

@@ -34,14 +34,17 @@ constexpr Tensor cumulative(std::string_view name, Elementwise f, double start, 
 }  // namespace detail
 
 /// At every position of axis `axis`, the sum up to there.
+template <class = void>
 constexpr Tensor cumsum(Tensor x, int axis, Location location = Location::here()) {
     return detail::cumulative("cumsum", Elementwise::add, 0, x, axis, location);
 }
 /// At every position of axis `axis`, the product up to there.
+template <class = void>
 constexpr Tensor cumprod(Tensor x, int axis, Location location = Location::here()) {
     return detail::cumulative("cumprod", Elementwise::mul, 1, x, axis, location);
 }
 /// The product over one axis.
+template <class = void>
 constexpr Tensor prod(Tensor x, int axis, bool keepdim = false,
                       Location location = Location::here()) {
     if (!detail::has_float_axis("prod", x, axis, location)) return poison_of({x});

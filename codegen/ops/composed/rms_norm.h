@@ -22,6 +22,7 @@ constexpr Tensor mean_over(Tensor x, int axes, Location location) {
 
 /// x / sqrt(mean(x²) + eps) * weight over the axes of `weight`, which are x's last (Zhang and
 /// Sennrich 2019).
+template <class = void>
 constexpr Tensor rms_norm(Tensor x, Tensor weight, double eps = 1e-6,
                           Location location = Location::here()) {
     if (!is_usable("rms_norm", location, {x, weight})) return poison_of({x, weight});
@@ -45,6 +46,7 @@ constexpr Tensor rms_norm(Tensor x, Tensor weight, double eps = 1e-6,
 /// (x - mean) / sqrt(variance + eps) * weight + bias, mean and (biased) variance over all positions
 /// of a group: x [batch, channels, ...], `groups` groups of neighbouring channels; weight and bias
 /// [channels] (Wu and He 2018).
+template <class = void>
 constexpr Tensor group_norm(Tensor x, const Dim& groups, Tensor weight, Tensor bias,
                             double eps = 1e-5, Location location = Location::here()) {
     if (!is_usable("group_norm", location, {x, weight, bias})) return poison_of({x, weight, bias});

@@ -8,6 +8,7 @@
 namespace fovea {
 
 /// The smallest value along one axis (PyTorch's amin).
+template <class = void>
 constexpr Tensor amin(Tensor x, int axis, bool keepdim = false,
                       Location location = Location::here()) {
     if (!detail::has_float_axis("amin", x, axis, location)) return poison_of({x});
@@ -16,6 +17,7 @@ constexpr Tensor amin(Tensor x, int axis, bool keepdim = false,
 }
 
 /// Whether any of the booleans along one axis is true; false of none.
+template <class = void>
 constexpr Tensor any(Tensor x, int axis, bool keepdim = false,
                      Location location = Location::here()) {
     if (!detail::has_boolean_axis("any", x, axis, location)) return poison_of({x});
@@ -23,6 +25,7 @@ constexpr Tensor any(Tensor x, int axis, bool keepdim = false,
     return at(amax(cast(x, f32, location), axis, keepdim, location)) > 0.0;
 }
 /// Whether all of the booleans along one axis are true; true of none.
+template <class = void>
 constexpr Tensor all(Tensor x, int axis, bool keepdim = false,
                      Location location = Location::here()) {
     if (!detail::has_boolean_axis("all", x, axis, location)) return poison_of({x});
@@ -31,6 +34,7 @@ constexpr Tensor all(Tensor x, int axis, bool keepdim = false,
 
 /// The position of the largest value along one axis, i32; the first of several, and of NaN where
 /// there is one. Axes have at most 2^24 positions.
+template <class = void>
 constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
                         Location location = Location::here()) {
     if (!detail::has_float_axis("argmax", x, axis, location)) return poison_of({x});
@@ -48,6 +52,7 @@ constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
     return cast(unary(Elementwise::neg, first, location), i32, location);
 }
 /// The position of the smallest value along one axis, as `argmax`.
+template <class = void>
 constexpr Tensor argmin(Tensor x, int axis, bool keepdim = false,
                         Location location = Location::here()) {
     if (!detail::has_float_axis("argmin", x, axis, location)) return poison_of({x});
@@ -70,6 +75,7 @@ constexpr Tensor kept_logsumexp(Tensor x, int axis, Location location) {
 }  // namespace detail
 
 /// ln Σ e^x over one axis.
+template <class = void>
 constexpr Tensor logsumexp(Tensor x, int axis, bool keepdim = false,
                            Location location = Location::here()) {
     if (!detail::has_float_axis("logsumexp", x, axis, location)) return poison_of({x});
@@ -77,6 +83,7 @@ constexpr Tensor logsumexp(Tensor x, int axis, bool keepdim = false,
     return keepdim ? kept : squeeze(kept, axis, location);
 }
 /// x - ln Σ e^x over one axis: the logarithm of softmax.
+template <class = void>
 constexpr Tensor log_softmax(Tensor x, int axis = -1, Location location = Location::here()) {
     if (!detail::has_float_axis("log_softmax", x, axis, location)) return poison_of({x});
     return detail::At{location}(x)-detail::kept_logsumexp(x, axis, location);
@@ -84,6 +91,7 @@ constexpr Tensor log_softmax(Tensor x, int axis = -1, Location location = Locati
 
 /// Σ (x - mean)² / (n - correction) over one axis of n (PyTorch's var): a correction of 1 for
 /// samples, of 0 for the whole.
+template <class = void>
 constexpr Tensor variance(Tensor x, int axis, int correction = 1, bool keepdim = false,
                           Location location = Location::here()) {
     if (!detail::has_float_axis("variance", x, axis, location)) return poison_of({x});
