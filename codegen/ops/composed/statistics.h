@@ -61,8 +61,8 @@ constexpr Tensor argmin(Tensor x, int axis, bool keepdim = false,
 
 namespace detail {
 
-/// ln Σ e^x over one axis, which stays with size 1. The largest value is taken out first, unless it
-/// is infinite.
+/// ln Σ e^x over one axis, which stays with size 1. The largest value is taken out first, unless
+/// it is infinite.
 constexpr Tensor kept_logsumexp(Tensor x, int axis, Location location) {
     const At at{location};
     Tensor largest = stop_gradient(amax(x, axis, true, location), location);
