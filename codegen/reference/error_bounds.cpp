@@ -112,11 +112,10 @@ void add_to(Array& total, const Array& more, double times = 1) {
         if (more.values[i] != 0) total.values[i] += times * more.values[i];
 }
 
-/// The errors of values that are rounded to a format: what is close to the middle of two values
+/// The error of a value behind its rounding to a format: what is close to the middle of two values
 /// there may become either.
-void add_rounding(const NumberFormat& format, const Array& values, Array& errors) {
-    for (std::size_t i = 0; i < errors.values.size(); ++i)
-        errors.values[i] += format.spacing(std::abs(values.values[i]) + errors.values[i]);
+double with_rounding(const NumberFormat& format, double value, double error) {
+    return error + format.spacing(std::abs(value) + error);
 }
 
 /// How far the rounded value moves when the value moves by its error.
@@ -185,8 +184,10 @@ const Array& ErrorBounds::of(int id) {
         if (bounds_[std::size_t(top)]) continue;
         if (is_scan(reference_.graph(), top)) scan(top);
         else bounds_[std::size_t(top)] = evaluate(top);
-        if (reference_.rounds(top))
-            add_rounding(kBfloat16Format, reference_.value(top), *bounds_[std::size_t(top)]);
+        if (!reference_.rounds(top)) continue;
+        std::vector<double>& errors = bounds_[std::size_t(top)]->values;
+        for (std::size_t i = 0; i < errors.size(); ++i)
+            errors[i] = with_rounding(kBfloat16Format, reference_.value(top).values[i], errors[i]);
     }
     return *bounds_[std::size_t(id)];
 }
@@ -296,10 +297,9 @@ Array ErrorBounds::factor_bound(int id, int i) {
     if (!factors_) return result;
     const Array& value = operand_value(id, i);
     for (std::size_t k = 0; k < result.values.size(); ++k) {
-        const bool exact =
-            result.values[k] == 0 && factors_->nearest(value.values[k]) == value.values[k];
-        if (!exact)
-            result.values[k] += factors_->spacing(std::abs(value.values[k]) + result.values[k]);
+        double& error = result.values[k];
+        const bool exact = error == 0 && factors_->nearest(value.values[k]) == value.values[k];
+        if (!exact) error = with_rounding(*factors_, value.values[k], error);
     }
     return result;
 }

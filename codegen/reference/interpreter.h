@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/graph/op_def.h"
-#include "codegen/reference/number_format.h"
+#include "codegen/reference/rounded_to.h"
 
 namespace fovea {
 

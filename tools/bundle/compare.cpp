@@ -39,7 +39,7 @@ double relative_error(std::span<const double> a, std::span<const double> b, doub
     for (double value : b)
         if (std::abs(value) < kMasked) scale = std::max(scale, std::abs(value));
     for (std::size_t i = 0; i < b.size(); ++i) {
-        if (a[i] == b[i]) continue;
+        if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
         const double difference = std::abs(a[i] - b[i]), own = std::abs(b[i]);
         if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
         error = std::max(error, difference / std::max(scale, own < kMasked ? 0 : own));

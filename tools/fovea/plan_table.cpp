@@ -16,7 +16,7 @@ namespace fovea::tool {
 
 namespace {
 
-constexpr const char* kRoles[] = {"parameter", "input", "output", "buffer", "prepared"};
+constexpr const char* kRoles[] = {"parameter", "input", "output", "buffer", "prepared", "none"};
 
 int bytes_of_element(DType type) {
     return type == DType::bf16 ? 2 : type == DType::boolean ? 1 : 4;
@@ -45,6 +45,7 @@ std::string bytes_formula(const plan::Tensor& tensor) {
 }
 
 std::size_t bytes_at(const plan::Tensor& tensor, const SampleDims& dims) {
+    if (tensor.role == plan::Role::none) return 0;
     std::int64_t bytes = bytes_of_element(tensor.dtype);
     for (const Dim& dim : tensor.shape)
         if (__builtin_mul_overflow(bytes, value_of(dim, dims), &bytes))

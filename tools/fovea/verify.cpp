@@ -136,10 +136,11 @@ int verify_command(const std::vector<std::string>& arguments) {
     add_settings_option(options);
     Arguments given(
         {"verify", "MODEL…",
-         "Checks every kernel against the float64 reference, and every gradient against\n"
-         "finite differences, at several sizes. Built-in models are taken small unless\n"
-         "--set says otherwise (dtype apart). On PTX both are checked, float32 and bfloat16,\n"
-         "unless --set dtype=f32|tf32|bf16 says which. Exit status 1 when a check misses.",
+         "Checks every kernel against the float64 reference, the graph that kernels are\n"
+         "made of against the model's own, and every gradient against finite differences,\n"
+         "at several sizes. Built-in models are taken small unless --set says otherwise\n"
+         "(dtype apart). On PTX both are checked, float32 and bfloat16, unless\n"
+         "--set dtype=f32|tf32|bf16 says which. Exit status 1 when a check misses.",
          true},
         options, arguments);
     if (given.help()) return 0;

@@ -22,10 +22,6 @@ std::vector<T> converted_values(const Array& array, const Convert& convert) {
 
 }  // namespace
 
-double nearest_bfloat16(double value) {
-    return std::bit_cast<float>(std::uint32_t(bfloat16_bits(value)) << 16);
-}
-
 template <class T>
 void CaseTensors::add_values(const std::string& name, DType dtype, std::vector<std::int64_t> shape,
                              const std::vector<T>& values) {

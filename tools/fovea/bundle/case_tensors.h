@@ -9,9 +9,6 @@
 
 namespace fovea::tool {
 
-/// The nearest value of bfloat16.
-double nearest_bfloat16(double value);
-
 /// Collects tensors, their values rounded to the dtype.
 class CaseTensors {
   public:

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "codegen/base/error.h"
+#include "codegen/base/number_format.h"
 #include "codegen/reference/interpreter.h"
 #include "runtime/parameters.h"
 #include "runtime/training/gradients.h"
@@ -62,7 +63,7 @@ void round_inputs(const plan::Program& program, const std::vector<std::int64_t>&
         if (tensor.role != plan::Role::input) continue;
         std::vector<double>& own = values.at(tensor.name).values;
         if (tensor.dtype == DType::bf16)
-            for (double& value : own) value = nearest_bfloat16(value);
+            for (double& value : own) value = kBfloat16Format.nearest(value);
         if (plan::holds_lengths(tensor) && !lengths.empty())
             for (std::size_t i = 0; i < own.size(); ++i)
                 own[i] = double(lengths[i % lengths.size()]);

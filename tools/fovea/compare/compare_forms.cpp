@@ -5,13 +5,13 @@
 
 #include "codegen/base/error.h"
 #include "runtime/instance.h"
+#include "tools/bundle/compare.h"
 #include "tools/fovea/bench/stopwatch.h"
 #include "tools/fovea/compare/count_bytes.h"
 #include "tools/fovea/fit_dims.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
-#include "tools/fovea/verify/relative_error.h"
 #include "tools/fovea/verify/sample_inputs.h"
 
 namespace fovea::tool {
@@ -108,7 +108,7 @@ void compare_outputs(ComparedForm& off, ComparedForm& on, CompareRow& row) {
         const bool gradient = is_gradient(spec.name);
         const double floor = gradient ? largest_gradient / 100 : 1e-30;
         double& error = gradient ? row.gradient_error : row.value_error;
-        error = std::max(error, relative_error(on.output(spec), off.output(spec), floor));
+        error = std::max(error, bundle::relative_error(on.output(spec), off.output(spec), floor));
     }
 }
 

@@ -11,8 +11,8 @@
 #include "runtime/training/gradients.h"
 #include "runtime/training/optimizer.h"
 #include "runtime/training/random_stream.h"
+#include "tools/bundle/compare.h"
 #include "tools/fovea/device/device_code.h"
-#include "tools/fovea/verify/relative_error.h"
 
 namespace fovea::tool {
 
@@ -63,7 +63,8 @@ class Arrays {
 };
 
 double largest_error(std::span<const float> actual, std::span<const float> expected) {
-    return relative_error({actual.begin(), actual.end()}, {expected.begin(), expected.end()}, 1e-3);
+    const std::vector<double> a(actual.begin(), actual.end()), b(expected.begin(), expected.end());
+    return bundle::relative_error(a, b, 1e-3);
 }
 
 /// One training of `size` floats in both.

@@ -13,7 +13,6 @@ namespace fovea::tool::fuzz {
 struct Counts {
     std::int64_t elements = 0, unbounded = 0;  // compared; of no bound, so that any value is right
     std::int64_t slopes = 0, untold = 0;  // gradients beside slopes; slopes that tell nothing
-
     std::int64_t unkept = 0;  // schedules that an architecture cannot keep: nothing was run
 
     void add(const Counts& more) {

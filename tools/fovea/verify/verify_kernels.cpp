@@ -12,9 +12,9 @@
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/reference/error_bounds.h"
 #include "runtime/session.h"
+#include "tools/bundle/compare.h"
 #include "tools/fovea/verify/compare_slope.h"
 #include "tools/fovea/verify/finite_differences.h"
-#include "tools/fovea/verify/relative_error.h"
 #include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool {
@@ -150,7 +150,7 @@ class Observer {
 void compare_within(const Array& expected, const Array& bound, const std::vector<double>& actual,
                     bool gradient, double floor, VerifyRow& row) {
     std::optional<double>& worst = gradient ? row.gradient_error : row.value_error;
-    worst = std::max(worst.value_or(0), relative_error(actual, expected.values, floor));
+    worst = std::max(worst.value_or(0), bundle::relative_error(actual, expected.values, floor));
     std::size_t unbounded = 0;
     for (std::size_t i = 0; i < actual.size(); ++i) {
         const double right = expected.values[i];
@@ -158,7 +158,7 @@ void compare_within(const Array& expected, const Array& bound, const std::vector
         const double difference = std::abs(actual[i] - right);
         const double allowed = bound.values[i] + kSmallest;
         if (std::isnan(difference)) row.of_bound = kInfinite;
-        else if (std::isinf(allowed)) ++unbounded;
+        else if (!std::isfinite(allowed)) ++unbounded;
         else row.of_bound = std::max(row.of_bound, difference / allowed);
     }
     if (unbounded)
@@ -209,7 +209,7 @@ std::vector<VerifyRow> verify_optimized(const std::string& model, const Compiled
         const bool gradient = name.ends_with(".grad");
         compare_within(expected, bound, optimized.output(name).values, gradient,
                        gradient ? gradients : kFloor, row);
-        if (largest(expected.values) == 0) row.note = "all zero";
+        if (row.note.empty() && largest(expected.values) == 0) row.note = "all zero";
         rows.push_back(std::move(row));
     }
     return rows;
@@ -261,7 +261,7 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
     FiniteDifferences differences(
         compiled, sample.dims, draw_values(compiled.plan, sample),
         {.training = training, .seed = kSeed, .step = kStep, .checks_ids = false});
-    const double floor = std::max(differences.largest_gradient() / 10, 1e-3);
+    const double floor = std::max(differences.largest_gradient() / 10, kFloor);
     std::vector<VerifyRow> rows;
     for (const std::string& name : differences.names()) {
         const Slope slope = compare_slope(differences, name, 1);

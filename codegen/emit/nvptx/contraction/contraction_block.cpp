@@ -156,12 +156,4 @@ void write_epilogue(const ContractionBlock& block, const Values& products) {
     }
 }
 
-Value* rounded_to_bfloat16(Function& f, Value* value) {
-    llvm::IRBuilder<>& ir = f.ir();
-    Value* bits = ir.CreateBitCast(ir.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {value}),
-                                   ir.getInt16Ty());
-    return ir.CreateBitCast(ir.CreateShl(ir.CreateZExt(bits, ir.getInt32Ty()), 16),
-                            ir.getFloatTy());
-}
-
 }  // namespace fovea::emit::nvptx

@@ -41,9 +41,6 @@ llvm::Value* at_byte(Function& f, llvm::Value* base, llvm::Value* bytes);
 /// where there are several, at the columns after it.
 void write_epilogue(const ContractionBlock& block, const Values& products);
 
-/// Rounds a float to bfloat16, to nearest even.
-llvm::Value* rounded_to_bfloat16(Function& f, llvm::Value* value);
-
 /// The skeletons. Those of tiles return the bytes of dynamic shared memory that they use.
 int write_tiles(const ContractionBlock& block);
 int write_ring(const ContractionBlock& block);

@@ -20,7 +20,7 @@ Value* product_of_operands(const ContractionBlock& block, Value* at, Value* sum)
         const Access& access = as<Load>(f.kernel(), load)->access;
         const bool halves = f.kernel().buffers[std::size_t(access.buffer)].dtype == DType::bf16;
         factors[i] = f.load(access);
-        if (rounds && !halves) factors[i] = rounded_to_bfloat16(f, factors[i]);
+        if (rounds && !halves) factors[i] = rounded_to_bf16(f.ir(), factors[i]);
     }
     return f.ir().CreateIntrinsic(llvm::Intrinsic::fma, {f.ir().getFloatTy()},
                                   {factors[0], factors[1], sum});

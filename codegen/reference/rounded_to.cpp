@@ -1,4 +1,4 @@
-#include "codegen/reference/number_format.h"
+#include "codegen/reference/rounded_to.h"
 
 namespace fovea {
 
