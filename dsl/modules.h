@@ -38,7 +38,7 @@ constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
     Tensor bias = s.parameter("bias", {out}, Initial::linear_bias, x.dtype(), location);
     if (bias.is_poison()) return bias;
     bias.graph->nodes[std::size_t(bias.id)].dim = in.without_label();
-    y = binary(Elementwise::add, Operand(y, location.file, location.line, location.function), bias);
+    y = detail::At{location}(y) + bias;
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     return y;
 }
@@ -97,19 +97,31 @@ constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width, EmbeddingOp
     return look_up(s, table, ids, options.padding, location);
 }
 
+namespace detail {
+
+/// The shape of the last `axes` axes of x, which a norm goes over; says what is wrong with them.
+constexpr bool last_axes(std::string_view norm, Scope s, Tensor x, int axes, Shape& shape,
+                         Location location) {
+    if (!is_usable(norm, location, {x})) return false;
+    if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
+        Text text;
+        text << norm << " over the last " << axes << " axes of " << name_of(x.dtype()) << " "
+             << x.shape() << ": expected f32 or bf16, and 1 to " << x.rank() << " axes";
+        x.graph->write_origin(text, x.id);
+        fail(*x.graph, location, s.id, text);
+        return false;
+    }
+    for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
+    return true;
+}
+
+}  // namespace detail
+
 /// Normalises over the last `axes` axes of x. Parameters `weight` and `bias`, of those axes.
 constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
                             Location location = Location::here()) {
-    if (!is_usable("layer_norm", location, {x})) return poison_of({x});
-    if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
-        Text text;
-        text << "layer_norm over the last " << axes << " axes of " << name_of(x.dtype()) << " "
-             << x.shape() << ": expected f32 or bf16, and 1 to " << x.rank() << " axes";
-        x.graph->write_origin(text, x.id);
-        return fail(*x.graph, location, s.id, text);
-    }
     Shape shape;
-    for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
+    if (!detail::last_axes("layer_norm", s, x, axes, shape, location)) return poison_of({x});
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
     Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
     Tensor y = layer_norm(x, weight, bias, eps, location);
@@ -140,18 +152,11 @@ constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, double eps = 1e-5,
 
 /// Divides by the root of the mean square over the last `axes` axes of x. Parameter `weight`, of
 /// those axes.
+template <class = void>
 constexpr Tensor rms_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-6,
                           Location location = Location::here()) {
-    if (!is_usable("rms_norm", location, {x})) return poison_of({x});
-    if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
-        Text text;
-        text << "rms_norm over the last " << axes << " axes of " << name_of(x.dtype()) << " "
-             << x.shape() << ": expected f32 or bf16, and 1 to " << x.rank() << " axes";
-        x.graph->write_origin(text, x.id);
-        return fail(*x.graph, location, s.id, text);
-    }
     Shape shape;
-    for (int i = x.rank() - axes; i < x.rank(); ++i) shape.push(x.dim(i));
+    if (!detail::last_axes("rms_norm", s, x, axes, shape, location)) return poison_of({x});
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
     Tensor y = rms_norm(x, weight, eps, location);
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
@@ -160,6 +165,7 @@ constexpr Tensor rms_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-6,
 
 /// Normalises each of `groups` groups of the channels of x [batch, channels, ...] over all its
 /// positions. Parameters `weight` and `bias` [channels].
+template <class = void>
 constexpr Tensor group_norm(Scope s, Tensor x, Dim groups, double eps = 1e-5,
                             Location location = Location::here()) {
     if (!is_usable("group_norm", location, {x})) return poison_of({x});

@@ -64,6 +64,19 @@ struct Operand {
     constexpr bool is_tensor() const { return kind == Kind::tensor; }
 };
 
+namespace detail {
+
+/// Operands of an op that is written at `location`, for ops that are made of others.
+struct At {
+    Location location;
+
+    constexpr Operand operator()(auto value) const {
+        return Operand(value, location.file, location.line, location.function);
+    }
+};
+
+}  // namespace detail
+
 constexpr Tensor fail(Graph& graph, Location location, int scope, const Text& text) {
     return {&graph, graph.fail(location, scope, text)};
 }

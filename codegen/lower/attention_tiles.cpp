@@ -194,10 +194,10 @@ bool AttentionTiles::may_pass_keys() const {
     return attributes_.window.ends_before() && (has_lens() || !(queries == all));
 }
 
-Id AttentionTiles::sees_none_of(Id length) {
+Id AttentionTiles::passes_keys(Id start, Id length) {
     Id limit = keys();
     if (length >= 0) limit = builder().map(Elementwise::minimum, {length, limit});
-    return builder().le(limit, start_of_window());
+    return builder().le(limit, start);
 }
 
 Id AttentionTiles::allowed() {

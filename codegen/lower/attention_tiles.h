@@ -73,8 +73,9 @@ class AttentionTiles {
     kernel::Id end_of_queries();
     /// Whether the window of a late query may lie behind all keys, so that it sees none.
     bool may_pass_keys() const;
-    /// Whether the window of a query starts behind the keys, or behind `length` of them (-1: all).
-    kernel::Id sees_none_of(kernel::Id length);
+    /// Whether the window of a query, which starts at `start`, does so behind the keys, or behind
+    /// `length` of them (-1: all).
+    kernel::Id passes_keys(kernel::Id start, kernel::Id length);
     /// The boolean tensor {q, k}.
     kernel::Id allowed();
     /// How many keys there are.

@@ -46,13 +46,12 @@ class Forward {
     void find_bounds() {
         upper_ = tiles_.end_of_window();
         lower_ = tiles_.start_of_window();
-        if (tiles_.has_lens()) {
-            Id length = tiles_.lens();
+        const Id length = tiles_.has_lens() ? tiles_.lens() : -1;
+        if (length >= 0)
             upper_ = upper_ < 0 ? length : it_.map(Elementwise::minimum, {upper_, length});
-            if (tiles_.uniform()) sees_none_ = it_.le(length, it_.constant(0, i32));
-        }
-        if (tiles_.may_pass_keys() && tiles_.uniform())
-            sees_none_ = tiles_.sees_none_of(tiles_.has_lens() ? tiles_.lens() : -1);
+        if (tiles_.uniform() && tiles_.may_pass_keys())
+            sees_none_ = tiles_.passes_keys(lower_, length);
+        else if (tiles_.uniform() && length >= 0) sees_none_ = it_.le(length, it_.constant(0, i32));
         if (tiles_.has_allowed() && tiles_.uniform()) sees_none_ = sees_none_of_allowed();
         if (sees_none_ < 0) return;
         it_.named(sees_none_, "sees_none");

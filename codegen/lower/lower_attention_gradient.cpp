@@ -250,6 +250,14 @@ class Backward {
                                    {tiles_.q, tiles_.k});
     }
 
+    /// Whether a row sees no key, where that differs from row to row: the forward pass has said so,
+    /// or its window and its length do.
+    Id sees_none(Id start, Id length) {
+        if (tiles_.has_allowed()) return it_.le(it_.constant(kSeesNone), largest_);
+        if (tiles_.may_pass_keys()) return tiles_.passes_keys(start, length);
+        return it_.le(length, it_.constant(0, i32));
+    }
+
     /// exp2(scores - largest - log_total), 0 where a key is hidden.
     Id weights_again() {
         Id keep = -1, none = none_;
@@ -260,19 +268,14 @@ class Backward {
         Id length = -1;
         if (tiles_.has_lens() && (tiles_.lens_by_query() || by_row)) {
             length = tiles_.lens_by_query() ? tiles_.lens() : length_;
-            if (tiles_.uniform()) none = it_.le(length, it_.constant(0, i32));
             also(it_.lt(it_.index(tiles_.k), length));
         }
-        if (by_row && tiles_.may_pass_keys()) none = tiles_.sees_none_of(length);
-        if (tiles_.has_allowed()) {
-            also(tiles_.allowed());
-            if (tiles_.uniform()) none = it_.le(it_.constant(kSeesNone), largest_);
-        }
+        if (tiles_.has_allowed()) also(tiles_.allowed());
         if (by_row) {
-            if (const Id end = tiles_.end_of_window(); end >= 0)
-                also(it_.lt(it_.index(tiles_.k), end));
-            if (const Id start = tiles_.start_of_window(); start >= 0)
-                also(it_.le(start, it_.index(tiles_.k)));
+            const Id start = tiles_.start_of_window(), end = tiles_.end_of_window();
+            if (start >= 0) also(it_.le(start, it_.index(tiles_.k)));
+            if (end >= 0) also(it_.lt(it_.index(tiles_.k), end));
+            none = sees_none(start, length);
             keep = it_.map(Elementwise::logical_or, {keep, none});
         }
         if (none >= 0) {

@@ -74,8 +74,10 @@ void power_gradient(Tensor a, Tensor b, Tensor y, Tensor dy, GradientSink& sink)
 
 /// 0 where both are 0, as PyTorch's.
 void angle_gradient(Tensor y, Tensor x, Tensor dangle, GradientSink& sink) {
-    Tensor square = x * x + y * y;
-    Tensor share = where(eq(square, 0.0), 0.0, dangle / square);
+    Tensor of_x = x * x, of_y = y * y;
+    Tensor square = of_x + of_y;
+    Tensor share = dangle / square;
+    share = where(eq(square, 0.0), 0.0, share);
     if (sink.wants(0)) sink.add(0, share * x);
     if (sink.wants(1)) sink.add(1, -(share * y));
 }

@@ -373,7 +373,7 @@ constexpr Tensor iota(Graph& graph, const Shape& shape, int axis,
 /// A constant tensor of a shape.
 constexpr Tensor full(Graph& graph, const Shape& shape, double value, DType type = f32,
                       Location location = Location::here()) {
-    const Operand number(value, location.file, location.line, location.function);
+    const Operand number = detail::At{location}(value);
     if (!detail::holds(graph, "full", number, type)) return {&graph, 0};
     return make(
         graph,

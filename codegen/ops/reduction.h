@@ -28,30 +28,24 @@ Tensor sum_to(Tensor x, const Shape& shape);
 
 namespace detail {
 
-/// Whether x has this axis and is of floats; what is wrong is said.
-constexpr bool has_float_axis(std::string_view name, Tensor x, int axis, Location location) {
-    if (!is_usable(name, location, {x})) return false;
-    const bool is_there = axis >= -x.rank() && axis < x.rank();
-    if (is_there && is_float(x.dtype())) return true;
+/// Whether x has this axis and is of a type that is taken; what is wrong is said, `hint` of a type.
+constexpr bool has_axis(std::string_view name, Tensor x, int axis, bool is_taken,
+                        std::string_view hint, Location location) {
+    if (is_taken && axis >= -x.rank() && axis < x.rank()) return true;
     Text text;
     text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
     x.graph->write_origin(text, x.id);
-    text << (is_float(x.dtype()) ? ": there is no such axis" : ": expected f32 or bf16 (use cast)");
+    text << ": " << (is_taken ? "there is no such axis" : hint);
     fail(*x.graph, location, x.graph->scope_of(x.id), text);
     return false;
 }
-/// The same of booleans.
+constexpr bool has_float_axis(std::string_view name, Tensor x, int axis, Location location) {
+    return is_usable(name, location, {x}) && has_axis(name, x, axis, is_float(x.dtype()),
+                                                      "expected f32 or bf16 (use cast)", location);
+}
 constexpr bool has_boolean_axis(std::string_view name, Tensor x, int axis, Location location) {
-    if (!is_usable(name, location, {x})) return false;
-    const bool is_there = axis >= -x.rank() && axis < x.rank();
-    if (is_there && x.dtype() == boolean) return true;
-    Text text;
-    text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
-    x.graph->write_origin(text, x.id);
-    text << (x.dtype() == boolean ? ": there is no such axis"
-                                  : ": expected bool (compare it first)");
-    fail(*x.graph, location, x.graph->scope_of(x.id), text);
-    return false;
+    return is_usable(name, location, {x}) && has_axis(name, x, axis, x.dtype() == boolean,
+                                                      "expected bool (compare it first)", location);
 }
 
 constexpr Tensor reduce_axis(Reduction reduction, std::string_view name, Tensor x, int axis,
@@ -79,9 +73,8 @@ constexpr Tensor mean(Tensor x, int axis, bool keepdim = false,
                       Location location = Location::here()) {
     Tensor total = detail::reduce_axis(Reduction::sum, "mean", x, axis, keepdim, location);
     if (total.is_poison()) return total;
-    Operand size(x.dim(axis), location.file, location.line, location.function);
-    return binary(Elementwise::div, Operand(total, location.file, location.line, location.function),
-                  size);
+    const detail::At at{location};
+    return at(total) / at(x.dim(axis));
 }
 /// Σ a·b over the last axis.
 constexpr Tensor dot(Operand a, Operand b) {

@@ -2,27 +2,19 @@
 #pragma once
 
 #include "codegen/ops/attention/mask.h"
+#include "codegen/ops/reduction.h"
 
 namespace fovea {
 
 /// exp(x) / Σ exp(x) over one axis.
 constexpr Tensor softmax(Tensor x, int axis = -1, Location location = Location::here()) {
-    if (!is_usable("softmax", location, {x})) return poison_of({x});
-    int i = axis < 0 ? axis + x.rank() : axis;
-    if (i < 0 || i >= x.rank() || !is_float(x.dtype())) {
-        Text text;
-        text << "softmax over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
-        x.graph->write_origin(text, x.id);
-        text << (is_float(x.dtype()) ? ": there is no such axis"
-                                     : ": expected f32 or bf16 (use cast)");
-        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
-    }
+    if (!detail::has_float_axis("softmax", x, axis, location)) return poison_of({x});
     return make(*x.graph, {.op = Op::softmax,
                            .dtype = x.dtype(),
                            .shape = x.shape(),
                            .inputs = inputs_of({x.id}),
                            .location = location,
-                           .axis = i});
+                           .axis = axis < 0 ? axis + x.rank() : axis});
 }
 
 namespace detail {

@@ -73,14 +73,18 @@ FOVEA_INLINE floats ceil(floats x) {
 /// 2^n for whole n in [-126, 127].
 FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
 
+/// x - n ln 2, with ln 2 in two parts: the first has few bits, so that n times it is exact.
+FOVEA_INLINE floats without_ln2(floats x, floats n) {
+    constexpr float kHigh = 0.693359375F, kLow = -2.12194440e-4F;
+    return (x - n * kHigh) - n * kLow;
+}
+
 /// e^x; 0 below -104, infinity above 88.73. The reduction and polynomial are those of Cephes' expf.
 /// Bounds come first where x is clamped, so that NaN stays NaN.
 FOVEA_INLINE floats exp(floats x) {
-    constexpr float kLog2e = 1.44269504088896341F;
-    constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
     const floats clamped = smaller(splat(90.F), larger(splat(-105.F), x));
-    const floats n = round_nearest(clamped * kLog2e);
-    const floats f = (clamped - n * kLn2High) - n * kLn2Low;
+    const floats n = round_nearest(clamped * 1.44269504088896341F);
+    const floats f = without_ln2(clamped, n);
     floats p = f * 1.9875691500e-4F + 1.3981999507e-3F;
     p = p * f + 8.3334519073e-3F;
     p = p * f + 4.1665795894e-2F;
@@ -134,11 +138,9 @@ FOVEA_INLINE floats expm1_small(floats x) {
 
 /// e^x - 1, as (e^f - 1) 2^n + (2^n - 1) for x = f + n ln 2.
 FOVEA_INLINE floats expm1(floats x) {
-    constexpr float kLog2e = 1.44269504088896341F;
-    constexpr float kLn2High = 0.693359375F, kLn2Low = -2.12194440e-4F;
     const floats clamped = smaller(splat(88.9F), larger(splat(-30.F), x));
-    const floats n = round_small(clamped * kLog2e);
-    const floats f = (clamped - n * kLn2High) - n * kLn2Low;
+    const floats n = round_small(clamped * 1.44269504088896341F);
+    const floats f = without_ln2(clamped, n);
     const floats half = power_of_two(convert<ints>(n) - 1);  // 2^n could be too large
     const floats result = expm1_small(f) * half + (half - 0.5F);
     return select(x == 0.F, x, result + result);

@@ -43,6 +43,7 @@ const std::vector<WrongCall> kComposed = {
     {"any", "f32 [batch, len]", [](Given& g) { any(g.m, 0); }},
     {"all", "axis 2 of bool [batch, len]", [](Given& g) { all(g.seen, 2); }},
     {"argmax", "i32 [batch, len]", [](Given& g) { argmax(g.ids, 0); }},
+    {"argmax", "16777217", [](Given& g) { argmax(g.s.input("z", {Dim(16777217)}), 0); }},
     {"argmin", "axis -3", [](Given& g) { argmin(g.m, -3); }},
     {"logsumexp", "axis 3", [](Given& g) { logsumexp(g.x, 3); }},
     {"log_softmax", "f32 []", [](Given& g) { log_softmax(g.one); }},

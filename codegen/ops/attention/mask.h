@@ -28,20 +28,17 @@ struct Mask {
                   .location = a.location.line ? a.location : b.location};
         if (a.lens && b.lens) both.lens = smaller(a.lens, b.lens, both.location);
         if (a.allowed && b.allowed)
-            both.allowed = logical_and(operand(a.allowed, both.location), b.allowed);
+            both.allowed = logical_and(detail::At{both.location}(a.allowed), b.allowed);
         return both;
     }
 
   private:
-    static constexpr Operand operand(Tensor x, const Location& where) {
-        return {x, where.file, where.line, where.function};
-    }
     /// Lengths [batch] beside [batch, queries] are those of every query.
     static constexpr Tensor smaller(Tensor a, Tensor b, Location where) {
         if (!is_usable("padding", where, {a, b})) return poison_of({a, b});
         if (a.rank() == 1 && b.rank() == 2) a = unsqueeze(a, 1, where);
         if (a.rank() == 2 && b.rank() == 1) b = unsqueeze(b, 1, where);
-        return minimum(operand(a, where), operand(b, where));
+        return minimum(detail::At{where}(a), detail::At{where}(b));
     }
 };
 

@@ -11,7 +11,8 @@ constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu", x, l)) return poison_of({x});
     const detail::At at{l};
     Tensor phi = erf(at(x) * 0.70710678118654752, l);
-    return at(x) * 0.5 * (at(phi) + 1.0);
+    Tensor half = at(x) * 0.5, twice = at(phi) + 1.0;
+    return at(half) * twice;
 }
 
 /// x Φ(x), with the Φ of GPT-2 and BERT's code: (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
@@ -20,7 +21,8 @@ constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
     const detail::At at{l};
     Tensor inner = at(x) * (at(at(x) * x) * 0.044715 + 1.0) * 0.79788456080286536;
-    return at(x) * 0.5 * (at(tanh(inner, l)) + 1.0);
+    Tensor half = at(x) * 0.5, twice = at(tanh(inner, l)) + 1.0;
+    return at(half) * twice;
 }
 
 /// x σ(x), also called swish.
@@ -36,7 +38,8 @@ constexpr Tensor softplus(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("softplus", x, l)) return poison_of({x});
     const detail::At at{l};
     Tensor small = exp(at(abs(x, l)) * -1.0, l);
-    return maximum(at(x), 0.0) + at(log1p(small, l));
+    Tensor large = maximum(at(x), 0.0), rest = log1p(small, l);
+    return at(large) + rest;
 }
 
 /// ln σ(x).
@@ -45,7 +48,8 @@ constexpr Tensor log_sigmoid(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("log_sigmoid", x, l)) return poison_of({x});
     const detail::At at{l};
     Tensor small = exp(at(abs(x, l)) * -1.0, l);
-    return minimum(at(x), 0.0) - at(log1p(small, l));
+    Tensor large = minimum(at(x), 0.0), rest = log1p(small, l);
+    return at(large) - rest;
 }
 
 /// x tanh(ln(1 + e^x)) (Misra 2019).
@@ -60,7 +64,8 @@ template <class = void>
 constexpr Tensor leaky_relu(Tensor x, double slope = 0.01, Location l = Location::here()) {
     if (!detail::is_of_floats("leaky_relu", x, l)) return poison_of({x});
     const detail::At at{l};
-    return where(at(x) > 0.0, at(x), at(at(x) * slope));
+    Tensor is_above = at(x) > 0.0, below = at(x) * slope;
+    return where(is_above, at(x), at(below));
 }
 
 /// x, and `alpha` (e^x - 1) below 0 (Clevert, Unterthiner and Hochreiter 2016).
@@ -78,7 +83,8 @@ template <class = void>
 constexpr Tensor relu6(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("relu6", x, l)) return poison_of({x});
     const detail::At at{l};
-    return where(at(x) >= 6.0, 6.0, at(relu(x, l)));
+    Tensor is_above = at(x) >= 6.0, below = relu(x, l);
+    return where(is_above, 6.0, at(below));
 }
 
 }  // namespace fovea

@@ -13,9 +13,10 @@ constexpr Tensor clamp(Tensor x, Operand low, Operand high, Location location = 
     low.location = high.location = location;
     const Operand own = detail::At{location}(x);
     const detail::At at{location};
-    Tensor inside =
-        logical_and(at(binary(Elementwise::le, low, own)), at(binary(Elementwise::le, own, high)));
-    if (inside.is_poison()) return inside;
+    Tensor reaches_low = binary(Elementwise::le, low, own);
+    Tensor reaches_high = binary(Elementwise::le, own, high);
+    if (reaches_low.is_poison() || reaches_high.is_poison()) return {x.graph, 0};
+    Tensor inside = logical_and(at(reaches_low), at(reaches_high));
     Tensor fixed = stop_gradient(x, location);
     Tensor above = binary(Elementwise::maximum, at(fixed), low);
     return where(inside, own, at(binary(Elementwise::minimum, at(above), high)));
@@ -26,7 +27,8 @@ template <class = void>
 constexpr Tensor trunc(Tensor x, Location location = Location::here()) {
     if (!detail::is_of_floats("trunc", x, location)) return poison_of({x});
     const detail::At at{location};
-    return where(at(x) < 0.0, at(ceil(x, location)), at(floor(x, location)));
+    Tensor below = floor(x, location), above = ceil(x, location);
+    return where(at(x) < 0.0, at(above), at(below));
 }
 
 template <class = void>
@@ -42,7 +44,8 @@ constexpr Tensor reciprocal(Tensor x, Location location = Location::here()) {
 template <class = void>
 constexpr Tensor tan(Tensor x, Location location = Location::here()) {
     if (!detail::is_of_floats("tan", x, location)) return poison_of({x});
-    return detail::At{location}(sin(x, location)) / cos(x, location);
+    Tensor sine = sin(x, location), cosine = cos(x, location);
+    return detail::At{location}(sine) / cosine;
 }
 template <class = void>
 constexpr Tensor atan(Tensor x, Location location = Location::here()) {
@@ -62,12 +65,12 @@ constexpr WholeQuotient divide_whole(Operand a, Operand b, Location location) {
     Tensor quotient = binary(Elementwise::div, a, b);
     if (quotient.is_poison()) return {quotient, quotient, quotient};
     Tensor rest = binary(Elementwise::sub, a, at(binary(Elementwise::mul, at(quotient), b)));
-    Tensor is_below = at(rest) < 0;
     if (!b.is_tensor()) {
         const bool negative = b.kind == Operand::Kind::number && b.number < 0;
-        return {quotient, rest, negative ? at(rest) > 0 : is_below};
+        return {quotient, rest, negative ? at(rest) > 0 : at(rest) < 0};
     }
-    return {quotient, rest, where(at(b.tensor) < 0, at(at(rest) > 0), at(is_below))};
+    Tensor is_below = at(rest) < 0, is_over = at(rest) > 0, is_negative = at(b.tensor) < 0;
+    return {quotient, rest, where(is_negative, at(is_over), at(is_below))};
 }
 
 /// Whether one of two operands is a tensor of i32.

@@ -1,6 +1,7 @@
 // For ops that are made of others. These are templates, and so are other functions with common
 // names: where a model has a function of its own that takes the same arguments, a compiler prefers
-// that one.
+// that one. Ops that are arguments of one call have a statement each where there are two, since
+// compilers differ in the order of arguments: nodes are numbered as they are made.
 #pragma once
 
 #include "codegen/ops/elementwise.h"
@@ -8,15 +9,6 @@
 namespace fovea {
 
 namespace detail {
-
-/// Operands of an op that is written at `location`, for ops that are made of others.
-struct At {
-    Location location;
-
-    constexpr Operand operator()(auto value) const {
-        return Operand(value, location.file, location.line, location.function);
-    }
-};
 
 /// Whether x can be read and is of floats; what is wrong is said.
 constexpr bool is_of_floats(std::string_view op, Tensor x, Location location) {

@@ -10,19 +10,20 @@ namespace fovea {
 namespace detail {
 
 /// What f(total, value) comes to along axis `axis`, which is the first of the result: at every
-/// position, and at the last.
+/// position, and at the last. Of bf16 it is computed in f32.
 constexpr Step<Tensor, Tensor> accumulate(Elementwise f, double start, Tensor x, int axis,
                                           Location location) {
     Tensor steps = axis_first(x, axis < 0 ? axis + x.rank() : axis, false, location);
     Shape shape;
     for (int i = 1; i < steps.rank(); ++i) shape.push(steps.shape()[i]);
-    Tensor initial = full(*x.graph, shape, start, x.dtype(), location);
+    Tensor initial = full(*x.graph, shape, start, f32, location);
     const auto step = [&](Tensor value, Tensor total) {
         const At at{location};
         Tensor next = binary(f, at(total), at(value));
         return Step<Tensor, Tensor>{next, next};
     };
-    return scan(steps, initial, step, {}, location);
+    const auto [all, last] = scan(cast(steps, f32, location), initial, step, {}, location);
+    return {cast(all, x.dtype(), location), cast(last, x.dtype(), location)};
 }
 constexpr Tensor cumulative(std::string_view name, Elementwise f, double start, Tensor x, int axis,
                             Location location) {

@@ -44,8 +44,8 @@ constexpr Tensor rms_norm(Tensor x, Tensor weight, double eps = 1e-6,
 }
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias, mean and (biased) variance over all positions
-/// of a group: x [batch, channels, ...], `groups` groups of neighbouring channels; weight and bias
-/// [channels] (Wu and He 2018).
+/// of a group: x [batch, channels, ...] of at most 5 axes, `groups` groups of neighbouring
+/// channels; weight and bias [channels] (Wu and He 2018).
 template <class = void>
 constexpr Tensor group_norm(Tensor x, const Dim& groups, Tensor weight, Tensor bias,
                             double eps = 1e-5, Location location = Location::here()) {
@@ -58,7 +58,7 @@ constexpr Tensor group_norm(Tensor x, const Dim& groups, Tensor weight, Tensor b
         Text text;
         text << "group_norm: " << groups << " groups of channels, weight " << weight.shape()
              << " and bias " << bias.shape() << " do not go with " << name_of(x.dtype()) << " "
-             << x.shape() << " (expected [batch, channels, ...])";
+             << x.shape() << " (expected [batch, channels, ...] of at most 5 axes)";
         return detail::movement_mistake(x, text, location);
     }
     const detail::At at{location};
@@ -81,7 +81,8 @@ constexpr Tensor group_norm(Tensor x, const Dim& groups, Tensor weight, Tensor b
     merge.output_group.values[x.rank()] = -1;
     Tensor merged = rearrange(normalised, merge, location);
     Tensor scale = place_axes(weight, x.rank() - 1, {0}, location);
-    return at(merged) * scale + place_axes(bias, x.rank() - 1, {0}, location);
+    Tensor shift = place_axes(bias, x.rank() - 1, {0}, location);
+    return at(at(merged) * scale) + shift;
 }
 
 }  // namespace fovea

@@ -40,12 +40,19 @@ constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
     if (!detail::has_float_axis("argmax", x, axis, location)) return poison_of({x});
     const detail::At at{location};
     const int i = axis < 0 ? axis + x.rank() : axis;
+    if (const Dim size = x.dim(i); size.is_static() && size.value() > 1 << 24) {
+        Text text;
+        text << "argmax over axis " << axis << " of " << x.shape()
+             << ": it counts to 16777216 positions";
+        x.graph->write_origin(text, x.id);
+        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    }
     Shape along;
     for (int k = 0; k < x.rank(); ++k) along.push(k == i ? x.shape()[k] : Dim(1));
     Tensor position = cast(iota(*x.graph, along, i, location), f32, location);
-    Tensor number = eq(at(x), at(x));
-    Tensor is_largest = logical_or(at(eq(at(x), at(amax(x, i, true, location)))),
-                                   at(logical_not(number, location)));
+    Tensor is_equal = eq(at(x), at(amax(x, i, true, location)));
+    Tensor is_none = logical_not(eq(at(x), at(x)), location);
+    Tensor is_largest = logical_or(at(is_equal), at(is_none));
     Tensor before = where(is_largest, at(unary(Elementwise::neg, position, location)),
                           at(-std::numeric_limits<double>::infinity()));
     Tensor first = amax(before, i, keepdim, location);

@@ -43,3 +43,14 @@ TEST_CASE("of nothing, and along every axis") {
             check_gradients(seal_scans(other), {{"x", random_array({2, 3, 4}, 8)}});
         }
 }
+
+TEST_CASE("bf16 is added up in f32") {
+    Graph graph;
+    Tensor totals = cumsum(cast(input(graph, "x", {5}), bf16), 0);
+    CHECK(totals.dtype() == bf16);
+    output("y", totals);
+    const Graph sealed = seal_scans(graph);
+    CHECK(count(sealed, Op::scan) > 0);
+    for (const Node& node : sealed.nodes)
+        if (node.op == Op::scan) CHECK(node.dtype == f32);
+}

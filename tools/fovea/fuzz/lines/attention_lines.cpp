@@ -67,7 +67,10 @@ int draw_mask(Drawing& d) {
     if (d.chance(0.5)) mask |= d.chance(0.7) ? kLens : kLensByQuery;
     if (d.chance(0.15)) mask |= kBand;
     if (d.chance(0.25)) mask |= kZero;
-    if (d.chance(0.25)) mask |= kWindow | draw_distance(d) << 8 | draw_distance(d) << 16;
+    if (d.chance(0.25)) {
+        const int before = draw_distance(d), after = draw_distance(d);
+        mask |= kWindow | before << 8 | after << 16;
+    }
     return mask;
 }
 void draw_lens(Drawing& d, Line& line, int mask, const Shape& scores) {
