@@ -100,7 +100,7 @@ constexpr Tensor embedding(Scope s, Tensor ids, Dim rows, Dim width, EmbeddingOp
 namespace detail {
 
 /// The shape of the last `axes` axes of x, which a norm goes over; says what is wrong with them.
-constexpr bool last_axes(std::string_view norm, Scope s, Tensor x, int axes, Shape& shape,
+constexpr bool last_axes(const char* norm, Scope s, Tensor x, int axes, Shape& shape,
                          Location location) {
     if (!is_usable(norm, location, {x})) return false;
     if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {

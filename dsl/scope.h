@@ -137,7 +137,7 @@ struct Scope {
         return type == f32 ? weights : cast(weights, type, location);
     }
     /// Whether a value can be used and is of this model.
-    constexpr bool is_own(std::string_view what, Tensor value, Location location) const {
+    constexpr bool is_own(const char* what, Tensor value, Location location) const {
         if (value.graph == graph) return is_usable(what, location, {value});
         Text text;
         text << what
@@ -147,7 +147,7 @@ struct Scope {
         return false;
     }
     /// Names are printed, and keys of files.
-    constexpr bool is_name(std::string_view what, std::string_view name, Location location) const {
+    constexpr bool is_name(const char* what, std::string_view name, Location location) const {
         const char *at = name.data(), *end = at + name.size();
         while (at != end && (unsigned char)*at >= ' ' && *at != 127 && *at != '"' && *at != '\\')
             ++at;
@@ -162,7 +162,7 @@ struct Scope {
         fail(*graph, location, id, text);
         return false;
     }
-    constexpr bool has_sizes(std::string_view what, std::string_view name, const Shape& shape,
+    constexpr bool has_sizes(const char* what, std::string_view name, const Shape& shape,
                              Location location) const {
         const Dim *at = shape.begin(), *end = shape.end();
         while (at != end && !at->is_no_size() && !at->is_zero()) ++at;
@@ -179,8 +179,7 @@ struct Scope {
         while (at != end && (at->op != Op::input || at->name != name)) ++at;
         return at != end;
     }
-    constexpr Tensor name_clash(std::string_view kind, std::string_view name,
-                                Location location) const {
+    constexpr Tensor name_clash(const char* kind, std::string_view name, Location location) const {
         Text text;
         text << "two " << kind << " are named " << name;
         return fail(*graph, location, id, text);

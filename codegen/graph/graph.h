@@ -24,6 +24,7 @@ struct ScopeRecord {
     bool joined = false;  // no dot before it
     Location location{};
     std::uint64_t hash = 0;  // of the whole path
+    int depth = 0;           // how many modules it lies in
 };
 
 /// Another name of a parameter (tied tensors): both are scopes, as parameters' names are.
@@ -119,7 +120,7 @@ class Graph {
     constexpr int add_scope(int parent, std::string_view part, int index, bool joined,
                             Location where) {
         const int id = int(scopes.size());
-        scopes.push_back({parent, part, index, joined, where, 0});
+        scopes.push_back({parent, part, index, joined, where, 0, scope(parent).depth + 1});
         ScopeRecord& record = scopes.first[id];
         record.hash = hash_of(record);
         return id;
@@ -187,7 +188,7 @@ class Graph {
     }
     /// The innermost module that two modules share.
     constexpr int common_scope(int a, int b) const {
-        int depth_a = depth(a), depth_b = depth(b);
+        int depth_a = scope(a).depth, depth_b = scope(b).depth;
         for (; depth_a > depth_b; --depth_a) a = scope(a).parent;
         for (; depth_b > depth_a; --depth_b) b = scope(b).parent;
         for (; depth_a > 0 && scope(a).hash != scope(b).hash; --depth_a) {
@@ -259,11 +260,6 @@ class Graph {
                 hash = (hash ^ std::uint64_t('0' + record.index / power % 10)) * kHashFactor;
         }
         return hash;
-    }
-    constexpr int depth(int s) const {
-        int depth = 0;
-        for (; s > 0; s = scope(s).parent) ++depth;
-        return depth;
     }
     constexpr bool claim(std::uint64_t hash) {
         int& first = first_claims_.values[hash % kClaimLists];

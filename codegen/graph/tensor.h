@@ -112,14 +112,14 @@ inline void a_tensor_is_empty() {}
 namespace detail {
 
 /// An op of tensors none of which is of a graph.
-[[noreturn]] inline void refuse_empty(std::string_view op, Location location) {
+[[noreturn]] inline void refuse_empty(const char* op, Location location) {
     throw UserError(std::string(location.file_name()) + ":" + std::to_string(location.line) + ": " +
                     std::string(op) +
                     " takes a Tensor that an op has made; numbers and sizes alone are none, and an "
                     "empty Tensor is of no model");
 }
 template <std::size_t Count>
-constexpr Graph& graph_of(std::string_view op, Location location, const Tensor (&operands)[Count]) {
+constexpr Graph& graph_of(const char* op, Location location, const Tensor (&operands)[Count]) {
     for (const Tensor& operand : operands)
         if (operand.graph) return *operand.graph;
     if (std::is_constant_evaluated()) a_tensor_is_empty();
@@ -135,8 +135,7 @@ constexpr bool is_open(const Tensor& x, const Graph* graph) {
 /// Says why operands are not usable: the first empty one, of another graph or of a closed region.
 /// False.
 template <std::size_t Count>
-constexpr bool refuse_unusable(std::string_view op, Location location,
-                               const Tensor (&operands)[Count]) {
+constexpr bool refuse_unusable(const char* op, Location location, const Tensor (&operands)[Count]) {
     Graph& graph = graph_of(op, location, operands);
     for (const Tensor& operand : operands)
         if (operand.graph && operand.is_poison()) return false;
@@ -158,9 +157,10 @@ constexpr bool refuse_unusable(std::string_view op, Location location,
 }  // namespace detail
 
 /// Whether an op can take its operands: none is poison or empty, all are of one graph, and each can
-/// be read here: a value of a score or of a loop's step is gone behind it.
+/// be read here: a value of a score or of a loop's step is gone behind it. `op` is a literal: a
+/// view of it would take the compiler a step for each character.
 template <std::size_t Count>
-constexpr bool is_usable(std::string_view op, Location location, const Tensor (&operands)[Count]) {
+constexpr bool is_usable(const char* op, Location location, const Tensor (&operands)[Count]) {
     const Graph* graph = operands[0].graph;
     std::size_t usable = 0;
     while (usable < Count && detail::is_open(operands[usable], graph)) ++usable;

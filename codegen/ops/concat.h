@@ -10,7 +10,7 @@ namespace fovea {
 namespace detail {
 
 /// Refuses to put `part` beside `first`, by `op`.
-constexpr Tensor cannot_place(std::string_view op, Tensor first, Tensor part, Location location,
+constexpr Tensor cannot_place(const char* op, Tensor first, Tensor part, Location location,
                               std::string_view where = "") {
     Graph& graph = *first.graph;
     Text text;

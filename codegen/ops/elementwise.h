@@ -34,7 +34,7 @@ constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
 
 /// Refuses what no value of `type` is: a fraction beside i32, which would drop it, or a truth value
 /// that is neither 0 nor 1.
-constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, DType type) {
+constexpr bool holds(Graph& graph, const char* op, const Operand& operand, DType type) {
     if (is_float(type)) return true;
     const double value = operand.number;
     Text text;
@@ -59,7 +59,7 @@ constexpr bool holds(Graph& graph, std::string_view op, const Operand& operand, 
 
 /// A number or a size as a tensor of `type`, in `value`, which holds a tensor already; false where
 /// there is no such value.
-constexpr bool lift(Graph& graph, std::string_view op, const Operand& operand, DType type,
+constexpr bool lift(Graph& graph, const char* op, const Operand& operand, DType type,
                     Tensor& value) {
     if (operand.is_tensor()) return true;
     if (!holds(graph, op, operand, type)) return false;
@@ -101,8 +101,8 @@ constexpr Tensor mismatch(Graph& graph, Elementwise function, Tensor a, Tensor b
                 text);
 }
 
-constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
-                             std::string_view hint, Location location) {
+constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand, const char* hint,
+                             Location location) {
     Text text;
     text << row_of(function).name << " does not take " << name_of(operand.dtype()) << " "
          << operand.shape();
@@ -127,7 +127,7 @@ constexpr bool is_taken(Takes takes, DType operand) {
 }
 /// Refuses an operand of a type that the function does not take, and says what to do.
 constexpr Tensor not_taken(Elementwise function, Tensor operand, Location location) {
-    std::string_view hint = "ids become vectors with embedding, numbers with cast";
+    const char* hint = "ids become vectors with embedding, numbers with cast";
     if (operand.dtype() == DType::boolean) hint = "use where(condition, a, b)";
     if (row_of(function).takes == Takes::booleans) hint = "compare it first";
     return dtype_error(*operand.graph, function, operand, hint, location);
@@ -146,7 +146,7 @@ constexpr bool broadcast_operands(Graph& graph, Elementwise function, Tensor a, 
 
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
-    if (!is_usable(row_of(function).name, location, {x})) return poison_of({x});
+    if (!is_usable(row_of(function).name.data(), location, {x})) return poison_of({x});
     const Node& operand = x.node();
     if (!detail::is_taken(row_of(function).takes, operand.dtype))
         return detail::not_taken(function, x, location);
@@ -162,10 +162,12 @@ constexpr Tensor unary(Elementwise function, Tensor x, Location location = Locat
 constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b) {
     const ElementwiseRow& row = row_of(function);
     Tensor x = a.is_tensor() ? a.tensor : b.tensor, y = b.is_tensor() ? b.tensor : a.tensor;
-    if (!is_usable(row.name, a.location, {x, y})) return poison_of({x, y});
+    if (!is_usable(row.name.data(), a.location, {x, y})) return poison_of({x, y});
     Graph& graph = *x.graph;
-    if (!a.is_tensor() && !detail::lift(graph, row.name, a, y.dtype(), x)) return {&graph, 0};
-    if (!b.is_tensor() && !detail::lift(graph, row.name, b, x.dtype(), y)) return {&graph, 0};
+    if (!a.is_tensor() && !detail::lift(graph, row.name.data(), a, y.dtype(), x))
+        return {&graph, 0};
+    if (!b.is_tensor() && !detail::lift(graph, row.name.data(), b, x.dtype(), y))
+        return {&graph, 0};
     const Node &of_x = x.node(), &of_y = y.node();
     const DType x_type = of_x.dtype, y_type = of_y.dtype;
     if (!detail::is_taken(row.takes, x_type)) return detail::not_taken(function, x, a.location);

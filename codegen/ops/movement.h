@@ -143,7 +143,7 @@ constexpr Tensor movement_mistake(Tensor x, const Text& what, Location location)
     return fail(*x.graph, location, x.graph->scope_of(x.id), text);
 }
 /// The same for an axis that x does not have.
-constexpr Tensor no_such_axis(Tensor x, std::string_view op, int axis, Location location) {
+constexpr Tensor no_such_axis(Tensor x, const char* op, int axis, Location location) {
     Text text;
     text << op << ": there is no axis " << axis << " in " << x.shape();
     return movement_mistake(x, text, location);

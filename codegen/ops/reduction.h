@@ -1,6 +1,8 @@
 // Sums, maxima and means over axes.
 #pragma once
 
+#include <bit>
+
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/movement.h"
 
@@ -11,8 +13,8 @@ constexpr Tensor reduce(Reduction reduction, Tensor x, int axes,
                         Location location = Location::here()) {
     if (x.is_poison()) return x;
     Shape shape = x.shape();
-    for (int i = 0; axes >> i && i < shape.rank(); ++i)
-        if (axes >> i & 1) shape[i] = Dim(1);
+    for (unsigned left = unsigned(axes); left; left &= left - 1)
+        shape[std::countr_zero(left)] = Dim(1);
     return {x.graph, x.graph->add({.op = Op::reduce,
                                    .dtype = x.dtype(),
                                    .shape = shape,
@@ -29,8 +31,8 @@ Tensor sum_to(Tensor x, const Shape& shape);
 namespace detail {
 
 /// Whether x has this axis and is of a type that is taken; what is wrong is said, `hint` of a type.
-constexpr bool has_axis(std::string_view name, Tensor x, int axis, bool is_taken,
-                        std::string_view hint, Location location) {
+constexpr bool has_axis(const char* name, Tensor x, int axis, bool is_taken, const char* hint,
+                        Location location) {
     if (is_taken && axis >= -x.rank() && axis < x.rank()) return true;
     Text text;
     text << name << " over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape();
@@ -39,16 +41,16 @@ constexpr bool has_axis(std::string_view name, Tensor x, int axis, bool is_taken
     fail(*x.graph, location, x.graph->scope_of(x.id), text);
     return false;
 }
-constexpr bool has_float_axis(std::string_view name, Tensor x, int axis, Location location) {
+constexpr bool has_float_axis(const char* name, Tensor x, int axis, Location location) {
     return is_usable(name, location, {x}) && has_axis(name, x, axis, is_float(x.dtype()),
                                                       "expected f32 or bf16 (use cast)", location);
 }
-constexpr bool has_boolean_axis(std::string_view name, Tensor x, int axis, Location location) {
+constexpr bool has_boolean_axis(const char* name, Tensor x, int axis, Location location) {
     return is_usable(name, location, {x}) && has_axis(name, x, axis, x.dtype() == boolean,
                                                       "expected bool (compare it first)", location);
 }
 
-constexpr Tensor reduce_axis(Reduction reduction, std::string_view name, Tensor x, int axis,
+constexpr Tensor reduce_axis(Reduction reduction, const char* name, Tensor x, int axis,
                              bool keepdim, Location location) {
     if (!has_float_axis(name, x, axis, location)) return poison_of({x});
     const int i = axis < 0 ? axis + x.rank() : axis;

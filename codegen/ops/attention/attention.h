@@ -86,7 +86,7 @@ constexpr void check_score(Tensor of_pair, int first, int region, Text& why) {
 template <class Score>
 constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, const Mask& mask,
                                 AttentionOptions options, Location location) {
-    const std::string_view name = v ? "attention" : "attention_weights";
+    const char* const name = v ? "attention" : "attention_weights";
     if (!is_usable(name, location,
                    {q, k, v ? v : q, mask.lens ? mask.lens : q, mask.allowed ? mask.allowed : q}))
         return poison_of({q, k});

@@ -107,7 +107,7 @@ constexpr Tensor repeated(Tensor x, int axis, int place, const Dim& count, Locat
     for (int i = 0; i < x.rank(); ++i) axes.output_group.values[i] = i == axis ? 2 : 1;
     return rearrange(copies, axes, location);
 }
-constexpr Tensor repeated(std::string_view name, Tensor x, int axis, const Dim& count, bool each,
+constexpr Tensor repeated(const char* name, Tensor x, int axis, const Dim& count, bool each,
                           Location location) {
     if (!is_usable(name, location, {x})) return poison_of({x});
     const int i = axis < 0 ? axis + x.rank() : axis;
@@ -144,8 +144,7 @@ constexpr Tensor flip(Tensor x, int axis, Location location = Location::here()) 
 
 namespace detail {
 
-constexpr Tensor triangle(std::string_view name, Tensor x, int diagonal, bool upper,
-                          Location location) {
+constexpr Tensor triangle(const char* name, Tensor x, int diagonal, bool upper, Location location) {
     if (!is_usable(name, location, {x})) return poison_of({x});
     if (x.rank() < 2) {
         Text text;

@@ -11,7 +11,7 @@ namespace fovea {
 namespace detail {
 
 /// Whether x can be read and is of floats; what is wrong is said.
-constexpr bool is_of_floats(std::string_view op, Tensor x, Location location) {
+constexpr bool is_of_floats(const char* op, Tensor x, Location location) {
     if (!is_usable(op, location, {x})) return false;
     if (is_float(x.dtype())) return true;
     Text text;

@@ -25,7 +25,7 @@ constexpr Step<Tensor, Tensor> accumulate(Elementwise f, double start, Tensor x,
     const auto [all, last] = scan(cast(steps, f32, location), initial, step, {}, location);
     return {cast(all, x.dtype(), location), cast(last, x.dtype(), location)};
 }
-constexpr Tensor cumulative(std::string_view name, Elementwise f, double start, Tensor x, int axis,
+constexpr Tensor cumulative(const char* name, Elementwise f, double start, Tensor x, int axis,
                             Location location) {
     if (!has_float_axis(name, x, axis, location)) return poison_of({x});
     Tensor totals = accumulate(f, start, x, axis, location).value;
