@@ -90,8 +90,9 @@ double error_of(const ElementwiseRow& row, const Operands& x, double y, double u
     switch (row.function) {
         case Elementwise::sin:
         case Elementwise::cos: return std::min(2.0, x.error[0] + unit * (std::abs(x.value[0]) + 4));
-        case Elementwise::atan2:  // across the negative half of x the angle jumps
-            if (x.value[1] <= x.error[1] && std::abs(x.value[0]) <= x.error[0] && x.error[0] > 0)
+        case Elementwise::atan2:  // across the negative half of x the angle jumps, and the sign of
+            // a zero that was computed depends on the order of its terms
+            if (x.value[1] <= x.error[1] && std::abs(x.value[0]) <= x.error[0])
                 return 2 * std::acos(-1.0);
             break;
         case Elementwise::div:

@@ -68,6 +68,15 @@ TEST_CASE("a division by what may be 0 has no bound") {
     CHECK(std::isinf(bounds_of(graph, {{1}, {1000}}).values[0]));
 }
 
+TEST_CASE("a zero that was computed has either sign, and with it the angle behind it") {
+    Graph graph;
+    Tensor y = einsum("a, b -> a b", input(graph, "x", {2}), full(graph, {1}, 0));
+    output("y", atan2(y, full(graph, {2, 1}, -1)));
+    const Array bound = bounds_of(graph, {{2}, {1, -1}});
+    CHECK(bound.values[0] > 6.2);
+    CHECK(bound.values[1] > 6.2);
+}
+
 TEST_CASE("what is made of a quotient that may be no number has no bound either") {
     Graph graph;
     Tensor x = input(graph, "x", {1});

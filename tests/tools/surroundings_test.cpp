@@ -163,3 +163,25 @@ TEST_CASE("a path that is too long is the user's mistake") {
     CHECK(run_fovea({"show", "add_norm"}, {"FOVEA_HOME=" + name}).status == 0);
     CHECK(run_fovea({"models"}, {"TMPDIR=" + name}).status == 0);
 }
+
+TEST_CASE("headers that are newer than fovea are the user's to build") {
+    TemporaryFolder folder;
+    const fs::path file = folder.path() / "my.cpp", home = folder.path() / "home";
+    write_model(file);
+    const fs::path built = home / "build/precompiled/model_entry.h";
+    fs::create_directories(built.parent_path());
+    for (const char* sources : {"dsl", "codegen"})
+        fs::create_directory_symlink(fs::path(FOVEA_SOURCE_DIR) / sources, home / sources);
+    const std::string header = (home / "dsl/fovea.h").string();
+    std::ofstream(built) << "#include \"dsl/model_entry.h\"\n";
+    std::ofstream(built.string() + ".d") << built.string() << ".gch: \\\n " << header << "\n";
+    std::ofstream(built.string() + ".gch") << "";
+    const auto shown = [&] {
+        return run_fovea({"show", file.string() + ":twice"}, {"FOVEA_HOME=" + home.string()});
+    };
+    CHECK(shown().status == 0);
+    fs::last_write_time(built.string() + ".gch",
+                        fs::last_write_time(header) - std::chrono::seconds(1));
+    CHECK(shown().output ==
+          "fovea: '" + header + "' changed after fovea was built: build it again\n");
+}

@@ -90,6 +90,29 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
+/// The headers of fovea that the precompiled one was made of.
+std::vector<fs::path> precompiled_headers(const Home& home) {
+    std::ifstream stream(home.precompiled.string() + ".d");
+    std::vector<fs::path> headers;
+    for (std::string name; stream >> name;)
+        if (name.starts_with(home.sources.string() + "/") && name.ends_with(".h"))
+            headers.emplace_back(name);
+    return headers;
+}
+
+/// UserError when fovea's headers changed after it was built: a model would be another graph to
+/// them than to the command.
+void verify_built(const Home& home, const fs::path& precompiled) {
+    const fs::file_time_type built = fs::last_write_time(precompiled);
+    for (const fs::path& header : precompiled_headers(home)) {
+        std::error_code missing;
+        const fs::file_time_type changed = fs::last_write_time(header, missing);
+        if (missing || changed > built)
+            throw UserError(fmt::format("'{}' {} after fovea was built: build it again",
+                                        header.string(), missing ? "went" : "changed"));
+    }
+}
+
 /// The models in a file, as far as they are written in the plain way.
 std::string what_is_there(const std::string& file, const std::string& function) {
     static const std::regex model(R"(\bvoid\s+(\w+)\s*\(\s*(?:fovea::)?Scope\b)");
@@ -138,8 +161,10 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     write_temporary(source, entry_source(file, included, function));
     std::vector<std::string> command = find_compiler();
     // g++ ignores a precompiled header of another version or other flags, and reads the header.
-    if (fs::exists(home.precompiled.string() + ".gch"))
+    if (const fs::path made = home.precompiled.string() + ".gch"; fs::exists(made)) {
+        verify_built(home, made);
         command.insert(command.end(), {"-include", home.precompiled.string()});
+    }
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
           std::string("-shared"), "-I" + home.sources.string(),
