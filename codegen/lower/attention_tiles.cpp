@@ -20,7 +20,12 @@ AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused
     const Shape& queries = graph[input(AttentionInput::query)].shape;
     const Shape& values = graph[input(AttentionInput::value)].shape;
     b = axis("b", queries[0]);
-    h = queries.rank() == 4 ? axis("h", queries[1]) : kNoAxis;
+    h = m = kNoAxis;
+    if (queries.rank() == 4) {
+        members_ = queries[1].without_label() / values[1].without_label();
+        h = axis("h", values[1]);
+        m = axis("m", members_);
+    }
     q = builder().axis("q", queries[-2]);
     k = builder().axis("k", values[-2]);
     d = builder().axis("d", queries[-1]);
@@ -34,22 +39,29 @@ AxisId AttentionTiles::axis(const std::string& name, const Dim& dim) {
 
 std::vector<AxisId> AttentionTiles::points() const {
     std::vector<AxisId> points;
-    for (AxisId axis : {b, h})
+    for (AxisId axis : {b, h, m})
         if (axis != kNoAxis) points.push_back(axis);
     return points;
 }
 
 std::vector<AxisId> AttentionTiles::axes(AxisId row, AxisId column) const {
     std::vector<AxisId> all{b};
-    if (graph_[input(AttentionInput::query)].shape.rank() == 4) all.push_back(h);
+    if (graph_[input(AttentionInput::query)].shape.rank() == 4) all.push_back(kHeads);
     all.push_back(row);
     all.push_back(column);
     return all;
 }
 
 Access AttentionTiles::access(int id, const std::vector<AxisId>& axes, bool written) {
-    Access access = build_.access(id, axes, written);
-    for (AxisId axis : axes) {
+    const auto of_heads = std::find(axes.begin(), axes.end(), kHeads) - axes.begin();
+    std::vector<AxisId> own = axes;
+    std::replace(own.begin(), own.end(), kHeads, m == kNoAxis ? h : m);
+    Access access = build_.access(id, own, written);
+    if (of_heads < std::ptrdiff_t(own.size()) && m != kNoAxis && h != kNoAxis) {
+        const Dim head = fuse::stride_of(build_.layout(id), int(of_heads));
+        access.strides.push_back({h, head * members_});
+    }
+    for (AxisId axis : own) {
         auto along = [&](const kernel::Stride& stride) { return stride.axis == axis; };
         if (axis != kNoAxis && std::none_of(access.strides.begin(), access.strides.end(), along))
             access.strides.push_back({axis, Dim(1)});
@@ -58,7 +70,10 @@ Access AttentionTiles::access(int id, const std::vector<AxisId>& axes, bool writ
 }
 
 Id AttentionTiles::load(AttentionInput which, AxisId row, AxisId column) {
-    return builder().load(access(input(which), axes(row, column), false));
+    std::vector<AxisId> own = axes(row, column);
+    if (which == AttentionInput::key || which == AttentionInput::value)
+        std::replace(own.begin(), own.end(), kHeads, h);
+    return builder().load(access(input(which), own, false));
 }
 
 Id AttentionTiles::load_delta() {
@@ -127,7 +142,7 @@ Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
         case Role::query: return own[0] == d ? query : load(AttentionInput::query, q, own[0]);
         case Role::key: return own[0] == d ? key : load(AttentionInput::key, k, own[0]);
         case Role::batch: return index(b);
-        case Role::head: return index(h);
+        case Role::head: return head();
         case Role::query_index: return index(q);
         case Role::key_index: return index(k);
         case Role::capture: break;
@@ -138,12 +153,20 @@ Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
     return builder().load(access(id, own, false));
 }
 
+Id AttentionTiles::head() {
+    if (m == kNoAxis) return h == kNoAxis ? builder().constant(0, i32) : builder().index(h);
+    if (h == kNoAxis) return builder().index(m);
+    const Id first = builder().mul(builder().index(h), builder().extent(members_, i32));
+    return builder().add(first, builder().index(m));
+}
+
 Id AttentionTiles::dropout() {
     std::vector<kernel::Stride> row{{q, Dim(1)}};
-    Dim stride = graph_[input(AttentionInput::query)].shape[-2].without_label();
-    if (h != kNoAxis) row.push_back({h, stride});
-    if (h != kNoAxis)
-        stride = stride * graph_[input(AttentionInput::query)].shape[1].without_label();
+    const Shape& queries = graph_[input(AttentionInput::query)].shape;
+    Dim stride = queries[-2].without_label();
+    if (m != kNoAxis) row.push_back({m, stride});
+    if (h != kNoAxis) row.push_back({h, stride * members_});
+    if (queries.rank() == 4) stride = stride * queries[1].without_label();
     if (b != kNoAxis) row.push_back({b, stride});
     return builder().named(
         builder().random(attributes_.site, attributes_.dropout, row, {{k, Dim(1)}}), "dropped");

@@ -10,8 +10,9 @@
 
 namespace fovea::lower {
 
-/// Axes, inputs and mask of one fused attention. Positions: b batch, h head, q query, k key, d in
-/// the vectors of queries and keys, e in those of values.
+/// Axes, inputs and mask of one fused attention. Positions: b batch, h head of the keys, m head of
+/// queries among those that read it, q query, k key, d in the vectors of queries and keys, e in those
+/// of values.
 class AttentionTiles {
   public:
     /// Of a kernel with this name.
@@ -24,17 +25,16 @@ class AttentionTiles {
     const AttentionAttributes& attributes() const { return attributes_; }
     const ScoreFunction& function() const { return *attributes_.function; }
 
-    kernel::AxisId b, h, q, k, d, e;
-    /// b and h, those that are longer than 1.
+    kernel::AxisId b, h, m, q, k, d, e;
+    /// b, h and m, those that are longer than 1.
     std::vector<kernel::AxisId> points() const;
-    /// The axes of [batch, (heads,) rows, columns] without those of size 1; `row` and `column` may
-    /// be kNoAxis.
+    /// The axes of [batch, (heads of queries,) rows, columns]; `row` and `column` may be kNoAxis.
     std::vector<kernel::AxisId> axes(kernel::AxisId row, kernel::AxisId column) const;
-    /// Input `which` at (b, h, row, column).
+    /// Input `which` at (b, its head, row, column).
     kernel::Id load(AttentionInput which, kernel::AxisId row, kernel::AxisId column);
-    /// Σ output · its gradient at (b, h, q).
+    /// Σ output · its gradient at (b, head, q).
     kernel::Id load_delta();
-    /// Row `which` of the statistics at (b, h, q).
+    /// Row `which` of the statistics at (b, head, q).
     kernel::Id load_statistics(int which);
     /// Where row `which` of the statistics lies, node `id`.
     kernel::Access statistics(int id, int which, bool written);
@@ -86,9 +86,12 @@ class AttentionTiles {
     kernel::Id behind_start(kernel::AxisId axis, std::int64_t distance);
     kernel::Id behind(kernel::AxisId axis, std::int64_t distance);
     /// An access that moves along every one of `axes`: those of size 1 have no stride in a layout.
+    /// kHeads stands for the heads of queries.
     kernel::Access access(int id, const std::vector<kernel::AxisId>& axes, bool written);
     int input(AttentionInput which) const { return node_.inputs[std::size_t(int(which))]; }
     kernel::AxisId axis(const std::string& name, const Dim& dim);
+    /// Which head of queries: h · members_ + m.
+    kernel::Id head();
     kernel::Id leaf(const Node& input, const TileAxes& own);
 
     const Graph& graph_;
@@ -96,6 +99,7 @@ class AttentionTiles {
     const Node& node_;
     const AttentionAttributes& attributes_;
     GroupBuilder build_;
+    Dim members_ = 1;  // query heads that read one head of keys
     int lens_rank_ = 0;
 };
 

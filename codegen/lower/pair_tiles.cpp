@@ -233,7 +233,7 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
         case Op::gather: return gather(what, axes);
         case Op::rearrange: {  // of at most one axis longer than 1
             AxisId along = -1;
-            for (AxisId axis : axes) along = axis >= 0 ? axis : along;
+            for (AxisId axis : axes) along = axis != -1 ? axis : along;
             TileAxes own;
             for (const Dim& dim : function_[what.inputs[0]].shape)
                 own.push_back(dim.is_one() ? -1 : along);
@@ -281,11 +281,14 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
 /// A row of a captured table picked by an index of the pair: the index is a position along an axis,
 /// which the table then lies along.
 Id PairTiles::gather(const Node& node, const TileAxes& axes) {
-    Id row = value(node.inputs[1], {});
-    auto index = kernel::as<kernel::Index>(builder_.kernel(), row);
+    const Node& row = function_[node.inputs[1]];
     TileAxes own = axes;
-    if (index) own.insert(own.begin(), index->axis);
-    else own.insert(own.begin(), -1);  // the only head or sequence there is
+    if (row.op == Op::input && row.port.role == Role::head) {
+        own.insert(own.begin(), kHeads);
+    } else {
+        auto index = kernel::as<kernel::Index>(builder_.kernel(), value(node.inputs[1], {}));
+        own.insert(own.begin(), index ? index->axis : -1);  // -1: the only sequence there is
+    }
     return value(node.inputs[0], own);
 }
 

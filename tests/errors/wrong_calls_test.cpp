@@ -181,6 +181,16 @@ const std::vector<WrongCall> kAttentions = {
     {"attention", "[batch, len]", [](Given& g) { attention(g.x, g.x, g.m, dot_product); }},
     {"attention", "leading",
      [](Given& g) { attention(g.x, g.s.input("k", {"keys", 6, 4}), g.x, dot_product); }},
+    {"attention", "3 heads of queries are not a multiple of 2 of keys",
+     [](Given& g) {
+         Tensor k = g.s.input("k", {"batch", 2, "keys", 4});
+         attention(g.s.input("q", {"batch", 3, "len", 4}), k, k, dot_product);
+     }},
+    {"attention", "keys and values differ in their leading",
+     [](Given& g) {
+         Tensor q = g.s.input("q", {"batch", 4, "len", 4});
+         attention(q, g.s.input("k", {"batch", 2, "keys", 4}), q, dot_product);
+     }},
     {"attention", "length",
      [](Given& g) { attention(g.x, g.x, g.s.input("k", {"batch", 7, 4}), dot_product); }},
     {"attention", "i32",

@@ -87,6 +87,18 @@ void check_score(F&& score, const Score& known) {
     }
 }
 
+/// Copies of each head of x [batch, groups, keys, width] beside each other, as PyTorch's
+/// repeat_interleave along axis 1 makes them.
+Array repeated(const Array& x, std::int64_t times) {
+    const std::int64_t groups = x.shape[1], head = x.shape[2] * x.shape[3];
+    Array y{{x.shape[0], groups * times, x.shape[2], x.shape[3]}, {}};
+    for (std::int64_t bg = 0; bg < x.shape[0] * groups; ++bg)
+        for (std::int64_t m = 0; m < times; ++m)
+            y.values.insert(y.values.end(), x.values.begin() + bg * head,
+                            x.values.begin() + (bg + 1) * head);
+    return y;
+}
+
 int largest_rank(const Graph& graph) {
     int rank = 0;
     for (const Node& node : graph.nodes) rank = std::max(rank, node.shape.rank());
@@ -105,6 +117,42 @@ TEST_CASE("scores with constants, soft caps and distances") {
                 [](const PairAt& p) { return std::tanh(product(p) / 2) * 2; });
     check_score([](Built&, Pair p) { return dot(p.q, p.k) - cast(p.i - p.j, f32) * 0.25; },
                 [](const PairAt& p) { return product(p) - 0.25 * (double(p.i) - double(p.j)); });
+}
+
+TEST_CASE("a scale of one's own") {
+    check_score([](Built&, Pair p) { return scaled_dot_product(0.25)(p); },
+                [](const PairAt& p) { return product(p) * 0.25; });
+}
+
+TEST_CASE("neighbouring heads of queries share keys and values") {
+    constexpr std::int64_t heads = 4;
+    const auto build = [&](std::int64_t groups, bool weights, Graph& graph) {
+        Tensor q = input(graph, "q", {kBatch, heads, kQueries, kWidth});
+        Tensor k = input(graph, "k", {kBatch, groups, kKeys, kWidth});
+        Tensor v = input(graph, "v", {kBatch, groups, kKeys, kValues});
+        Tensor slopes = input(graph, "slopes", {heads});
+        const auto score = [=](Pair p) {
+            return dot_product(p) + gather(slopes, p.head) * cast(p.i - p.j, f32);
+        };
+        output("y", weights ? attention_weights(q, k, score, causal)
+                            : attention(q, k, v, score, causal));
+    };
+    for (std::int64_t groups : {1, 2, 4})
+        for (bool weights : {false, true}) {
+            Graph grouped, whole;
+            build(groups, weights, grouped);
+            build(heads, weights, whole);
+            Arrays arrays;
+            arrays["q"] = random_array({kBatch, heads, kQueries, kWidth}, 1);
+            arrays["k"] = random_array({kBatch, groups, kKeys, kWidth}, 2);
+            arrays["v"] = random_array({kBatch, groups, kKeys, kValues}, 3);
+            arrays["slopes"] = random_array({heads}, 4);
+            Arrays copies = arrays;
+            for (const char* name : {"k", "v"})
+                copies[name] = repeated(arrays[name], heads / groups);
+            check_close(run(grouped, arrays), run(whole, copies));
+            if (!weights) check_gradients(grouped, arrays);
+        }
 }
 
 TEST_CASE("scores that read other values of the model") {

@@ -26,7 +26,8 @@ Tensor weighted_sum(Tensor weights, Tensor v) {
 Tensor attention_expand(const Expansion& e) {
     const AttentionAttributes& attributes = e.source.attentions[std::size_t(e.node().attribute)];
     ExtractedScore score = extract_score(e.source, e.id);
-    PairLeaves leaves{.query = e.inputs[0], .key = e.inputs[1]};
+    const Dim heads = e.inputs[0].dim(1);
+    PairLeaves leaves{.query = e.inputs[0], .key = repeat_heads(e.inputs[1], heads)};
     for (int id : score.captured) leaves.captures.push_back(e.value_of(id));
     OverPairs over(score.graph, e.target, leaves);
     Shape pairs = over.pairs();
@@ -37,7 +38,7 @@ Tensor attention_expand(const Expansion& e) {
     if (!e.inputs[2]) return weights;
     if (attributes.dropout > 0)
         weights = detail::times_random(weights, attributes.dropout, attributes.site);
-    return weighted_sum(weights, e.inputs[2]);
+    return weighted_sum(weights, repeat_heads(e.inputs[2], heads));
 }
 
 Tensor attention_derive(const Derivation& d) {

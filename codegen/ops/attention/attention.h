@@ -1,6 +1,7 @@
 // Attention with any score of one (query, key) pair.
 #pragma once
 
+#include "codegen/ops/attention/grouped_heads.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/softmax.h"
 
@@ -15,6 +16,11 @@ struct Pair {
 
 /// q·k / √width (Vaswani et al. 2017, section 3.2.1).
 inline constexpr auto dot_product = [](Pair p) { return dot(p.q, p.k) / sqrt(p.q.dim(-1)); };
+
+/// q·k · scale, for checkpoints with a scale of their own: `scaled_dot_product(1 / 16.0)`.
+constexpr auto scaled_dot_product(double scale) {
+    return [scale](Pair p) { return dot(p.q, p.k) * scale; };
+}
 
 struct AttentionOptions {
     double dropout = 0;  // of the weights
@@ -34,8 +40,12 @@ constexpr void check_types(Tensor q, Tensor k, Tensor v, Text& why) {
 constexpr void check_attention(const Shape& q, const Shape& k, const Shape* v, Text& why) {
     if (q.rank() < 3 || q.rank() > 4 || q.rank() != k.rank() || (v && q.rank() != v->rank()))
         why << (v ? "q, k and v" : "q and k") << " must all be [batch, (heads,) length, width]";
-    for (int i = 0; !why.size() && i < q.rank() - 2; ++i)
-        if (!fits(q[i], k[i]) || (v && !fits(k[i], (*v)[i]))) why << "leading dims differ";
+    for (int i = 0; !why.size() && i < q.rank() - 2; ++i) {
+        if (v && !fits(k[i], (*v)[i])) why << "keys and values differ in their leading dims";
+        else if (i == 1 && !groups_heads(q[i], k[i]))
+            why << q[i] << " heads of queries are not a multiple of " << k[i] << " of keys";
+        else if (i == 0 && !fits(q[i], k[i])) why << "leading dims differ";
+    }
     if (!why.size() && v && !fits(k[-2], (*v)[-2])) why << "keys and values differ in length";
     if (!why.size()) return;
     why << " (q " << q << ", k " << k;
@@ -147,6 +157,7 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
 
 /// Σ_k softmax_k(score(q, k)) v_k: q [batch, (heads,) queries, width], k [.., keys, width],
 /// v [.., keys, value width] → [.., queries, value width]. `score` takes a Pair and gives a scalar.
+/// Keys and values may have fewer heads: neighbouring heads of queries then share one.
 template <class Score>
 constexpr Tensor attention(Tensor q, Tensor k, Tensor v, Score&& score, const Mask& mask = {},
                            AttentionOptions options = {}, Location location = Location::here()) {
@@ -154,7 +165,8 @@ constexpr Tensor attention(Tensor q, Tensor k, Tensor v, Score&& score, const Ma
 }
 
 /// softmax_k(score(q, k)): the weights that `attention` gives its values before dropout,
-/// [batch, (heads,) queries, keys]. For looking at them: attention itself does not store them.
+/// [batch, (heads,) queries, keys]. For looking at them: attention itself does not store them. Keys
+/// may have fewer heads, as there.
 template <class Score>
 constexpr Tensor attention_weights(Tensor q, Tensor k, Score&& score, const Mask& mask = {},
                                    Location location = Location::here()) {

@@ -76,8 +76,13 @@ void fused_attention_gradient(const Node& node, Tensor y, Tensor dy, GradientSin
 
     constexpr AttentionResult kResults[]{AttentionResult::query, AttentionResult::key,
                                          AttentionResult::value};
-    for (int i = 0; i < 3; ++i)
-        if (sink.wants(i)) sink.add(i, results.gradient(kResults[i], sink.input(i).shape(), dy));
+    for (int i = 0; i < 3; ++i) {
+        if (!sink.wants(i)) continue;
+        const Shape& shape = sink.input(i).shape();
+        Shape of_heads = shape;  // each head of queries gives a part
+        if (shape.rank() == 4) of_heads[1] = y.shape()[1];
+        sink.add(i, sum_of_groups(results.gradient(kResults[i], of_heads, dy), shape[1]));
+    }
     const ScoreFunction& function = *y.graph->attentions[std::size_t(node.attribute)].function;
     for (int n = 0; n < kMaxCaptures; ++n) {
         int i = at(AttentionInput::first_capture) + n;
@@ -98,7 +103,7 @@ class PlainAttention {
     explicit PlainAttention(const Expansion& e)
         : e_(e), node_(e.node()), attributes_(e.source.attentions[std::size_t(node_.attribute)]) {
         leaves_.query = input(AttentionInput::query);
-        leaves_.key = input(AttentionInput::key);
+        leaves_.key = of_every_head(AttentionInput::key);
         for (int i = at(AttentionInput::first_capture); i < int(kMaxInputs); ++i)
             if (node_.inputs[std::size_t(i)] >= 0)
                 leaves_.captures.push_back(e.inputs[std::size_t(i)]);
@@ -114,12 +119,15 @@ class PlainAttention {
         if (node_.result == AttentionResult::statistics) return statistics(scores);
         if (node_.result == AttentionResult::output)
             return weighted_sum(dropped(weights(scores, statistics(scores))),
-                                input(AttentionInput::value));
+                                of_every_head(AttentionInput::value));
         return gradient(scores);
     }
 
   private:
     Tensor input(AttentionInput which) const { return e_.inputs[std::size_t(at(which))]; }
+    Tensor of_every_head(AttentionInput which) const {
+        return repeat_heads(input(which), input(AttentionInput::query).dim(1));
+    }
 
     /// Hidden scores are lowest; all those of a row that sees nothing are 0.
     Tensor masked(Tensor scores) {
@@ -172,7 +180,7 @@ class PlainAttention {
         return einsum(p, x, axes, node_.location);
     }
     Tensor gradient(Tensor scores) {
-        Tensor dy = input(AttentionInput::cotangent), v = input(AttentionInput::value);
+        Tensor dy = input(AttentionInput::cotangent), v = of_every_head(AttentionInput::value);
         Tensor p = weights(scores, input(AttentionInput::statistics));
         if (node_.result == AttentionResult::value) return weighted_sum(dropped(p), dy, true);
         auto order = FixedArray<signed char, Shape::kMaxRank>{0, 1, 2, 3};

@@ -127,6 +127,14 @@ Made make_masked_softmax(const Maker& m) {
             fmt::format("masked_softmax({}, {})", m.name(0), text)};
 }
 
+/// How many heads of keys so many of queries may read.
+Dim draw_groups(Drawing& d, const Dim& heads) {
+    if (!heads.is_static() || heads.value() == 0) return d.chance(0.5) ? Dim(1) : heads;
+    std::int64_t groups = 1 + d.below(int(heads.value()));
+    while (heads.value() % groups) --groups;
+    return groups;
+}
+
 /// Operands: q, k, v, then lengths if any, then what the score captures if anything.
 bool draw_attention(Drawing& d, Line& line) {
     int q = d.pick([](const Tensor& t) {
@@ -141,6 +149,7 @@ bool draw_attention(Drawing& d, Line& line) {
     if (d.size(queries[-1]) == 0) return false;
     Shape keys = queries;
     if (d.chance(0.6)) keys[-2] = d.dim();
+    if (queries.rank() == 4 && d.chance(0.4)) keys[1] = draw_groups(d, queries[1]);
     Shape values = keys;
     if (d.chance(0.3)) values[-1] = Dim(std::int64_t(1 + d.below(20)));
     if (d.size(keys[-2]) == 0) return false;
