@@ -15,7 +15,7 @@ namespace {
 // The lowest float32: below every score, and finite, so that no difference is NaN.
 constexpr double kHidden = -3.4028234663852886e38;
 
-// What the largest score of a row starts with: the second lowest float32, so that hidden scores have
+// What the largest score of a row starts with: the second lowest float32. Hidden scores then have
 // no weight even where a row sees no key, however long its tiles are.
 constexpr double kLowest = -3.4028232635611926e38;
 

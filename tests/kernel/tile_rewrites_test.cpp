@@ -28,14 +28,8 @@ double dropout(int, double probability, std::int64_t row, std::int64_t column) {
     return (row * 31 + column * 17) % 5 == 0 ? 0 : 1 / (1 - probability);
 }
 
-/// Drawn values. Every row that may be 0 sees a key: else tiles decide what its statistics are.
-Buffers drawn(const Kernel& kernel) {
-    Buffers buffers = Arrays(kernel, kSizes, kKeys + 1, 3).exact;
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-        if (kernel.buffers[i].dtype == i32 && !kernel.name.starts_with("uniform"))
-            for (double& length : buffers[i]) length = std::max(length, 1.0);
-    return buffers;
-}
+/// What a kernel is given: drawn values.
+Buffers drawn(const Kernel& kernel) { return Arrays(kernel, kSizes, kKeys + 1, 3).exact; }
 
 /// What a kernel makes of them with tiles of this length.
 Buffers results(const Kernel& kernel, Buffers buffers, std::int64_t tile) {

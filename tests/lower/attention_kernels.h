@@ -17,8 +17,8 @@ kernel::Kernel attention_forward(const AttentionVariant& variant);
 kernel::Kernel attention_backward(const AttentionVariant& variant);
 
 /// Gradients as kernels whose tiles do without each other, as GPUs compute them: those of keys and
-/// values by tiles of keys, that of queries by tiles of queries, then those of what all pairs share,
-/// where that is an input; with bfloat16 in memory nothing that a score reads gets a gradient.
+/// values by tiles of keys, that of queries by tiles of queries, then those of what all pairs
+/// share, where that is an input; with bfloat16 in memory nothing that a score reads gets one.
 std::vector<kernel::Kernel> attention_gradients(const AttentionVariant& variant);
 
 /// Attention forward, and its gradients as GPUs compute them.

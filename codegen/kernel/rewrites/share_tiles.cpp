@@ -1,4 +1,4 @@
-// Operands come before what is made of them, so one pass over a block finds equal tiles of equal ones.
+// Operands come before what is made of them, so that one pass over a block finds all equal tiles.
 #include "codegen/kernel/rewrites/share_tiles.h"
 
 #include <map>
