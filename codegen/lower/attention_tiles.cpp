@@ -186,7 +186,7 @@ Id AttentionTiles::start_of_window() {
 
 Id AttentionTiles::end_of_window() {
     const KeyWindow& window = attributes_.window;
-    return window.ends_after() ? behind(q, window.after) : -1;
+    return window.ends_after() ? builder().named(behind(q, window.after), "end_key") : -1;
 }
 
 Id AttentionTiles::first_query() {
@@ -196,7 +196,7 @@ Id AttentionTiles::first_query() {
 
 Id AttentionTiles::end_of_queries() {
     const KeyWindow& window = attributes_.window;
-    return window.ends_before() ? behind(k, window.before) : -1;
+    return window.ends_before() ? builder().named(behind(k, window.before), "end_query") : -1;
 }
 
 Id AttentionTiles::behind_start(AxisId axis, std::int64_t distance) {

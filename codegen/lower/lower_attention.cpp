@@ -15,6 +15,10 @@ namespace {
 // The lowest float32: below every score, and finite, so that no difference is NaN.
 constexpr double kHidden = -3.4028234663852886e38;
 
+// What the largest score of a row starts with: the second lowest float32. Hidden scores then have
+// no weight even where a row sees no key, however long its tiles are.
+constexpr double kLowest = -3.4028232635611926e38;
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Forward {
@@ -32,7 +36,7 @@ class Forward {
     void rows() {
         tiles_.load_query();
         find_bounds();
-        std::vector<Id> state{it_.named(it_.fill(kHidden, {tiles_.q}), "largest"),
+        std::vector<Id> state{it_.named(it_.fill(kLowest, {tiles_.q}), "largest"),
                               it_.named(it_.fill(0, {tiles_.q}), "total"),
                               it_.named(it_.fill(0, {tiles_.q, tiles_.e}), "output")};
         std::vector<Id> last =
@@ -115,7 +119,7 @@ class Forward {
     void store(Id largest, Id total, Id output) {
         Id factor = it_.div(it_.constant(1), total);
         if (has_mask()) {
-            const Id some = it_.lt(it_.constant(kHidden), largest);
+            const Id some = it_.lt(it_.constant(kLowest), largest);
             factor = it_.where(some, factor, it_.constant(tiles_.uniform() ? kNan : 0));
         }
         it_.named(factor, "over_total");
@@ -130,7 +134,8 @@ class Forward {
         if (tiles_.has_allowed() && tiles_.uniform())
             largest = it_.where(sees_none_, it_.constant(kSeesNone), largest);
         it_.store(tiles_.statistics(id, 0, true), largest);
-        it_.store(tiles_.statistics(id, 1, true), it_.map(Elementwise::log2, {total}));
+        it_.store(tiles_.statistics(id, 1, true),
+                  it_.named(it_.map(Elementwise::log2, {total}), "log_total"));
     }
 
     AttentionTiles tiles_;

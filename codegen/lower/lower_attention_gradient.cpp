@@ -2,6 +2,7 @@
 // computed again from the rows' statistics (Dao 2023, algorithm 2), in five contractions for a
 // dot-product score. Where tiles must not wait for each other, the gradient of the queries is a
 // kernel of its own, which goes over the keys that each tile of queries sees.
+#include "codegen/kernel/rewrites/share_tiles.h"
 #include "codegen/lower/attention_tiles.h"
 #include "codegen/lower/lower_group.h"
 
@@ -158,9 +159,8 @@ class Backward {
                 load_keys();
                 find_weights();
                 PairTiles pairs = tiles_.pairs(tiles_.function().gradient);
-                const Id part = pairs.sum_of_output({Role::query, 0, true}, {tiles_.d}, {tiles_.k});
                 return std::vector<Id>{
-                    it_.named(it_.add(carried[0], part), "query_gradient_so_far")};
+                    it_.named(it_.add(carried[0], query_part(pairs)), "query_gradient_so_far")};
             });
         it_.store(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}), last[0]);
     }
@@ -215,7 +215,7 @@ class Backward {
     /// their scores.
     void find_weights() {
         const Id weights = weights_again();
-        Id of_weights = it_.contract(cotangent_, value_, {tiles_.e});
+        Id of_weights = it_.named(it_.contract(cotangent_, value_, {tiles_.e}), "weights_gradient");
         kept_ = weights;
         if (tiles_.attributes().dropout > 0) {
             Id dropout = tiles_.dropout();
@@ -237,10 +237,14 @@ class Backward {
                                      std::string(name(carried_[i])) + "_so_far"));
         if (query_gradient_ >= 0)
             it_.accumulate(tiles_.result(query_gradient_, {tiles_.q, tiles_.d}),
-                           pairs.sum_of_output({Role::query, 0, true}, {tiles_.d}, {tiles_.k}));
+                           it_.named(query_part(pairs), "query_gradient"));
         return next;
     }
 
+    /// What a tile of keys adds to the gradient of one of queries.
+    Id query_part(PairTiles& pairs) {
+        return pairs.sum_of_output({Role::query, 0, true}, {tiles_.d}, {tiles_.k});
+    }
     Id part_of(const Carried& carried, PairTiles& pairs) {
         if (carried.result == AttentionResult::value)
             return it_.contract(kept_, cotangent_, {tiles_.q});
@@ -284,6 +288,7 @@ class Backward {
         }
         Id scores = tiles_.scores(live_);
         Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest_), log_total_)});
+        it_.named(weights, "unmasked_weights");
         if (tiles_.has_allowed() && tiles_.uniform()) {
             const Id one = it_.constant(1), keys = tiles_.keys(f32);
             weights = it_.where(none, it_.div(one, keys), weights);
@@ -318,6 +323,7 @@ std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
         Backward backward(graph, fused, group, memories, side);
         if (!backward.is_wanted()) continue;
         lowered.push_back(backward.run());
+        kernel::share_tiles(lowered.back().kernel);
         if (memories.has_pairs()) take_bfloat16(lowered.back().kernel);
     }
     return lowered;

@@ -29,7 +29,7 @@ constexpr float kUnwritten = -77.F;
 bool same_bits(const Arrays& a, const Arrays& b);
 
 /// Compares what the kernel wrote with the evaluator, element by element; `tolerance` is relative
-/// to the larger of 1 and the largest exact value. Also checks the guards.
+/// to the larger of 1 and the largest exact value below 1e30. Also checks the guards.
 void check_against_evaluator(const kernel::Kernel& kernel, const kernel::DimValues& dims,
                              Arrays& arrays, double tolerance);
 

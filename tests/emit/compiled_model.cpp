@@ -9,8 +9,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "codegen/emit/emitter.h"
+#include "codegen/kernel/parameters.h"
 #include "codegen/kernel/print.h"
 #include "runtime/isa.h"
 
@@ -21,7 +23,10 @@ using kernel::Kernel;
 plan::Model model_of_kernels(const std::string& name, const std::vector<Kernel>& kernels) {
     plan::Model model;
     model.name = name;
-    model.dims = {"m", "n", "k", "b"};
+    std::set<std::string> dims;
+    for (const Kernel& kernel : kernels)
+        for (const std::string& symbol : kernel::symbols_of(kernel)) dims.insert(symbol);
+    model.dims.assign(dims.begin(), dims.end());
     model.kernels = kernels;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         plan::Program program;

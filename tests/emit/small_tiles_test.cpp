@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "tests/emit/compiled_model.h"
-#include "tests/kernel/attention_programs.h"
+#include "tests/lower/attention_kernels.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -16,10 +16,6 @@ using kernel::value_of;
 namespace {
 
 constexpr std::int64_t kManyQueries = 40;
-
-DimValues tile_sizes(std::int64_t queries, std::int64_t keys) {
-    return {{"b", 2}, {"m", queries}, {"n", keys}, {"k", 0}};
-}
 
 /// Calls body(i, j) for the elements of a buffer at the smaller sizes: i there, j at the larger.
 template <class Body>
@@ -38,6 +34,12 @@ void for_elements(const Buffer& buffer, const DimValues& small, const DimValues&
     }
 }
 
+/// Whether a kernel reads a buffer as the gradient of the output or as its sums with the output.
+bool is_cotangent(const Kernel& kernel, std::size_t buffer) {
+    if (kernel.name.find("gradient") == std::string::npos) return false;
+    return buffer == loaded_buffer(kernel, "cotangent") || buffer == loaded_buffer(kernel, "delta");
+}
+
 /// Runs a kernel on few queries, and on many of which these are the first; the others have no
 /// cotangents, so they add nothing to the gradients of keys and values.
 void check_same_bits(const runtime::Model& model, int number, const Kernel& kernel, bool draws,
@@ -45,14 +47,16 @@ void check_same_bits(const runtime::Model& model, int number, const Kernel& kern
     CAPTURE(kernel.name);
     CAPTURE(queries);
     CAPTURE(keys);
-    const DimValues few = tile_sizes(queries, keys), many = tile_sizes(kManyQueries, keys);
+    const DimValues few = attention_sizes(2, queries, keys),
+                    many = attention_sizes(2, kManyQueries, keys);
     Arrays small(kernel, few, int(keys) + 1, 3), large(kernel, many, int(keys) + 1, 5);
     for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
         const Buffer& buffer = kernel.buffers[i];
         if (buffer.written) continue;
-        if (buffer.name == "dO") std::fill(large.floats[i].begin(), large.floats[i].end(), 0.F);
+        const bool of_output = is_cotangent(kernel, i);
+        if (of_output) std::fill(large.floats[i].begin(), large.floats[i].end(), 0.F);
         for_elements(buffer, few, many, [&](std::size_t at, std::size_t from, const auto&) {
-            if (buffer.name == "dO") large.floats[i][from] = small.floats[i][at];
+            if (of_output) large.floats[i][from] = small.floats[i][at];
             small.floats[i][at] = large.floats[i][from];
             small.integers[i][at] = large.integers[i][from];
             small.booleans[i][at] = large.booleans[i][from];
@@ -64,10 +68,11 @@ void check_same_bits(const runtime::Model& model, int number, const Kernel& kern
         const Buffer& buffer = kernel.buffers[i];
         if (!buffer.written) continue;
         CAPTURE(buffer.name);
+        const std::size_t batch = buffer.shape[0] == Dim("batch") ? 0 : 1;  // 1: of statistics
         bool same = true;
         for_elements(buffer, few, many, [&](std::size_t at, std::size_t from, const auto& index) {
             // Dropout numbers the queries of all heads, so only those of the first one agree.
-            const bool is_first = index[0] == 0 && index[1] == 0;
+            const bool is_first = index[batch] == 0 && index[batch + 1] == 0;
             if (!draws || is_first) same &= small.floats[i][at] == large.floats[i][from];
         });
         CHECK(same);

@@ -22,7 +22,7 @@ TEST_CASE("names do not matter, structure does") {
     CHECK(structural_hash(kernel) != structural_hash(small_softmax()));
 
     Kernel constant = small_softmax();
-    for (Node& node : constant.nodes)
+    for (kernel::Node& node : constant.nodes)
         if (auto random = std::get_if<Random>(&node.operation)) random->probability = 0.2;
     CHECK(!same_kernel(constant, small_softmax()));
 }
@@ -31,7 +31,7 @@ TEST_CASE("kernels that draw at other sites are the same, if they draw at as man
     const Kernel kernel = small_softmax();
     const auto drawn_at = [&](int site) {
         Kernel other = kernel;
-        for (Node& node : other.nodes)
+        for (kernel::Node& node : other.nodes)
             if (auto random = std::get_if<Random>(&node.operation)) random->site = site;
         return other;
     };

@@ -66,7 +66,7 @@ const Breakage kBreakages[] = {
      [](Kernel& k) { as<Reduce>(k, first<Reduce>(k))->axes = {1, 0}; }},
     {"is a second loop over axis", small_dense,
      [](Kernel& k) {
-         for (Node& node : k.nodes)
+         for (kernel::Node& node : k.nodes)
              if (auto loop = std::get_if<Loop>(&node.operation)) loop->axis = 1;
      }},
     {"outside its loop", small_dense,
@@ -77,7 +77,7 @@ const Breakage kBreakages[] = {
     {"picks a row by a tile that is not i32", small_scatter,
      [](Kernel& k) {
          k.buffers[0].dtype = f32;
-         for (Node& node : k.nodes)
+         for (kernel::Node& node : k.nodes)
              if (auto load = std::get_if<Load>(&node.operation))
                  if (load->access.buffer == 0) node.dtype = f32;
      }},

@@ -8,7 +8,7 @@
 #include "codegen/kernel/analysis/blocks.h"
 #include "codegen/kernel/builder.h"
 #include "codegen/kernel/verify_kernel.h"
-#include "tests/kernel/attention_programs.h"
+#include "tests/lower/attention_kernels.h"
 
 using namespace fovea;
 using namespace fovea::kernel;
@@ -42,7 +42,7 @@ const TileBreakage kTileBreakages[] = {
      [](Kernel& k) { loop_of(k).carries[0].argument = loop_of(k).carries[0].initial; }},
     {"is the result of nothing that a loop before it carries",
      [](Kernel& k) {
-         for (Node& node : k.nodes)
+         for (kernel::Node& node : k.nodes)
              if (auto result = std::get_if<Result>(&node.operation)) result->number = 7;
      }},
     {"outside its loop",
@@ -60,7 +60,7 @@ const TileBreakage kTileBreakages[] = {
 TEST_CASE("every broken loop over tiles is refused") {
     for (const TileBreakage& breakage : kTileBreakages) {
         CAPTURE(breakage.says);
-        Kernel kernel = attention_forward(attention_variants()[2]);
+        Kernel kernel = attention_forward(attention_variant("causal_padded"));
         breakage.damage(kernel);
         std::string text = "no exception";
         try {

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/kernel/attention_programs.h"
+#include "tests/lower/attention_kernels.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -27,24 +27,22 @@ Work work_of(const Kernel& kernel) { return kernel::work_along(kernel, par_axis(
 TEST_CASE("work rises along queries and falls along keys where attention is causal") {
     using Lengths = AttentionVariant::Lengths;
     for (const bool causal : {false, true})
-        for (const Lengths lengths : {Lengths::none, Lengths::sequences}) {
-            AttentionVariant variant;
-            variant.causal = causal, variant.lengths = lengths;
-            CHECK(work_of(attention_forward(variant)) == (causal ? Work::rises : Work::even));
-            const std::vector<Kernel> parts = attention_gradients(variant);
-            const bool falls = causal || lengths == Lengths::sequences;
-            CHECK(work_of(parts[0]) == (falls ? Work::falls : Work::even));
-            CHECK(work_of(parts[1]) == (causal ? Work::rises : Work::even));
-        }
+        for (const bool uniform : {false, true})
+            for (const Lengths lengths : {Lengths::none, Lengths::sequences}) {
+                AttentionVariant variant{.lengths = lengths, .uniform = uniform};
+                if (causal) variant.window = kCausal;
+                const std::vector<Kernel> kernels = attention_kernels(variant);
+                CHECK(work_of(kernels[0]) == (causal ? Work::rises : Work::even));
+                const bool falls = causal || lengths == Lengths::sequences;
+                CHECK(work_of(kernels[1]) == (falls ? Work::falls : Work::even));
+                CHECK(work_of(kernels[2]) == (causal ? Work::rises : Work::even));
+            }
 }
 
 TEST_CASE("work along queries is even where bounds do not tell") {
-    AttentionVariant window;
-    window.causal = true, window.window = 5;
-    CHECK(work_of(attention_forward(window)) == Work::even);
-    AttentionVariant by_query;
-    by_query.lengths = AttentionVariant::Lengths::queries;
+    CHECK(work_of(attention_forward({.window = {4, 0}})) == Work::even);
+    AttentionVariant by_query{.lengths = AttentionVariant::Lengths::queries};
     CHECK(work_of(attention_forward(by_query)) == Work::even);
-    by_query.causal = true;
+    by_query.window = kCausal;
     CHECK(work_of(attention_forward(by_query)) == Work::even);
 }

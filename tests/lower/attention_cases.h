@@ -1,18 +1,17 @@
 // Attention with scores, masks, shapes and dropout of every kind, drawn at random.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <string>
 
 #include "codegen/graph/graph.h"
+#include "codegen/kernel/evaluate.h"
 
 namespace fovea::test {
 
-using AttentionDims = std::map<std::string, std::int64_t>;  // batch, queries, keys
+using AttentionDims = kernel::DimValues;  // batch, queries, keys
 
 struct AttentionCase {
-    Graph graph;            // output `y`; everything else is an input
+    Graph graph;            // output O; everything else is an input
     std::string text;       // what was drawn
     bool training = false;  // dropout is drawn
 };

@@ -12,6 +12,7 @@
 #include "codegen/reference/interpreter.h"
 #include "runtime/training/philox.h"
 #include "tests/lower/attention_cases.h"
+#include "tests/lower/attention_kernels.h"
 
 using namespace fovea;
 
@@ -121,5 +122,19 @@ TEST_CASE("fused attention, its gradients, and the plain ops agree on random cas
             for (const auto& [name, array] : outputs)
                 CHECK_MESSAGE(error_of(array, plain.output(name)) < 1e-9, name);
         }
+    }
+}
+
+TEST_CASE("gradients compute a score once, and take five products of matrices") {
+    for (const test::Score score : {test::Score::dot_product, test::Score::soft_cap}) {
+        const kernel::Kernel backward = test::attention_backward({.score = score});
+        int products = 0, tanhs = 0;
+        for (const kernel::Node& node : backward.nodes) {
+            const auto* map = std::get_if<kernel::Map>(&node.operation);
+            products += std::holds_alternative<kernel::Contract>(node.operation);
+            tanhs += map && map->function == Elementwise::tanh;
+        }
+        CHECK(products == 5);
+        CHECK(tanhs == (score == test::Score::soft_cap ? 1 : 0));
     }
 }

@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "tests/kernel/attention_programs.h"
-#include "tests/nvptx/in_bfloat16.h"
+#include "tests/lower/attention_kernels.h"
 #include "tests/nvptx/waits.h"
 
 using namespace fovea;
@@ -20,7 +19,7 @@ namespace {
 Arrays arrays_for(const Kernel& kernel, const DimValues& dims) {
     Arrays arrays(kernel, dims, 2, 11);
     for (std::vector<std::int32_t>& lengths : arrays.integers)
-        std::fill(lengths.begin(), lengths.end(), std::int32_t(dims.at("n")));
+        std::fill(lengths.begin(), lengths.end(), std::int32_t(dims.at("keys")));
     return arrays;
 }
 
@@ -35,7 +34,7 @@ void check_waits(const Kernel& kernel, const DimValues& dims) {
 }  // namespace
 
 TEST_CASE("every barrier of attention in PTX is needed") {
-    const DimValues dims{{"b", 1}, {"m", 70}, {"n", 70}, {"k", 0}};
+    const DimValues dims = attention_sizes(1, 70, 70);
     for (const AttentionVariant& variant : attention_variants()) {
         if (variant.name == "wide" || variant.name == "window" || variant.name == "padded")
             continue;
@@ -44,12 +43,10 @@ TEST_CASE("every barrier of attention in PTX is needed") {
 }
 
 TEST_CASE("every barrier of attention in bfloat16 is needed") {
-    const DimValues dims{{"b", 1}, {"m", 70}, {"n", 140}, {"k", 0}};
-    const DimValues square{{"b", 1}, {"m", 200}, {"n", 200}, {"k", 0}};
+    const DimValues dims = attention_sizes(1, 70, 140);
+    const DimValues square = attention_sizes(1, 200, 200);
     for (const AttentionVariant& variant : attention_variants())
-        if (variant.name == "plain" || variant.name == "dropout" || variant.causal) {
-            check_waits(in_bfloat16(attention_forward(variant)), variant.causal ? square : dims);
-            for (const Kernel& kernel : gradients_in_bfloat16(variant))
-                check_waits(kernel, variant.causal ? square : dims);
-        }
+        if (variant.name == "plain" || variant.name == "dropout" || variant.window.is_limited())
+            for (const Kernel& kernel : attention_kernels(in_bfloat16(variant)))
+                check_waits(kernel, variant.window.is_limited() ? square : dims);
 }

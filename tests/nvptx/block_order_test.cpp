@@ -10,7 +10,7 @@
 #include "codegen/kernel/parameters.h"
 #include "codegen/ptx/interpret.h"
 #include "codegen/target/target.h"
-#include "tests/kernel/attention_programs.h"
+#include "tests/lower/attention_kernels.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -72,22 +72,14 @@ std::vector<Place> places(const Kernel& kernel, std::int64_t batch, std::int64_t
     for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
         launch.arguments.push_back(ptx::argument(address));
     for (const std::string& symbol : kernel::symbols_of(kernel))
-        launch.arguments.push_back(ptx::argument(symbol == "b" ? batch : length));
+        launch.arguments.push_back(ptx::argument(symbol == "batch" ? batch : length));
     ptx::interpret(ptx::parse(builder.finish()), "places", launch, memory);
     return found;
 }
 
-/// Causal attention, of which each query's keys are 256 bytes.
-Kernel causal_forward(bool causal) {
-    AttentionVariant variant;
-    variant.causal = causal;
-    return attention_forward(variant);
-}
-
-std::vector<Kernel> backward() {
-    AttentionVariant variant;
-    variant.causal = true, variant.given_delta = true;
-    return attention_gradients(variant);
+/// Attention whose keys are 256 bytes each. Lengths keep sequences apart from heads.
+AttentionVariant variant(bool causal) {
+    return attention_variant(causal ? "causal_padded" : "padded");
 }
 
 void check_visited_once(const std::vector<Place>& all, std::int64_t batch, std::int64_t length) {
@@ -103,9 +95,9 @@ void check_visited_once(const std::vector<Place>& all, std::int64_t batch, std::
 }  // namespace
 
 TEST_CASE("blocks of causal attention start in the order of falling work") {
-    const std::vector<Kernel> gradients = backward();
+    const std::vector<Kernel> gradients = attention_gradients(variant(true));
     for (const auto& [kernel, rises] :
-         {std::pair(causal_forward(true), true), std::pair(gradients[0], false),
+         {std::pair(attention_forward(variant(true)), true), std::pair(gradients[0], false),
           std::pair(gradients[1], true)}) {
         const std::vector<Place> all = places(kernel, 3, 1000);
         CHECK(all.size() == 3 * 2 * 8);
@@ -118,7 +110,7 @@ TEST_CASE("blocks of causal attention start in the order of falling work") {
 
 TEST_CASE("keys and values of the points whose blocks run together fit in the cache") {
     // Of 512 bytes for each of 10,000 positions three points have room in 16 MiB.
-    const std::vector<Place> all = places(causal_forward(true), 4, 10'000);
+    const std::vector<Place> all = places(attention_forward(variant(true)), 4, 10'000);
     check_visited_once(all, 4, 10'000);
     const std::size_t tiles = 79, points = 3;
     for (std::size_t i = 1; i < all.size(); ++i) {
@@ -134,7 +126,7 @@ TEST_CASE("keys and values of the points whose blocks run together fit in the ca
 }
 
 TEST_CASE("blocks of one point follow each other where all have as much work") {
-    const std::vector<Place> all = places(causal_forward(false), 2, 500);
+    const std::vector<Place> all = places(attention_forward(variant(false)), 2, 500);
     check_visited_once(all, 2, 500);
     for (std::size_t i = 0; i < all.size(); ++i)
         CHECK(all[i] == Place{int(i) / 8, int(i) / 4 % 2, int(i) % 4 * kTile});

@@ -7,8 +7,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/ptx/fault.h"
 #include "tests/emit/sample_kernels.h"
-#include "tests/nvptx/group_variants.h"
-#include "tests/nvptx/in_bfloat16.h"
+#include "tests/lower/attention_kernels.h"
 #include "tests/nvptx/run_ptx.h"
 
 using namespace fovea;
@@ -18,11 +17,9 @@ using kernel::Kernel;
 
 namespace {
 
-const DimValues kBoundedSizes = group_sizes(1, 70, 400);
+const DimValues kBoundedSizes = attention_sizes(1, 70, 400);
 
-Kernel waiting_attention() {
-    return in_bfloat16_memory(attention_forward(group_variant("waits", 64, 64)));
-}
+Kernel waiting_attention() { return attention_forward(in_bfloat16_memory({.name = "waits"})); }
 
 Emitted emitted_with(const Kernel& kernel, int seconds) {
     Emitted result{{kernel}, emit::emit_ptx({kernel}, "sm_90a", {.wait_seconds = seconds}), {}};

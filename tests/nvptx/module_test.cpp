@@ -8,7 +8,7 @@
 #include "codegen/emit/nvptx/module.h"
 #include "codegen/target/target.h"
 #include "tests/emit/sample_kernels.h"
-#include "tests/kernel/attention_programs.h"
+#include "tests/lower/attention_kernels.h"
 
 using namespace fovea;
 using namespace fovea::test;

@@ -5,11 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "codegen/ptx/instructions/half.h"
-#include "tests/kernel/attention_programs.h"
-#include "tests/nvptx/in_bfloat16.h"
+#include "tests/lower/attention_kernels.h"
 #include "tests/nvptx/mutation_subject.h"
 
 using namespace fovea;
@@ -43,15 +43,14 @@ Lengths lengths_of_queries(std::int64_t queries, std::int64_t keys) {
 }
 
 MutationRun run_of(const Kernel& kernel, const Sizes& sizes) {
-    std::size_t number = 0;
-    while (kernel.buffers.at(number).name != "lens") ++number;
+    const std::size_t number = loaded_buffer(kernel, "length");
     const bool by_query = kernel.buffers[number].shape.size() == 2;
     const Lengths lengths =
         by_query
             ? lengths_of_queries(std::int64_t(sizes.lengths.size()) * sizes.queries, sizes.keys)
             : sizes.lengths;
     const auto batch = std::int64_t(sizes.lengths.size());
-    const DimValues dims{{"b", batch}, {"m", sizes.queries}, {"n", sizes.keys}, {"k", 0}};
+    const DimValues dims = attention_sizes(batch, sizes.queries, sizes.keys);
     return {dims, [=] {
                 Arrays arrays(kernel, dims, 7, 11);
                 std::copy(lengths.begin(), lengths.end(), arrays.integers[number].begin());
@@ -62,10 +61,11 @@ MutationRun run_of(const Kernel& kernel, const Sizes& sizes) {
 
 /// Of every 64 keys one has a score of 200 with a query, the others 0: an exponential overflows
 /// unless the largest score of all was found.
-MutationRun with_one_large_score(const MutationRun& run) {
-    return {run.dims, [arrays = run.arrays] {
+MutationRun with_one_large_score(const Kernel& kernel, const MutationRun& run) {
+    const std::array operands = {loaded_buffer(kernel, "query"), loaded_buffer(kernel, "key")};
+    return {run.dims, [arrays = run.arrays, operands] {
                 Arrays result = arrays();
-                for (const std::size_t i : {0, 1})  // queries and keys, of 64 elements
+                for (const std::size_t i : operands)  // of 64 elements
                     for (std::size_t at = 0; at < result.exact[i].size(); ++at) {
                         const float value = at % 64 == at / 64 % 64 ? 40 : 0;
                         result.floats[i][at] = value;
@@ -80,25 +80,16 @@ MutationSubject subject(const Kernel& kernel, const std::string& architecture,
                         const std::vector<Sizes>& sizes, double tolerance) {
     std::vector<MutationRun> runs;
     for (const Sizes& one : sizes) runs.push_back(run_of(kernel, one));
-    const bool is_forward = kernel.name.find("forward") != std::string::npos;
-    if (is_forward && kernel.buffers[0].shape.back() == Dim(64))
-        runs.push_back(with_one_large_score(runs[0]));
+    const bool is_forward = kernel.name.find("gradient") == std::string::npos;
+    if (is_forward && kernel.buffers[loaded_buffer(kernel, "query")].shape.back() == Dim(64))
+        runs.push_back(with_one_large_score(kernel, runs[0]));
     return MutationSubject(kernel, architecture, std::move(runs), tolerance);
-}
-
-AttentionVariant variant_of(const std::string& name) {
-    for (const AttentionVariant& variant : attention_variants())
-        if (variant.name == name) return variant;
-    FAIL("no such variant");
-    return {};
 }
 
 /// Those whose products matrix instructions take.
 std::vector<AttentionVariant> variants_of_matrices() {
-    std::vector<AttentionVariant> all = {variant_of("causal_padded"), {}};
-    all[1].name = "by_query", all[1].lengths = AttentionVariant::Lengths::queries;
-    for (AttentionVariant& variant : all) variant.given_delta = true;
-    return all;
+    return {attention_variant("causal_padded"),
+            {.name = "by_query", .lengths = AttentionVariant::Lengths::queries}};
 }
 
 void check_mutations(const Subjects& subjects, int least = kMutations * 9 / 10) {
@@ -115,8 +106,7 @@ void check_mutations(const Subjects& subjects, int least = kMutations * 9 / 10) 
 TEST_CASE("mistakes in attention of float32 are noticed") {
     Subjects all;
     for (const char* name : {"causal_padded", "uniform", "dropout"}) {
-        const AttentionVariant variant = variant_of(name);
-        for (const Kernel& kernel : attention_kernels(variant))
+        for (const Kernel& kernel : attention_kernels(attention_variant(name)))
             all.push_back(subject(kernel, "sm_80",
                                   {{127, 127, {126}}, {70, 101, {97}}, {40, 33, {0, 30}}}, 1e-5));
     }
@@ -126,8 +116,8 @@ TEST_CASE("mistakes in attention of float32 are noticed") {
 TEST_CASE("mistakes in attention by matrix instructions are noticed") {
     Subjects all;
     for (const AttentionVariant& variant : variants_of_matrices())
-        for (const Kernel& kernel : attention_kernels(variant))
-            all.push_back(subject(in_bfloat16(kernel), "sm_80",
+        for (const Kernel& kernel : attention_kernels(in_bfloat16(variant)))
+            all.push_back(subject(kernel, "sm_80",
                                   {{127, 127, {127}}, {200, 170, {165}}, {40, 33, {0, 30}}}, 5e-2));
     check_mutations(all);
 }
@@ -135,30 +125,29 @@ TEST_CASE("mistakes in attention by matrix instructions are noticed") {
 TEST_CASE("mistakes in attention with asynchronous copies are noticed") {
     Subjects all;
     for (const AttentionVariant& variant : variants_of_matrices())
-        for (const Kernel& kernel : attention_kernels(variant))
-            all.push_back(subject(in_bfloat16_memory(kernel), "sm_80",
+        for (const Kernel& kernel : attention_kernels(in_bfloat16_memory(variant)))
+            all.push_back(subject(kernel, "sm_80",
                                   {{127, 127, {127}}, {200, 170, {165}}, {40, 33, {0, 30}}}, 5e-2));
     check_mutations(all);
 }
 
 TEST_CASE("mistakes in attention by groups of warps are noticed") {
     std::vector<AttentionVariant> variants = variants_of_matrices();
-    variants.push_back(variant_of("padded"));
+    variants.push_back(attention_variant("padded"));
     Subjects all;
     for (const AttentionVariant& variant : variants)
-        all.push_back(subject(in_bfloat16_memory(attention_forward(variant)), "sm_90a",
+        all.push_back(subject(attention_forward(in_bfloat16_memory(variant)), "sm_90a",
                               {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}}, 5e-2));
     check_mutations(all);
 }
 
 TEST_CASE("mistakes in gradients of attention by groups of warps are noticed") {
     std::vector<AttentionVariant> variants = variants_of_matrices();
-    variants.push_back(variant_of("padded"));
-    variants.back().given_delta = true;
+    variants.push_back(attention_variant("padded"));
     Subjects all;
     for (const AttentionVariant& variant : variants)
-        for (const Kernel& kernel : attention_gradients(variant))
-            all.push_back(subject(in_bfloat16_memory(kernel), "sm_90a",
+        for (const Kernel& kernel : attention_gradients(in_bfloat16_memory(variant)))
+            all.push_back(subject(kernel, "sm_90a",
                                   {{255, 255, {255}}, {150, 411, {397, 0}}, {40, 33, {0, 30}}},
                                   5e-2));
     // Where one of several masks holds, another's bound may be one off: nothing tells.

@@ -6,8 +6,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
-#include "tests/kernel/attention_programs.h"
-#include "tests/nvptx/in_bfloat16.h"
+#include "tests/lower/attention_kernels.h"
 #include "tests/nvptx/run_ptx.h"
 
 using namespace fovea;
@@ -20,28 +19,20 @@ namespace {
 constexpr std::pair<int, int> kTileLengths[] = {{0, 5},   {5, 0},    {1, 1},  {10, 10},
                                                 {33, 65}, {10, 140}, {70, 10}};
 
-DimValues sizes(std::int64_t batch, std::int64_t queries, std::int64_t keys) {
-    return {{"b", batch}, {"m", queries}, {"n", keys}, {"k", 0}};
-}
-
 std::vector<Kernel> all_variants() {
     std::vector<Kernel> kernels;
     for (const AttentionVariant& variant : attention_variants())
-        for (const Kernel& kernel : attention_kernels(variant)) {
-            kernels.push_back(kernel);
-            kernels.push_back(in_bfloat16(kernel));
-        }
-    for (const AttentionVariant& variant : attention_variants())
-        for (const Kernel& kernel : gradients_in_bfloat16(variant)) kernels.push_back(kernel);
+        for (const AttentionVariant& one : {variant, in_bfloat16(variant)})
+            for (const Kernel& kernel : attention_kernels(one)) kernels.push_back(kernel);
     return kernels;
 }
 
 /// Scores of up to 40 and gradients of up to 1000 are sums of products that are rounded to 8 bits.
 double tolerance_of(const Kernel& kernel) {
-    if (kernel.name.ends_with("_bfloat16"))
-        return kernel.name.find("backward") == std::string::npos ? 1e-2 : 5e-2;
+    if (kernel.name.find("bfloat16") != std::string::npos)
+        return kernel.name.find("gradient") == std::string::npos ? 1e-2 : 5e-2;
     // The gradient of a slope adds many products of either sign.
-    return kernel.name == "alibi_backward_of_captures" ? 1e-4 : 1e-5;
+    return kernel.name == "alibi_attention_gradient_of_captures" ? 1e-4 : 1e-5;
 }
 
 constexpr std::int64_t kWidth = 64, kHeads = 2;
@@ -57,19 +48,23 @@ std::vector<float> first_rows(const std::vector<float>& tensor, std::int64_t len
     return result;
 }
 
-/// O of the first 10 queries, when there are `queries` and, behind the 21 valid keys, others.
+/// The first 10 rows of the output, when there are `queries` and, behind the 21 valid keys, others.
 std::vector<float> padded_output(const Emitted& emitted, std::size_t number, std::int64_t queries,
                                  std::int64_t keys) {
-    const DimValues longest = sizes(1, 200, 200), dims = sizes(1, queries, keys);
-    const Arrays all(emitted.kernels[number], longest, 7, 5);
-    Arrays some(emitted.kernels[number], dims, 7, 5);
-    for (std::size_t i = 0; i < 3; ++i) {
-        const std::vector<float> rows = first_rows(all.floats[i], 200, i == 0 ? queries : keys);
+    const DimValues longest = attention_sizes(1, 200, 200),
+                    dims = attention_sizes(1, queries, keys);
+    const Kernel& kernel = emitted.kernels[number];
+    const Arrays all(kernel, longest, 7, 5);
+    Arrays some(kernel, dims, 7, 5);
+    for (const char* operand : {"query", "key", "value"}) {
+        const std::size_t i = loaded_buffer(kernel, operand);
+        const bool is_query = operand == std::string_view("query");
+        const std::vector<float> rows = first_rows(all.floats[i], 200, is_query ? queries : keys);
         std::copy(rows.begin(), rows.end(), some.floats[i].begin());
     }
-    some.integers[3][0] = 21;
+    some.integers[loaded_buffer(kernel, "length")][0] = 21;
     run_ptx(emitted, number, dims, some);
-    return first_rows(some.floats[4], queries, 10);
+    return first_rows(some.floats[written_buffer(kernel)], queries, 10);
 }
 
 }  // namespace
@@ -80,7 +75,7 @@ TEST_CASE("attention in PTX agrees with the evaluator") {
         for (std::size_t i = 0; i < std::size(kTileLengths); ++i) {
             const Kernel& kernel = emitted.kernels[number];
             const auto [queries, keys] = kTileLengths[i];
-            const DimValues dims = sizes(keys == 10 ? 2 : 1, queries, keys);
+            const DimValues dims = attention_sizes(keys == 10 ? 2 : 1, queries, keys);
             const int limit = keys + 1;
             check_kernel(
                 emitted, number, dims, [&] { return Arrays(kernel, dims, limit, 11); }, number + i,
@@ -90,12 +85,10 @@ TEST_CASE("attention in PTX agrees with the evaluator") {
 
 TEST_CASE("attention's bits in PTX do not depend on how far its sequences are padded") {
     std::vector<Kernel> kernels;
-    for (const AttentionVariant& variant : attention_variants())
-        if (variant.name == "padded" || variant.name == "causal_padded")
-            for (const Kernel& kernel : {attention_forward(variant)}) {
-                kernels.push_back(kernel);
-                kernels.push_back(in_bfloat16(kernel));
-            }
+    for (const char* name : {"padded", "causal_padded"}) {
+        kernels.push_back(attention_forward(attention_variant(name)));
+        kernels.push_back(attention_forward(in_bfloat16(attention_variant(name))));
+    }
     const Emitted emitted = emit_and_parse(kernels);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         CAPTURE(kernels[i].name);
@@ -109,11 +102,10 @@ TEST_CASE("attention's bits in PTX do not depend on how far its sequences are pa
 TEST_CASE("products of bfloat16 are those of matrix instructions") {
     for (const AttentionVariant& variant : attention_variants()) {
         CAPTURE(variant.name);
-        const Emitted emitted = emit_and_parse({in_bfloat16(attention_forward(variant))});
+        const Emitted emitted = emit_and_parse({attention_forward(in_bfloat16(variant))});
         const bool multiplies = emitted.ptx.text.find("mma.sync") != std::string::npos;
-        const bool fits = variant.width.value() % 16 == 0 &&
-                          variant.value_width.value() % 16 == 0 &&
-                          variant.value_width.value() <= 128 && !variant.additive;
+        const bool fits = variant.width % 16 == 0 && variant.value_width % 16 == 0 &&
+                          variant.value_width <= 128 && variant.score != Score::additive;
         CHECK(multiplies == fits);
     }
 }

@@ -20,19 +20,24 @@ class Structure {
             add(int(buffer.dtype));
             for (const Dim& dim : buffer.shape) add(dim);
         }
-        for (const Node& node : kernel.nodes) {
-            text_ += "\n";
-            add(int(node.operation.index()));
-            add(int(node.dtype));
-            add(node.axes);
-            std::visit([&](const auto& operation) { add(operation); }, node.operation);
-        }
+        for (const Node& node : kernel.nodes) add(node);
         add(kernel.body);
         if (kernel.steps) add(*kernel.steps);
+    }
+    /// Of one node alone.
+    Structure(const Kernel& kernel, Id id) : sites_(sites_of(kernel)) {
+        add(kernel.nodes[std::size_t(id)]);
     }
     const std::string& text() const { return text_; }
 
   private:
+    void add(const Node& node) {
+        text_ += "\n";
+        add(int(node.operation.index()));
+        add(int(node.dtype));
+        add(node.axes);
+        std::visit([&](const auto& operation) { add(operation); }, node.operation);
+    }
     void add(int value) { text_ += std::to_string(value) + ","; }
     void add(double value) {
         char digits[40];
@@ -111,6 +116,8 @@ class Structure {
 bool same_kernel(const Kernel& a, const Kernel& b) {
     return Structure(a).text() == Structure(b).text();
 }
+
+std::string structure_of(const Kernel& kernel, Id id) { return Structure(kernel, id).text(); }
 
 std::uint64_t structural_hash(const Kernel& kernel) {
     std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a

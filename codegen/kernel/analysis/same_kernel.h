@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "codegen/kernel/kernel.h"
 
@@ -13,5 +14,8 @@ bool same_kernel(const Kernel& a, const Kernel& b);
 
 /// Equal for kernels that are the same.
 std::uint64_t structural_hash(const Kernel& kernel);
+
+/// Equal for nodes of a kernel that do the same to the same operands.
+std::string structure_of(const Kernel& kernel, Id id);
 
 }  // namespace fovea::kernel

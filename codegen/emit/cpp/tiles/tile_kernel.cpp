@@ -141,13 +141,15 @@ class TileKernel {
             const Buffer& buffer = kernel_.buffers[std::size_t(access->buffer)];
             if (buffer.optional) continue;  // no offset from a null pointer
             const std::string start = text_.tile_start(*access).text;
+            const auto* store = as<Store>(kernel_, id);
+            const std::string& value = signature_.value(store ? store->value : id);
             std::string shape;
             for (const Stride& stride : access->strides)
                 if (std::find(moving.begin(), moving.end(), stride.axis) != moving.end())
                     shape +=
                         (shape.empty() ? "" : ", ") + kernel_.axes[std::size_t(stride.axis)].name;
             writer_.line((buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " +
-                         text_.point_to(*access) + " = " + start + ";  // [" + shape + "]");
+                         text_.point_to(*access, value) + " = " + start + ";  // [" + shape + "]");
             pointed.push_back(access);
         }
         return pointed;

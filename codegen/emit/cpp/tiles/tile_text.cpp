@@ -143,12 +143,12 @@ Expression TileText::tile_start(const Access& access) const {
     return at_offset(signature_.buffer(access.buffer), offset + spell(access.offset));
 }
 
-std::string TileText::point_to(const Access& access) {
+std::string TileText::point_to(const Access& access, const std::string& value) {
     std::string& usual = pointer_names_[access.buffer];
     if (usual.empty()) usual = signature_.fresh(signature_.buffer(access.buffer) + "_tile");
     std::string name = usual;
     for (const auto& [key, taken] : pointers_)
-        if (taken == usual) name = signature_.fresh(usual);
+        if (taken == usual) name = signature_.fresh(value + "_tile");
     return pointers_[key(access)] = name;
 }
 

@@ -51,8 +51,9 @@ class TileText {
     Expression address(const kernel::Access& access) const;
     /// The pointer to a tile of memory, with the axes that do not move within it.
     Expression tile_start(const kernel::Access& access) const;
-    /// From here on a tile of memory is addressed by a pointer; returns its name.
-    std::string point_to(const kernel::Access& access);
+    /// From here on a tile of memory is addressed by a pointer; returns its name: the buffer's, or,
+    /// where that is taken, that of `value`, which is loaded or stored there.
+    std::string point_to(const kernel::Access& access, const std::string& value);
     void forget_pointer(const kernel::Access& access);
     bool has_pointer(const kernel::Access& access) const;
     std::string pointer(const kernel::Access& access) const;
