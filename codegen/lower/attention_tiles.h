@@ -11,8 +11,8 @@
 namespace fovea::lower {
 
 /// Axes, inputs and mask of one fused attention. Positions: b batch, h head of the keys, m head of
-/// queries among those that read it, q query, k key, d in the vectors of queries and keys, e in those
-/// of values.
+/// queries among those that read it, q query, k key, d in the vectors of queries and keys, e in
+/// those of values.
 class AttentionTiles {
   public:
     /// Of a kernel with this name.

@@ -16,7 +16,14 @@ Tensor sum_to(Tensor x, const Shape& shape) {
         if (summed && !x.shape()[i].is_one()) axes |= 1 << i;
     }
     if (axes) x = reduce(Reduction::sum, x, axes);
-    if (!missing) return x;
+    // An axis of size 1 may have been repeated to one of another name.
+    const auto named = [&](int i) {
+        const Dim& dim = x.shape()[missing + i];
+        return dim == shape[i] ? shape[i] : dim;
+    };
+    bool as_named = true;
+    for (int i = 0; i < shape.rank(); ++i) as_named &= named(i).fits(x.shape()[missing + i]);
+    if (!missing && as_named) return x;
     RearrangeAxes dropped = detail::keep_axes(x.shape());
     for (int i = 0; i < missing; ++i) dropped.axis[std::size_t(i)] = 1;
     for (int i = 0; i < Shape::kMaxRank; ++i)
@@ -24,7 +31,7 @@ Tensor sum_to(Tensor x, const Shape& shape) {
     for (int i = 0; i < missing; ++i) dropped.input_group[std::size_t(i)] = 0;
     dropped.count = shape.rank();
     for (int i = 0; i < shape.rank(); ++i) {
-        dropped.axis[std::size_t(i)] = x.shape()[missing + i];
+        dropped.axis[std::size_t(i)] = named(i);
         dropped.order[std::size_t(i)] = (signed char)i;
     }
     return rearrange(x, dropped, Location::here());

@@ -18,21 +18,21 @@ std::optional<Tensor> fold_rearrange(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     Tensor x = rewrite.mapped(node.inputs[0]);
     const RearrangeAxes& axes = rewrite.source().rearranges[std::size_t(node.attribute)];
-    if (is_identity(axes)) return x;
+    if (is_identity(axes) && fits(x.shape(), node.shape)) return x;
     if (Tensor value = uniform_value(x); value && x.rank()) return broadcast(value, node.shape);
     if (x.node().op != Op::rearrange) return {};
     RearrangeAxes inner = rewrite.target().rearranges[std::size_t(x.node().attribute)];
     Tensor source{x.graph, x.node().inputs[0]};
     auto both = compose(inner, axes);
     if (!both) return {};
-    if (is_identity(*both) && source.shape() == node.shape) return source;
+    if (is_identity(*both) && fits(source.shape(), node.shape)) return source;
     return rearrange(source, *both, node.location);
 }
 
 std::optional<Tensor> fold_broadcast(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     Tensor x = rewrite.mapped(node.inputs[0]);
-    if (x.shape() == node.shape) return x;
+    if (fits(x.shape(), node.shape)) return x;
     if (x.node().op == Op::constant)
         return full(rewrite.target(), node.shape, x.node().value, node.dtype);
     if (x.node().op != Op::broadcast) return {};
@@ -42,7 +42,7 @@ std::optional<Tensor> fold_broadcast(Rewrite& rewrite, int id) {
 std::optional<Tensor> fold_slice(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     Tensor x = rewrite.mapped(node.inputs[0]);
-    if (x.shape() == node.shape) return x;
+    if (fits(x.shape(), node.shape)) return x;
     if (Tensor value = uniform_value(x)) return broadcast(value, node.shape);
     return {};
 }

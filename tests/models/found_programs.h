@@ -118,6 +118,12 @@ inline void rows_added_in_bfloat16(Scope s) {
     Tensor a = s.input("a", {"n", 5}), i = s.input("i", {"n"}, i32);
     s.output("table", cast(scatter_add(cast(a * 1.01, bf16), i, 4), f32));
 }
+/// Rows whose columns are several axes in memory.
+inline void rows_of_columns_apart(Scope s) {
+    Tensor x = s.input("x", {2, 3, "n", 5}), ids = iota(*s.graph, {3}, 0);
+    s.output("table", scatter_add(permute(x, {1, 0, 2, 3}), 2 - ids, 4));
+    s.output("of_one_value", scatter_add(permute(amax(x, 3, true), {1, 2, 0, 3}), ids, 3));
+}
 /// Names that C++, macros or the runtime have taken, for inputs, outputs, sizes and modules.
 inline void taken_names(Scope s) {
     const Dim rows = "class", columns = "M_PI";

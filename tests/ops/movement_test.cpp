@@ -16,6 +16,13 @@ TEST_CASE("rearrange splits, permutes and merges") {
     check_counting({0, 3}, {{3, 0}, {}}, [](Tensor x) { return rearrange(x, "a b -> b a"); });
 }
 
+TEST_CASE("an axis of size 1 may become one of another name, and its gradient comes back") {
+    Graph graph;
+    Tensor x = make(graph, {.op = Op::input, .shape = {Dim{"ffn", 1}, 3}, .name = "x"});
+    output("y", broadcast(exp(x), {Dim{"hidden", 1}, 3}));
+    check_gradients(graph, {{"x", {{1, 3}, {0.5, -1, 2}}}});
+}
+
 TEST_CASE("a group ends before the arrow") {
     static_assert(ParsedPattern("(a -> a)").mistake == PatternMistake::parentheses);
     static_assert(ParsedPattern("a (b -> (a) b").mistake == PatternMistake::parentheses);

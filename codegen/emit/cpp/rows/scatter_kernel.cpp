@@ -10,10 +10,10 @@ using namespace kernel;
 
 void write_scatter_kernel(const Kernel& kernel, const LoopNest& nest, Signature& signature,
                           Writer& writer) {
-    if (nest.par.size() > 1 || !nest.each.empty())
+    if (!nest.each.empty())
         throw InternalError("kernel " + kernel.name +
                             ": a scatter is `par columns` over `seq` rows");
-    const AxisId lane = nest.par.empty() ? -1 : nest.par[0];
+    const AxisId lane = nest.par.empty() ? -1 : nest.par.back();
     Values values(kernel, signature, writer);
     const std::string mine = signature.fresh("mine");
     values.place = {lane, lane >= 0 ? "lanes" : "", {}};
@@ -23,7 +23,11 @@ void write_scatter_kernel(const Kernel& kernel, const LoopNest& nest, Signature&
     } else {
         writer.line("const Range " + mine + " = my_lanes(" + signature.extent(lane).text + ");");
     }
-    for (AxisId axis : nest.seq) {
+    // Columns that lie apart in memory are several axes: all but the last are loops around rows.
+    std::vector<AxisId> loops = nest.par;
+    if (lane >= 0) loops.pop_back();
+    loops.insert(loops.end(), nest.seq.begin(), nest.seq.end());
+    for (AxisId axis : loops) {
         const std::string& at = signature.axis(axis);
         writer.open("for (i64 " + at + " = 0; " + at + " < " + signature.extent(axis).text +
                     "; ++" + at + ")");
@@ -43,7 +47,7 @@ void write_scatter_kernel(const Kernel& kernel, const LoopNest& nest, Signature&
     values.define_shared(vectors, stores);
     for (Id id : stores) values.write_store(*as<Store>(kernel, id));
     if (lane >= 0) writer.close();
-    for (std::size_t i = 0; i < nest.seq.size(); ++i) writer.close();
+    for (std::size_t i = 0; i < loops.size(); ++i) writer.close();
 }
 
 }  // namespace fovea::emit
