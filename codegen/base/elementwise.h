@@ -84,6 +84,9 @@ struct ElementwiseRow {
     Takes takes;
     Works works;
     double (*value)(double, double, double);  // unused arguments are 0; booleans are 0 and 1
+
+    /// The name as the literal that it is.
+    constexpr const char* literal() const { return name.data(); }
 };
 
 /// What i32 makes of a number: its whole part, and the smallest i32 of what it cannot hold.

@@ -45,7 +45,7 @@ class StepsEvaluator {
             parts.push_back(part_of(call.arguments[i], called.buffers[i], step));
         evaluate(called, dims_, parts, dropout_, tile_);
         for (std::size_t i = 0; i < parts.size(); ++i) {
-            if (!called.buffers[i].written) continue;
+            if (!called.buffers[i].written || parts[i].empty()) continue;
             std::vector<double>& whole = buffers_[std::size_t(call.arguments[i].buffer)];
             std::copy(parts[i].begin(), parts[i].end(),
                       whole.begin() + std::ptrdiff_t(first_of(call.arguments[i], step)));
@@ -58,6 +58,7 @@ class StepsEvaluator {
                                 std::int64_t step) const {
         std::int64_t size = 1;
         for (const Dim& dim : buffer.shape) size *= value_of(dim, dims_);
+        if (size == 0) return {};  // wherever it is
         const std::int64_t first = first_of(argument, step);
         const std::vector<double>& whole = buffers_[std::size_t(argument.buffer)];
         if (first < 0 || first + size > std::int64_t(whole.size()))

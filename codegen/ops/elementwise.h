@@ -146,7 +146,7 @@ constexpr bool broadcast_operands(Graph& graph, Elementwise function, Tensor a, 
 
 /// f(x), elementwise.
 constexpr Tensor unary(Elementwise function, Tensor x, Location location = Location::here()) {
-    if (!is_usable(row_of(function).name.data(), location, {x})) return poison_of({x});
+    if (!is_usable(row_of(function).literal(), location, {x})) return poison_of({x});
     const Node& operand = x.node();
     if (!detail::is_taken(row_of(function).takes, operand.dtype))
         return detail::not_taken(function, x, location);
@@ -162,12 +162,10 @@ constexpr Tensor unary(Elementwise function, Tensor x, Location location = Locat
 constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b) {
     const ElementwiseRow& row = row_of(function);
     Tensor x = a.is_tensor() ? a.tensor : b.tensor, y = b.is_tensor() ? b.tensor : a.tensor;
-    if (!is_usable(row.name.data(), a.location, {x, y})) return poison_of({x, y});
+    if (!is_usable(row.literal(), a.location, {x, y})) return poison_of({x, y});
     Graph& graph = *x.graph;
-    if (!a.is_tensor() && !detail::lift(graph, row.name.data(), a, y.dtype(), x))
-        return {&graph, 0};
-    if (!b.is_tensor() && !detail::lift(graph, row.name.data(), b, x.dtype(), y))
-        return {&graph, 0};
+    if (!a.is_tensor() && !detail::lift(graph, row.literal(), a, y.dtype(), x)) return {&graph, 0};
+    if (!b.is_tensor() && !detail::lift(graph, row.literal(), b, x.dtype(), y)) return {&graph, 0};
     const Node &of_x = x.node(), &of_y = y.node();
     const DType x_type = of_x.dtype, y_type = of_y.dtype;
     if (!detail::is_taken(row.takes, x_type)) return detail::not_taken(function, x, a.location);

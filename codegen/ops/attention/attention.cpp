@@ -1,6 +1,7 @@
 // Attention's body: scores of all pairs, masked softmax, dropout, and the weighted sum.
 #include "codegen/ops/attention/attention.h"
 
+#include "codegen/ops/attention/grouped_heads.h"
 #include "codegen/ops/attention/mask_attributes.h"
 #include "codegen/ops/attention/over_pairs.h"
 #include "codegen/ops/attention/score_function.h"

@@ -1,7 +1,6 @@
 // Attention with any score of one (query, key) pair.
 #pragma once
 
-#include "codegen/ops/attention/grouped_heads.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/softmax.h"
 
@@ -34,6 +33,13 @@ constexpr void check_types(Tensor q, Tensor k, Tensor v, Text& why) {
     why << (v ? "q, k and v" : "q and k") << " must be f32 or bf16, all of them, got "
         << name_of(q.dtype()) << ", " << name_of(k.dtype());
     if (v) why << ", " << name_of(v.dtype());
+}
+
+/// Whether queries of so many heads can read keys of so many.
+constexpr bool groups_heads(const Dim& queries, const Dim& keys) {
+    const Dim of_queries = queries.without_label(), of_keys = keys.without_label();
+    return of_queries == of_keys ||
+           (!(of_queries == 0) && !(of_keys == 0) && of_queries.divisible_by(of_keys));
 }
 
 /// v: empty for weights alone.

@@ -2,6 +2,7 @@
 #include "codegen/ops/attention/fused_attention.h"
 
 #include "codegen/ops/attention/attention.h"
+#include "codegen/ops/attention/grouped_heads.h"
 #include "codegen/ops/attention/mask_attributes.h"
 #include "codegen/ops/attention/over_pairs.h"
 #include "codegen/ops/concat.h"
