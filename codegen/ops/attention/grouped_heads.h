@@ -1,5 +1,5 @@
-// Keys and values with fewer heads than queries, as plain ops: neighbouring heads of queries read the
-// same one (Ainslie et al. 2023).
+// Keys and values with fewer heads than queries, as plain ops: neighbouring heads of queries read
+// the same one (Ainslie et al. 2023).
 #pragma once
 
 #include "codegen/graph/tensor.h"
