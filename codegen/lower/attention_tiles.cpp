@@ -22,7 +22,8 @@ AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused
     b = axis("b", queries[0]);
     h = m = kNoAxis;
     if (queries.rank() == 4) {
-        members_ = queries[1].without_label() / values[1].without_label();
+        if (!(queries[1].without_label() == values[1].without_label()))  // as many, none among them
+            members_ = queries[1].without_label() / values[1].without_label();
         h = axis("h", values[1]);
         m = axis("m", members_);
     }

@@ -13,7 +13,8 @@
 namespace fovea::lower {
 
 using TileAxes = std::vector<kernel::AxisId>;  // one for each axis of a value; -1: size 1
-/// In TileAxes: along the heads of queries, which are no axis of a kernel, one or two.
+/// In TileAxes: along the heads of queries. The leaf knows which axes of the kernel these are:
+/// none, one, or two where several heads of queries read one of the keys.
 inline constexpr kernel::AxisId kHeads = -2;
 
 /// Gives the tile of an input of the function, with its own axes along `axes`.

@@ -51,11 +51,16 @@ AttentionCase attention_case(int number) {
     variant.allowed = masks("allowed");
     variant.uniform = draw.below(4) != 0;
     variant.dropout = draw.below(4) == 0 ? 0.3 : 0;
-    return {attention_graph(variant),
-            fmt::format("case {}: {} mask {}{} dropout {} heads {} width {} values {} turned {}",
-                        number, kScores[score], mask, variant.uniform ? "" : " zero",
-                        variant.dropout, variant.heads, variant.width, variant.value_width, turned),
-            variant.dropout > 0};
+    if (variant.heads > 0 && draw.below(3) == 0) {
+        variant.key_heads = variant.heads;
+        variant.heads *= 1 + draw.below(3);
+    }
+    return {
+        attention_graph(variant),
+        fmt::format("case {}: {} mask {}{} dropout {} heads {} of {} width {} values {} turned {}",
+                    number, kScores[score], mask, variant.uniform ? "" : " zero", variant.dropout,
+                    variant.heads, variant.key_heads, variant.width, variant.value_width, turned),
+        variant.dropout > 0};
 }
 
 AttentionDims attention_dims(int number, int run) {

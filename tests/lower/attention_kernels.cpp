@@ -87,6 +87,10 @@ std::vector<AttentionVariant> attention_variants() {
     it->uniform = true, it->window = kCausal, it->lengths = L::sequences;
     it = &add("heads_inside", 8, 8)->lie(Lying::heads_inside);
     it->lengths = L::sequences;
+    it = add("grouped", 64, 64);
+    it->heads = 4, it->key_heads = 2, it->window = kCausal, it->lengths = L::sequences;
+    it = add("one_head_of_keys", 16, 16);
+    it->heads = 3, it->key_heads = 1;
     add("window", 80, 20)->window = {29, 0};
     it = add("uniform_window", 16, 16);
     it->uniform = true, it->window = {29, 2}, it->lengths = L::sequences;

@@ -81,8 +81,10 @@ class Operands {
 
     Tensor operand(const char* name, const Dim& length, int width, Lying lying) const {
         const bool projects = variant_.precision == Precision::bfloat16_memory;
-        const Tensor x = projects ? projection(name, length, width, lying)
-                                  : s_.input(name, shape(length, width, lying));
+        const bool is_grouped = variant_.key_heads > 0 && name != std::string_view("Q");
+        const int heads = is_grouped ? variant_.key_heads : variant_.heads;
+        const Tensor x = projects ? projection(name, length, heads, width, lying)
+                                  : s_.input(name, shape(length, heads, width, lying));
         if (lying == Lying::heads_inside) return rearrange(x, "b l h d -> b h l d");
         if (lying == Lying::rows) return x;
         return variant_.heads > 0 ? rearrange(x, "b h d l -> b h l d")
@@ -94,15 +96,14 @@ class Operands {
         const bool inside = variant_.output_lies == Lying::heads_inside;
         if (inside) seen = rearrange(seen, "b h l d -> b l h d");
         if (variant_.precision != Precision::bfloat16_memory) return seen;
-        const Tensor weight = weights("W_output", variant_.value_width);
+        const Tensor weight = weights("W_output", variant_.heads, variant_.value_width);
         return inside ? einsum("b l h d, h d c -> b l c", seen, weight)
                       : einsum("b h l d, h d c -> b l c", seen, weight);
     }
 
   private:
-    Shape shape(const Dim& length, int width, Lying lying) const {
+    Shape shape(const Dim& length, const Dim& heads, int width, Lying lying) const {
         const Dim& batch = variant_.batch;
-        const Dim heads = variant_.heads;
         if (lying == Lying::heads_inside) return {batch, length, heads, width};
         const Dim columns = width, row = lying == Lying::rows ? length : columns,
                   column = lying == Lying::rows ? columns : length;
@@ -111,15 +112,16 @@ class Operands {
     }
 
     /// A product of an input [batch, length, width], which is called after its module.
-    Tensor projection(const char* name, const Dim& length, int width, Lying lying) const {
+    Tensor projection(const char* name, const Dim& length, int heads, int width,
+                      Lying lying) const {
         const Tensor x = s_.input(name, {variant_.batch, length, width});
-        const Tensor weight = weights(intern(std::string("W_") + name), width);
+        const Tensor weight = weights(intern(std::string("W_") + name), heads, width);
         return value_of(s_ / name, lying == Lying::heads_inside
                                        ? einsum("b l c, h c d -> b l h d", x, weight)
                                        : einsum("b l c, h c d -> b h l d", x, weight));
     }
-    Tensor weights(const char* name, int width) const {
-        return s_.parameter(name, {variant_.heads, width, width});
+    Tensor weights(const char* name, int heads, int width) const {
+        return s_.parameter(name, {heads, width, width});
     }
 
     Scope s_;

@@ -34,6 +34,7 @@ struct AttentionVariant {
     Score score = Score::dot_product;
     Dim batch = "batch", queries = "queries", keys = "keys";
     int heads = 2;  // 0: tensors are [batch, length, width]
+    int key_heads = 0;  // of keys and values; 0: as many
     int width = 64, value_width = 64;
     Lying query_lies = Lying::rows, key_lies = Lying::rows, value_lies = Lying::rows,
           output_lies = Lying::rows;

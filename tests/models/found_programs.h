@@ -118,6 +118,14 @@ inline void rows_added_in_bfloat16(Scope s) {
     Tensor a = s.input("a", {"n", 5}), i = s.input("i", {"n"}, i32);
     s.output("table", cast(scatter_add(cast(a * 1.01, bf16), i, 4), f32));
 }
+/// Attention of all heads, of groups of them, and of none.
+inline void heads_of_any_number(Scope s) {
+    Tensor q = s.input("q", {2, 4, "t", 8}), k = s.input("k", {2, 2, "u", 8});
+    s.output("two_of_each", attention(q, k, k, dot_product, causal));
+    Tensor one = slice(k, 1, 1, 1), none = slice(k, 1, 1, 0);
+    s.output("all_of_one", attention(q, one, one, scaled_dot_product(0.5)));
+    s.output("none", attention(slice(q, 1, 0, 0), none, none, dot_product));
+}
 /// Rows whose columns are several axes in memory.
 inline void rows_of_columns_apart(Scope s) {
     Tensor x = s.input("x", {2, 3, "n", 5}), ids = iota(*s.graph, {3}, 0);

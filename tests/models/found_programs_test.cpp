@@ -45,6 +45,7 @@ const std::vector<Program> kPrograms = {
     {"rounded_casts", rounded_casts},
     {"masked_scores_in_bfloat16", masked_scores_in_bfloat16},
     {"rows_added_in_bfloat16", rows_added_in_bfloat16},
+    {"heads_of_any_number", heads_of_any_number},
     {"rows_of_columns_apart", rows_of_columns_apart},
 };
 

@@ -109,7 +109,7 @@ void verify_built(const Home& home, const fs::path& precompiled) {
         const fs::file_time_type changed = fs::last_write_time(header, missing);
         if (missing || changed > built)
             throw UserError(fmt::format("'{}' {} after fovea was built: build it again",
-                                        header.string(), missing ? "went" : "changed"));
+                                        header.string(), missing ? "was removed" : "changed"));
     }
 }
 
