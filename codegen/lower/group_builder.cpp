@@ -34,6 +34,13 @@ std::string short_name(const std::string& name) {
     return tail;
 }
 
+/// a, b, …, z, aa, ab, …
+std::string letters(int number) {
+    std::string text;
+    for (; number > 0; number = (number - 1) / 26) text.insert(0, 1, char('a' + (number - 1) % 26));
+    return text;
+}
+
 }  // namespace
 
 GroupBuilder::GroupBuilder(const Graph& graph, const fuse::FusedGraph& fused,
@@ -71,7 +78,7 @@ int GroupBuilder::buffer(int memory, bool written) {
     const Memory& what = memories_[memory];
     std::string name = short_name(what.name);
     int count = ++buffer_names_[name];
-    if (count > 1) name += "_" + std::string(1, char('a' + count - 1));
+    if (count > 1) name += "_" + letters(count);
     builder_.buffer(name, what.dtype, what.shape, written);
     buffer_memories_.push_back(memory);
     return at->second;

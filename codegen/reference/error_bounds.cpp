@@ -3,108 +3,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/array_loop.h"
+#include "codegen/reference/elementwise_error.h"
 #include "codegen/reference/scan_run.h"
 
 namespace fovea {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// Units in the last place that an implementation of the function may be off.
-double rounding(Elementwise function) {
-    switch (function) {
-        case Elementwise::identity:
-        case Elementwise::neg:
-        case Elementwise::maximum:
-        case Elementwise::minimum:
-        case Elementwise::where:
-        case Elementwise::abs:
-        case Elementwise::sign:
-        case Elementwise::floor:
-        case Elementwise::ceil:
-        case Elementwise::round:
-        case Elementwise::relu: return 0;
-        case Elementwise::add:
-        case Elementwise::sub:
-        case Elementwise::mul:
-        case Elementwise::div:
-        case Elementwise::sqrt: return 1;
-        case Elementwise::pow: return 16;
-        default: return 4;
-    }
-}
-
-/// The operands of an elementwise function at one place: values and their errors.
-struct Operands {
-    double value[3]{}, error[3]{};
-};
-
-/// Whether a comparison could go the other way. Equal values are taken for copies of each other,
-/// unless one of them alone is exact.
-bool is_close(const Operands& x) {
-    const double distance = std::abs(x.value[0] - x.value[1]);
-    if (distance == 0) return (x.error[0] == 0) != (x.error[1] == 0);
-    return distance <= x.error[0] + x.error[1];
-}
-
-double chosen(const Operands& x) {
-    if (x.error[0] == 0) return x.error[x.value[0] != 0 ? 1 : 2];
-    return std::abs(x.value[1] - x.value[2]) + std::max(x.error[1], x.error[2]);
-}
-
-/// How far f moves when its operands move by their errors: at the corners, where functions that are
-/// monotone in each operand have their extremes.
-double moved_by(const ElementwiseRow& row, const Operands& x, double y) {
-    double largest = 0;
-    for (int corner = 0; corner < 1 << row.arity; ++corner) {
-        double at[3]{};
-        for (int i = 0; i < row.arity; ++i)
-            at[i] = x.value[i] + (corner >> i & 1 ? x.error[i] : -x.error[i]);
-        const double there = row.value(at[0], at[1], at[2]);
-        if (there == y) continue;
-        const double distance = std::abs(there - y);
-        largest = std::max(largest, std::isnan(distance) ? kInfinity : distance);
-    }
-    return largest;
-}
-
-double error_of(const ElementwiseRow& row, const Operands& x, double y, double unit) {
-    switch (row.function) {
-        case Elementwise::lt:
-        case Elementwise::le:
-        case Elementwise::eq: return is_close(x);
-        case Elementwise::logical_not:
-        case Elementwise::logical_and:
-        case Elementwise::logical_or: return std::max(x.error[0], x.error[1]);
-        case Elementwise::where: return chosen(x);
-        default: break;
-    }
-    // What may be no number makes none.
-    if (std::any_of(x.error, x.error + row.arity, [](double e) { return !std::isfinite(e); }))
-        return kInfinity;
-    switch (row.function) {
-        case Elementwise::sin:
-        case Elementwise::cos: return std::min(2.0, x.error[0] + unit * (std::abs(x.value[0]) + 4));
-        case Elementwise::atan2:  // across the negative half of x the angle jumps, and the sign of
-            // a zero that was computed depends on the order of its terms
-            if (x.value[1] <= x.error[1] && std::abs(x.value[0]) <= x.error[0])
-                return 2 * std::acos(-1.0);
-            break;
-        case Elementwise::div:
-            if (x.error[1] > 0 && std::abs(x.value[1]) <= x.error[1]) return kInfinity;
-            break;
-        default: break;
-    }
-    double local = rounding(row.function) * unit * std::abs(y);
-    // exp x is computed as 2^(x log2 e), whose exponent is rounded, too.
-    if (row.function == Elementwise::exp || row.function == Elementwise::exp2)
-        local *= 1 + std::abs(x.value[0]);
-    return moved_by(row, x, y) + local + 0x1p-149;
+/// Whether a value is a sum, negated or scaled: kernels may take tanh of such from the exponentials
+/// of its terms (codegen/kernel/rewrites/split_exponentials.h), as 1 - 2 / (1 + e^2x).
+bool is_sum(const Graph& graph, int id) {
+    while (graph[id].op == Op::broadcast ||
+           (graph[id].op == Op::elementwise &&
+            (graph[id].function == Elementwise::neg || graph[id].function == Elementwise::mul)))
+        id = graph[id].inputs[0];
+    const Node& node = graph[id];
+    return node.op == Op::elementwise &&
+           (node.function == Elementwise::add || node.function == Elementwise::sub);
 }
 
 Array absolute(Array array) {
@@ -130,7 +48,7 @@ double with_rounding(const NumberFormat& format, double value, double error) {
 
 /// How far the rounded value moves when the value moves by its error.
 double moved_in(const NumberFormat& format, double value, double error) {
-    if (!std::isfinite(error)) return kInfinity;
+    if (!std::isfinite(error)) return kNoBound;
     const double y = format.nearest(value);
     return std::max(format.nearest(value + error) - y, y - format.nearest(value - error));
 }
@@ -260,6 +178,8 @@ Array ErrorBounds::elementwise(int id) {
         errors[i] = operand_bound(id, i).values.data();
     }
     const bool to_bfloat16 = node.function == Elementwise::identity && node.dtype == DType::bf16;
+    const bool is_near_one =
+        node.function == Elementwise::tanh && is_sum(reference_.graph(), node.inputs[0]);
     const bool to_whole = node.dtype == i32 && row.function != Elementwise::where;
     std::size_t at = 0;
     for_each_index(y.shape, {strides[0], strides[1], strides[2]},
@@ -276,19 +196,21 @@ Array ErrorBounds::elementwise(int id) {
                        const double value = y.values[at++];
                        if (to_bfloat16) error = moved_in(kBfloat16Format, x.value[0], x.error[0]);
                        else if (!(exact && (to_whole || row.gives_boolean)))
-                           error = error_of(row, x, value, unit_);
+                           error =
+                               error_of(row, x, value, is_near_one ? 1 : std::abs(value), unit_);
                        // A whole part may be the next one.
                        if (to_whole && !exact) error = std::ceil(error + 0x1p-20);
                    });
     return result;
 }
 
-/// |â·b̂ - a·b| <= |a| e_b + e_a |b| + e_a e_b + (n + 2) u |a| |b|.
+/// |â·b̂ - a·b| <= |a| e_b + e_a |b| + e_a e_b + (n + 2) u (|a| + e_a) (|b| + e_b).
 Array ErrorBounds::einsum(int id) {
     const Array a = absolute(operand_value(id, 0)), b = absolute(operand_value(id, 1));
     const Array of_a = factor_bound(id, 0), of_b = factor_bound(id, 1);
-    Array wide_a = a;
+    Array wide_a = a, wide_b = b;
     add_to(wide_a, of_a);
+    add_to(wide_b, of_b);
     const EinsumAxes& axes =
         reference_.graph().einsums[std::size_t(reference_.graph()[id].attribute)];
     double terms = 1;
@@ -298,7 +220,7 @@ Array ErrorBounds::einsum(int id) {
     Array result = like(id);
     if (!is_zero(of_b)) add_to(result, apply(id, {&wide_a, &of_b}));
     if (!is_zero(of_a)) add_to(result, apply(id, {&of_a, &b}));
-    add_to(result, apply(id, {&a, &b}), (roundings(terms) + 2) * unit_);
+    add_to(result, apply(id, {&wide_a, &wide_b}), (roundings(terms) + 2) * unit_);
     return result;
 }
 
@@ -321,7 +243,8 @@ Array ErrorBounds::reduce(int id) {
         for (double& value : result.values) value = std::max(value, 0.0);
         return result;
     }
-    const Array x = absolute(operand_value(id, 0));
+    Array x = absolute(operand_value(id, 0));
+    add_to(x, operand_bound(id, 0));
     const double terms = double(x.size()) / double(std::max<std::int64_t>(result.size(), 1));
     add_to(result, apply(id, {&x}), roundings(terms) * unit_);
     return result;
@@ -339,7 +262,8 @@ Array ErrorBounds::moved(int id) {
 }
 
 Array ErrorBounds::scatter_add(int id) {
-    const Array x = absolute(operand_value(id, 0));
+    Array x = absolute(operand_value(id, 0));
+    add_to(x, operand_bound(id, 0));
     const Array& ids = operand_value(id, 1);
     Array result = apply(id, {&operand_bound(id, 0), &ids});
     add_to(result, apply(id, {&x, &ids}), roundings(double(ids.size())) * unit_);
@@ -351,10 +275,14 @@ Array ErrorBounds::body(int id) {
     inner.take_sizes(reference_.sizes());
     ErrorBounds bounds = of_part(inner);
     const Inputs& inputs = reference_.graph()[id].inputs;
+    // Tiles of attention are rounded when they are read, for all that is done with them.
+    const bool multiplies = reference_.graph()[id].op == Op::fused_attention;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i] <= 0) continue;
+        const bool rounds = multiplies && is_float(reference_.graph()[inputs[i]].dtype);
         inner.set(std::to_string(i), reference_.value(inputs[i]));
-        bounds.given_[std::to_string(i)] = *bounds_[std::size_t(inputs[i])];
+        bounds.given_[std::to_string(i)] =
+            rounds ? factor_bound(id, int(i)) : *bounds_[std::size_t(inputs[i])];
     }
     return bounds.of_output("result");
 }

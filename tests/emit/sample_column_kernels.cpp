@@ -89,6 +89,16 @@ Kernel scatter(const std::string& name, const Dim& columns) {
     return it.finish();
 }
 
+/// Values that change places, of a type.
+Kernel transposed(const std::string& name, DType dtype) {
+    Builder it(name);
+    const AxisId row = it.axis("row", m), j = it.axis("j", n);
+    const int x = it.input("x", {n, m}, dtype), y = it.output("y", {m, n}, dtype);
+    it.par(row,
+           [&] { it.each(j, [&] { it.store(it.at(y, {row, j}), it.load(it.at(x, {j, row}))); }); });
+    return it.finish();
+}
+
 }  // namespace
 
 std::vector<Kernel> sample_column_kernels() {
@@ -101,6 +111,8 @@ std::vector<Kernel> sample_column_kernels() {
             column_sums("column_sums_64", 64),
             column_sums("column_sums_256", 256),
             column_softmax(),
+            transposed("transposed", f32),
+            transposed("transposed_ids", i32),
             scatter("scatter", n),
             scatter("scatter_32", 32)};
 }

@@ -110,6 +110,17 @@ TEST_CASE("distances of positions are a window") {
         }
 }
 
+TEST_CASE("a mask that is spread over the heads is read through that") {
+    const Graph graph = raised([](Spelled& it) {
+        const Tensor seen = broadcast(positions(it, 3) <= positions(it, 2), {2, 3, 4, 6});
+        Tensor scores = where(seen, it.scores(), -1e6);
+        return einsum("b h q k, b h k e -> b h q e", softmax(scores), it.v);
+    });
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::attention)
+            CHECK(graph.attentions[std::size_t(node.attribute)].window == kCausal);
+}
+
 TEST_CASE("weights that are read elsewhere stay") {
     Spelled it;
     Tensor weights = softmax(it.scores());

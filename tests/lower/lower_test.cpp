@@ -172,6 +172,22 @@ TEST_CASE("views, slices, concatenations and outputs that are views") {
             .run();
 }
 
+TEST_CASE("buffers of a kernel that share a name are told apart, the first by its name alone") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor total = s.input("x", {"n", 4});
+    for (int layer = 0; layer < 28; ++layer)
+        total = total * (s / "layers" / layer / "scale").parameter("weight", {4});
+    s.output("y", total);
+    const CompiledModel model = compile_model(
+        "m", "m.cpp", {}, {{.name = "p", .graph = graph, .gradients = Gradients::none}}, {});
+    REQUIRE(model.plan.kernels.size() == 1);
+    std::string names;
+    for (const kernel::Buffer& buffer : model.plan.kernels[0].buffers) names += buffer.name + " ";
+    CHECK(names.starts_with("x scale_weight scale_weight_b scale_weight_c "));
+    CHECK(names.ends_with(" scale_weight_z scale_weight_aa scale_weight_ab y "));
+}
+
 TEST_CASE("einsums of every kind") {
     Graph graph;
     Scope s{&graph};

@@ -1,4 +1,6 @@
 // What leaves a loop, and the passes that tidy up behind it: values stay the same.
+#include <algorithm>
+
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/concat.h"
@@ -6,6 +8,7 @@
 #include "codegen/ops/gather.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/scan.h"
+#include "codegen/optimize/guard_ids.h"
 #include "codegen/optimize/hoist_from_scans.h"
 #include "codegen/optimize/merge_pads.h"
 #include "codegen/optimize/sum_into_einsum.h"
@@ -94,6 +97,25 @@ TEST_CASE("hoist_from_scans: rows that a step looks up leave the loop with their
         for (const char* name : {"y", "last"})
             check_close(run(hoisted, arrays, name), run(graph, arrays, name));
     }
+}
+
+TEST_CASE("guard_ids: what a step looks up is checked unless its computation keeps it in range") {
+    const auto checks = [](std::int64_t more) {
+        Graph graph;
+        Tensor start = input(graph, "start", {2, 3}), table = input(graph, "table", {10, 3});
+        Tensor ids = iota(graph, {5, 2}, 0) + more;  // up to 4 + more
+        output("y", scan(ids, start, [&](Tensor ids_t, Tensor before) {
+                   return before + gather(table, ids_t);
+               }));
+        const Graph guarded = guard_ids(seal_scans(graph));
+        verify_graph(guarded);
+        return std::count_if(guarded.nodes.begin(), guarded.nodes.end(),
+                             [](const Node& node) { return is_check(node); });
+    };
+    CHECK(checks(0) == 0);
+    CHECK(checks(5) == 0);
+    CHECK(checks(6) == 1);
+    CHECK(checks(-1) == 1);
 }
 
 TEST_CASE("hoist_from_scans: the gradients of a loop's weights are products over all steps") {

@@ -161,6 +161,19 @@ TEST_CASE("programs of a model have its parameters") {
         UserError);
 }
 
+TEST_CASE("a model knows the other names of its parameters") {
+    Graph graph;
+    Scope s{&graph};
+    const Tensor weight = s.parameter("weight", {4, 8});
+    (s / "head").tie("weight", weight);
+    s.output("y", einsum("n d, e d -> n e", s.input("x", {"batch", 8}), weight));
+    const CompiledModel model =
+        compile_model("tied", "", {}, {{.name = "forward", .graph = graph}});
+    REQUIRE(model.plan.aliases.size() == 1);
+    CHECK(model.plan.aliases[0].name == "head.weight");
+    CHECK(model.plan.aliases[0].parameter == "weight");
+}
+
 TEST_CASE("an output says which inputs it needs; with gradients it needs all") {
     CompiledModel model =
         compile_model("m", "m.h", {}, {{.name = "p", .graph = transformer_graph(1)}});

@@ -163,6 +163,33 @@ TEST_CASE("a rounded value that equals a number may not equal it elsewhere") {
     CHECK(bounds_of(graph, {{1}, {0.5}}).values[0] >= 2);
 }
 
+TEST_CASE("zeros that terms cancelled to may be told apart elsewhere") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2});
+    Tensor zeros = x / 3.0 - x / 3.0, largest = amax(zeros, 0, true);
+    output("y", where(eq(zeros, largest), full(graph, {2}, 5), full(graph, {2}, 7)));
+    for (double bound : bounds_of(graph, {{2}, {1, 1000}}).values) CHECK(bound >= 2);
+}
+
+TEST_CASE("a choice that may go the other way is rounded behind it, too") {
+    Graph graph;
+    Tensor x = input(graph, "x", {1});
+    Tensor chosen = where((x / 3.0) * 3.0 < x, full(graph, {1}, 1), full(graph, {1}, 0));
+    output("y", chosen * 0.1);
+    const float other = 1.0F * 0.1F;
+    CHECK(bounds_of(graph, {{1}, {1000}}).values[0] >= double(other));
+}
+
+TEST_CASE("tanh of a sum is off by what 1 is rounded by, of other values less near 0") {
+    const auto bound = [](auto f) {
+        Graph graph;
+        output("y", tanh(f(input(graph, "x", {1}))));
+        return bounds_of(graph, {{1}, {1e-3}}).values[0];
+    };
+    CHECK(bound([](Tensor x) { return x * 2.0; }) < 0x1p-30);
+    CHECK(bound([](Tensor x) { return (x + x) * -1.0; }) >= 0x1p-24);
+}
+
 TEST_CASE("zeros that are added to a sum leave a bound that ignores lengths") {
     const auto bound = [](std::vector<double> values, bool ignores) {
         Graph graph;

@@ -85,6 +85,31 @@ TEST_CASE("whole parts do not move, however many steps they take") {
     CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind == Slope::Kind::same);
 }
 
+TEST_CASE("nor do functions of steps") {
+    for (auto steps : {floor<>, ceil<>, round<>, sign<>}) {
+        const Graph function =
+            graph_of([&](Tensor x) { return x + steps(sin(x * 1e9), Location::here()) * 1e-9; });
+        CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind == Slope::Kind::same);
+    }
+}
+
+TEST_CASE("a large term that does not move hides no slope") {
+    const Graph function = graph_of([](Tensor x) {
+        Tensor first = eq(iota(*x.graph, {3}, 0), 0);
+        return where(first, full(*x.graph, {3}, 1e12), x * x);
+    });
+    CHECK(slope_of(program_of(function, function), {0.3, -1.2, 2}).kind == Slope::Kind::same);
+}
+
+TEST_CASE("kinks at the point tell nothing where their bends come to nothing together") {
+    const Graph function = graph_of([](Tensor x) {
+        Tensor place = iota(*x.graph, {3}, 0);
+        Tensor up = relu(x) * 4.0, down = relu(-x) * -2.0;  // times 0.5 and 1
+        return where(eq(place, 0), down, where(eq(place, 2), up, x));
+    });
+    CHECK(slope_of(program_of(function, function), {0, 0, 0}).kind == Slope::Kind::untold);
+}
+
 TEST_CASE("what goes up and down within every long step tells nothing") {
     const Graph function = graph_of([](Tensor x) { return cos(x * 3e7); });
     const Graph wrong = graph_of([](Tensor x) { return cos(x * 3e7) * 1.01; });

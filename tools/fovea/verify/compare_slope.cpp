@@ -52,6 +52,15 @@ double bend_at_point(FiniteDifferences& differences, const std::string& name, do
     return least;
 }
 
+/// How much the gradient itself changes however short the steps are: it does at kinks, where many
+/// bends to both sides may come to nothing together.
+double change_at_point(FiniteDifferences& differences, const std::string& name, double scale) {
+    double least = std::numeric_limits<double>::infinity();
+    for (double step : kStepLengths)
+        least = std::min(least, differences.change_of_gradient(name, step * scale));
+    return least;
+}
+
 }  // namespace
 
 Slope compare_slope(FiniteDifferences& differences, const std::string& name, double scale) {
@@ -67,6 +76,8 @@ Slope compare_slope(FiniteDifferences& differences, const std::string& name, dou
     if (!is_certain(slopes, gradient)) return {Slope::Kind::untold, nearest};
     const double distance = std::abs(slopes.front().slope - gradient);
     if (bend_at_point(differences, name, scale) > distance / 2)
+        return {Slope::Kind::untold, nearest};
+    if (change_at_point(differences, name, scale) > distance / 2)
         return {Slope::Kind::untold, nearest};
     const double rounding =
         differences.gradient_error(name) + differences.slope_error(1e-5 * scale);

@@ -22,13 +22,23 @@ constexpr double kRounding = 0x1p-53;  // of float64
 
 std::string stopped_name(int node) { return fmt::format("stopped {}", node); }
 
-/// Whether a node's value stays as it is while the objective moves: whole parts are steps, which
-/// may be so short and many that they look like a slope.
+/// Whether a function gives steps, which may be so short and many that they look like a slope.
+bool gives_steps(Elementwise function) {
+    switch (function) {
+        case Elementwise::sign:
+        case Elementwise::floor:
+        case Elementwise::ceil:
+        case Elementwise::round: return true;
+        default: return false;
+    }
+}
+
+/// Whether a node's value stays as it is while the objective moves.
 bool is_stopped(const Graph& graph, int id) {
     const Node& node = graph[id];
-    return node.op == Op::stop_gradient ||
-           (node.op == Op::elementwise && node.function == Elementwise::identity &&
-            node.dtype == i32 && is_float(graph[node.inputs[0]].dtype));
+    if (node.op != Op::elementwise) return node.op == Op::stop_gradient;
+    if (!is_float(graph[node.inputs[0]].dtype)) return false;
+    return node.function == Elementwise::identity ? node.dtype == i32 : gives_steps(node.function);
 }
 
 /// What such nodes give.
@@ -108,22 +118,47 @@ struct FiniteDifferences::State {
                 visit(output, i, has_loss ? 1 : cotangent->second.values[i]);
         }
     }
-    double objective() {
-        double sum = 0;
+    /// What the objective is the sum of.
+    std::vector<double> terms() {
+        std::vector<double> all;
         each_term([&](const std::string& output, std::size_t i, double weight) {
-            sum += weight * plain.output(output).values[i];
+            all.push_back(weight * plain.output(output).values[i]);
         });
-        return sum;
+        return all;
     }
-    /// f(x + h d) and f(x - h d).
-    std::array<double, 2> beside(const std::string& name, double h);
+    /// The gradient's sum along the direction.
+    double along_direction(const std::string& name) {
+        const Array& gradient = gradients.output(name + std::string(kGradientSuffix));
+        const std::vector<double> direction = draw_direction(gradient.values.size());
+        return std::inner_product(direction.begin(), direction.end(), gradient.values.begin(), 0.);
+    }
+    /// What `f` gives at x + h d and at x - h d.
+    template <class F>
+    auto both_sides(Interpreter& graph, const std::string& name, double h, const F& f) {
+        const Array& x = values.at(name);
+        const std::vector<double> direction = draw_direction(x.values.size());
+        std::array<decltype(f()), 2> result{};
+        for (std::size_t side = 0; side < 2; ++side) {
+            Array moved = x;
+            for (std::size_t i = 0; i < moved.values.size(); ++i)
+                moved.values[i] += (side ? -h : h) * direction[i];
+            graph.set(name, std::move(moved));
+            result[side] = f();
+        }
+        graph.set(name, x);
+        return result;
+    }
+    /// Those at x + h d and at x - h d.
+    std::array<std::vector<double>, 2> terms_beside(const std::string& name, double h) {
+        return both_sides(plain, name, h, [&] { return terms(); });
+    }
     double objective_error() {
         ErrorBounds bounds(plain, kRounding);
         std::map<std::string, Array> of_outputs;
         for (const std::string& output : outputs) of_outputs[output] = bounds.of_output(output);
         double sum = 0;
         each_term([&](const std::string& output, std::size_t i, double weight) {
-            // And the objective is a sum in float64 itself.
+            // And its product with the weight is rounded.
             sum += std::abs(weight) * (of_outputs[output].values[i] +
                                        2 * kRounding * std::abs(plain.output(output).values[i]));
         });
@@ -146,36 +181,32 @@ FiniteDifferences::~FiniteDifferences() = default;
 const std::vector<std::string>& FiniteDifferences::names() const { return state_->names; }
 
 double FiniteDifferences::gradient(const std::string& name) {
-    const Array& gradient = state_->gradients.output(name + std::string(kGradientSuffix));
-    const std::vector<double> direction = draw_direction(gradient.values.size());
-    double sum = 0;
-    for (std::size_t i = 0; i < direction.size(); ++i) sum += gradient.values[i] * direction[i];
-    return sum;
+    return state_->along_direction(name);
 }
 
-std::array<double, 2> FiniteDifferences::State::beside(const std::string& name, double h) {
-    const Array& x = values.at(name);
-    const std::vector<double> direction = draw_direction(x.values.size());
-    std::array<double, 2> f{};
-    for (std::size_t side = 0; side < 2; ++side) {
-        Array moved = x;
-        for (std::size_t i = 0; i < moved.values.size(); ++i)
-            moved.values[i] += (side ? -h : h) * direction[i];
-        plain.set(name, std::move(moved));
-        f[side] = objective();
-    }
-    plain.set(name, x);
-    return f;
+double FiniteDifferences::change_of_gradient(const std::string& name, double h) {
+    const double here = state_->along_direction(name);
+    const auto [after, before] = state_->both_sides(state_->gradients, name, h,
+                                                    [&] { return state_->along_direction(name); });
+    return std::max(std::abs(after - here), std::abs(before - here));
 }
+
+// Terms are subtracted one by one: their sum is larger than what it changes by, and rounded.
 
 double FiniteDifferences::slope(const std::string& name, double h) {
-    const auto [after, before] = state_->beside(name, h);
-    return (after - before) / (2 * h);
+    const auto [after, before] = state_->terms_beside(name, h);
+    double sum = 0;
+    for (std::size_t i = 0; i < after.size(); ++i) sum += after[i] - before[i];
+    return sum / (2 * h);
 }
 
 double FiniteDifferences::bend(const std::string& name, double h) {
-    const auto [after, before] = state_->beside(name, h);
-    return (after - 2 * state_->objective() + before) / h;
+    const std::vector<double> here = state_->terms();
+    const auto [after, before] = state_->terms_beside(name, h);
+    double sum = 0;
+    for (std::size_t i = 0; i < after.size(); ++i)
+        sum += (after[i] - here[i]) - (here[i] - before[i]);
+    return sum / h;
 }
 
 double FiniteDifferences::gradient_error(const std::string& name) {

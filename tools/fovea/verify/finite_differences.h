@@ -13,7 +13,8 @@ namespace fovea::tool {
 
 /// The objective is the sum of the outputs times their cotangents, or of `loss` where there is one.
 /// Each gradient is looked at along one direction of -1 and 1, drawn by position. What
-/// `stop_gradient` and casts to whole numbers give stays as it is while the objective moves.
+/// `stop_gradient`, casts to whole numbers and functions of steps give stays as it is while the
+/// objective moves.
 class FiniteDifferences {
   public:
     /// `values`: of the program's parameters and inputs, and of the cotangents.
@@ -29,6 +30,8 @@ class FiniteDifferences {
     double slope(const std::string& name, double h);
     /// What the slopes to both sides differ by: (f(x + h d) - 2 f(x) + f(x - h d)) / h.
     double bend(const std::string& name, double h);
+    /// The most that `gradient` is another at x + h d or x - h d.
+    double change_of_gradient(const std::string& name, double h);
     /// How far rounding in float64 may move `gradient` and `slope`, by a running error analysis.
     double gradient_error(const std::string& name);
     double slope_error(double h);
