@@ -37,15 +37,15 @@ void each_element(const std::vector<std::int64_t>& small, const std::vector<std:
 
 /// Outputs with the bounds of their errors, which are equal where the same numbers come in: a sum
 /// of more terms that are 0 but for rounding has the same value, and another bound. Of what has
-/// none nothing is known.
+/// none nothing is known. `unit`: the relative error of one rounding.
 struct Outputs {
     Values values, bounds;
 };
 Outputs outputs_of(const CompiledProgram& program, const SampleDims& sizes, const Values& values,
-                   const InterpreterOptions& options) {
+                   const InterpreterOptions& options, double unit) {
     Interpreter reference(program.gradient, options);
     set_all(reference, sizes, values);
-    ErrorBounds bounds(reference);
+    ErrorBounds bounds(reference, unit);
     bounds.ignore_lengths();
     Outputs outputs;
     for (const auto& [name, value] : reference.outputs()) {
@@ -88,8 +88,9 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
         each_element(few.at(name).shape, array.shape, [&](std::size_t i, std::size_t j) {
             array.values[j] = few.at(name).values[i];
         });
-    const Outputs alone = outputs_of(program, recipe.sizes, few, options);
-    const Outputs beside = outputs_of(program, recipe_.sizes, values_, options);
+    const double unit = rounds(recipe) ? 0x1p-8 : 0x1p-24;
+    const Outputs alone = outputs_of(program, recipe.sizes, few, options, unit);
+    const Outputs beside = outputs_of(program, recipe_.sizes, values_, options, unit);
     for (const plan::Tensor& tensor : program.plan.tensors) {
         if (tensor.role != plan::Role::output || !has_rows(tensor, longer)) continue;
         const auto same = [&](const Values& of_few, const Values& of_many, std::size_t i,
