@@ -1,13 +1,17 @@
 // All that a model file includes: `#include <fovea.h>`.
 #pragma once
 
+#include "codegen/base/constant_math.h"
 #include "codegen/ops/attention/attention.h"
 #include "codegen/ops/batch_norm.h"
 #include "codegen/ops/composed/activations.h"
 #include "codegen/ops/composed/arithmetic.h"
 #include "codegen/ops/composed/arrangement.h"
 #include "codegen/ops/composed/cumulative.h"
+#include "codegen/ops/composed/flatten.h"
+#include "codegen/ops/composed/losses.h"
 #include "codegen/ops/composed/rms_norm.h"
+#include "codegen/ops/composed/selection.h"
 #include "codegen/ops/composed/statistics.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/contraction.h"

@@ -14,7 +14,21 @@ namespace fovea {
 struct LinearOptions {
     bool bias = true;
     Dim in = 0;  // the width that x must have; 0: any
+    bool in_out = false;  // `weight` is [in, out], as files of GPT-2 have it
 };
+
+/// x Wᵀ over the last axis: x [..., in], weight [out, in] → [..., out].
+template <class = void>
+constexpr Tensor linear(Tensor x, Tensor weight, Location location = Location::here()) {
+    return linear_product(x, weight, location);
+}
+/// x Wᵀ + b: bias [out].
+template <class = void>
+constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias,
+                        Location location = Location::here()) {
+    Tensor y = linear_product(x, weight, location);
+    return detail::At{location}(y) + bias;
+}
 
 /// x Wᵀ + b over the last axis: x [..., in] → [..., out]. Parameters `weight` [out, in], `bias`
 /// [out].
@@ -31,7 +45,9 @@ constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
         if (x.dtype() == i32) text << " (did you forget embedding?)";
         return fail(*x.graph, location, s.id, text);
     }
-    Tensor weight = s.parameter("weight", {out, in}, Initial::xavier_uniform, x.dtype(), location);
+    const Shape shape = options.in_out ? Shape{in, out} : Shape{out, in};
+    Tensor weight = s.parameter("weight", shape, Initial::xavier_uniform, x.dtype(), location);
+    if (options.in_out) weight = permute(weight, {1, 0}, location);
     Tensor y = linear_product(x, weight, location);
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     if (!options.bias || y.is_poison()) return y;

@@ -21,6 +21,9 @@ struct Scope {
     Graph* graph;
     int id = 0;
 
+    /// For what is made of nothing: `iota(s, {"len"})`.
+    constexpr operator Graph&() const { return *graph; }
+
     constexpr Scope operator/(PathPart part) const {
         if (!part.name[0]) {
             Text text;

@@ -1,4 +1,4 @@
-// Formats of fewer significant bits than float32 has.
+// Formats of fewer significant bits than float64 has.
 #pragma once
 
 #include <cmath>
@@ -26,6 +26,7 @@ struct NumberFormat {
     }
 };
 
+inline constexpr NumberFormat kFloat32Format{24, true};
 inline constexpr NumberFormat kBfloat16Format{8, true};
 inline constexpr NumberFormat kTf32Format{11, false};
 

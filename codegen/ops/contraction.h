@@ -1,7 +1,9 @@
-// einsum of two operands: every linear layer, every product of attention.
+// einsum: every linear layer, every product of attention.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,12 +66,17 @@ constexpr Tensor einsum(Tensor a, Tensor b, const EinsumAxes& axes, Location loc
 
 namespace detail {
 
+/// The operands of an einsum at most.
+inline constexpr std::size_t kMostFactors = 4;
+
+/// A pattern's axes as labels, by operand.
 struct EinsumReader {
     const ParsedPattern& pattern;
-    Tensor a, b;
-    EinsumAxes axes{};
-    std::array<Symbol, 2 * Shape::kMaxRank> names{};
-    std::array<Dim, 2 * Shape::kMaxRank> sizes{};
+    std::span<const Tensor> operands;
+    std::array<EinsumAxes::List, kMostFactors> of_operand{};
+    EinsumAxes::List out{};
+    std::array<Symbol, kMostFactors * Shape::kMaxRank> names{};
+    std::array<signed char, kMostFactors * Shape::kMaxRank> first{};  // operand that has it
     int count = 0;
     Text why{};
 
@@ -78,39 +85,53 @@ struct EinsumReader {
             if (names[std::size_t(i)] == name) return i;
         return -1;
     }
-    constexpr void read_axis(EinsumAxes::List& list, Tensor x, Symbol name) {
-        const Dim& dim = x.shape()[list.count];
+    /// The size of a label in an operand that has it.
+    constexpr const Dim& size_in(std::size_t operand, int label) const {
+        int axis = 0;
+        while (of_operand[operand].label[std::size_t(axis)] != label) ++axis;
+        return operands[operand].shape()[axis];
+    }
+    constexpr void read_axis(std::size_t operand, Symbol name) {
+        EinsumAxes::List& list = of_operand[operand];
+        const Dim& dim = operands[operand].shape()[list.count];
         int label = label_of(name);
         if (label < 0) {
             label = count;
-            names[std::size_t(count)] = name;
-            sizes[std::size_t(count++)] = dim;
+            first[std::size_t(count)] = (signed char)operand;
+            names[std::size_t(count++)] = name;
         } else if (list.contains(label)) {
             why << "axis " << name << " stands twice in one operand";
-        } else if (!fits(sizes[std::size_t(label)], dim)) {
-            why << "axis " << name << " is " << sizes[std::size_t(label)] << " in " << a.shape()
-                << " but " << dim << " in " << b.shape();
+        } else {
+            const auto other = std::size_t(first[std::size_t(label)]);
+            if (const Dim& size = size_in(other, label); !fits(size, dim))
+                why << "axis " << name << " is " << size << " in " << operands[other].shape()
+                    << " but " << dim << " in " << operands[operand].shape();
         }
         list.push(label);
     }
-    constexpr void rank_mistake(int operand, Tensor x) {
-        why << "the pattern does not have the rank of operand " << operand << ", " << x.shape()
-            << " (its axes are names with blanks between them, or single letters)";
-    }
-    constexpr void read() {
-        int operands = 1;
+    constexpr void check_ranks() {
+        std::size_t there = 1;
         for (int i = 0; i < pattern.arrow(); ++i) {
-            operands += pattern.tokens[i].kind == PatternToken::Kind::comma;
+            there += pattern.tokens[i].kind == PatternToken::Kind::comma;
             check_token(pattern.tokens[i]);
         }
-        if (!why.size() && operands != 2) why << "einsum takes two operands, not " << operands;
-        if (!why.size() && pattern.rank(0) != a.rank()) rank_mistake(1, a);
-        if (!why.size() && pattern.rank(1) != b.rank()) rank_mistake(2, b);
-        int i = 0, operand = 1;
+        if (!why.size() && there != operands.size())
+            why << "the pattern has " << int(there) << " operands, and it is given "
+                << int(operands.size());
+        for (std::size_t i = 0; i < operands.size() && !why.size(); ++i)
+            if (pattern.rank(int(i)) != operands[i].rank())
+                why << "the pattern does not have the rank of operand " << int(i + 1) << ", "
+                    << operands[i].shape()
+                    << " (its axes are names with blanks between them, or single letters)";
+    }
+    constexpr void read() {
+        check_ranks();
+        int i = 0;
+        std::size_t operand = 0;
         for (; i < pattern.arrow() && !why.size(); ++i) {
             const PatternToken& token = pattern.tokens[i];
             if (token.kind == PatternToken::Kind::comma) ++operand;
-            else read_axis(operand == 1 ? axes.a : axes.b, operand == 1 ? a : b, token.name);
+            else read_axis(operand, token.name);
         }
         for (++i; i < pattern.count && !why.size(); ++i) read_result(pattern.tokens[i]);
     }
@@ -125,10 +146,27 @@ struct EinsumReader {
         if (token.kind == PatternToken::Kind::comma) why << "einsum has one result";
         if (why.size()) return;
         const int label = label_of(token.name);
-        if (axes.out.contains(label)) why << "axis " << token.name << " stands twice on the right";
-        else if (axes.out.count == Shape::kMaxRank)
-            why << "a tensor has at most " << Shape::kMaxRank << " axes";
-        else axes.out.push(label);
+        if (out.contains(label)) why << "axis " << token.name << " stands twice on the right";
+        else push(out, label);
+    }
+    constexpr void push(EinsumAxes::List& list, int label) {
+        if (list.count < Shape::kMaxRank) list.push(label);
+        else if (!why.size()) why << "a tensor has at most " << Shape::kMaxRank << " axes";
+    }
+    /// What the product of two operands must keep: labels of later operands, from `next` on, and of
+    /// the result.
+    constexpr EinsumAxes::List kept(const EinsumAxes::List& a, const EinsumAxes::List& b,
+                                    std::size_t next) {
+        EinsumAxes::List list;
+        for (const EinsumAxes::List* side : {&a, &b})
+            for (int i = 0; i < side->count; ++i) {
+                const int label = side->label[std::size_t(i)];
+                bool is_read = out.contains(label);
+                for (std::size_t k = next; k < operands.size(); ++k)
+                    is_read = is_read || of_operand[k].contains(label);
+                if (is_read && !list.contains(label)) push(list, label);
+            }
+        return list;
     }
 };
 
@@ -145,32 +183,87 @@ constexpr Tensor sum_alone(Tensor x, EinsumAxes::List& list, const EinsumAxes::L
     return x;
 }
 
+/// x with its axes in the order of the result, summed over the others.
+constexpr Tensor einsum_of_one(Tensor x, EinsumAxes::List list, const EinsumAxes::List& out,
+                               Location location) {
+    x = sum_alone(x, list, {}, out, location);
+    FixedArray<signed char, Shape::kMaxRank> order{};
+    for (int i = 0; i < out.count; ++i)
+        for (int k = 0; k < list.count; ++k)
+            if (list.label[std::size_t(k)] == out.label[std::size_t(i)])
+                order[std::size_t(i)] = (signed char)k;
+    return permute(x, order, location);
+}
+
+/// The product of the operands one after the other.
+constexpr Tensor einsum_of_labels(EinsumReader& reader, std::string_view pattern,
+                                  Location location) {
+    const std::span<const Tensor> operands = reader.operands;
+    Tensor product = operands[0];
+    EinsumAxes::List list = reader.of_operand[0];
+    if (operands.size() == 1) return einsum_of_one(product, list, reader.out, location);
+    for (std::size_t k = 1; k < operands.size() && !reader.why.size(); ++k) {
+        const bool is_last = k + 1 == operands.size();
+        EinsumAxes axes{.a = list, .b = reader.of_operand[k]};
+        axes.out = is_last ? reader.out : reader.kept(axes.a, axes.b, k + 1);
+        if (is_last) axes.pattern = pattern;
+        product = sum_alone(product, axes.a, axes.b, axes.out, location);
+        Tensor next = sum_alone(operands[k], axes.b, list, axes.out, location);
+        if (!reader.why.size()) product = einsum(product, next, axes, location);
+        list = axes.out;
+    }
+    return product;
+}
+
+constexpr Tensor einsum_of(const Pattern& pattern, std::span<const Tensor> operands,
+                           Location location) {
+    Graph& graph = *operands[0].graph;
+    const int second = operands.size() > 1 ? operands[1].rank() : 0;
+    const ParsedPattern& parsed = read_pattern(pattern, operands[0].rank(), second);
+    EinsumReader reader{parsed, operands};
+    int scope = graph.scope_of(operands[0].id);
+    for (const Tensor& operand : operands) {
+        scope = graph.common_scope(scope, graph.scope_of(operand.id));
+        if (reader.why.size() ||
+            (operand.dtype() == operands[0].dtype() && is_float(operand.dtype())))
+            continue;
+        reader.why << "expected operands of f32 or all of bf16, got";
+        for (const Tensor& each : operands) reader.why << " " << name_of(each.dtype());
+    }
+    if (!reader.why.size() && parsed.mistake != PatternMistake::none)
+        reader.why << text_of(parsed.mistake);
+    if (!reader.why.size()) reader.read();
+    Tensor result;
+    if (!reader.why.size()) result = einsum_of_labels(reader, pattern.text, location);
+    if (!reader.why.size()) return result;
+    Text text;
+    text << "einsum '" << pattern.text << "': " << reader.why.view();
+    return fail(graph, location, scope, text);
+}
+
 }  // namespace detail
 
-/// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`.
+/// Σ over the axes that the right side lacks: `einsum("b q d, b k d -> b q k", q, k)`. Up to four
+/// operands are multiplied from left to right, each product summed over the axes that nothing
+/// behind it has.
 constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b,
                         Location location = Location::here()) {
     if (!is_usable("einsum", location, {a, b})) return poison_of({a, b});
-    Graph& graph = *a.graph;
-    const ParsedPattern& parsed = read_pattern(pattern, a.rank(), b.rank());
-    detail::EinsumReader reader{parsed, a, b};
-    reader.axes.pattern = pattern.text;
-    if (a.dtype() != b.dtype() || !is_float(a.dtype()))
-        reader.why << "expected two operands of f32 or of bf16, got " << name_of(a.dtype())
-                   << " and " << name_of(b.dtype());
-    else if (parsed.mistake != PatternMistake::none) reader.why << text_of(parsed.mistake);
-    else reader.read();
-    if (reader.why.size()) {
-        Text text;
-        text << "einsum '" << pattern.text << "': " << reader.why.view();
-        return fail(graph, location, graph.common_scope(graph.scope_of(a.id), graph.scope_of(b.id)),
-                    text);
-    }
-    EinsumAxes& axes = reader.axes;
-    const EinsumAxes::List of_a = axes.a;
-    a = detail::sum_alone(a, axes.a, axes.b, axes.out, location);
-    b = detail::sum_alone(b, axes.b, of_a, axes.out, location);
-    return einsum(a, b, axes, location);
+    return detail::einsum_of(pattern, std::array{a, b}, location);
+}
+constexpr Tensor einsum(const Pattern& pattern, Tensor x, Location location = Location::here()) {
+    if (!is_usable("einsum", location, {x})) return poison_of({x});
+    return detail::einsum_of(pattern, std::array{x}, location);
+}
+constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b, Tensor c,
+                        Location location = Location::here()) {
+    if (!is_usable("einsum", location, {a, b, c})) return poison_of({a, b, c});
+    return detail::einsum_of(pattern, std::array{a, b, c}, location);
+}
+constexpr Tensor einsum(const Pattern& pattern, Tensor a, Tensor b, Tensor c, Tensor d,
+                        Location location = Location::here()) {
+    if (!is_usable("einsum", location, {a, b, c, d})) return poison_of({a, b, c, d});
+    return detail::einsum_of(pattern, std::array{a, b, c, d}, location);
 }
 
 /// The axes (bits) of the two operands that the factors of a product are gathered in.

@@ -358,7 +358,7 @@ constexpr Tensor stop_gradient(Tensor x, Location location = Location::here()) {
 }
 
 /// Positions 0, 1, … along axis `axis` of `shape` (all other axes should be 1), as i32.
-constexpr Tensor iota(Graph& graph, const Shape& shape, int axis,
+constexpr Tensor iota(Graph& graph, const Shape& shape, int axis = 0,
                       Location location = Location::here()) {
     const int rank = shape.rank(), i = axis < 0 ? axis + rank : axis;
     if (i < 0 || i >= rank) {

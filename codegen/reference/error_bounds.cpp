@@ -198,8 +198,9 @@ Array ErrorBounds::elementwise(int id) {
                        else if (!(exact && (to_whole || row.gives_boolean)))
                            error =
                                error_of(row, x, value, is_near_one ? 1 : std::abs(value), unit_);
-                       // A whole part may be the next one.
-                       if (to_whole && !exact) error = std::ceil(error + 0x1p-20);
+                       // A whole part may be the next one. The rest keeps bounds apart that
+                       // other numbers come into.
+                       if (to_whole && !exact) error = std::ceil(error + 0x1p-20) + 0x1p-40 * error;
                    });
     return result;
 }

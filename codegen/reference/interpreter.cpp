@@ -184,8 +184,12 @@ void Interpreter::evaluate(int id) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
     std::array<Array, 2> rounded;
-    if (const NumberFormat* format = factors(); format && node.op == Op::einsum)
-        for (std::size_t i : {0, 1}) {
+    const NumberFormat* format = node.op == Op::einsum ? factors() : nullptr;
+    if (options_.compares_in_single && node.op == Op::elementwise &&
+        row_of(node.function).gives_boolean && is_float(graph_[node.inputs[0]].dtype))
+        format = &kFloat32Format;
+    if (format)
+        for (std::size_t i = 0; i < 2 && inputs[i]; ++i) {
             rounded[i] = rounded_to(*format, *inputs[i]);
             inputs[i] = &rounded[i];
         }

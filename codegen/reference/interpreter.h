@@ -24,6 +24,9 @@ struct InterpreterOptions {
     std::uint64_t seed = 0, step = 0;
     /// What einsums multiply is rounded to tf32 first, also in scans; in attention it is not.
     bool tf32 = false;
+    /// Comparisons are of operands rounded to float32, as kernels compare them: a value that was
+    /// taken over from a kernel equals what it was made of.
+    bool compares_in_single = false;
     /// Refuse computed ids and lengths that are out of range; otherwise the nearest in range is
     /// read in their place, as kernels do (codegen/optimize/guard_ids.h).
     bool checks_ids = true;

@@ -132,7 +132,7 @@ const std::vector<WrongCall> kReductions = {
     {"einsum", "groups", [](Given& g) { einsum("a b, c -> (a b) c", g.m, g.v); }},
     {"einsum", "one result", [](Given& g) { einsum("a b, c -> a, b", g.m, g.v); }},
     {"einsum", "axes 1", [](Given& g) { einsum("a b, c -> a 1", g.m, g.v); }},
-    {"einsum", "two operands", [](Given& g) { einsum("a b, c, d -> a", g.m, g.v); }},
+    {"einsum", "3 operands", [](Given& g) { einsum("a b, c, d -> a", g.m, g.v); }},
     {"einsum", "i32", [](Given& g) { einsum("a b, a b -> a", g.m, g.ids); }},
     {"einsum", "at most 6",
      [](Given& g) { einsum("a b c d e f, g -> a b c d e f g", g.six, g.v); }},

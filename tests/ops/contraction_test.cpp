@@ -83,3 +83,46 @@ TEST_CASE("products of many factors are gathered on two sides") {
     CHECK(why_not_contract({q.shape(), width.shape()}, 3, 1 << 2).has_value());
     CHECK_FALSE(contract_product({q, q}, 3, 1 << 2));
 }
+
+TEST_CASE("a product of many operands is that of one after the other") {
+    const auto check = [](Pattern pattern, auto f, const std::vector<Extents>& shapes) {
+        INFO("einsum '", pattern.text, "'");
+        Graph together, apart;
+        Arrays arrays;
+        for (Graph* graph : {&together, &apart}) {
+            std::array<Tensor, 4> x{};
+            for (std::size_t i = 0; i < shapes.size(); ++i) {
+                const char* const names[] = {"a", "b", "c", "d"};
+                x[i] = input(*graph, names[i], shapes[i]);
+                arrays[names[i]] = random_array(shapes[i], unsigned(i));
+            }
+            if (graph == &apart) output("y", f(x[0], x[1], x[2], x[3]));
+            else if (shapes.size() == 1) output("y", einsum(pattern, x[0]));
+            else if (shapes.size() == 3) output("y", einsum(pattern, x[0], x[1], x[2]));
+            else output("y", einsum(pattern, x[0], x[1], x[2], x[3]));
+        }
+        check_close(run(together, arrays), run(apart, arrays));
+        check_gradients(together, arrays);
+    };
+    using T = Tensor;
+    check("i j -> j i", [](T a, T, T, T) { return rearrange(a, "i j -> j i"); }, {{2, 3}});
+    check("i j k -> k", [](T a, T, T, T) { return sum(sum(a, 0), 0); }, {{2, 3, 4}});
+    check("ij,jk,kl->li",
+          [](T a, T b, T c, T) {
+              return einsum("i k, k l -> l i", einsum("i j, j k -> i k", a, b), c);
+          },
+          {{2, 3}, {3, 4}, {4, 5}});
+    check("a, b, c -> a b c",
+          [](T a, T b, T c, T) {
+              return rearrange(a, "a -> a 1 1") * rearrange(b, "b -> 1 b 1") * c;
+          },
+          {{2}, {3}, {4}});
+    check("a b, c b, c d, d -> a",
+          [](T a, T b, T c, T d) {
+              Tensor of_b = einsum("c d, d -> c", c, d);
+              return einsum("a b, b -> a", a, einsum("c b, c -> b", b, of_b));
+          },
+          {{2, 3}, {4, 3}, {4, 5}, {5}});
+    check("a b, c, d -> a", [](T a, T b, T c, T) { return sum(a, 1) * sum(b, 0) * sum(c, 0); },
+          {{2, 3}, {4}, {5}});
+}

@@ -32,13 +32,37 @@ constexpr Tensor all(Tensor x, int axis, bool keepdim = false,
     return logical_not(any(logical_not(x, location), axis, keepdim, location), location);
 }
 
+namespace detail {
+
+/// Where the largest values along an axis are; those that are NaN, where there are such.
+constexpr Tensor is_largest_of(Tensor x, int axis, Location location) {
+    const At at{location};
+    Tensor is_equal = eq(at(x), at(amax(x, axis, true, location)));
+    Tensor is_none = logical_not(eq(at(x), at(x)), location);
+    return logical_or(at(is_equal), at(is_none));
+}
+
+/// The first position along an axis where a condition holds, i32.
+constexpr Tensor first_position(Tensor condition, int axis, bool keepdim, Location location) {
+    const At at{location};
+    Shape along;
+    for (int k = 0; k < condition.rank(); ++k)
+        along.push(k == axis ? condition.shape()[k] : Dim(1));
+    Tensor position = cast(iota(*condition.graph, along, axis, location), f32, location);
+    Tensor before = where(condition, at(unary(Elementwise::neg, position, location)),
+                          at(-std::numeric_limits<double>::infinity()));
+    Tensor first = amax(before, axis, keepdim, location);
+    return cast(unary(Elementwise::neg, first, location), i32, location);
+}
+
+}  // namespace detail
+
 /// The position of the largest value along one axis, i32; the first of several, and of NaN where
 /// there is one. Axes have at most 2^24 positions.
 template <class = void>
 constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
                         Location location = Location::here()) {
     if (!detail::has_float_axis("argmax", x, axis, location)) return poison_of({x});
-    const detail::At at{location};
     const int i = axis < 0 ? axis + x.rank() : axis;
     if (const Dim size = x.dim(i); size.is_static() && size.value() > 1 << 24) {
         Text text;
@@ -47,16 +71,8 @@ constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
-    Shape along;
-    for (int k = 0; k < x.rank(); ++k) along.push(k == i ? x.shape()[k] : Dim(1));
-    Tensor position = cast(iota(*x.graph, along, i, location), f32, location);
-    Tensor is_equal = eq(at(x), at(amax(x, i, true, location)));
-    Tensor is_none = logical_not(eq(at(x), at(x)), location);
-    Tensor is_largest = logical_or(at(is_equal), at(is_none));
-    Tensor before = where(is_largest, at(unary(Elementwise::neg, position, location)),
-                          at(-std::numeric_limits<double>::infinity()));
-    Tensor first = amax(before, i, keepdim, location);
-    return cast(unary(Elementwise::neg, first, location), i32, location);
+    Tensor is_largest = detail::is_largest_of(x, i, location);
+    return detail::first_position(is_largest, i, keepdim, location);
 }
 /// The position of the smallest value along one axis, as `argmax`.
 template <class = void>

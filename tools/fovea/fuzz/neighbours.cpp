@@ -17,6 +17,9 @@ namespace {
 /// By how much each dim grows: beyond the lanes of a vector, and not by a multiple of them.
 const std::map<std::string, std::int64_t> kMore = {{"batch", 3}, {"len", 5}, {"keys", 19}};
 
+/// What a rounding of the reference may hide, of the numbers that are rounded.
+constexpr double kLostInDouble = 0x1p-52;
+
 /// Calls visit(i, j) for the elements of an array of shape `small`: i there, j at the same indices
 /// of one of shape `large`.
 template <class Visit>
@@ -102,7 +105,9 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
                          if (std::isfinite(alone.bounds.at(tensor.name).values[i]) &&
                              same(alone.values, beside.values, i, j) &&
                              same(alone.bounds, beside.bounds, i, j))
-                             kept_.push_back({tensor.name, i, j});
+                             kept_.push_back(
+                                 {tensor.name, i, j,
+                                  alone.bounds.at(tensor.name).values[i] / unit * kLostInDouble});
                      });
     }
 }
@@ -112,7 +117,7 @@ std::optional<std::string> Neighbours::why_not_same(const Values& alone,
     for (const Element& element : kept_) {
         const double one = alone.at(element.output).values[element.alone];
         const double other = beside.at(element.output).values[element.beside];
-        if (one != other)
+        if (!(one == other || std::abs(one - other) <= element.lost))
             return fmt::format("element {} of {} is {} alone and {} beside others", element.alone,
                                element.output, one, other);
     }

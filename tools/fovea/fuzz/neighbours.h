@@ -36,6 +36,7 @@ class Neighbours {
     struct Element {
         std::string output;
         std::size_t alone, beside;  // positions in the arrays
+        double lost;  // what others may add without the reference seeing it
     };
     Recipe recipe_;
     Values values_;

@@ -157,8 +157,8 @@ void compare_within(const Array& expected, const Array& bound, const std::vector
         if (actual[i] == right || (std::isnan(actual[i]) && std::isnan(right))) continue;
         const double difference = std::abs(actual[i] - right);
         const double allowed = bound.values[i] + kSmallest;
-        if (std::isnan(difference)) row.of_bound = kInfinite;
-        else if (!std::isfinite(allowed)) ++unbounded;
+        if (!std::isfinite(allowed)) ++unbounded;
+        else if (std::isnan(difference)) row.of_bound = kInfinite;
         else row.of_bound = std::max(row.of_bound, difference / allowed);
     }
     if (unbounded)
@@ -232,6 +232,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
                                                .seed = kSeed,
                                                .step = kStep,
                                                .tf32 = compiled.tf32,
+                                               .compares_in_single = true,
                                                .checks_ids = false});
     if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
     set_all(reference, sample.dims, values);

@@ -11,6 +11,7 @@ const std::vector<FuzzOp>& fuzz_ops() {
         append_row_lines(all);
         append_attention_lines(all);
         append_arrangement_lines(all);
+        append_selection_lines(all);
         append_scan_lines(all);
         return all;
     }();

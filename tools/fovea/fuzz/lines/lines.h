@@ -13,6 +13,7 @@ void append_product_lines(std::vector<FuzzOp>& ops);
 void append_row_lines(std::vector<FuzzOp>& ops);
 void append_attention_lines(std::vector<FuzzOp>& ops);
 void append_arrangement_lines(std::vector<FuzzOp>& ops);
+void append_selection_lines(std::vector<FuzzOp>& ops);
 void append_scan_lines(std::vector<FuzzOp>& ops);
 
 }  // namespace fovea::tool::fuzz

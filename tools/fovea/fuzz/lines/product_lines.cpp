@@ -36,9 +36,17 @@ const std::vector<Pattern> kPatterns = {
     "a b c d, b e d -> a b c e",
     "a b c d, a c e d -> a b e",
     "a b c, d b -> d",
+    "a b -> b a",
+    "a b c -> c a",
+    "a b, b c, c d -> a d",
+    "a b, b, c b -> c a",
+    "a, b, c -> a b c",
+    "a b c, b d, d c -> a d",
+    "a b, a c, a d -> b c d",
+    "a b, c b, c d, d -> a",
 };
 
-/// The axes of an operand, one letter each, and of the other.
+/// The axes of each operand, one letter each.
 std::vector<std::string> operands_of(const Pattern& pattern) {
     std::vector<std::string> operands{""};
     for (char c : pattern.text.substr(0, pattern.text.find("->"))) {
@@ -55,16 +63,31 @@ bool draw_einsum(Drawing& d, Line& line) {
     const int x = d.floats(rank, rank);
     std::map<char, Dim> sizes;
     for (int i = 0; i < rank; ++i) sizes.emplace(axes[0][std::size_t(i)], d.tensor(x).shape()[i]);
-    Shape other;
-    for (char axis : axes[1]) other.push(sizes.count(axis) ? sizes.at(axis) : d.dim());
-    line.operands = {x, d.floats(other)};
+    line.operands = {x};
+    for (std::size_t k = 1; k < axes.size(); ++k) {
+        Shape other;
+        for (char axis : axes[k]) {
+            if (!sizes.count(axis)) sizes.emplace(axis, d.dim());
+            other.push(sizes.at(axis));
+        }
+        line.operands.push_back(d.floats(other));
+    }
     line.whole = {kind};
     return true;
 }
+Tensor einsum_of(const Pattern& pattern, const Maker& m) {
+    switch (m.line().operands.size()) {
+        case 1: return einsum(pattern, m.tensor(0));
+        case 2: return einsum(pattern, m.tensor(0), m.tensor(1));
+        case 3: return einsum(pattern, m.tensor(0), m.tensor(1), m.tensor(2));
+        default: return einsum(pattern, m.tensor(0), m.tensor(1), m.tensor(2), m.tensor(3));
+    }
+}
 Made make_einsum(const Maker& m) {
     const Pattern& pattern = kPatterns[std::size_t(m.whole(0))];
-    return {einsum(pattern, m.tensor(0), m.tensor(1)),
-            fmt::format("einsum(\"{}\", {}, {})", pattern.text, m.name(0), m.name(1))};
+    std::string text = fmt::format("einsum(\"{}\"", pattern.text);
+    for (std::size_t i = 0; i < m.line().operands.size(); ++i) text += ", " + m.name(int(i));
+    return {einsum_of(pattern, m), text + ")"};
 }
 
 bool is_static_last(const Tensor& x) {
@@ -81,14 +104,26 @@ bool draw_linear(Drawing& d, Line& line) {
     const Dim out = d.dim();
     line.operands = {x};
     line.dims = {out.is_static() ? out : Dim(d.width(70))};
-    line.whole = {d.chance(0.7)};
+    line.whole = {d.chance(0.7), d.below(4)};
     return true;
 }
+/// With a weight of its own, as a rule, laid either way, or with one that is given.
 Made make_linear(const Maker& m) {
     const std::string name = m.own_name("linear");
-    return {linear(m.scope() / intern(name), m.tensor(0), m.dim(0), {.bias = m.whole(0) != 0}),
-            fmt::format("linear(s / \"{}\", {}, {}{})", name, m.name(0), text_of(m.dim(0)),
-                        m.whole(0) ? "" : ", {.bias = false}")};
+    const bool bias = m.whole(0) != 0, in_out = m.whole(1) == 1;
+    const Dim& out = m.dim(0);
+    if (m.whole(1) == 2) {
+        const Tensor weight = m.scope().parameter(intern(name), {out, m.tensor(0).dim(-1)});
+        const std::string own = fmt::format("s.parameter(\"{}\", {{{}, {}}})", name, text_of(out),
+                                            text_of(m.tensor(0).dim(-1)));
+        return {linear(m.tensor(0), weight), fmt::format("linear({}, {})", m.name(0), own)};
+    }
+    const std::string options =
+        fmt::format("{}{}", bias ? "" : ", {.bias = false",
+                    in_out ? bias ? ", {.in_out = true" : ", .in_out = true" : "");
+    return {linear(m.scope() / intern(name), m.tensor(0), out, {.bias = bias, .in_out = in_out}),
+            fmt::format("linear(s / \"{}\", {}, {}{}{})", name, m.name(0), text_of(out), options,
+                        options.empty() ? "" : "}")};
 }
 
 }  // namespace
