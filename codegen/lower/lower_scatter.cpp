@@ -89,7 +89,12 @@ LoweredKernel add_rows(const Graph& graph, const fuse::FusedGraph& fused, const 
         if (i == seq.size()) return add_row();
         b.seq(seq[i], [&] { self(self, i + 1); });
     };
-    b.par(lanes, [&] { in_order(in_order, 0); });
+    std::vector<AxisId> apart;
+    if (seq.empty() && lanes.size() > 1) {  // a row alone, whose columns no row has in common
+        apart.assign(lanes.begin(), lanes.end() - 1);
+        lanes.erase(lanes.begin(), lanes.end() - 1);
+    }
+    b.each(apart, [&] { b.par(lanes, [&] { in_order(in_order, 0); }); });
     return build.finish("rows added to the table by id");
 }
 

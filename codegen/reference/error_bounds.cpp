@@ -205,6 +205,28 @@ Array ErrorBounds::elementwise(int id) {
     return result;
 }
 
+void ErrorBounds::round_sums(Array& sums, int id, double terms, std::vector<const Array*> operands,
+                             double more) const {
+    Array counts = sums;
+    counts.values.assign(counts.values.size(), terms);
+    if (!counts_terms_) {
+        std::vector<Array> there;
+        there.reserve(operands.size());
+        for (const Array*& operand : operands) {
+            if (reference_.graph()[reference_.graph()[id].inputs[there.size()]].dtype == i32) {
+                there.emplace_back();
+                continue;  // ids
+            }
+            there.push_back(*operand);
+            for (double& value : there.back().values) value = value != 0;
+            operand = &there.back();
+        }
+        counts = apply(id, operands);
+    }
+    for (std::size_t i = 0; i < sums.values.size(); ++i)
+        sums.values[i] *= (counts.values[i] + more) * unit_;
+}
+
 /// |â·b̂ - a·b| <= |a| e_b + e_a |b| + e_a e_b + (n + 2) u (|a| + e_a) (|b| + e_b).
 Array ErrorBounds::einsum(int id) {
     const Array a = absolute(operand_value(id, 0)), b = absolute(operand_value(id, 1));
@@ -221,7 +243,9 @@ Array ErrorBounds::einsum(int id) {
     Array result = like(id);
     if (!is_zero(of_b)) add_to(result, apply(id, {&wide_a, &of_b}));
     if (!is_zero(of_a)) add_to(result, apply(id, {&of_a, &b}));
-    add_to(result, apply(id, {&wide_a, &wide_b}), (roundings(terms) + 2) * unit_);
+    Array sums = apply(id, {&wide_a, &wide_b});
+    round_sums(sums, id, terms, {&a, &b}, 2);
+    add_to(result, sums);
     return result;
 }
 
@@ -244,10 +268,13 @@ Array ErrorBounds::reduce(int id) {
         for (double& value : result.values) value = std::max(value, 0.0);
         return result;
     }
-    Array x = absolute(operand_value(id, 0));
-    add_to(x, operand_bound(id, 0));
+    const Array x = absolute(operand_value(id, 0));
+    Array wide = x;
+    add_to(wide, operand_bound(id, 0));
     const double terms = double(x.size()) / double(std::max<std::int64_t>(result.size(), 1));
-    add_to(result, apply(id, {&x}), roundings(terms) * unit_);
+    Array sums = apply(id, {&wide});
+    round_sums(sums, id, terms, {&x});
+    add_to(result, sums);
     return result;
 }
 
@@ -263,11 +290,14 @@ Array ErrorBounds::moved(int id) {
 }
 
 Array ErrorBounds::scatter_add(int id) {
-    Array x = absolute(operand_value(id, 0));
-    add_to(x, operand_bound(id, 0));
+    const Array x = absolute(operand_value(id, 0));
+    Array wide = x;
+    add_to(wide, operand_bound(id, 0));
     const Array& ids = operand_value(id, 1);
     Array result = apply(id, {&operand_bound(id, 0), &ids});
-    add_to(result, apply(id, {&x, &ids}), roundings(double(ids.size())) * unit_);
+    Array sums = apply(id, {&wide, &ids});
+    round_sums(sums, id, double(ids.size()), {&x, &ids});
+    add_to(result, sums);
     return result;
 }
 

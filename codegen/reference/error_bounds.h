@@ -26,8 +26,8 @@ class ErrorBounds {
     const Array& of(int id);
     /// That of an output; UserError when there is none of this name.
     const Array& of_output(std::string_view name);
-    /// Takes every sum for one of two terms: then bounds are equal of values that the same numbers
-    /// come into, however many zeros are added to them.
+    /// Counts the terms of a sum that are not 0: then bounds are equal of values that the same
+    /// numbers come into, however many zeros are added to them.
     void ignore_lengths() { counts_terms_ = false; }
     /// Takes these for the errors of an input or a parameter, which have none otherwise.
     void set(const std::string& name, Array bound);
@@ -40,8 +40,10 @@ class ErrorBounds {
     ErrorBounds(Interpreter& part, double unit, const NumberFormat* factors);
     /// That of a part, computed by the same rules.
     ErrorBounds of_part(Interpreter& part) const;
-    /// How many roundings a sum of so many terms has.
-    double roundings(double terms) const { return counts_terms_ ? terms : 2; }
+    /// `sums`, each times the roundings that it has and `more`; of `terms` terms, or of those of
+    /// the operands that are not 0.
+    void round_sums(Array& sums, int id, double terms, std::vector<const Array*> operands,
+                    double more = 0) const;
 
     void forget();
     Array evaluate(int id);

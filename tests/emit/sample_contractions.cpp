@@ -28,16 +28,18 @@ Kernel product(const std::string& name, bool transposed_x, bool transposed_w, co
     return it.finish();
 }
 
-/// y = x w, w in panels, as many as there are floats for.
-Kernel product_of_panels(const std::string& name, const Dim& columns) {
+/// y = x w, w in panels, as many as there are floats for; or its transpose.
+Kernel product_of_panels(const std::string& name, const Dim& columns, bool transposed = false) {
     Builder it(name);
     const AxisId i = it.axis("i", m), j = it.axis("j", columns), d = it.axis("d", k);
     const int panel = panel_columns(columns, {});
     const int x = it.input("x", {m, k}), w = it.input("w", {columns + Dim(panel), k});
-    const int y = it.output("y", {m, columns});
+    const int y =
+        it.output("y", transposed ? std::vector<Dim>{columns, m} : std::vector<Dim>{m, columns});
     const Access weight{.buffer = w, .strides = {{d, Dim(panel)}, {j, k * Dim(panel), panel}}};
     it.par({i, j}, [&] {
-        it.store(it.at(y, {i, j}), it.contract(it.load(it.at(x, {i, d})), it.load(weight), {d}));
+        it.store(transposed ? it.at(y, {j, i}) : it.at(y, {i, j}),
+                 it.contract(it.load(it.at(x, {i, d})), it.load(weight), {d}));
     });
     return it.finish();
 }
@@ -217,7 +219,9 @@ std::vector<Kernel> sample_contractions() {
             dot(),
             transposed_output(),
             product_of_panels("product_of_panels", n),
+            product_of_panels("product_of_panels_transposed", n, true),
             product_of_panels("product_of_panels_320", 320),
+            product_of_panels("product_of_panels_320_transposed", 320, true),
             product_of_panels("product_of_panels_300", 300)};
 }
 

@@ -215,3 +215,12 @@ TEST_CASE("an embedding of ids of any rank, and its gradient") {
             .run();
     }
 }
+
+TEST_CASE("the gradient of one row that is looked up, whose columns lie apart") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor rows = gather(s.input("x", {2, 7, "m"}), s.input("ids", {1}, i32));
+    s.output("y", rearrange(exp(rows), "a b c -> c (b a)"));
+    for (bool fusion : {true, false})
+        KernelCheck(graph, Gradients::of_parameters_and_inputs, fusion, {{"m", 6}}).run();
+}

@@ -206,3 +206,17 @@ TEST_CASE("zeros that are added to a sum leave a bound that ignores lengths") {
     CHECK(bound({1, 2}, true) != bound({1, 2, 1e-3, 0}, true));
     CHECK(bound({1, 2}, false) < bound({1, 2, 0, 0}, false));
 }
+
+TEST_CASE("equal values that a mean has more of have another bound, though lengths are ignored") {
+    const auto bound = [](const std::vector<double>& values) {
+        Graph graph;
+        const auto size = std::int64_t(values.size());
+        output("y", mean(input(graph, "x", {size}), 0, true));
+        Interpreter interpreter(graph);
+        interpreter.set("x", {{size}, values});
+        ErrorBounds bounds(interpreter);
+        bounds.ignore_lengths();
+        return bounds.of_output("y").values[0];
+    };
+    CHECK(bound({3}) != bound({3, 3, 3}));
+}

@@ -50,8 +50,17 @@ ContractionRoles contraction_roles(const Kernel& kernel) {
             if (roles.columns < 0 && stride_is_one(like, axis)) roles.columns = axis;
         return roles.columns >= 0;
     };
+    // Panels are read along the columns, wherever these are stored.
+    const auto take_panels = [&](const std::vector<AxisId>& from, const Access& operand) {
+        for (const Stride& stride : operand.strides)
+            if (stride.panel && std::find(from.begin(), from.end(), stride.axis) != from.end())
+                roles.columns = stride.axis;
+        return roles.columns >= 0;
+    };
     bool columns_in_a = false;
-    if (!take(j, store->access)) columns_in_a = take(i, store->access);
+    if (!take_panels(j, as<Load>(kernel, roles.b)->access))
+        columns_in_a = take_panels(i, as<Load>(kernel, roles.a)->access);
+    if (roles.columns < 0 && !take(j, store->access)) columns_in_a = take(i, store->access);
     if (roles.columns < 0 && !take(j, as<Load>(kernel, roles.b)->access))
         columns_in_a = take(i, as<Load>(kernel, roles.a)->access);
     if (roles.columns < 0 && (!j.empty() || !i.empty())) {

@@ -13,8 +13,9 @@ struct ContractionRoles {
     Id a = -1, b = -1;               // the operand with the rows, the one with the columns
 };
 
-/// For a kernel with one contraction of two loads; InternalError otherwise. The columns go along
-/// the axis with stride 1 in the first store, else in an operand.
+/// For a kernel with one contraction of two loads; InternalError otherwise. The columns go along an
+/// operand's panels, where it lies in such, else along the axis with stride 1 in the first store,
+/// else in an operand.
 ContractionRoles contraction_roles(const Kernel& kernel);
 
 }  // namespace fovea::kernel
