@@ -104,9 +104,11 @@ TEST_CASE("guard_ids: what a step looks up is checked unless its computation kee
         Graph graph;
         Tensor start = input(graph, "start", {2, 3}), table = input(graph, "table", {10, 3});
         Tensor ids = iota(graph, {5, 2}, 0) + more;  // up to 4 + more
-        output("y", scan(ids, start, [&](Tensor ids_t, Tensor before) {
-                   return before + gather(table, ids_t);
-               }));
+        auto y = scan(ids, start, [&](Tensor ids_t, Tensor before) {
+            Tensor next = before + gather(table, ids_t);
+            return Step{next, next};
+        });
+        output("y", y.value);
         const Graph guarded = guard_ids(seal_scans(graph));
         verify_graph(guarded);
         return std::count_if(guarded.nodes.begin(), guarded.nodes.end(),
