@@ -26,7 +26,16 @@ constexpr Tensor linear(Tensor x, Tensor weight, Location location = Location::h
 template <class = void>
 constexpr Tensor linear(Tensor x, Tensor weight, Tensor bias,
                         Location location = Location::here()) {
+    if (!is_usable("linear", location, {x, weight, bias})) return poison_of({x, weight, bias});
     Tensor y = linear_product(x, weight, location);
+    if (y.is_poison()) return y;
+    if (bias.rank() != 1 || bias.dtype() != y.dtype() || !fits(y.dim(-1), bias.dim(0))) {
+        Text text;
+        text << "linear: a bias " << name_of(bias.dtype()) << " " << bias.shape()
+             << " does not match the product " << name_of(y.dtype()) << " " << y.shape();
+        bias.graph->write_origin(text, bias.id);
+        return fail(*x.graph, location, x.graph->scope_of(x.id), text);
+    }
     return detail::At{location}(y) + bias;
 }
 

@@ -47,7 +47,7 @@ double chosen(const Operands& x) {
 /// How far f moves when its operands move by their errors: at the corners, where functions that are
 /// monotone in each operand have their extremes.
 double moved_by(const ElementwiseRow& row, const Operands& x, double y) {
-    double largest = 0;
+    double largest = 0, total = 0;
     for (int corner = 0; corner < 1 << row.arity; ++corner) {
         double at[3]{};
         for (int i = 0; i < row.arity; ++i)
@@ -56,8 +56,10 @@ double moved_by(const ElementwiseRow& row, const Operands& x, double y) {
         if (there == y) continue;
         const double distance = std::abs(there - y);
         largest = std::max(largest, std::isnan(distance) ? kNoBound : distance);
+        total += distance;
     }
-    return largest;
+    // Where one side is cut off, as by a minimum, the bound tells it.
+    return std::isfinite(largest) ? largest + 0x1p-40 * total : largest;
 }
 
 }  // namespace
@@ -94,7 +96,8 @@ double error_of(const ElementwiseRow& row, const Operands& x, double y, double s
     // exp x is computed as 2^(x log2 e), whose exponent is rounded, too.
     if (row.function == Elementwise::exp || row.function == Elementwise::exp2)
         local *= 1 + std::abs(x.value[0]);
-    return moved + local + 0x1p-149;
+    // What is smaller than all numbers of full precision may be taken for 0.
+    return moved + local + (std::abs(y) < 0x1p-126 ? 0x1p-126 : 0x1p-149);
 }
 
 }  // namespace fovea

@@ -11,6 +11,9 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+/// i32 [batch].
+Tensor sum_of(Tensor ids) { return cast(sum(cast(ids, f32), 1), i32); }
+
 const std::vector<WrongCall> kMovements = {
     {"rearrange", "[batch, 6, 4]", [](Given& g) { rearrange(g.x, "a b -> b a"); }},
     {"rearrange", "[batch, 6, 4]", [](Given& g) { rearrange(g.x, "a b c d -> a b c d"); }},
@@ -176,6 +179,43 @@ const std::vector<WrongCall> kLookUps = {
      }},
 };
 
+const std::vector<WrongCall> kSelections = {
+    {"flatten", "from 2 to 1 in [batch, 6, 4]", [](Given& g) { flatten(g.x, 2, 1); }},
+    {"flatten", "from 0 to 3", [](Given& g) { flatten(g.x, 0, 3); }},
+    {"unflatten", "no axis 3", [](Given& g) { unflatten(g.x, 3, {1}); }},
+    {"unflatten", "[2, 2]", [](Given& g) { unflatten(g.x, 1, {2, 2}); }},
+    {"unflatten", "at most 6", [](Given& g) { unflatten(g.six, 5, {2, 3}); }},
+    {"index_select", "no axis 3", [](Given& g) { index_select(g.x, 3, g.ids); }},
+    {"index_select", "f32 [batch, len]", [](Given& g) { index_select(g.x, 1, g.m); }},
+    {"index_select", "more than 6", [](Given& g) { index_select(g.six, 1, g.ids); }},
+    {"take_along_dim", "no axis -4", [](Given& g) { take_along_dim(g.x, g.ids, -4); }},
+    {"take_along_dim", "i32 [batch, len]", [](Given& g) { take_along_dim(g.x, g.ids, 1); }},
+    {"take_along_dim", "f32 [batch, len]", [](Given& g) { take_along_dim(g.m, g.m, 1); }},
+    {"scatter_add", "no axis 2", [](Given& g) { scatter_add(g.m, 2, g.ids, g.m); }},
+    {"scatter_add", "i32 [batch, len]", [](Given& g) { scatter_add(g.x, 1, g.ids, g.m); }},
+    {"scatter_add", "[batch, 6, 4]", [](Given& g) { scatter_add(g.m, 1, g.ids, g.x); }},
+    {"topk", "i32", [](Given& g) { topk<2>(g.ids); }},
+    {"topk", "axis 3", [](Given& g) { topk<2>(g.x, 3); }},
+    {"topk", "fewer than 7", [](Given& g) { topk<7>(g.x, 1); }},
+    {"sort", "i32", [](Given& g) { sort(g.ids); }},
+    {"sort", "axis -4", [](Given& g) { sort(g.x, -4); }},
+    {"sort", "6 axes", [](Given& g) { sort(g.six, 1); }},
+    {"cross_entropy", "i32 [batch, len]", [](Given& g) { cross_entropy(g.x, g.ids); }},
+    {"cross_entropy", "f32 [batch, len]", [](Given& g) { cross_entropy(g.x, g.m); }},
+    {"cross_entropy", "[0, 1)",
+     [](Given& g) { cross_entropy(g.v, full(g.s, {}, 1, i32), {.label_smoothing = 1}); }},
+    {"cross_entropy", "static number of classes",
+     [](Given& g) { cross_entropy(g.m, sum_of(g.ids), {.label_smoothing = 0.1}); }},
+    {"einsum", "at most 6",
+     [](Given& g) {
+         Tensor z = g.s.input("z", {2, 3, 4, 5, 6, 4});
+         einsum("a b c d e f, g, b c d e f g -> a", g.six, g.v, z);
+     }},
+    {"einsum", "3 operands, and it is given 1", [](Given& g) { einsum("a, b, c -> a", g.v); }},
+    {"linear", "[batch, len]", [](Given& g) { linear(g.x, g.m); }},
+    {"linear", "bias f32 [4]", [](Given& g) { linear(g.x, g.s.parameter("w", {5, 4}), g.v); }},
+};
+
 const std::vector<WrongCall> kAttentions = {
     {"attention", "[batch, len]", [](Given& g) { attention(g.m, g.m, g.m, dot_product); }},
     {"attention", "[batch, len]", [](Given& g) { attention(g.x, g.x, g.m, dot_product); }},
@@ -308,6 +348,10 @@ TEST_CASE("movements refuse wrong arguments") { check_calls("wrong_calls_test.cp
 TEST_CASE("elementwise functions refuse wrong arguments") {
     check_calls("wrong_calls_test.cpp", kFunctions);
 }
+TEST_CASE("selections and losses refuse wrong arguments") {
+    check_calls("wrong_calls_test.cpp", kSelections);
+}
+
 TEST_CASE("reductions, products and norms refuse wrong arguments") {
     check_calls("wrong_calls_test.cpp", kReductions);
 }

@@ -7,6 +7,23 @@
 
 namespace fovea {
 
+namespace detail {
+
+/// Whether `ids` may take the place of an axis of x.
+constexpr bool may_select(Tensor x, Tensor ids, Location location) {
+    const bool has_room = x.rank() - 1 + ids.rank() <= Shape::kMaxRank;
+    if (ids.dtype() == i32 && has_room) return true;
+    Text text;
+    text << "index_select of " << x.shape() << ": expected i32 ids, got " << name_of(ids.dtype())
+         << " " << ids.shape();
+    ids.graph->write_origin(text, ids.id);
+    if (!has_room) text << ", with which the result has more than " << Shape::kMaxRank << " axes";
+    fail(*ids.graph, location, ids.graph->scope_of(ids.id), text);
+    return false;
+}
+
+}  // namespace detail
+
 /// The positions `ids` (i32, any shape) of axis `axis`, whose place their axes take.
 template <class = void>
 constexpr Tensor index_select(Tensor x, int axis, Tensor ids,
@@ -14,6 +31,7 @@ constexpr Tensor index_select(Tensor x, int axis, Tensor ids,
     if (!is_usable("index_select", location, {x, ids})) return poison_of({x, ids});
     const int i = axis < 0 ? axis + x.rank() : axis;
     if (i < 0 || i >= x.rank()) return detail::no_such_axis(x, "index_select", axis, location);
+    if (!detail::may_select(x, ids, location)) return {x.graph, 0};
     Tensor rows = gather(detail::axis_first(x, i, false, location), ids, location);
     if (rows.is_poison()) return rows;
     FixedArray<signed char, Shape::kMaxRank> order{};
