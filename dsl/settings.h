@@ -34,7 +34,7 @@ using Choices = std::initializer_list<std::string_view>;
 /// A setting as `fovea models` lists it.
 struct SettingSpec {
     std::string name;
-    std::string kind;                  // size, whole number, number, true|false, or the choices
+    std::string kind;  // size, whole number, number, true|false, the choices, or a list of such
     std::string default_text;          // empty for a size that is symbolic when unset
 };
 
@@ -113,6 +113,22 @@ void set(std::string_view name, Enum& value, std::string_view text, Choices choi
     bad_value(name, joined(choices), text);
 }
 
+/// Values apart by commas; none of an empty text.
+template <class T, class... More>
+void set(std::string_view name, std::vector<T>& list, std::string_view text, More... choices) {
+    std::vector<T> values;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        T value{};
+        set(name, value, text.substr(0, comma), choices...);
+        values.push_back(std::move(value));
+        if (comma == text.npos) break;
+        text.remove_prefix(comma + 1);
+        if (text.empty()) bad_value(name, "values apart by commas", "a comma at the end");
+    }
+    list = std::move(values);
+}
+
 inline SettingSpec spec(std::string_view name, const Dim& dim) {
     return {std::string(name), "size", dim.is_static() ? std::to_string(dim.value()) : ""};
 }
@@ -131,6 +147,15 @@ template <class Enum>
     requires std::is_enum_v<Enum>
 SettingSpec spec(std::string_view name, Enum value, Choices choices) {
     return {std::string(name), joined(choices), std::string(choices.begin()[int(value)])};
+}
+
+template <class T, class... More>
+SettingSpec spec(std::string_view name, const std::vector<T>& list, More... choices) {
+    SettingSpec all{std::string(name), "list of " + spec(name, T{}, choices...).kind, ""};
+    for (const T& value : list)
+        (all.default_text += all.default_text.empty() ? "" : ",") +=
+            spec(name, value, choices...).default_text;
+    return all;
 }
 
 struct Lister {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "models/registry.h"
 #include "runtime/safetensors.h"
@@ -110,6 +111,25 @@ TEST_CASE("no C++ compiler") {
     check_mistake({"build", "transformer", "-o", output}, "no C++ compiler found: CXX is 'nope++'",
                   {"CXX=nope++"});
     CHECK(!std::filesystem::exists(output));
+}
+
+TEST_CASE("code of another kind of compiler is not loaded") {
+#if defined(__clang__)
+    const std::string macro = "nothing", kind = "not clang", own = "clang";
+#else
+    const std::string macro = "__clang__", kind = "clang", own = "g++";
+#endif
+    TemporaryFolder folder;
+    const std::string other = (folder.path() / "other++").string();
+    std::ofstream(other) << "#!/bin/sh\necho '#define " << macro << " 1'\n";
+    std::filesystem::permissions(other, std::filesystem::perms::owner_all);
+    const auto result = run_fovea({"verify", "masked_softmax"},
+                                  {"CXX=" + other, "XDG_CACHE_HOME=" + folder.path().string()});
+    CHECK(result.status == 2);
+    CHECK(result.output.find("'" + other + "' is " + kind + ", and " + own +
+                             " built this command, into which its code would be loaded: two "
+                             "OpenMP libraries in one process count threads wrong") !=
+          std::string::npos);
 }
 
 TEST_CASE("files that cannot be read, or hold something else") {

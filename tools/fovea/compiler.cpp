@@ -94,6 +94,30 @@ std::vector<std::string> find_compiler() {
     throw UserError("no C++ compiler found: install g++ (apt install g++), or set CXX");
 }
 
+void check_kind_of_compiler() {
+#if defined(__clang__)
+    constexpr bool kByClang = true;
+#else
+    constexpr bool kByClang = false;
+#endif
+    const std::vector<std::string> compiler = find_compiler();
+    static std::mutex mutex;
+    static std::map<std::vector<std::string>, bool> known;
+    const std::lock_guard lock(mutex);
+    const auto [found, is_new] = known.try_emplace(compiler);
+    if (is_new) {
+        std::vector<std::string> command = compiler;
+        command.insert(command.end(), {"-dM", "-E", "-x", "c++", "/dev/null"});
+        found->second = run_process(command).output.find("__clang__") != std::string::npos;
+    }
+    if (found->second == kByClang) return;
+    throw UserError(fmt::format(
+        "'{}' is {}, and {} built this command, into which its code would be loaded: two OpenMP "
+        "libraries in one process count threads wrong; unset CXX, or build fovea with {}",
+        compiler[0], found->second ? "clang" : "not clang", kByClang ? "clang" : "g++",
+        compiler[0]));
+}
+
 Home find_home() {
     const char* chosen = std::getenv("FOVEA_HOME");
     if (!chosen || !*chosen) return {FOVEA_SOURCE_DIR, FOVEA_RUNTIME_ARCHIVE, FOVEA_PRECOMPILED};

@@ -23,6 +23,10 @@ Home find_home();
 /// where values are compared and speed does not matter.
 enum class Optimized { as_shipped, little };
 
+/// UserError where the compiler is clang and this command was built by another, or the reverse:
+/// code that is loaded into the command must call the same OpenMP library, or threads count wrong.
+void check_kind_of_compiler();
+
 /// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
 std::vector<std::string> generated_code_flags(const std::string& isa,
                                               Optimized optimized = Optimized::as_shipped);

@@ -120,6 +120,7 @@ void keep_library(const fs::path& made, const fs::path& library) {
 const runtime::Model& compile_library(const plan::Model& model, const std::string& isa,
                                       const Home& home, Optimized optimized,
                                       const fs::path& library) {
+    check_kind_of_compiler();
     TemporaryFolder folder;
     write_generated(model, folder.path(), {isa});
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
@@ -203,6 +204,7 @@ const runtime::Model& load_generated(const plan::Model& model, const std::string
 
 std::vector<const runtime::Model*> load_together(const std::vector<const plan::Model*>& models,
                                                  const std::string& isa, Optimized optimized) {
+    check_kind_of_compiler();
     const Home home = find_home();
     TemporaryFolder folder;
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");

@@ -157,8 +157,8 @@ void compare_within(const Array& expected, const Array& bound, const std::vector
         if (actual[i] == right || (std::isnan(actual[i]) && std::isnan(right))) continue;
         const double difference = std::abs(actual[i] - right);
         const double allowed = bound.values[i] + kSmallest;
-        if (!std::isfinite(allowed)) ++unbounded;
-        else if (std::isnan(difference)) row.of_bound = kInfinite;
+        if (std::isnan(difference)) row.of_bound = kInfinite;
+        else if (!std::isfinite(allowed)) ++unbounded;
         else row.of_bound = std::max(row.of_bound, difference / allowed);
     }
     if (unbounded)
