@@ -52,7 +52,12 @@ Made make_along(const Maker& m) {
 
 bool draw_ranked(Drawing& d, Line& line) {
     const int x = d.floats(1, 4), axis = axis_with_positions(d, x);
-    if (axis < 0 || d.size(d.tensor(x).shape()[axis]) < 2) return false;
+    if (axis < 0) return false;
+    // `sort` has a value for each pair.
+    constexpr std::int64_t kMostPairs = 20'000;
+    const Shape& shape = d.tensor(x).shape();
+    const std::int64_t along = d.size(shape[axis]);
+    if (along < 2 || d.size(shape) * along > kMostPairs) return false;
     line.operands = {x};
     line.whole = {axis, d.below(3), d.chance(0.3)};  // which function; values or positions
     return true;
