@@ -231,6 +231,7 @@ std::vector<plan::Tensor> parameters_of(const Graph& graph) {
                             .shape = dims_of(node.shape)};
         tensor.initial = initial_of(node.initial);
         tensor.zero_row = node.zero_row;
+        tensor.frozen = node.frozen;
         tensor.fan_in = node.dim.is_static() ? node.dim.value() : 0;
         parameters.push_back(tensor);
     }

@@ -7,6 +7,7 @@
 
 #include "codegen/assemble_program.h"
 #include "codegen/autodiff/add_gradients.h"
+#include "codegen/autodiff/recompute_checkpoints.h"
 #include "codegen/base/error.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
@@ -122,6 +123,8 @@ constexpr Pass kPasses[] = {
      }},
     {"add_gradients", "on composites, so that their own rules are used", differentiate,
      &CompiledProgram::gradient},
+    {"recompute_checkpoints", "once it is known what the gradient reads",
+     [](const Passage& at) { return recompute_checkpoints(at.graph); }},
     {"merge_pads", "before pads are expanded: gradients of slices, added up, are one value",
      [](const Passage& at) { return merge_pads(at.graph); }, nullptr, true},
     {"expand_composites", "kernels are lowered from primitives",

@@ -11,6 +11,7 @@
 #include "codegen/graph/whole_model.h"
 #include "dsl/scope.h"
 #include "dsl/settings.h"
+#include "dsl/total_loss.h"
 
 namespace fovea {
 
@@ -75,6 +76,7 @@ Graph graph_of(const Run& run) {
     } catch (...) {
         if (graph.errors.empty()) throw;  // else what follows from a mistake
     }
+    if (graph.errors.empty()) add_total_loss(graph);
     verify_whole(graph);
     graph.collects = false;
     std::vector<std::string> mistakes;

@@ -20,6 +20,7 @@ struct PathPart {
 struct Scope {
     Graph* graph;
     int id = 0;
+    bool is_frozen = false;  // see `frozen`
 
     /// For what is made of nothing: `iota(s, {"len"})`.
     constexpr operator Graph&() const { return *graph; }
@@ -30,14 +31,19 @@ struct Scope {
             text << "a module without a name";
             fail(*graph, part.location, id, text);
         }
-        return {graph, graph->add_scope(id, part.name, -1, false, part.location)};
+        return {graph, graph->add_scope(id, part.name, -1, false, part.location), is_frozen};
     }
     constexpr Scope operator/(int number) const {
-        return {graph, graph->add_scope(id, "", number, false, graph->scope(id).location)};
+        return {graph, graph->add_scope(id, "", number, false, graph->scope(id).location),
+                is_frozen};
     }
     constexpr Scope operator+(int number) const {
-        return {graph, graph->add_scope(id, "", number, true, graph->scope(id).location)};
+        return {graph, graph->add_scope(id, "", number, true, graph->scope(id).location),
+                is_frozen};
     }
+    /// The same module, whose parameters, and those of modules in it, are not trained: they have no
+    /// gradient, and the optimizer leaves them as they are (PyTorch's `requires_grad_(False)`).
+    constexpr Scope frozen() const { return {graph, id, true}; }
 
     /// A parameter `path.name`; two parameters of one name are an error. Of bf16, it is kept as f32
     /// and cast.
@@ -91,7 +97,7 @@ struct Scope {
                              .location = location,
                              .name = name});
     }
-    /// An output of the model. `loss` [batch] is what training differentiates, summed.
+    /// An output of the model. `loss` is what training differentiates, summed; see also `loss`.
     constexpr void output(const char* name, Tensor value,
                           Location location = Location::here()) const {
         if (!is_own("output", value, location) || !is_name("output", name, location)) return;
@@ -106,6 +112,26 @@ struct Scope {
                       .scope = id,
                       .location = location,
                       .name = name});
+    }
+
+    /// An output of floats of any shape, of which training differentiates the sum, times `weight`,
+    /// beside those of other losses. Their total is output `loss`, [].
+    constexpr void loss(const char* name, Tensor value, double weight = 1,
+                        Location location = Location::here()) const {
+        if (!is_own("loss", value, location) || !is_name("loss", name, location)) return;
+        if (!is_float(value.dtype())) {
+            Text text;
+            text << "loss " << name << ": expected f32 or bf16, got " << name_of(value.dtype())
+                 << " " << value.shape();
+            fail(*graph, location, id, text);
+            return;
+        }
+        if (graph->losses.size() == 0 && !graph->claim_output("loss")) {
+            name_clash("outputs", "loss", location);
+            return;
+        }
+        output(name, value, location);
+        graph->losses.push_back({value.id, weight});
     }
 
   private:
@@ -136,7 +162,8 @@ struct Scope {
                                                    .shape = shape,
                                                    .scope = leaf,
                                                    .location = location,
-                                                   .initial = initial})};
+                                                   .initial = initial,
+                                                   .frozen = is_frozen})};
         return type == f32 ? weights : cast(weights, type, location);
     }
     /// Whether a value can be used and is of this model.

@@ -9,6 +9,7 @@
 
 #include "codegen/graph/whole_model.h"
 #include "dsl/scope.h"
+#include "dsl/total_loss.h"
 
 namespace fovea {
 
@@ -39,6 +40,7 @@ template <class Model>
 constexpr Report report(Model model) {
     Graph graph;
     model(Scope{&graph});
+    add_total_loss(graph);
     verify_whole(graph);
     Report result;
     for (const Diagnostic& error : graph.errors)
@@ -51,6 +53,7 @@ constexpr bool stop_at_first_error(Model model) {
     Graph graph;
     graph.strict = true;
     model(Scope{&graph});
+    add_total_loss(graph);
     verify_whole(graph);
     return true;
 }
@@ -112,6 +115,7 @@ template <class Model>
 constexpr int count_errors(Model model) {
     Graph graph;
     model(Scope{&graph});
+    add_total_loss(graph);
     verify_whole(graph);
     return int(graph.errors.size());
 }

@@ -61,6 +61,10 @@ void draw(const TensorSpec& spec, const std::vector<std::int64_t>& shape,
     }
 }
 
+std::size_t rounded_up(std::size_t count, std::size_t multiple) {
+    return (count + multiple - 1) / multiple * multiple;
+}
+
 }  // namespace
 
 Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&model) {
@@ -70,22 +74,31 @@ Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&mode
         const auto found = dims_.find(name);
         values.push_back(found == dims_.end() ? 0 : found->second);
     }
-    constexpr std::size_t kFloatsPerLine = kAlignment / sizeof(float);
     for (const TensorSpec& spec : model.parameters) {
-        if (spec.dtype != DType::f32) {
-            throw InternalError("parameter '{}' is not f32", {spec.name});
-        }
+        if (spec.dtype != DType::f32) throw InternalError("parameter '{}' is not f32", {spec.name});
+        indices_[spec.name] = static_cast<int>(shapes_.size());
         shapes_.push_back(shape_values(spec.shape, values));
-        const auto count = static_cast<std::size_t>(element_count(shapes_.back()));
-        indices_[spec.name] = static_cast<int>(offsets_.size());
-        offsets_.push_back(flat_size_);
-        const std::size_t rounded = (count + kFloatsPerLine - 1) / kFloatsPerLine * kFloatsPerLine;
-        if (__builtin_add_overflow(flat_size_, rounded, &flat_size_) ||
-            flat_size_ > PTRDIFF_MAX / sizeof(float)) {
-            throw UserError("the parameters of {} have too many elements", {model.name});
-        }
     }
+    offsets_.resize(shapes_.size());
+    for (std::size_t i = 0; i < count(); ++i)
+        if (!model.parameters[i].frozen) place(i);
+    trained_size_ = flat_size_;
+    for (std::size_t i = 0; i < count(); ++i)
+        if (model.parameters[i].frozen) place(i);
     values_.reserve(flat_size_ * sizeof(float));
+}
+
+/// Places parameter `i` behind those that are placed.
+void Parameters::place(std::size_t i) {
+    const bool is_first_frozen = model_->parameters[i].frozen && flat_size_ == trained_size_;
+    if (is_first_frozen) trained_size_ = flat_size_ = rounded_up(flat_size_, kChunk);
+    offsets_[i] = flat_size_;
+    const auto count = static_cast<std::size_t>(element_count(shapes_[i]));
+    const std::size_t rounded = rounded_up(count, kAlignment / sizeof(float));
+    if (__builtin_add_overflow(flat_size_, rounded, &flat_size_) ||
+        flat_size_ > PTRDIFF_MAX / sizeof(float)) {
+        throw UserError("the parameters of {} have too many elements", {model_->name});
+    }
 }
 
 std::span<float> Parameters::values(std::size_t i) {

@@ -18,9 +18,14 @@ namespace fovea::runtime {
 using DimValues = std::map<std::string, std::int64_t>;
 
 /// The parameters of a model in one flat, aligned array; every parameter starts at a multiple of
-/// 64 bytes, the gaps are zero. Gradients and optimizer moments use the same offsets.
+/// 64 bytes, the gaps are zero. Those that are trained come first; gradients and optimizer moments
+/// have their offsets.
 class Parameters {
   public:
+    /// Frozen parameters start at a multiple of this many floats, which kernels of optimizers take
+    /// as a whole.
+    static constexpr std::size_t kChunk = 1024;
+
     /// Dims that parameter shapes mention (vocabularies) must be among `dims`; UserError otherwise.
     /// All values are zero. The model must outlive the parameters.
     Parameters(const Model& model, const DimValues& dims);
@@ -30,10 +35,12 @@ class Parameters {
     const DimValues& dims() const { return dims_; }
     std::size_t count() const { return offsets_.size(); }
     std::size_t flat_size() const { return flat_size_; }  // floats, gaps included
+    std::size_t trained_size() const { return trained_size_; }  // the same, up to the frozen ones
     std::span<float> flat() {
         fetch();
         return {values_.as<float>(), flat_size_};
     }
+    std::span<float> trained() { return flat().first(trained_size_); }
     std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
     std::span<float> values(std::size_t i);  // row-major
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
@@ -41,7 +48,7 @@ class Parameters {
     /// prepares its buffers anew before its next run. `initialize` and `load_parameters` do.
     void mark_changed() { ++version_; }
     std::uint64_t version() const { return version_; }  // from 1
-    /// Where the first one starts; the values there are those of the last `flat` or `values`.
+    /// Where the flat array starts; the values there are those of the last `flat` or `values`.
     float* address() { return values_.as<float>(); }
     /// Copies the values back from a device that updates them, called before each access. Empty:
     /// the values are in host memory.
@@ -56,12 +63,14 @@ class Parameters {
     void initialize(std::uint64_t seed);
 
   private:
+    void place(std::size_t i);
+
     const Model* model_;
     DimValues dims_;
     std::vector<std::vector<std::int64_t>> shapes_;
     std::map<std::string, int> indices_;
     std::vector<std::size_t> offsets_;
-    std::size_t flat_size_ = 0;
+    std::size_t flat_size_ = 0, trained_size_ = 0;
     std::uint64_t version_ = 1;
     Arena values_;
     std::function<void()> fetch_;

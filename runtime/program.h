@@ -26,6 +26,7 @@ struct TensorSpec {
     Initial initial = Initial::zeros;  // parameters only
     std::int64_t fan_in = 0;           // for linear_bias: the width of the layer's input
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
+    bool frozen = false;               // a parameter that is not trained
 };
 
 /// A tensor inside the workspace: written first in phase `first`, read last in phase `last`.

@@ -137,7 +137,9 @@ std::vector<Setting> settings_of(Rows rows) {
 
 std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> dims) {
     return each_row(rows, [&](Row& row) {
+        const bool frozen = row.skip("frozen ");
         TensorSpec spec = tensor_of(row, dims);
+        spec.frozen = frozen;
         spec.initial = row.initial();
         spec.fan_in = row.number();
         spec.zero_row = row.number();

@@ -34,14 +34,15 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
     : parameters_(parameters),
       optimizer_(optimizer),
       instance_(model, "training_step", parameters),
-      gradients_(parameters.flat_size() * sizeof(float)),
-      norm_(parameters.flat_size()) {
-    if (optimizer.size() != parameters.flat_size())
+      gradients_(parameters.trained_size() * sizeof(float)),
+      norm_(parameters.trained_size()) {
+    if (optimizer.size() != parameters.trained_size())
         throw InternalError("an optimizer of {} floats for parameters of {}",
-                            {optimizer.size(), parameters.flat_size()});
+                            {optimizer.size(), parameters.trained_size()});
     for (std::size_t i = 0; i < parameters.count(); ++i)
-        instance_.place_output(model.parameters[i].name + ".grad",
-                               gradients_.as<float>() + parameters.offset(i));
+        if (!model.parameters[i].frozen)
+            instance_.place_output(model.parameters[i].name + ".grad",
+                                   gradients_.as<float>() + parameters.offset(i));
     device_ = dynamic_cast<TrainingExecutor*>(instance_.executor());
     if (device_) device_->attach(parameters, optimizer);
 }
@@ -61,7 +62,7 @@ void TrainingStep::finish(void* state, Team& team) {
     const Part part = Team::part();
     if (part.index == 0) running.is_finished = true;
     if (!running.moves || self.has_sum_)
-        add_scaled_part({self.sum_.as<float>(), self.parameters_.flat_size()}, self.gradients(),
+        add_scaled_part({self.sum_.as<float>(), self.parameters_.trained_size()}, self.gradients(),
                         running.rule.gradient_scale, part);
     if (running.moves) move(running, team);
 }
@@ -72,7 +73,7 @@ void TrainingStep::move(Running& running, Team& team) {
     const Part part = Team::part();
     const double scale = self.has_sum_ ? 1 : rule.gradient_scale;
     const std::span<const float> gradients = {
-        (self.has_sum_ ? self.sum_ : self.gradients_).as<float>(), self.parameters_.flat_size()};
+        (self.has_sum_ ? self.sum_ : self.gradients_).as<float>(), self.parameters_.trained_size()};
     self.norm_.add_part(gradients, part);
     team.wait();
     const double norm = self.norm_.norm() * scale;
@@ -81,7 +82,7 @@ void TrainingStep::move(Running& running, Team& team) {
                                            [](float loss) { return std::isfinite(loss); });
     if (part.index == 0) running.outcome = {norm, moves};
     if (!moves) return;
-    self.optimizer_.update_part(self.parameters_.flat(), gradients, rule.learning_rate,
+    self.optimizer_.update_part(self.parameters_.trained(), gradients, rule.learning_rate,
                                 scale * clip_scale(norm, rule.clip), part);
 }
 
@@ -101,8 +102,8 @@ void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gra
         return;
     }
     if (!has_sum_) {
-        sum_.reserve(parameters_.flat_size() * sizeof(float));
-        std::fill_n(sum_.as<float>(), parameters_.flat_size(), 0.0F);
+        sum_.reserve(parameters_.trained_size() * sizeof(float));
+        std::fill_n(sum_.as<float>(), parameters_.trained_size(), 0.0F);
     }
     const StepRule rule{.gradient_scale = gradient_scale};
     Running running{*this, rule, false};

@@ -39,7 +39,8 @@ class TrainingExecutor : public Executor {
 /// The program `training_step` of a model, whose gradients lie as the parameters do.
 class TrainingStep {
   public:
-    /// All three must outlive it; InternalError unless the optimizer has the parameters' size.
+    /// All three must outlive it; InternalError unless the optimizer has the size of the parameters
+    /// that are trained.
     TrainingStep(const Model& model, Parameters& parameters, Optimizer& optimizer);
     ~TrainingStep();
     TrainingStep(const TrainingStep&) = delete;
@@ -59,7 +60,7 @@ class TrainingStep {
     struct Running;
     /// Of the last run, unscaled; gaps are zero.
     std::span<const float> gradients() const {
-        return {gradients_.as<float>(), parameters_.flat_size()};
+        return {gradients_.as<float>(), parameters_.trained_size()};
     }
     static void finish(void* state, Team& team);
     static void move(Running& running, Team& team);

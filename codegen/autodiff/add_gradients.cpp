@@ -52,7 +52,8 @@ class Backward : public GradientSink {
 
   private:
     bool is_result(const Node& node) const {
-        bool is_leaf = node.op == Op::parameter || (node.op == Op::input && options_.of_inputs);
+        bool is_leaf = (node.op == Op::parameter && !node.frozen) ||
+                       (node.op == Op::input && options_.of_inputs);
         return is_leaf && is_float(node.dtype);
     }
     /// Marks the values that depend on a parameter or a wanted input.
@@ -62,8 +63,8 @@ class Backward : public GradientSink {
             bool wanted = is_result(node);
             for (int input : node.inputs)
                 wanted = wanted || (input > 0 && wanted_[std::size_t(input)]);
-            wanted_[std::size_t(id)] =
-                wanted && is_float(node.dtype) && node.region == 0 && node.op != Op::stop_gradient;
+            const bool stops = node.op == Op::stop_gradient && !has_own_gradient(node);
+            wanted_[std::size_t(id)] = wanted && is_float(node.dtype) && node.region == 0 && !stops;
         }
     }
     /// Gives the outputs their gradients: ones for the loss, or new inputs.

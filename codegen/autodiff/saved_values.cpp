@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/autodiff/recompute_checkpoints.h"
 #include "codegen/graph/axes.h"
 
 namespace fovea {
@@ -11,7 +12,7 @@ namespace {
 class Choice {
   public:
     Choice(const Graph& step, const std::vector<Port>& wanted)
-        : step_(step), readers_(step.nodes.size(), 0) {
+        : step_(step), readers_(step.nodes.size(), 0), inside_(values_inside_checkpoints(step)) {
         saved_.needed.assign(step.nodes.size(), false);
         saved_.read.assign(step.nodes.size(), false);
         is_next_.assign(step.nodes.size(), false);
@@ -57,6 +58,7 @@ class Choice {
             if (input > 0) saved_.needed[std::size_t(input)] = true;
     }
     bool is_computed_again(int id) const {
+        if (inside_[std::size_t(id)]) return true;
         switch (row_of(step_[id].op).op_class) {
             case OpClass::elementwise:
                 return !looks_up(step_[id]) && !op_def(step_[id].op).draws &&
@@ -91,6 +93,7 @@ class Choice {
 
     const Graph& step_;
     std::vector<int> readers_;   // in the forward step
+    std::vector<bool> inside_;   // a checkpoint
     std::vector<bool> is_next_;  // a state after the step
     std::vector<bool> varies_;   // of a step's own
     SavedValues saved_;

@@ -103,7 +103,7 @@ constexpr double pow(double x, double y) {
     if (!std::is_constant_evaluated()) return std::pow(x, y);
     if (y == 0 || x == 1) return 1;
     if (x != x || y != y) return detail::kNaN;
-    const bool is_negative = x == x && std::bit_cast<std::uint64_t>(x) >> 63 != 0;
+    const bool is_negative = std::bit_cast<std::uint64_t>(x) >> 63 != 0;
     if (x < 0 && x != -detail::kInfinity && !detail::is_whole(y)) return detail::kNaN;
     const double size = x < 0 ? -x : x, sign = is_negative && detail::is_odd(y) ? -1 : 1;
     const bool is_infinite = y == detail::kInfinity || y == -detail::kInfinity;

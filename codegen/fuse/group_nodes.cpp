@@ -89,6 +89,7 @@ class Grouping {
     static bool is_same_attention(const Graph& graph, int a, int b) {
         const Node &x = graph[a], &y = graph[b];
         return x.inputs == y.inputs && is_forward(x) == is_forward(y) &&
+               x.recomputed == y.recomputed &&
                graph.attentions[std::size_t(x.attribute)].function ==
                    graph.attentions[std::size_t(y.attribute)].function;
     }

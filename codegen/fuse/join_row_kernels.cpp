@@ -115,7 +115,7 @@ class RowKernels {
         for (int target = 0; target < int(fused_.groups.size()); ++target) {
             Group& rows = group(target);
             if (target == g || rows.nodes.empty() || rows.form != Form::rows ||
-                !(rows.domain == columns.domain))
+                !(rows.domain == columns.domain) || is_recomputed(rows) != is_recomputed(columns))
                 continue;
             const std::set<int> theirs = values_of(rows);
             const bool shares = std::any_of(values.begin(), values.end(),
@@ -130,6 +130,12 @@ class RowKernels {
         columns.form = Form::rows;
         columns.sums = {columns.anchor};
         columns.anchor = -1;
+    }
+
+    /// What a checkpoint leaves for the gradient is not made with the forward pass.
+    bool is_recomputed(const Group& of) const {
+        return std::any_of(of.nodes.begin(), of.nodes.end(),
+                           [&](int id) { return graph_[id].recomputed; });
     }
 
     /// Whether kernel `reader` reads a value of another kernel.

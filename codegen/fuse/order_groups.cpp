@@ -81,6 +81,7 @@ std::string name_group(const Graph& graph, const std::vector<bool>& inlined,
     if (!(linear || says_so) || name.empty())
         name += (name.empty() ? "" : "_") + what_it_computes(graph, id);
     bool gradient = attends ? group.form == Form::attention_gradient : node.backward;
+    if (graph[id].recomputed && !gradient) name += "_again";
     return gradient ? name + "_gradient" : name;
 }
 

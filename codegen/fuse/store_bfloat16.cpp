@@ -28,6 +28,7 @@ class Storage {
                 if (base > 0) multiplied_[std::size_t(base)] = true;
             }
         }
+        keep_compared();
         fused_.in_bfloat16.assign(graph_.nodes.size(), false);
         for (int id = 1; id < int(graph_.nodes.size()); ++id)
             fused_.in_bfloat16[std::size_t(id)] =
@@ -68,6 +69,26 @@ class Storage {
     }
     void note(const Group& group, int id) {
         if (base_of(id) > 0 && !takes_any_type(group)) kept_[std::size_t(base_of(id))] = true;
+    }
+    /// The gradient of a maximum goes where a value equals it: one kernel has the value before it
+    /// is rounded, another reads it rounded, and then nothing is equal.
+    void keep_compared() {
+        seen_.assign(graph_.nodes.size(), false);
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            const Node& node = graph_[id];
+            if (node.op == Op::elementwise && node.function == Elementwise::eq)
+                for (int input : {node.inputs[0], node.inputs[1]}) keep(input);
+        }
+    }
+    void keep(int id) {
+        if (seen_[std::size_t(id)]) return;
+        seen_[std::size_t(id)] = true;
+        if (base_of(id) > 0) {
+            kept_[std::size_t(base_of(id))] = true;
+            return;
+        }
+        for (int input : graph_[id].inputs)
+            if (input > 0) keep(input);
     }
     /// What a group reads: values with memory, and those behind values that it computes itself.
     void touch(const Group& group, int id) {

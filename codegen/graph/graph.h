@@ -32,6 +32,12 @@ struct ParameterAlias {
     int name = 0, parameter = 0;
 };
 
+/// A value that training adds to what it differentiates.
+struct LossTerm {
+    int value = 0;  // a node
+    double weight = 1;
+};
+
 struct Diagnostic {
     Location location{};
     int scope = 0;
@@ -70,9 +76,11 @@ class Graph {
     List<AttentionAttributes> attentions;
     List<ScanAttributes> scans;
     List<ParameterAlias> aliases;
+    List<LossTerm> losses;  // until the model is whole
     List<Diagnostic> errors;
     int region = 0, regions = 1;  // the region that new nodes go to; how many there are
     int sites = 0;                // places where random numbers are drawn
+    int checkpoint = 0, checkpoints = 0;  // that new nodes are of; how many there are
     bool strict = false;          // stop the compiler at the first error
     bool collects = false;        // errors do not throw at run time
 
@@ -103,6 +111,10 @@ class Graph {
             added.scope = origin_.scope;
             added.composite = origin_.composite;
             added.backward = origin_.backward;
+            added.checkpoint = origin_.checkpoint;
+            added.recomputed = origin_.recomputed;
+        } else {
+            added.checkpoint = checkpoint;
         }
         return id;
     }
@@ -218,17 +230,24 @@ class Graph {
         int scope = 0;
         Op composite = Op::poison;
         bool backward = false;
+        int checkpoint = 0;
+        bool recomputed = false;
     };
-    /// While it lives, nodes added to `graph` take the location, the module and the composite of
-    /// `node` (of this graph or of the one that it is rewritten from). `backward` marks what
-    /// gradient rules make; it is inherited.
+    /// While it lives, nodes added to `graph` take the location, the module, the composite and the
+    /// checkpoint of `node` (of this graph or of the one that it is rewritten from). `backward`
+    /// marks what gradient rules make; it is inherited.
     class From {
       public:
         constexpr From(Graph& graph, const Node& node, bool backward = false)
             : graph_(graph), before_(graph.origin_) {
             bool composite = row_of(node.op).op_class == OpClass::composite;
-            graph.origin_ = {true, node.location, node.scope, composite ? node.op : node.composite,
-                             backward || node.backward};
+            graph.origin_ = {true,
+                             node.location,
+                             node.scope,
+                             composite ? node.op : node.composite,
+                             backward || node.backward,
+                             node.checkpoint,
+                             node.recomputed};
         }
         constexpr ~From() { graph_.origin_ = before_; }
         From(const From&) = delete;

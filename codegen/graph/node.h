@@ -182,12 +182,15 @@ struct Node {
     int site = 0;  // random, dropout: the number of the place where numbers are drawn
     Initial initial = Initial::zeros;  // parameter
     int zero_row = -1;  // parameter: this row starts as zeros; -1: none
+    bool frozen = false;  // parameter: it is not trained, and has no gradient
     Reduction reduction = Reduction::sum;  // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
     Port port = kNoPort;  // pair; input, output: of a step or a score
     AttentionResult result = AttentionResult::output;  // fused_attention
     Op composite = Op::poison;  // the composite that this node comes from, poison for none
     bool backward = false;  // made by add_gradients
+    int checkpoint = 0;  // the checkpoint that it was made in (composed/checkpoint.h); 0: none
+    bool recomputed = false;  // a value of a checkpoint, made again for the gradient
 };
 
 }  // namespace fovea

@@ -44,6 +44,7 @@ std::string origin(const Graph& graph, const Node& node) {
         text += fmt::format("{}{}:{}", text.empty() ? "" : " ", node.location.file_name(),
                             node.location.line);
     if (node.backward) text += text.empty() ? "backward" : " backward";
+    if (node.recomputed) text += text.empty() ? "again" : " again";
     return text.empty() ? text : "  # " + text;
 }
 

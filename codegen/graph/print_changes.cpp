@@ -38,6 +38,7 @@ class NodeNames {
         path += path.empty() ? "" : ".";
         path += is_function ? row_of(node.function).name : row_of(node.op).name;
         if (node.backward) path += ".backward";
+        if (node.recomputed) path += ".again";
         return node.location.line ? fmt::format("{}:{}", path, node.location.line) : path;
     }
 

@@ -1,6 +1,7 @@
 // Comparison of nodes and of their attributes.
 #include "codegen/graph/same_node.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "codegen/graph/op_def.h"
@@ -42,6 +43,14 @@ bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, c
     }
 }
 
+/// Whether it is made again of values that are not: it equals the first value of a checkpoint, and
+/// is not to be that. What follows differs by its inputs.
+bool starts_again(const Graph& graph, const Node& node) {
+    return node.recomputed && node.inputs[0] > 0 &&
+           std::ranges::none_of(node.inputs,
+                                [&](int input) { return input > 0 && graph[input].recomputed; });
+}
+
 }  // namespace
 
 bool same_axes(const EinsumAxes& a, const EinsumAxes& b) { return canonical(a) == canonical(b); }
@@ -61,7 +70,8 @@ bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
     return !op_def(x.op).unique && x.op == y.op && x.function == y.function && x.dtype == y.dtype &&
            x.shape == y.shape && x.region == y.region && x.value == y.value && x.dim == y.dim &&
            x.axis == y.axis && x.site == y.site && x.reduction == y.reduction &&
-           x.masked_rows == y.masked_rows && same_attribute(graph_a, x, graph_b, y);
+           x.masked_rows == y.masked_rows && starts_again(graph_a, x) == starts_again(graph_b, y) &&
+           same_attribute(graph_a, x, graph_b, y);
 }
 
 std::uint64_t hash_of_function(const Graph& graph, int id) {

@@ -47,6 +47,7 @@ Tensor make_scan(Graph& graph, const ScanFunction* function, const Dim& steps,
 
 bool is_same_scan(const Graph& graph, int a, int b) {
     return is_scan(graph, a) && is_scan(graph, b) && graph[a].inputs == graph[b].inputs &&
+           graph[a].recomputed == graph[b].recomputed &&
            scan_of(graph, a).function == scan_of(graph, b).function;
 }
 

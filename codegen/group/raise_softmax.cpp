@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/softmax.h"
@@ -32,7 +33,8 @@ int behind_views(const Graph& graph, int id) {
         const Node& node = graph[id];
         const bool reshapes =
             node.op == Op::rearrange && is_reshape(graph.rearranges[std::size_t(node.attribute)]);
-        if (!reshapes && node.op != Op::stop_gradient) return found;
+        const bool stops = node.op == Op::stop_gradient && !has_own_gradient(node);
+        if (!reshapes && !stops) return found;
         id = node.inputs[0];
         if (graph[id].shape == shape) found = id;
     }

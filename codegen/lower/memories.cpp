@@ -108,7 +108,7 @@ std::string Memories::name_of(int base) const {
     if (node.op == Op::parameter) return graph_.path(node.scope);
     const std::string path = modules_.name(graph_.scope_of(base));
     std::string name = path + (path.empty() ? "" : ".") + fuse::what_it_computes(graph_, base);
-    return node.backward ? name + ".gradient" : name;
+    return node.backward ? name + ".gradient" : node.recomputed ? name + ".again" : name;
 }
 
 }  // namespace fovea::lower

@@ -130,10 +130,6 @@ void elementwise_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& s
     }
 }
 
-void stop_gradient_reference(const Evaluation& e, Array& result) {
-    result.values = e.inputs[0]->values;
-}
-
 /// The node's function of other operands.
 Tensor applied(const Node& node, Tensor x, Tensor y, Tensor z) {
     if (node.function == Elementwise::identity) return cast(x, node.dtype);
@@ -158,9 +154,6 @@ std::string elementwise_text(const Graph&, const Node& node) {
                    : std::string(row_of(node.function).name);
 }
 
-Tensor stop_gradient_derive(const Derivation& d) { return d.inputs[0]; }
-Tensor stop_gradient_batch(const Batch& b) { return stop_gradient(b.input(0)); }
-
 }  // namespace
 
 OpDef elementwise_def() {
@@ -173,16 +166,6 @@ OpDef elementwise_def() {
             .batch = elementwise_batch,
             .derive = elementwise_derive,
             .text = elementwise_text};
-}
-OpDef stop_gradient_def() {
-    return {.op = Op::stop_gradient,
-            .inputs = {1, 1},
-            .cost = Cost::none,
-            .copied = 1,
-            .reference = stop_gradient_reference,
-            .axis = aligned_axis,
-            .batch = stop_gradient_batch,
-            .derive = stop_gradient_derive};
 }
 
 }  // namespace fovea::ops

@@ -120,9 +120,12 @@ class ScanTrace {
         outer_ = graph_.region;
         first_node_ = int(graph_.nodes.size());
         attributes().region = graph_.enter_region();
+        outer_checkpoint_ = graph_.checkpoint;
+        graph_.checkpoint = 0;  // one around the loop has the loop inside, not its step
     }
     constexpr void leave() {
         graph_.leave_region(outer_);
+        graph_.checkpoint = outer_checkpoint_;
         attributes().last_region = graph_.regions - 1;
     }
     /// One step's part of a sequence.
@@ -207,7 +210,7 @@ class ScanTrace {
     Graph& graph_;
     Tensor first_;
     Location location_;
-    int index_, outer_ = 0, first_node_ = 0;
+    int index_, outer_ = 0, first_node_ = 0, outer_checkpoint_ = 0;
     bool has_steps_ = false, is_poison_ = false;
 };
 
@@ -243,6 +246,9 @@ constexpr auto scan(Sequences sequences, State initial, F&& step, ScanOptions op
     detail::for_each_tensor(values, [&](Tensor& value) { value = trace.value_of(value); });
     detail::for_each_tensor(before, [&](Tensor& state) { state = trace.state_of(state); });
     auto result = step(values, before);
+    static_assert(
+        requires { result.value, result.state; },
+        "the step of a scan returns Step{value, next state}");
     detail::for_each_tensor(result.state, [&](Tensor& state) { trace.check(state); });
     detail::for_each_tensor(result.value, [&](Tensor& value) { trace.check(value); });
     trace.leave();

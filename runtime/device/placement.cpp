@@ -68,14 +68,17 @@ std::size_t Placement::bytes_of(DType dtype, std::span<const Extent> shape) cons
 bool Placement::place_parameters() {
     const std::size_t count = first_input();
     if (count == 0) return false;
-    std::size_t bytes = 0;
+    const void* const first =
+        *std::min_element(host_.begin(), host_.begin() + std::ptrdiff_t(count));
+    parameters_.bytes = trained_end_ = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const TensorSpec& spec = model_.parameters[i];
-        tensors_[i] = {distance(host_[0], host_[i]), bytes_of(spec.dtype, spec.shape), false};
-        bytes = std::max(bytes, tensors_[i].address + tensors_[i].bytes);
+        tensors_[i] = {distance(first, host_[i]), bytes_of(spec.dtype, spec.shape), false};
+        const std::size_t end = tensors_[i].address + tensors_[i].bytes;
+        parameters_.bytes = std::max(parameters_.bytes, end);
+        if (!spec.frozen) trained_end_ = std::max(trained_end_, end);
     }
-    parameters_.bytes = bytes;
-    const bool lost = parameter_memory_.reserve_zeros(flat_bytes());
+    const bool lost = parameter_memory_.reserve_zeros(in_chunks(parameters_.bytes));
     parameters_.address = parameter_memory_.address();
     for (std::size_t i = 0; i < count; ++i) tensors_[i].address += parameters_.address;
     return lost;
@@ -113,7 +116,7 @@ void Placement::place_inputs_and_outputs() {
         bytes += rounded(tensors_[i].bytes);
     }
     tensor_memory_.reserve(bytes);
-    if (has_gradients) gradient_memory_.reserve_zeros(flat_bytes());
+    if (has_gradients) gradient_memory_.reserve_zeros(trained_bytes());
     for (std::size_t i : own) tensors_[i].address += tensor_memory_.address();
     for (std::size_t i = first_output(); i < first_buffer(); ++i) {
         if (std::find(own.begin(), own.end(), i) != own.end()) continue;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "../parameters.h"
 #include "../program.h"
 #include "device.h"
 
@@ -15,7 +16,7 @@ namespace fovea::runtime::device {
 class Placement {
   public:
     /// Flat arrays on the device are whole chunks of this many floats, the rest zeros.
-    static constexpr std::size_t kChunk = 1024;
+    static constexpr std::size_t kChunk = Parameters::kChunk;
 
     /// Model and program must outlive it.
     Placement(Device& device, const Model& model, const Program& program);
@@ -32,21 +33,22 @@ class Placement {
     std::size_t size() const { return tensors_.size(); }
     /// Whether a tensor, an output, is the gradient of a parameter.
     bool is_gradient(std::size_t output) const;
-    /// The parameters as one block, which starts on the host where the first one does.
+    /// The parameters as one block, which starts on the host where the first in memory does.
     const Region& parameters() const { return parameters_; }
     /// The gradients of the parameters, placed as they are; gaps are zero.
     Address gradients() const { return gradient_memory_.address(); }
-    /// Of an array like them, in whole chunks.
-    std::size_t flat_bytes() const {
-        constexpr std::size_t chunk = kChunk * sizeof(float);
-        return (parameters_.bytes + chunk - 1) / chunk * chunk;
-    }
+    /// Of an array like those that are trained, which come first, in whole chunks.
+    std::size_t trained_bytes() const { return in_chunks(trained_end_); }
     std::span<const std::int64_t> dims() const { return dims_; }
     std::size_t first_input() const { return model_.parameters.size(); }
     std::size_t first_output() const { return first_input() + program_.inputs.size(); }
     std::size_t first_buffer() const { return first_output() + program_.outputs.size(); }
 
   private:
+    static std::size_t in_chunks(std::size_t bytes) {
+        constexpr std::size_t chunk = kChunk * sizeof(float);
+        return (bytes + chunk - 1) / chunk * chunk;
+    }
     std::size_t bytes_of(DType dtype, std::span<const Extent> shape) const;
     bool place_parameters();
     void place_inputs_and_outputs();
@@ -61,6 +63,7 @@ class Placement {
     std::vector<void*> host_;
     std::vector<Region> tensors_;
     Region parameters_;
+    std::size_t trained_end_ = 0;  // of the last parameter that is trained
     Allocation parameter_memory_, gradient_memory_, tensor_memory_, workspace_, prepared_;
 };
 

@@ -98,7 +98,7 @@ class DeviceTraining : public TrainingExecutor {
         begin(call);
         write_factors({.gradient_scale = gradient_scale});
         run_steps(call);
-        sum_.reserve(program_.placement().flat_bytes());
+        sum_.reserve(program_.placement().trained_bytes());
         update(has_sum_ ? "add_to_sum" : "set_sum", false);
         has_sum_ = true;
         program_.copy_outputs(call, false);
@@ -111,7 +111,7 @@ class DeviceTraining : public TrainingExecutor {
         program_.bind(call);
         if (!has_parameters_) program_.copy_parameters(call);
         has_parameters_ = true;
-        const std::size_t flat = program_.placement().flat_bytes();
+        const std::size_t flat = program_.placement().trained_bytes();
         for (Allocation* state : {&first_, &second_})
             if (state->reserve_zeros(flat)) has_state_ = false;
         squares_.reserve(flat / Placement::kChunk);
@@ -130,7 +130,7 @@ class DeviceTraining : public TrainingExecutor {
     void copy_state(bool to_device) {
         const Address places[] = {first_.address(), second_.address()};
         const std::vector<OptimizerState> states = optimizer_->state_here();
-        const std::size_t bytes = program_.placement().parameters().bytes;
+        const std::size_t bytes = optimizer_->size() * sizeof(float);
         for (std::size_t i = 0; i < states.size(); ++i) {
             if (to_device && is_fresh(states[i])) device_.clear(places[i], bytes);
             else if (to_device) device_.copy_in(places[i], states[i].flat.data(), bytes);
@@ -168,7 +168,7 @@ class DeviceTraining : public TrainingExecutor {
     void update(const std::string& name, bool of_sum) {
         const Placement& placement = program_.placement();
         const Region& loss = placement[placement.first_output() + loss_];
-        const std::size_t flat = placement.flat_bytes();
+        const std::size_t flat = placement.trained_bytes();
         const Address gradients = of_sum ? sum_.address() : placement.gradients();
         const Region tensors[] = {{placement.parameters().address, flat},
                                   {gradients, flat},
@@ -232,7 +232,8 @@ const char* why_not_trainable(const Code& code, const Program& program, const Mo
     };
     if (!has_output("loss")) return "the program has no loss";
     for (const TensorSpec& parameter : model.parameters)
-        if (!has_output(parameter.name + ".grad")) return "a parameter has no gradient";
+        if (!parameter.frozen && !has_output(parameter.name + ".grad"))
+            return "a parameter has no gradient";
     return nullptr;
 }
 

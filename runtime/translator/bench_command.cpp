@@ -122,7 +122,7 @@ DimValues dims_of(const BenchSizes& sizes) {
 
 Timing time_training(const Model& model, Parameters& parameters, const BenchSizes& sizes,
                      std::int64_t repeats) {
-    Optimizer optimizer(parameters.flat_size());
+    Optimizer optimizer(parameters.trained_size());
     TrainingStep step(model, parameters, optimizer);
     step.instance().bind(dims_of(sizes));
     fill_with_tokens(step.instance(), sizes);

@@ -38,7 +38,7 @@ void check_training_on(const std::string& target) {
         tool::model_on({target, "sm_80"}, table_to_train(), f32, tool::Optimized::little);
     runtime::Parameters parameters(*model, {});
     parameters.initialize(3);
-    runtime::Optimizer optimizer(parameters.flat_size(), {});
+    runtime::Optimizer optimizer(parameters.trained_size(), {});
     runtime::TrainingStep step(*model, parameters, optimizer);
     const auto values = [&] {
         parameters.fetch();

@@ -29,9 +29,12 @@ namespace {
 
 /// The training step of a small model, for both.
 struct TrainedModels {
-    explicit TrainedModels(const std::string& name) {
-        const tool::LoadedModel loaded =
-            tool::load_model(name, models::find_model(name)->small_settings);
+    /// The parameters of modules `frozen` are not trained.
+    explicit TrainedModels(const std::string& name, const std::string& frozen = {}) {
+        tool::LoadedModel loaded = tool::load_model(name, models::find_model(name)->small_settings);
+        for (Node& node : loaded.graph.nodes)
+            node.frozen = node.op == Op::parameter && !frozen.empty() &&
+                          loaded.graph.path(node.scope).starts_with(frozen);
         const CompiledModel compiled = tool::compile(
             loaded, {tool::translator_programs(loaded, {})[0]}, tool::Kernels::of_gpu);
         host = &tool::load_generated(compiled.plan, "baseline");
@@ -60,7 +63,7 @@ const runtime::DimValues kDims = {
 struct Training {
     Training(const runtime::Model& model, OptimizerSettings settings)
         : parameters(model, kDims),
-          optimizer(parameters.flat_size(), settings),
+          optimizer(parameters.trained_size(), settings),
           step(model, parameters, optimizer) {
         parameters.initialize(3);
     }
@@ -134,6 +137,30 @@ TEST_CASE("ten training steps of the small transformer follow those of this mach
         CHECK(device.optimizer.step() == 10);
         check_same_state(device, host);
     }
+}
+
+TEST_CASE("parameters that are frozen stay as they are, and have no state") {
+    if (!test::has_ptx()) return;
+    const TrainedModels models("transformer", "encoder");
+    // Weight decay would move them.
+    const OptimizerSettings settings{
+        .kind = OptimizerKind::adamw, .epsilon = 1e-4, .weight_decay = 0.1};
+    const runtime::Model model = models.on(std::make_shared<tool::InterpreterDevice>());
+    Training device(model, settings), host(*models.host, settings);
+    const std::size_t trained = host.parameters.trained_size();
+    REQUIRE(trained < host.parameters.flat_size());
+    CHECK(host.optimizer.state()[0].flat.size() == trained);
+    for (Training* training : {&device, &host}) {
+        const std::span<const float> all = training->parameters.flat();
+        const std::vector<float> before(all.begin(), all.end());
+        for (int number = 0; number < 3; ++number)
+            training->run(number, {.learning_rate = 0.005, .clip = 1});
+        const std::span<const float> after = training->parameters.flat();
+        CHECK(!std::equal(after.begin(), after.begin() + std::ptrdiff_t(trained), before.begin()));
+        CHECK(std::equal(after.begin() + std::ptrdiff_t(trained), after.end(),
+                         before.begin() + std::ptrdiff_t(trained)));
+    }
+    check_same_state(device, host);
 }
 
 TEST_CASE("gradients of several batches move the parameters once, on a GPU too") {

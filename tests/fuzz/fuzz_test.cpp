@@ -3,10 +3,12 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
 
 #include "codegen/target/schedule.h"
 #include "tests/random_seed.h"
+#include "tests/runtime/temporary_folder.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/fuzz/check_recipe.h"
 #include "tools/fovea/fuzz/compile_forms.h"
@@ -92,13 +94,17 @@ TEST_CASE("kernels of drawn programs are right on this machine's cores") {
     CHECK(result.output.find(" 0 wrong") != std::string::npos);
 }
 
-TEST_CASE("--first stops at the first failure") {
-    const auto result = test::run_fovea(
-        {"fuzz", "--seed", "3", "--count", "4", "--target", "cpu", "--first", "-o", "/nowhere"},
-        {"FOVEA_CXXFLAGS=-fno-such-flag"});
+TEST_CASE("--first stops at the first failure, and writes it as it was drawn") {
+    const test::TemporaryFolder folder;
+    const auto result = test::run_fovea({"fuzz", "--seed", "3", "--count", "4", "--target", "cpu",
+                                         "--first", "-o", folder.file("")},
+                                        {"FOVEA_CXXFLAGS=-fno-such-flag"});
     CAPTURE(result.output);
     CHECK(result.status == 1);
     CHECK(result.output.starts_with("seed 3: fusion on, "));
     CHECK(result.output.find("no-such-flag") != std::string::npos);
     CHECK(result.output.find("seed 4") == std::string::npos);
+    std::ifstream file(folder.file("fuzz_3.cpp"));
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    CHECK(text.find(build(draw_recipe(3)).source) != std::string::npos);
 }

@@ -15,8 +15,7 @@ bool is_given(Op op) {
 }
 
 /// Ops through which no gradient flows.
-const std::set<Op> kWithoutGradient{Op::constant, Op::extent,        Op::iota,
-                                    Op::random,   Op::stop_gradient, Op::sinusoids};
+const std::set<Op> kWithoutGradient{Op::constant, Op::extent, Op::iota, Op::random, Op::sinusoids};
 
 }  // namespace
 

@@ -33,6 +33,21 @@ TEST_CASE("parameters: flat, aligned, found by name") {
     CHECK(reinterpret_cast<std::uintptr_t>(parameters.values(2).data()) % 64 == 0);
 }
 
+TEST_CASE("parameters: those that are frozen come last, in chunks of their own") {
+    Model model = small_model();
+    model.parameters[0].frozen = true;
+    Parameters parameters(model, kParameterDims);
+    CHECK(parameters.offset(1) == 0);
+    CHECK(parameters.offset(2) == 32);
+    CHECK(parameters.trained_size() == Parameters::kChunk);
+    CHECK(parameters.offset(0) == Parameters::kChunk);
+    CHECK(parameters.flat_size() == Parameters::kChunk + 16);
+    parameters.initialize(5);
+    CHECK(parameters.values(0)[0] == 1.0F);
+    model.parameters[1].frozen = model.parameters[2].frozen = true;
+    CHECK(Parameters(model, kParameterDims).trained_size() == 0);
+}
+
 TEST_CASE("parameters: dims they mention must be given") {
     CHECK_THROWS_WITH_AS(
         Parameters(small_model(), {{"in", 3}}),

@@ -43,8 +43,19 @@ TEST_CASE("a parameter's row keeps how it starts") {
     CHECK(specs[0].fan_in == 16);
     CHECK(specs[0].zero_row == -1);
     CHECK(specs[1].zero_row == 3);
+    CHECK(!specs[1].frozen);
     CHECK(specs[1].shape.size() == 2);
     CHECK(specs[1].name == "a name, of words");
+}
+
+TEST_CASE("a parameter's row says that it is frozen") {
+    const std::vector<TensorSpec> specs =
+        parameter_specs("frozen f32 [8] zeros 0 -1 w\0f32 [8] zeros 0 -1 frozen b\0", kDimNames);
+    REQUIRE(specs.size() == 2);
+    CHECK(specs[0].frozen);
+    CHECK(specs[0].name == "w");
+    CHECK(!specs[1].frozen);
+    CHECK(specs[1].name == "frozen b");
 }
 
 TEST_CASE("names hold anything but the end of a text") {

@@ -36,7 +36,7 @@ class Work {
         parameters_ = std::make_unique<runtime::Parameters>(*open_.model, dims);
         parameters_->initialize(1);
         if (is_step_) {
-            optimizer_ = std::make_unique<runtime::Optimizer>(parameters_->flat_size());
+            optimizer_ = std::make_unique<runtime::Optimizer>(parameters_->trained_size());
             step_ =
                 std::make_unique<runtime::TrainingStep>(*open_.model, *parameters_, *optimizer_);
         } else {

@@ -188,7 +188,7 @@ Outcome run_training(const CaseFile& from, const std::shared_ptr<runtime::device
     };
     const Json &rule = from["rule"], &bounds = from["bounds"];
     {
-        runtime::Optimizer optimizer(parameters.flat_size(), optimizer_of(from["optimizer"]));
+        runtime::Optimizer optimizer(parameters.trained_size(), optimizer_of(from["optimizer"]));
         runtime::TrainingStep step(*start.open.model, parameters, optimizer);
         step.instance().bind(start.dims);
         read_inputs(from, step.instance());

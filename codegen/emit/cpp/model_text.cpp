@@ -19,9 +19,9 @@ constexpr const char* kInitials[] = {"zeros", "ones", "xavier_uniform", "normal"
 std::vector<std::string> parameter_rows(const Model& model) {
     std::vector<std::string> rows;
     for (const plan::Tensor& tensor : model.parameters)
-        rows.push_back(tensor_fields(tensor) + kInitials[int(tensor.initial)] + " " +
-                       std::to_string(tensor.fan_in) + " " + std::to_string(tensor.zero_row) + " " +
-                       tensor.name);
+        rows.push_back((tensor.frozen ? "frozen " : "") + tensor_fields(tensor) +
+                       kInitials[int(tensor.initial)] + " " + std::to_string(tensor.fan_in) + " " +
+                       std::to_string(tensor.zero_row) + " " + tensor.name);
     return rows;
 }
 

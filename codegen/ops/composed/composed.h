@@ -22,6 +22,14 @@ constexpr bool is_of_floats(const char* op, Tensor x, Location location) {
     return false;
 }
 
+/// Positions 0, 1, … along axis `axis` of a tensor of `rank` axes, all others 1, as i32.
+constexpr Tensor positions_along(Graph& graph, const Dim& size, int axis, int rank,
+                                 Location location) {
+    Shape shape;
+    for (int k = 0; k < rank; ++k) shape.push(k == axis ? size : Dim(1));
+    return iota(graph, shape, axis, location);
+}
+
 }  // namespace detail
 
 }  // namespace fovea

@@ -70,9 +70,10 @@ constexpr Tensor flat_places(const Shape& shape, int i, Tensor ids, Location loc
     place = at(place) * behind;
     Dim stride = 1;
     for (int k = shape.rank(); k-- > 0;) {
-        Shape along;
-        for (int n = 0; n < shape.rank(); ++n) along.push(n == k ? ids.shape()[k] : Dim(1));
-        if (k != i) place = at(place) + at(iota(*ids.graph, along, k, location)) * stride;
+        if (k != i)
+            place =
+                at(place) +
+                at(positions_along(*ids.graph, ids.shape()[k], k, shape.rank(), location)) * stride;
         stride = stride * shape[k].without_label();
     }
     return place;
@@ -132,9 +133,7 @@ constexpr Ranked topk(Tensor x, int axis = -1, Location location = Location::her
         return {wrong, wrong};
     }
     const detail::At at{location};
-    Shape along;
-    for (int k = 0; k < x.rank(); ++k) along.push(k == i ? x.shape()[k] : Dim(1));
-    Tensor position = iota(*x.graph, along, i, location), left;
+    Tensor position = detail::positions_along(*x.graph, x.shape()[i], i, x.rank(), location), left;
     std::vector<Tensor> values, ids;
     for (int n = 0; n < Count; ++n) {
         Tensor rest = x;
@@ -169,13 +168,10 @@ constexpr Ranked sort(Tensor x, int axis = -1, bool descending = false,
     const detail::At at{location};
     // One value along axis i, the others along the axis behind it.
     Tensor one = unsqueeze(x, i + 1, location), other = unsqueeze(x, i, location);
-    Shape along_one, along_other;
-    for (int k = 0; k <= x.rank(); ++k) {
-        along_one.push(k == i ? x.shape()[i] : Dim(1));
-        along_other.push(k == i + 1 ? x.shape()[i] : Dim(1));
-    }
-    Tensor place = iota(*x.graph, along_one, i, location);
-    Tensor other_place = iota(*x.graph, along_other, i + 1, location);
+    const Dim size = x.shape()[i];
+    const int axes = x.rank() + 1;
+    Tensor place = detail::positions_along(*x.graph, size, i, axes, location);
+    Tensor other_place = detail::positions_along(*x.graph, size, i + 1, axes, location);
     Tensor is_before = descending ? at(other) > at(one) : at(other) < at(one);
     Tensor one_is_none = logical_not(eq(at(one), at(one)), location);
     Tensor other_is_none = logical_not(eq(at(other), at(other)), location);

@@ -45,10 +45,9 @@ constexpr Tensor is_largest_of(Tensor x, int axis, Location location) {
 /// The first position along an axis where a condition holds, i32.
 constexpr Tensor first_position(Tensor condition, int axis, bool keepdim, Location location) {
     const At at{location};
-    Shape along;
-    for (int k = 0; k < condition.rank(); ++k)
-        along.push(k == axis ? condition.shape()[k] : Dim(1));
-    Tensor position = cast(iota(*condition.graph, along, axis, location), f32, location);
+    Tensor position = positions_along(*condition.graph, condition.shape()[axis], axis,
+                                      condition.rank(), location);
+    position = cast(position, f32, location);
     Tensor before = where(condition, at(unary(Elementwise::neg, position, location)),
                           at(-std::numeric_limits<double>::infinity()));
     Tensor first = amax(before, axis, keepdim, location);

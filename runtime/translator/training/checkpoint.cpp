@@ -142,6 +142,7 @@ TrainingPosition read_position(const SafetensorsFile& file, std::uint64_t step) 
 void load_state(const SafetensorsFile& file, const Parameters& parameters,
                 const OptimizerState& state) {
     for (std::size_t i = 0; i < parameters.count(); ++i) {
+        if (parameters.model().parameters[i].frozen) continue;
         const std::string name = tensor_name(state, parameters.model().parameters[i]);
         const TensorView* tensor = file.find(name);
         if (!tensor) {
@@ -169,6 +170,7 @@ void save_checkpoint(const std::string& path, Training& training) {
     std::vector<TensorView> tensors = parameter_tensors(parameters);
     for (const OptimizerState& state : training.optimizer.state()) {
         for (std::size_t i = 0; i < parameters.count(); ++i) {
+            if (parameters.model().parameters[i].frozen) continue;
             tensors.push_back(f32_tensor(
                 tensor_name(state, parameters.model().parameters[i]), parameters.shape(i),
                 state.flat.subspan(parameters.offset(i), parameters.values(i).size())));

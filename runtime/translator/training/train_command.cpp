@@ -55,7 +55,7 @@ int train_command(const std::string& program, Arguments arguments, const Model& 
     const std::string& origin = paths.pieces.empty() ? paths.data : paths.pieces;
     Parameters parameters(model, vocabulary_dims(model, data.source, data.target,
                                                  "the vocabulary of '" + origin + "'"));
-    Optimizer optimizer(parameters.flat_size(), settings.optimizer);
+    Optimizer optimizer(parameters.trained_size(), settings.optimizer);
     Training training{data, settings, parameters, optimizer, {}};
     const TrainingEnd end{options.integer("epochs"),
                           options.given("patience") ? options.integer("patience") : 0};

@@ -58,7 +58,7 @@ std::vector<float> stepped(bool accumulates) {
     const Model model = make_model(8);
     Parameters parameters(model, {});
     parameters.initialize(1);
-    Optimizer optimizer(parameters.flat_size());
+    Optimizer optimizer(parameters.trained_size());
     TrainingStep step(model, parameters, optimizer);
     step.instance().bind({{"batch", 2}, {"src_len", 3}, {"tgt_len", 2}});
     for (const char* name : {"src", "tgt", "labels"})

@@ -98,14 +98,14 @@ class BenchedModel {
 /// than the caches, so the floor reads gradients, moments and parameters and writes the latter two.
 BenchRow BenchedModel::time_training(Bench& bench, bool streams) {
     runtime::Parameters& parameters = *parameters_;
-    runtime::Optimizer optimizer(parameters.flat_size());
+    runtime::Optimizer optimizer(parameters.trained_size());
     runtime::TrainingStep step(*generated_, parameters, optimizer);
     step.instance().bind(sizes_.training);
     runtime::fill_random(step.instance(), 1);
     Work row = work("training step", "step", sizes_.training);
     row.flops = row.floor_flops =
         product_flops(program("training_step").graph, true, sizes_.training);
-    row.bytes = 7 * sizeof(float) * double(parameters.flat_size());
+    row.bytes = 7 * sizeof(float) * double(parameters.trained_size());
     if (streams) row.floor_bytes = row.bytes;
     return bench.measure(row, [&] {
         return milliseconds_of(

@@ -101,7 +101,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
     runtime::Parameters parameters(description, {sample.dims.begin(), sample.dims.end()});
     parameters.initialize(3);
     const runtime::OptimizerSettings settings = optimizer_settings(optimizer_name);
-    runtime::Optimizer optimizer(parameters.flat_size(), settings);
+    runtime::Optimizer optimizer(parameters.trained_size(), settings);
     const double rate = 0.005, clip = 1, scale = 0.5;
     TrainingRun run;
     run.inputs = draw_values(compiled.plan, sample);
@@ -125,8 +125,9 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
         set_all(reference, sample.dims, values);
         double loss = 0;
         for (double part : reference.output("loss").values) loss += part;
-        std::vector<float> gradients(parameters.flat_size());
+        std::vector<float> gradients(parameters.trained_size());
         for (std::size_t i = 0; i < parameters.count(); ++i) {
+            if (description.parameters[i].frozen) continue;
             const auto& own = reference.output(description.parameters[i].name + ".grad").values;
             std::copy(own.begin(), own.end(),
                       gradients.begin() + std::ptrdiff_t(parameters.offset(i)));
@@ -135,7 +136,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
         norm.add_part(gradients, {});
         run.losses.push_back(loss);
         run.norms.push_back(norm.norm() * scale);
-        optimizer.update_part(parameters.flat(), gradients, rate,
+        optimizer.update_part(parameters.trained(), gradients, rate,
                               scale * runtime::clip_scale(run.norms.back(), clip), {});
         optimizer.advance();
     }

@@ -109,7 +109,7 @@ class GpuSuites {
                                  {"tgt_vocab", vocabulary}};
         runtime::Parameters parameters(program.model, {dims.begin(), dims.end()});
         parameters.initialize(1);
-        runtime::Optimizer optimizer(parameters.flat_size());
+        runtime::Optimizer optimizer(parameters.trained_size());
         runtime::TrainingStep step(program.model, parameters, optimizer);
         step.instance().bind({dims.begin(), dims.end()});
         runtime::fill_random(step.instance(), 1);

@@ -124,6 +124,7 @@ runtime::TensorSpec spec_of(const plan::Tensor& tensor, const Conversion& conver
     spec.initial = runtime::Initial(int(tensor.initial));
     spec.fan_in = tensor.fan_in;
     spec.zero_row = tensor.zero_row;
+    spec.frozen = tensor.frozen;
     return spec;
 }
 

@@ -21,6 +21,7 @@ constexpr double kInBfloat16 = 0.2, kInTf32 = 0.1;
 constexpr std::uint32_t kKindStream = 5;
 /// How many programs have a schedule of their own.
 constexpr double kScheduled = 0.3;
+constexpr double kCheckpointed = 0.2, kFrozen = 0.1;
 
 }  // namespace
 
@@ -116,6 +117,7 @@ int Drawing::leaf(const Shape& shape, DType type) {
     for (const Dim& dim : shape) is_table = is_table && dim.is_static() && dim.value() > 0;
     const bool parameter = is_table && chance(0.6);
     line.op = &fuzz_op(parameter ? "parameter" : type == f32 ? "input" : "ids");
+    if (parameter) line.whole = {chance(kFrozen)};
     return add(std::move(line));
 }
 
@@ -201,7 +203,16 @@ Recipe Drawing::take(int lines) {
         draw_outputs();
     }
     bear_sizes();
+    if (chance(kCheckpointed)) draw_checkpoint();
     return recipe_;
+}
+
+/// Neighbouring lines, from the second on.
+void Drawing::draw_checkpoint() {
+    const int count = int(recipe_.lines.size());
+    if (count < 2) return;
+    const int first = 1 + below(count - 1), end = first + 1 + below(count - first);
+    for (int i = first; i < end; ++i) recipe_.lines[std::size_t(i)].checkpoint = true;
 }
 
 Recipe draw_recipe(std::uint64_t seed) {

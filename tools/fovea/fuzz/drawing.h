@@ -55,6 +55,7 @@ class Drawing {
     bool try_line();
     void draw_outputs();
     void bear_sizes();
+    void draw_checkpoint();
 
     runtime::RandomStream random_;
     std::uint64_t next_ = 0;

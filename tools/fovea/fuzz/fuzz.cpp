@@ -90,10 +90,14 @@ std::string file_of(const Recipe& recipe, const Outcome& outcome) {
                        outcome.what, recipe.seed, schedule, build(recipe).source);
 }
 
-/// One that is not shrunk.
-void print_failure(const Recipe& drawn, const Outcome& outcome) {
+/// Writes and prints a failure; gives the file.
+std::string write_failure(const Recipe& recipe, const Outcome& outcome, std::uint64_t seed,
+                          const std::string& folder) {
+    const std::string file = fmt::format("{}/{}.cpp", folder, recipe.name);
+    runtime::write_file_atomically(file, file_of(recipe, outcome));
     Progress::clear();
-    fmt::print("seed {}: {}: {}\n", drawn.seed, outcome.where, outcome.what);
+    fmt::print("seed {}: {}: {} ({})\n", seed, outcome.where, outcome.what, file);
+    return file;
 }
 
 void report_failure(const Recipe& drawn, const Outcome& first, const Checks& checks,
@@ -108,10 +112,7 @@ void report_failure(const Recipe& drawn, const Outcome& first, const Checks& che
         kShrinkTries);
     Outcome outcome = check_recipe(recipe, checks);
     if (outcome.kind != Outcome::Kind::wrong) outcome = first;
-    const std::string file = fmt::format("{}/{}.cpp", folder, recipe.name);
-    runtime::write_file_atomically(file, file_of(recipe, outcome));
-    Progress::clear();
-    fmt::print("seed {}: {}: {} ({})\n", drawn.seed, outcome.where, outcome.what, file);
+    const std::string file = write_failure(recipe, outcome, drawn.seed, folder);
     tally.failures[outcome.where] += 1;
     tally.list.push_back(
         {{"seed", drawn.seed}, {"where", outcome.where}, {"what", outcome.what}, {"file", file}});
@@ -169,7 +170,7 @@ int fuzz_command(const std::vector<std::string>& arguments) {
             count(outcomes[i], tally);
             if (outcomes[i].kind != Outcome::Kind::wrong) continue;
             if (given.has("first")) {
-                print_failure(recipes[i], outcomes[i]);
+                write_failure(recipes[i], outcomes[i], recipes[i].seed, folder);
                 return 1;
             }
             report_failure(recipes[i], outcomes[i], own, folder, tally);

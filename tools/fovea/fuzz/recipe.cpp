@@ -6,6 +6,7 @@
 
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/whole_model.h"
+#include "codegen/ops/composed/checkpoint.h"
 
 namespace fovea::tool::fuzz {
 
@@ -53,18 +54,57 @@ std::string text_of(double number) {
     return text.find_first_of(".en") == text.npos ? text + ".0" : text;
 }
 
+namespace {
+
+/// Adds the lines of a recipe to a graph, and to the text of a model.
+class Lines {
+  public:
+    Lines(const Recipe& recipe, Built& built) : recipe_(recipe), built_(built) {}
+
+    std::vector<Tensor> run() {
+        for (std::size_t i = 0; i < recipe_.lines.size();) {
+            if (i > 0 && recipe_.lines[i].checkpoint) i = add_checkpoint(i);
+            else add("    Tensor ", i++);
+        }
+        return std::move(made_);
+    }
+
+  private:
+    void add(const char* before, std::size_t i) {
+        const Line& line = recipe_.lines[i];
+        Made result = line.op->make(Maker(built_.graph, line, int(i), made_));
+        built_.source += fmt::format("{}t{} = {};\n", before, i, result.text);
+        made_.push_back(result.tensor);
+    }
+    /// Lines from `first` on that are in one checkpoint; others may read all of them.
+    std::size_t add_checkpoint(std::size_t first) {
+        std::size_t end = first;
+        std::string names;
+        for (; end < recipe_.lines.size() && recipe_.lines[end].checkpoint; ++end)
+            names += fmt::format("{}t{}", names.empty() ? "" : ", ", end);
+        built_.source += fmt::format("    Tensor {};\n    checkpoint([&](Tensor) {{\n", names);
+        const auto lines = [&](Tensor) {
+            for (std::size_t i = first; i < end; ++i) add("        ", i);
+            return made_.back();
+        };
+        checkpoint(lines, made_[0]);
+        built_.source += fmt::format("        return t{};\n    }}, t0);\n", end - 1);
+        return end;
+    }
+
+    const Recipe& recipe_;
+    Built& built_;
+    std::vector<Tensor> made_;
+};
+
+}  // namespace
+
 Built build(const Recipe& recipe) {
     Built built;
     built.source = fmt::format("#include <fovea.h>\nusing namespace fovea;\n\n// Sizes:");
     for (const auto& [name, size] : recipe.sizes) built.source += fmt::format(" {}={}", name, size);
     built.source += fmt::format("\nconstexpr void {}(Scope s) {{\n", recipe.name);
-    std::vector<Tensor> made;
-    for (std::size_t i = 0; i < recipe.lines.size(); ++i) {
-        const Line& line = recipe.lines[i];
-        Made result = line.op->make(Maker(built.graph, line, int(i), made));
-        built.source += fmt::format("    Tensor t{} = {};\n", i, result.text);
-        made.push_back(result.tensor);
-    }
+    const std::vector<Tensor> made = Lines(recipe, built).run();
     for (int output : recipe.outputs) {
         const std::string name = fmt::format("y{}", output);
         Scope{&built.graph}.output(intern(name), made[std::size_t(output)]);

@@ -21,6 +21,7 @@ struct Line {
     std::vector<std::int64_t> whole{};  // axes, kinds and other choices
     std::vector<double> numbers{};
     std::vector<Dim> dims{};
+    bool checkpoint = false;  // in one with the lines beside it that are, too
 };
 
 struct Recipe {

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/optimize/guard_ids.h"
 #include "codegen/reference/error_bounds.h"
@@ -36,7 +37,7 @@ bool gives_steps(Elementwise function) {
 /// Whether a node's value stays as it is while the objective moves.
 bool is_stopped(const Graph& graph, int id) {
     const Node& node = graph[id];
-    if (node.op != Op::elementwise) return node.op == Op::stop_gradient;
+    if (node.op != Op::elementwise) return node.op == Op::stop_gradient && !has_own_gradient(node);
     if (!is_float(graph[node.inputs[0]].dtype)) return false;
     return node.function == Elementwise::identity ? node.dtype == i32 : gives_steps(node.function);
 }

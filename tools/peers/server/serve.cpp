@@ -98,7 +98,7 @@ Json Server::open(const std::string& name, const std::string& path) {
     step_.reset();
     instance_.reset();
     if (name == "training_step") {
-        optimizer_ = std::make_unique<Optimizer>(parameters().flat_size());
+        optimizer_ = std::make_unique<Optimizer>(parameters().trained_size());
         step_ = std::make_unique<TrainingStep>(model_, parameters(), *optimizer_);
     } else {
         instance_ = std::make_unique<Instance>(model_, name, parameters());

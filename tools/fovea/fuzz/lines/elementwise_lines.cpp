@@ -25,8 +25,11 @@ Made make_input(const Maker& m) {
 Made make_parameter(const Maker& m) {
     const std::string name = m.own_name("w");
     const Shape shape = shape_of(m.line().dims);
-    return {m.scope().parameter(intern(name), shape),
-            fmt::format("s.parameter(\"{}\", {})", name, text_of(shape))};
+    const bool frozen = !m.line().whole.empty() && m.whole(0);
+    const Scope scope = frozen ? m.scope().frozen() : m.scope();
+    return {
+        scope.parameter(intern(name), shape),
+        fmt::format("s{}.parameter(\"{}\", {})", frozen ? ".frozen()" : "", name, text_of(shape))};
 }
 Made make_ids(const Maker& m) {
     const std::string name = m.own_name("ids");
@@ -239,6 +242,32 @@ Made make_dropout(const Maker& m) {
             fmt::format("dropout({}, {})", m.name(0), text_of(m.value(0)))};
 }
 
+/// A product that gives its gradients itself.
+bool draw_own_gradient(Drawing& d, Line& line) {
+    const int x = d.floats(0, 4);
+    line.operands = {x, d.floats(d.tensor(x).shape())};
+    line.whole = {d.chance(0.5)};  // of both operands
+    return true;
+}
+Made make_own_gradient(const Maker& m) {
+    const Tensor a = m.tensor(0), b = m.tensor(1);
+    const auto both = [&](Tensor dy) {
+        const Tensor of_a = dy * b;
+        return std::array{of_a, dy * a};
+    };
+    if (m.whole(0))
+        return {custom_gradient(a * b, {a, b}, both),
+                fmt::format("custom_gradient({0} * {1}, {{{0}, {1}}}, [&](Tensor dy) {{ "
+                            "const Tensor of_a = dy * {1}; "
+                            "return std::array{{of_a, dy * {0}}}; }})",
+                            m.name(0), m.name(1))};
+    const Tensor fixed = stop_gradient(b);
+    return {custom_gradient(a * fixed, {a}, [&](Tensor dy) { return dy * fixed; }),
+            fmt::format("custom_gradient({0} * stop_gradient({1}), {{{0}}}, "
+                        "[&](Tensor dy) {{ return dy * stop_gradient({1}); }})",
+                        m.name(0), m.name(1))};
+}
+
 }  // namespace
 
 void append_elementwise_lines(std::vector<FuzzOp>& ops) {
@@ -251,7 +280,8 @@ void append_elementwise_lines(std::vector<FuzzOp>& ops) {
                            {"operator", 20, draw_operator, make_operator},
                            {"cast", 2, draw_cast, make_cast},
                            {"whole", 3, draw_whole, make_whole},
-                           {"dropout", 2, draw_dropout, make_dropout}});
+                           {"dropout", 2, draw_dropout, make_dropout},
+                           {"own_gradient", 1, draw_own_gradient, make_own_gradient}});
 }
 
 }  // namespace fovea::tool::fuzz
