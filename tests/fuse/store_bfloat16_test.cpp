@@ -165,3 +165,20 @@ TEST_CASE("a gradient of attention that adds up in memory does so in float32") {
     CHECK(halves_of_attention(graph, Gradients::none, true) == 4);
     CHECK(halves_of_attention(graph, Gradients::of_parameters, true) == 1);  // the output
 }
+
+TEST_CASE(
+    "a maximum that its gradient compares with is not rounded, nor what it is the maximum of") {
+    Graph graph;
+    Scope s{&graph};
+    const Tensor x = s.input("x", {"batch", 8, 64}), w = s.input("w", {64});
+    const Tensor hidden = layer_norm(s / "norm", x);  // stored, and multiplied
+    const Tensor most = amax(hidden * w, 1);
+    s.output("y", linear(s / "first", hidden, 64));
+    s.output("z", linear(s / "second", most, 16));
+    const plan::Program forward = planned(graph, bf16, Gradients::none, true);
+    CHECK(halves(forward, plan::Role::buffer) == 2);
+    const plan::Program program = planned(graph, bf16, Gradients::of_parameters_and_inputs, true);
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::buffer && tensor.dtype == DType::bf16)
+            CHECK_MESSAGE(tensor.name.find("gradient") != std::string::npos, tensor.name);
+}
