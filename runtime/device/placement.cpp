@@ -68,12 +68,12 @@ std::size_t Placement::bytes_of(DType dtype, std::span<const Extent> shape) cons
 bool Placement::place_parameters() {
     const std::size_t count = first_input();
     if (count == 0) return false;
-    const void* const first =
-        *std::min_element(host_.begin(), host_.begin() + std::ptrdiff_t(count));
+    parameters_on_host_ = *std::min_element(host_.begin(), host_.begin() + std::ptrdiff_t(count));
     parameters_.bytes = trained_end_ = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const TensorSpec& spec = model_.parameters[i];
-        tensors_[i] = {distance(first, host_[i]), bytes_of(spec.dtype, spec.shape), false};
+        tensors_[i] = {distance(parameters_on_host_, host_[i]), bytes_of(spec.dtype, spec.shape),
+                       false};
         const std::size_t end = tensors_[i].address + tensors_[i].bytes;
         parameters_.bytes = std::max(parameters_.bytes, end);
         if (!spec.frozen) trained_end_ = std::max(trained_end_, end);

@@ -33,8 +33,9 @@ class Placement {
     std::size_t size() const { return tensors_.size(); }
     /// Whether a tensor, an output, is the gradient of a parameter.
     bool is_gradient(std::size_t output) const;
-    /// The parameters as one block, which starts on the host where the first in memory does.
+    /// The parameters as one block, and where it starts on the host.
     const Region& parameters() const { return parameters_; }
+    const void* parameters_on_host() const { return parameters_on_host_; }
     /// The gradients of the parameters, placed as they are; gaps are zero.
     Address gradients() const { return gradient_memory_.address(); }
     /// Of an array like those that are trained, which come first, in whole chunks.
@@ -63,6 +64,7 @@ class Placement {
     std::vector<void*> host_;
     std::vector<Region> tensors_;
     Region parameters_;
+    const void* parameters_on_host_ = nullptr;
     std::size_t trained_end_ = 0;  // of the last parameter that is trained
     Allocation parameter_memory_, gradient_memory_, tensor_memory_, workspace_, prepared_;
 };

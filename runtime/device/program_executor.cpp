@@ -22,7 +22,7 @@ class ProgramExecutor : public Executor {
 void execute(ProgramRun& program, const Call& call) {
     const Placement::Change change = program.bind(call);
     const bool prepare = call.prepare || change.contents;
-    if (prepare) program.copy_parameters(call);
+    if (prepare) program.copy_parameters();
     program.copy_inputs(call);
     if (prepare) program.prepare();
     if (call.observe) program.run_observed(call);

@@ -34,9 +34,9 @@ void ProgramRun::forget() {
     has_run_ = false;
 }
 
-void ProgramRun::copy_parameters(const Call& call) {
+void ProgramRun::copy_parameters() {
     const Region& flat = placement_.parameters();
-    if (flat.bytes) device_.copy_in(flat.address, call.tensors[0], flat.bytes);
+    if (flat.bytes) device_.copy_in(flat.address, placement_.parameters_on_host(), flat.bytes);
 }
 
 void ProgramRun::copy_inputs(const Call& call) {

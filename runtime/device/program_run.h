@@ -31,7 +31,7 @@ class ProgramRun {
 
     /// Places the tensors of the call, as Placement::bind does.
     Placement::Change bind(const Call& call);
-    void copy_parameters(const Call& call);
+    void copy_parameters();
     /// Inputs, seed and step.
     void copy_inputs(const Call& call);
     /// They are there when the device has been waited for.

@@ -109,7 +109,7 @@ class DeviceTraining : public TrainingExecutor {
     /// Before a step: everything that the device lacks.
     void begin(const Call& call) {
         program_.bind(call);
-        if (!has_parameters_) program_.copy_parameters(call);
+        if (!has_parameters_) program_.copy_parameters();
         has_parameters_ = true;
         const std::size_t flat = program_.placement().trained_bytes();
         for (Allocation* state : {&first_, &second_})

@@ -82,3 +82,28 @@ TEST_CASE("a program without a batch has no neighbours") {
     const CompiledProgram program = compiled(rows);
     CHECK(!Neighbours(program, {.name = "none", .sizes = {}}, {"batch"}, {}).any());
 }
+
+TEST_CASE("numbers drawn among few are not those drawn among many, whatever they add up to") {
+    Graph graph;
+    Scope s{&graph};
+    const Tensor x = s.input("x", {"batch", "len"});
+    // Twenty ones of which a third is kept: the sums of most rows have others that are equal.
+    const Tensor ones = x * 0.0 + full(s, {20, 1, 1}, 1.0);
+    s.output("y", sum(dropout(ones, 2.0 / 3), 0));
+    s.output("z", x + 1.0);
+    const CompiledProgram program =
+        compile_model(
+            "drawn", "", {},
+            {{.name = "forward", .graph = graph, .training = true, .gradients = Gradients::none}})
+            .programs[0];
+    const Recipe recipe{.name = "drawn", .sizes = {{"batch", 2}, {"len", 3}}, .seed = 5};
+    const Neighbours others(program, recipe, {"len"}, {.training = true, .seed = 1});
+    REQUIRE(others.any());
+    const std::int64_t len = others.sizes().at("len");
+    Values alone = {{"y", zeros({2, 3})}, {"z", zeros({2, 3})}};
+    Values beside = {{"y", zeros({2, len})}, {"z", zeros({2, len})}};
+    beside["y"].values[std::size_t(len) + 1] = 1;
+    CHECK(!others.why_not_same(alone, beside));
+    beside["z"].values[1] = 1;
+    CHECK(others.why_not_same(alone, beside) == "element 1 of z is 0 alone and 1 beside others");
+}

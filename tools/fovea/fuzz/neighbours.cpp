@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "codegen/graph/op_def.h"
 #include "codegen/reference/error_bounds.h"
 #include "tools/fovea/fuzz/draw_values.h"
 #include "tools/fovea/verify/verify_kernels.h"
@@ -58,6 +59,25 @@ Outputs outputs_of(const CompiledProgram& program, const SampleDims& sizes, cons
     return outputs;
 }
 
+/// A run of some sizes, and one of more.
+struct Runs {
+    Outputs alone, beside;
+
+    /// Whether an element of an output has a bound, and is the same in both.
+    bool is_same(const std::string& output, std::size_t i, std::size_t j) const {
+        const auto same = [&](const Values& of_few, const Values& of_many) {
+            return of_few.at(output).values[i] == of_many.at(output).values[j];
+        };
+        return std::isfinite(alone.bounds.at(output).values[i]) &&
+               same(alone.values, beside.values) && same(alone.bounds, beside.bounds);
+    }
+};
+
+bool draws(const CompiledProgram& program) {
+    return std::ranges::any_of(program.gradient.nodes,
+                               [](const Node& node) { return op_def(node.op).draws; });
+}
+
 /// Whether the output has rows of its own for the positions along a dim, as a sum over all has not.
 bool has_rows(const plan::Tensor& tensor, const LongerDims& longer) {
     return std::any_of(tensor.shape.begin(), tensor.shape.end(), [&](const Dim& dim) {
@@ -92,19 +112,23 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
             array.values[j] = few.at(name).values[i];
         });
     const double unit = rounds(recipe) ? 0x1p-8 : 0x1p-24;
-    const Outputs alone = outputs_of(program, recipe.sizes, few, options, unit);
-    const Outputs beside = outputs_of(program, recipe_.sizes, values_, options, unit);
+    std::vector<Runs> runs;
+    // As many random factors may be kept among few as among many: not with any seed.
+    for (int more = 0; more < (draws(program) ? 3 : 1); ++more) {
+        InterpreterOptions own = options;
+        own.seed += std::uint64_t(more);
+        runs.push_back({outputs_of(program, recipe.sizes, few, own, unit),
+                        outputs_of(program, recipe_.sizes, values_, own, unit)});
+    }
+    const Outputs& alone = runs[0].alone;
     for (const plan::Tensor& tensor : program.plan.tensors) {
         if (tensor.role != plan::Role::output || !has_rows(tensor, longer)) continue;
-        const auto same = [&](const Values& of_few, const Values& of_many, std::size_t i,
-                              std::size_t j) {
-            return of_few.at(tensor.name).values[i] == of_many.at(tensor.name).values[j];
-        };
-        each_element(alone.values.at(tensor.name).shape, beside.values.at(tensor.name).shape,
+        each_element(alone.values.at(tensor.name).shape,
+                     runs[0].beside.values.at(tensor.name).shape,
                      [&](std::size_t i, std::size_t j) {
-                         if (std::isfinite(alone.bounds.at(tensor.name).values[i]) &&
-                             same(alone.values, beside.values, i, j) &&
-                             same(alone.bounds, beside.bounds, i, j))
+                         const bool same = std::ranges::all_of(
+                             runs, [&](const Runs& run) { return run.is_same(tensor.name, i, j); });
+                         if (same)
                              kept_.push_back(
                                  {tensor.name, i, j,
                                   alone.bounds.at(tensor.name).values[i] / unit * kLostInDouble});
