@@ -25,6 +25,7 @@
 #include "codegen/optimize/normalize_reductions.h"
 #include "codegen/optimize/select_mode.h"
 #include "codegen/optimize/sum_into_einsum.h"
+#include "codegen/optimize/sum_windows_into_einsum.h"
 
 namespace fovea {
 
@@ -127,6 +128,11 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return recompute_checkpoints(at.graph); }},
     {"merge_pads", "before pads are expanded: gradients of slices, added up, are one value",
      [](const Passage& at) { return merge_pads(at.graph); }, nullptr, true},
+    {"sum_windows_into_einsum", "before sums of windows are expanded: gradients of convolutions",
+     [](const Passage& at) {
+         return at.request.fusion ? sum_windows_into_einsum(at.graph) : at.graph;
+     },
+     nullptr, true},
     {"expand_composites", "kernels are lowered from primitives",
      [](const Passage& at) { return expand_composites(at.graph); }},
     {"raise_contraction", "score regions become einsums as they are expanded",

@@ -1,7 +1,8 @@
-// Layers with parameters: linear, embedding, layer and batch normalisation.
+// Layers with parameters: linear, convolutions, embedding, normalisations.
 #pragma once
 
 #include "codegen/ops/batch_norm.h"
+#include "codegen/ops/composed/convolution.h"
 #include "codegen/ops/composed/rms_norm.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/elementwise.h"
@@ -66,6 +67,65 @@ constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
     y = detail::At{location}(y) + bias;
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     return y;
+}
+
+struct Conv1dLayer {
+    int stride = 1, padding = 0, dilation = 1, groups = 1;  // see Conv1dOptions
+    bool bias = true;
+};
+struct Conv2dLayer {
+    ForBoth stride = 1, padding = 0, dilation = 1;
+    int groups = 1;
+    bool bias = true;
+};
+
+namespace detail {
+
+/// Parameters `weight` and `bias`, with PyTorch's shapes and initial values.
+constexpr Tensor convolution_layer(Scope s, const Convolution& c, Tensor x, const Dim& out,
+                                   std::initializer_list<int> kernel, bool has_bias,
+                                   Location location) {
+    if (!is_usable(c.name, location, {x})) return poison_of({x});
+    if (c.refuses(x, location)) return {x.graph, 0};
+    Shape shape{out, c.groups == 1 ? x.dim(1) : x.dim(1).without_label() / Dim(c.groups)};
+    Dim fan_in = shape[1].without_label();
+    for (int size : kernel) {
+        shape.push(Dim(size));
+        fan_in = fan_in * Dim(size);
+    }
+    const auto parameter = [&](const char* name, const Shape& its) {
+        Tensor made = s.parameter(name, its, Initial::linear_bias, x.dtype(), location);
+        if (!made.is_poison()) made.graph->nodes[std::size_t(made.id)].dim = fan_in;
+        return made;
+    };
+    const auto named = [&](Tensor y) {
+        if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
+        return y;
+    };
+    Tensor weight = parameter("weight", shape);
+    Tensor y = named(convolve(c, x, weight, location));
+    if (!has_bias || y.is_poison()) return y;
+    return named(with_bias(c, y, parameter("bias", {out}), location));
+}
+
+}  // namespace detail
+
+/// A convolution of x [batch, channels, length] to `out` channels, see conv1d of tensors.
+/// Parameters `weight` [out, channels / groups, kernel] and `bias` [out].
+template <class = void>
+constexpr Tensor conv1d(Scope s, Tensor x, Dim out, int kernel, Conv1dLayer layer = {},
+                        Location location = Location::here()) {
+    const Conv1dOptions options{layer.stride, layer.padding, layer.dilation, layer.groups};
+    return detail::convolution_layer(s, options, x, out, {kernel}, layer.bias, location);
+}
+/// A convolution of x [batch, channels, height, width] to `out` channels. Parameters `weight` [out,
+/// channels / groups, kernel height, kernel width] and `bias` [out].
+template <class = void>
+constexpr Tensor conv2d(Scope s, Tensor x, Dim out, ForBoth kernel, Conv2dLayer layer = {},
+                        Location location = Location::here()) {
+    const Conv2dOptions options{layer.stride, layer.padding, layer.dilation, layer.groups};
+    return detail::convolution_layer(s, options, x, out, {kernel.height, kernel.width}, layer.bias,
+                                     location);
 }
 
 struct EmbeddingOptions {

@@ -34,7 +34,7 @@ struct Group {
     Shape domain;             // what the group runs over
     bool reduces = false;     // over the last axis of the domain
     bool prepared = false;    // depends on dims and parameters alone
-    bool in_place = false;  // a concatenation whose parts are stored where it has them
+    bool in_place = false;  // a concatenation whose parts are stored, or copied, elsewhere
     std::string name;         // module path and ops
 };
 

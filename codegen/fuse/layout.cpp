@@ -127,18 +127,28 @@ Layout stored_rearranged(int base, const Shape& result, const RearrangeAxes& axe
     return layout;
 }
 
-std::optional<Layout> sliced(const Layout& input, int axis, const Dim& first, const Dim& extent) {
-    Layout result = input;
-    auto& factors = result.dims[std::size_t(axis)];
+std::optional<Layout> stepped(const Layout& input, const Steps& steps) {
+    const std::vector<Factor> factors = input.dims[std::size_t(steps.axis)];
     if (factors.size() > 1) return std::nullopt;
-    if (factors.empty()) {  // of an axis of one position: that one, or none
-        if (!extent.is_one()) factors.push_back({extent.without_label(), Dim(1)});
-        return result;
+    Layout result = input;
+    // Of an axis of one position: that one, or none.
+    const Dim stride = factors.empty() ? Dim(1) : factors[0].stride;
+    if (!factors.empty()) result.offset = result.offset + steps.first * stride;
+    const auto at = result.dims.erase(result.dims.begin() + steps.axis);
+    std::vector<std::vector<Factor>> dims;
+    for (const Steps::Along& along : steps.along) {
+        dims.emplace_back();
+        if (!along.extent.is_one())
+            dims.back().push_back({along.extent.without_label(), stride * Dim(along.step)});
     }
-    result.offset = result.offset + first * factors[0].stride;
-    factors[0].extent = extent.without_label();
-    if (extent.is_one()) factors.clear();
+    result.dims.insert(at, dims.begin(), dims.end());
     return result;
+}
+
+std::optional<Layout> viewed(const Graph& graph, int id, const Layout& input) {
+    const Node& node = graph[id];
+    if (const auto steps = op_def(node.op).steps) return stepped(input, steps(node));
+    return rearranged(input, graph.rearranges[std::size_t(node.attribute)]);
 }
 
 void collapse_factors(Layout& layout) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/graph/graph.h"
+#include "codegen/graph/op_def.h"
 
 namespace fovea::fuse {
 
@@ -32,8 +33,13 @@ std::optional<Layout> rearranged(const Layout& input, const RearrangeAxes& axes)
 /// the kernel that computes x stores to when x has no other reader.
 Layout stored_rearranged(int base, const Shape& result, const RearrangeAxes& axes);
 
-/// The layout of a slice: positions `first` to `first + extent` of axis `axis`.
-std::optional<Layout> sliced(const Layout& input, int axis, const Dim& first, const Dim& extent);
+/// The layout of positions of an axis, which may be those of windows that overlap; nothing where
+/// the axis has several factors.
+std::optional<Layout> stepped(const Layout& input, const Steps& steps);
+
+/// The layout of node `id`, a view, of a value with layout `input`; nothing where its memory has no
+/// such strides.
+std::optional<Layout> viewed(const Graph& graph, int id, const Layout& input);
 
 /// Merges the factors of each dim where one continues the other.
 void collapse_factors(Layout& layout);

@@ -154,8 +154,17 @@ class Placement {
         const int group = group_of(part), whole = layout(part).base;
         const bool in_place = group >= 0 && whole != part && whole > 0 &&
                               graph_[whole].op == Op::concat && part_of_concat(part);
-        if (in_place) fused_.groups[std::size_t(group_of(id))].in_place = true;
-        if (in_place ? id == whole : is_read_outside(id, group_of(id))) store(id);
+        const bool has_kernel = !in_place && !is_copied_with_reader(id);
+        if (!has_kernel) fused_.groups[std::size_t(group_of(id))].in_place = true;
+        if (in_place ? id == whole : has_kernel && is_read_outside(id, group_of(id))) store(id);
+    }
+    /// A concatenation that another one alone reads, as that of zeros around two axes, is copied
+    /// with that one, part by part, and has no memory.
+    bool is_copied_with_reader(int id) const {
+        const int reader = only_reader(id);
+        if (!fused_.enabled || !reader || graph_[reader].op != Op::concat) return false;
+        const Inputs& parts = graph_[reader].inputs;
+        return varies_[std::size_t(id)] && std::count(parts.begin(), parts.end(), id) == 1;
     }
     void place_view(int id) {
         const Node& node = graph_[id];
@@ -164,9 +173,7 @@ class Placement {
             layout(id) = row_major(id, node.shape);
             return;
         }
-        auto in_place = node.op == Op::slice
-                            ? sliced(input, node.axis, node.dim, node.shape[node.axis])
-                            : rearranged(input, graph_.rearranges[std::size_t(node.attribute)]);
+        const auto in_place = viewed(graph_, id, input);
         bool readable =
             in_place && is_strided(*in_place) && (!is_read_by_scan(id) || is_dense(*in_place));
         if (readable) layout(id) = *in_place;

@@ -176,8 +176,10 @@ struct Node {
     double value = 0;  // constant, dropout and random (probability), norms (eps);
         // smoothed_cross_entropy (smoothing)
     Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check)
-    int axis = 0;  // iota, softmax, slice, concat, pad, batch_norm; reduce: bits; layer_norm:
-        // first axis; smoothed_cross_entropy: the padding id; output: see is_check
+    int axis = 0;  // iota, softmax, slice, windows, sum_windows, concat, pad, batch_norm; reduce:
+        // bits; layer_norm: first axis; smoothed_cross_entropy: the padding id; output: as is_check
+    int stride = 1;  // slice, windows, sum_windows: positions from one to the next
+    int dilation = 1;  // windows, sum_windows: from one element of a window to the next
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions
     int site = 0;  // random, dropout: the number of the place where numbers are drawn
     Initial initial = Initial::zeros;  // parameter

@@ -90,6 +90,19 @@ struct AxisUse {
     Along along = Along::mixes;
     int to = -1;  // the axis of the result that it maps to
 };
+/// Where a view's elements stand along an axis of its operand: at first + the sum of position *
+/// step over the axes that take its place in the result, outermost first.
+struct Steps {
+    struct Along {
+        Dim extent;
+        std::int64_t step = 1;
+    };
+
+    int axis = 0;
+    Dim first{};
+    std::vector<Along> along{};
+    Dim lowest{}, size{};  // the axis must have so many positions from the lowest on
+};
 /// In place of an operand: the result of an op without any.
 inline constexpr int kOfResult = -1;
 
@@ -140,6 +153,8 @@ struct OpDef {
     Tensor (*expand)(const Expansion&) = nullptr;
     /// What it does along an axis of an operand, or of its result (kOfResult). Null: it mixes.
     AxisUse (*axis)(const Graph& graph, const Node& node, int operand, int axis) = nullptr;
+    /// Of a view of some positions of an axis: which they are. Null: it is no such view.
+    Steps (*steps)(const Node& node) = nullptr;
     /// The op for many elements at once, which its result is along. Null: there is no such.
     Tensor (*batch)(const Batch&) = nullptr;
     /// Why not, for `axes` axes in front of the inputs in `along` (bits). Null: it always can be.

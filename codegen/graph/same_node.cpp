@@ -69,8 +69,9 @@ bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
     const Node &x = graph_a[a], &y = graph_b[b];
     return !op_def(x.op).unique && x.op == y.op && x.function == y.function && x.dtype == y.dtype &&
            x.shape == y.shape && x.region == y.region && x.value == y.value && x.dim == y.dim &&
-           x.axis == y.axis && x.site == y.site && x.reduction == y.reduction &&
-           x.masked_rows == y.masked_rows && starts_again(graph_a, x) == starts_again(graph_b, y) &&
+           x.axis == y.axis && x.stride == y.stride && x.dilation == y.dilation &&
+           x.site == y.site && x.reduction == y.reduction && x.masked_rows == y.masked_rows &&
+           starts_again(graph_a, x) == starts_again(graph_b, y) &&
            same_attribute(graph_a, x, graph_b, y);
 }
 
@@ -81,6 +82,7 @@ std::uint64_t hash_of_function(const Graph& graph, int id) {
     mix(std::uint64_t(node.function));
     mix(std::uint64_t(node.shape.rank()));
     mix(std::uint64_t(node.axis));
+    mix(std::uint64_t(node.stride));
     mix(std::bit_cast<std::uint64_t>(node.value));
     return hash;
 }

@@ -1,6 +1,8 @@
 // The choices for contractions on the CPU.
 #include "codegen/kernel/schedule.h"
 
+#include <cstdlib>
+
 namespace fovea::kernel {
 namespace {
 
@@ -23,6 +25,40 @@ int panel_along(const Access& access, AxisId axis) {
     return 0;
 }
 
+Dim stride_of(const Access& access, AxisId axis) {
+    for (const Stride& stride : access.strides)
+        if (stride.axis == axis && !stride.panel) return stride.stride;
+    return 0;
+}
+
+/// Whether positions along `axis`, so far apart, lie among those along an axis that has stride 1.
+bool lies_among(const Kernel& kernel, const Dim& apart, AxisId axis) {
+    const Dim& extent = kernel.axes[std::size_t(axis)].extent;
+    const bool is_near = apart.is_static() && apart.value() != 0;
+    return is_near && (!extent.is_static() || std::abs(apart.value()) < extent.value());
+}
+
+/// How the columns, and what is summed, lie in b: sums of windows are its columns moved by a few
+/// elements, and few columns are its innermost sum moved by a few.
+Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
+    const Contract* contract = nullptr;
+    for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
+        if (auto found = as<Contract>(kernel, id)) contract = found;
+    const bool is_plain = contract->blocks < 0 && contract->factors != Factors::bf16;
+    if (!is_plain || roles.columns < 0) return Reading::packed;
+    const Access &a = as<Load>(kernel, roles.a)->access, &b = as<Load>(kernel, roles.b)->access;
+    const AxisId inner = contract->axes.back();
+    const Dim& columns = kernel.axes[std::size_t(roles.columns)].extent;
+    const bool has_few = columns.is_static() && columns.value() <= kLanes / 2;
+    if (has_few && stride_of(a, inner).is_one() && stride_of(b, inner).is_one() &&
+        lies_among(kernel, stride_of(b, roles.columns), inner))
+        return Reading::along;
+    if (!stride_of(b, roles.columns).is_one()) return Reading::packed;
+    for (AxisId axis : contract->axes)
+        if (lies_among(kernel, stride_of(b, axis), roles.columns)) return Reading::in_place;
+    return Reading::packed;
+}
+
 }  // namespace
 
 int panel_columns(const Dim& columns, const target::Lowering& target) {
@@ -38,6 +74,7 @@ ContractionSchedule contraction_schedule(const Kernel& kernel, const target::Tar
     const Dim columns = kernel.axes[std::size_t(schedule.columns)].extent;
     const int panel = panel_along(as<Load>(kernel, schedule.b)->access, schedule.columns);
     schedule.in_panels = panel > 0;
+    schedule.reading = reading_of(kernel, roles);
     schedule.tile_vectors =
         schedule.in_panels ? panel / kLanes : panel_vectors(columns, target.lowering);
     const bool is_wide = columns.is_static() && columns.value() >= target.cpu.contraction.wide;
@@ -53,8 +90,10 @@ std::string print(const Kernel& kernel, const ContractionSchedule& schedule) {
     };
     std::string text = "rows " + name(schedule.rows) + ", lanes " + name(schedule.columns);
     for (AxisId axis : schedule.points) text += ", point " + name(axis);
-    return text + ", tile " + std::to_string(schedule.tile_rows) + " x " +
-           std::to_string(schedule.tile_vectors) + " vectors";
+    if (schedule.reading == Reading::along) return text + ", all of them, vectors along the sum";
+    text += ", tile " + std::to_string(schedule.tile_rows) + " x " +
+            std::to_string(schedule.tile_vectors) + " vectors";
+    return text + (schedule.reading == Reading::in_place ? ", windows in place" : "");
 }
 
 }  // namespace fovea::kernel

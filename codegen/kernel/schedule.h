@@ -8,11 +8,19 @@
 
 namespace fovea::kernel {
 
+/// How a contraction on the CPU reads b.
+enum class Reading {
+    packed,    // where it lies, or in panels that are copied of it
+    in_place,  // windows: where they lie, since copies of them would be larger
+    along,     // windows of few elements: the lanes along the innermost sum, of both operands
+};
+
 /// A contraction on the CPU: register tiles of tile_rows x 16 * tile_vectors elements, the lanes
-/// along the columns.
+/// along the columns, or, where it is read `along` a sum, of as many rows as fit all columns.
 struct ContractionSchedule : ContractionRoles {
     int tile_rows = 0, tile_vectors = 0;
     bool in_panels = false;  // whether b's columns lie in panels
+    Reading reading = Reading::packed;
 };
 
 /// The columns of the panels that weights with so many columns are laid out in.

@@ -45,19 +45,32 @@ LoweredKernel copy_value(const Graph& graph, const fuse::FusedGraph& fused,
     return build.finish("copy");
 }
 
-/// Part `input` of a concatenation, which starts at `first` of its axis.
+/// Part `input` of a concatenation, `offset` elements from its start.
 LoweredKernel copy_part(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                        Memories& memories, int input, const Dim& first) {
+                        Memories& memories, int input, const Dim& offset) {
     GroupBuilder build(graph, fused, group, memories, group.name);
-    const Node& node = graph[group.anchor];
     std::vector<AxisId> all = build.axes(graph[input].shape), axes;
     for (AxisId axis : all)
         if (axis != kNoAxis) axes.push_back(axis);
     Access to = build.access(group.anchor, all, true);
-    fuse::Layout result = fuse::row_major(group.anchor, node.shape);
-    to.offset = to.offset + first * fuse::stride_of(result, node.axis);
+    to.offset = to.offset + offset;
     copy_elements(build, axes, build.access(input, all, false), to);
     return build.finish("concat");
+}
+
+/// The parts of a concatenation, and those of its parts that have no memory.
+void copy_parts(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
+                Memories& memories, int concat, Dim offset, std::vector<LoweredKernel>& kernels) {
+    const Node& node = graph[concat];
+    const fuse::Layout whole = fuse::row_major(group.anchor, graph[group.anchor].shape);
+    for (int part : node.inputs) {
+        if (part <= 0) break;
+        const bool is_apart = fused.layouts[std::size_t(part)].base >= 0;
+        if (is_apart) kernels.push_back(copy_part(graph, fused, group, memories, part, offset));
+        else copy_parts(graph, fused, group, memories, part, offset, kernels);
+        const Dim size = graph[part].shape[node.axis].without_label();
+        offset = offset + size * fuse::stride_of(whole, node.axis);
+    }
 }
 
 /// The group of a kernel that lays a weight out in another way, before programs run.
@@ -80,20 +93,12 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
     if (group.in_place) return {};
     if (node.op == Op::concat) {
         std::vector<LoweredKernel> parts;
-        Dim first(0);
-        for (int part : node.inputs) {
-            if (part <= 0) break;
-            parts.push_back(copy_part(graph, fused, group, memories, part, first));
-            first = first + graph[part].shape[node.axis].without_label();
-        }
+        copy_parts(graph, fused, group, memories, group.anchor, Dim(0), parts);
         return parts;
     }
     const fuse::Layout& from = fused.layouts[std::size_t(input)];
     std::optional<fuse::Layout> source = from;
-    if (node.op == Op::rearrange)
-        source = fuse::rearranged(from, graph.rearranges[std::size_t(node.attribute)]);
-    if (node.op == Op::slice)
-        source = fuse::sliced(from, node.axis, node.dim, node.shape[node.axis]);
+    if (row_of(node.op).op_class == OpClass::view) source = fuse::viewed(graph, group.anchor, from);
     if (!source) throw InternalError("lower: a view cannot be split into strided axes");
     return {copy_value(graph, fused, group, memories, *source, group.anchor)};
 }

@@ -1,6 +1,9 @@
 // rearrange, broadcast and slice: float64 semantics and gradients.
 #include "codegen/ops/movement.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "codegen/ops/array_loop.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/definitions.h"
@@ -20,6 +23,36 @@ Tensor split_axes(Tensor x, int first, const Shape& shape) {
     axes.input_group[std::size_t(first)] = (signed char)(shape.rank() - first);
     for (int i = first + 1; i < Shape::kMaxRank; ++i) axes.input_group[std::size_t(i)] = -1;
     return rearrange(x, axes, Location::here());
+}
+
+Tensor merge_with_next(Tensor x, int axis) {
+    RearrangeAxes axes = detail::keep_axes(x.shape());
+    axes.output_group.fill(-1);
+    for (int i = 0; i + 1 < x.rank(); ++i) axes.output_group[std::size_t(i)] = i == axis ? 2 : 1;
+    return rearrange(x, axes, Location::here());
+}
+
+Tensor split_axis(Tensor x, int axis, const Dim& outer, const Dim& inner) {
+    Shape shape;
+    for (int i = 0; i < x.rank(); ++i) {
+        shape.push(i == axis ? outer : x.shape()[i]);
+        if (i == axis) shape.push(inner);
+    }
+    RearrangeAxes axes = detail::keep_axes(shape);
+    axes.input_group.fill(-1);
+    for (int i = 0; i < x.rank(); ++i) axes.input_group[std::size_t(i)] = i == axis ? 2 : 1;
+    return rearrange(x, axes, Location::here());
+}
+
+Tensor spread_out(Tensor x, int axis, int step) {
+    if (step == 1) return x;
+    if (x.rank() == Shape::kMaxRank) {  // two other axes make room for one more
+        const int merged = axis >= 2 ? 0 : axis + 1;
+        const Dim outer = x.dim(merged), inner = x.dim(merged + 1);
+        Tensor wide = spread_out(merge_with_next(x, merged), axis >= 2 ? axis - 1 : axis, step);
+        return split_axis(wide, merged, outer, inner);
+    }
+    return merge_with_next(pad(unsqueeze(x, axis + 1), axis + 1, 0, step - 1), axis);
 }
 
 namespace ops {
@@ -63,11 +96,15 @@ void slice_reference(const Evaluation& e, Array& result) {
     const Array& x = *e.inputs[0];
     std::vector<std::int64_t> strides = strides_of(x.shape);
     std::size_t axis = std::size_t(e.node().axis);
-    std::int64_t first = e.value(e.node().dim), start = first * strides[axis];
-    if (first < 0 || first + e.shape[axis] > x.shape[axis])
-        throw UserError("slice: " + std::to_string(first) + " to " +
-                        std::to_string(first + e.shape[axis]) + " of an axis of " +
-                        std::to_string(x.shape[axis]));
+    const std::int64_t first = e.value(e.node().dim), start = first * strides[axis];
+    const std::int64_t step = e.node().stride, size = e.shape[axis];
+    const std::int64_t last = size > 0 ? first + (size - 1) * step : first - 1;
+    if (std::min(first, last + 1) < 0 || std::max(first - 1, last) >= x.shape[axis])
+        throw UserError("slice: " + std::to_string(size) + " positions from " +
+                        std::to_string(first) + " on of an axis of " +
+                        std::to_string(x.shape[axis]) +
+                        (step == 1 ? "" : ", " + std::to_string(step) + " apart"));
+    strides[axis] *= step;
     double* out = result.values.data();
     for_each_index(e.shape, {strides, {}, {}}, [&](std::int64_t at, std::int64_t, std::int64_t) {
         *out++ = x.values[std::size_t(start + at)];
@@ -77,7 +114,37 @@ void slice_reference(const Evaluation& e, Array& result) {
 void slice_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
     if (!sink.wants(0)) return;
     const Dim whole = sink.input(0).dim(node.axis).without_label();
-    sink.add(0, pad(dy, node.axis, node.dim, whole - node.dim - dy.dim(node.axis)));
+    const Dim size = dy.dim(node.axis).without_label();
+    Dim first = node.dim;
+    const int step = std::abs(node.stride);
+    if (node.stride < 0) {
+        const Dim last = size - Dim(1);
+        dy = detail::slice_in_steps(dy, node.axis, last, size, -1, node.location);
+        first = first - last * Dim(step);
+    }
+    if (step == 1) return sink.add(0, pad(dy, node.axis, first, whole - first - size));
+    // The zeros behind the last position may reach past the axis.
+    const Dim taken = size * Dim(step), room = whole + Dim(step - 1);
+    Tensor apart = pad(spread_out(dy, node.axis, step), node.axis, first, room - first - taken);
+    sink.add(0, slice(apart, node.axis, 0, whole));
+}
+
+Steps slice_steps(const Node& node) {
+    const Dim size = node.shape[node.axis].without_label(), length = (size - Dim(1)) * node.stride;
+    const Dim reach = length * Dim(node.stride < 0 ? -1 : 1) + Dim(1);
+    return {.axis = node.axis,
+            .first = node.dim,
+            .along = {{size, node.stride}},
+            .lowest = node.stride < 0 ? node.dim + length : node.dim,
+            .size = size.is_zero() ? size : reach};
+}
+std::string slice_text(const Graph& graph, const Node& node) {
+    const std::string text = first_text(graph, node);
+    return node.stride == 1 ? text : fmt::format("{} step={}", text, node.stride);
+}
+std::optional<std::string> why_no_slice(const Graph& graph, int id) {
+    if (graph[id].stride == 0) return "its step is 0";
+    return why_no_axis(graph, id);
 }
 
 const RearrangeAxes& rearrangement_of(const Graph& graph, const Node& node) {
@@ -171,10 +238,16 @@ std::optional<std::string> why_no_broadcast(const Graph& graph, int id) {
 
 Tensor slice_batch(const Batch& b) {
     const Node& node = b.node();
-    return slice(b.input(0), node.axis + b.axes, node.dim, node.shape[node.axis], node.location);
+    return detail::slice_in_steps(b.input(0), node.axis + b.axes, node.dim, node.shape[node.axis],
+                                  node.stride, node.location);
 }
 Tensor slice_derive(const Derivation& d) {
-    return slice(d.inputs[0], d.node.axis, d.node.dim, d.node.shape[d.node.axis]);
+    const Node& node = d.node;
+    const Dim& size = node.shape[node.axis];
+    if (node.stride < 0)
+        return detail::slice_in_steps(d.inputs[0], node.axis, node.dim, size, node.stride,
+                                      node.location);
+    return slice(d.inputs[0], node.axis, node.dim, size, node.stride, node.location);
 }
 }  // namespace
 
@@ -210,10 +283,11 @@ OpDef slice_def() {
             .reference = slice_reference,
             .gradient = slice_gradient,
             .axis = all_but_axis,
+            .steps = slice_steps,
             .batch = slice_batch,
             .derive = slice_derive,
-            .why_not_derivable = why_no_axis,
-            .text = first_text};
+            .why_not_derivable = why_no_slice,
+            .text = slice_text};
 }
 }  // namespace ops
 }  // namespace fovea

@@ -238,6 +238,11 @@ constexpr Tensor permute(Tensor x, FixedArray<signed char, Shape::kMaxRank> orde
 /// The axes from `first` on merged to one; `split_axes` undoes it: `shape` is that before.
 Tensor merge_axes(Tensor x, int first);
 Tensor split_axes(Tensor x, int first, const Shape& shape);
+/// Axes `axis` and `axis` + 1 merged to one; `split_axis` undoes it: their sizes are given.
+Tensor merge_with_next(Tensor x, int axis);
+Tensor split_axis(Tensor x, int axis, const Dim& outer, const Dim& inner);
+/// x with `step` - 1 zeros behind each position of an axis, which has `step` times as many then.
+Tensor spread_out(Tensor x, int axis, int step);
 
 /// x with axis i at position `positions[i]` of `rank` axes, the others of size 1.
 constexpr Tensor place_axes(Tensor x, int rank, std::initializer_list<int> positions,
@@ -269,11 +274,31 @@ constexpr Tensor broadcast(Tensor x, const Shape& shape, Location location = Loc
                            .location = location});
 }
 
+namespace detail {
+
+/// `size` positions of axis `i`, from `first` on, `step` apart, which lie within it. A negative
+/// step goes towards the first position.
+constexpr Tensor slice_in_steps(Tensor x, int i, const Dim& first, const Dim& size, int step,
+                                Location location) {
+    Shape shape = x.shape();
+    shape[i] = size;
+    return make(*x.graph, {.op = Op::slice,
+                           .dtype = x.dtype(),
+                           .shape = shape,
+                           .inputs = inputs_of({x.id}),
+                           .location = location,
+                           .dim = first.without_label(),
+                           .axis = i,
+                           .stride = step});
+}
+
+}  // namespace detail
+
 /// `size` positions of axis `axis`, from `first` on.
 constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
                        Location location = Location::here()) {
     if (!is_usable("slice", location, {x})) return poison_of({x});
-    Shape shape = x.shape();
+    const Shape& shape = x.shape();
     const int i = axis < 0 ? axis + shape.rank() : axis;
     if (i < 0 || i >= shape.rank()) return detail::no_such_axis(x, "slice", axis, location);
     const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
@@ -284,14 +309,33 @@ constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size,
              << x.shape();
         return detail::movement_mistake(x, text, location);
     }
-    shape[i] = size;
-    return make(*x.graph, {.op = Op::slice,
-                           .dtype = x.dtype(),
-                           .shape = shape,
-                           .inputs = inputs_of({x.id}),
-                           .location = location,
-                           .dim = first.without_label(),
-                           .axis = i});
+    return detail::slice_in_steps(x, i, first, size, 1, location);
+}
+
+/// `size` positions of axis `axis`, from `first` on, `step` apart: PyTorch's
+/// x[first : first + step * size : step].
+template <class = void>
+constexpr Tensor slice(Tensor x, int axis, const Dim& first, const Dim& size, int step,
+                       Location location = Location::here()) {
+    if (!is_usable("slice", location, {x})) return poison_of({x});
+    const Shape& shape = x.shape();
+    const int i = axis < 0 ? axis + shape.rank() : axis;
+    if (i < 0 || i >= shape.rank()) return detail::no_such_axis(x, "slice", axis, location);
+    if (step < 1) {
+        Text text;
+        text << "slice of axis " << axis << " of " << x.shape() << ": a step is 1 or more, not "
+             << step;
+        return detail::movement_mistake(x, text, location);
+    }
+    const auto is_negative = [](const Dim& dim) { return dim.is_static() && dim.value() < 0; };
+    const Dim last = size.is_zero() ? first - Dim(1) : first + (size - Dim(1)) * Dim(step);
+    if (is_negative(first) || is_negative(size) || is_negative(shape[i] - last - Dim(1))) {
+        Text text;
+        text << "cannot slice " << size << " positions from " << first << " on, " << step
+             << " apart, of axis " << axis << " of " << x.shape();
+        return detail::movement_mistake(x, text, location);
+    }
+    return detail::slice_in_steps(x, i, first, size, step, location);
 }
 
 }  // namespace fovea

@@ -28,7 +28,8 @@ std::array<OpDef, kCount> make_list() {
              layer_norm_def(),    batch_norm_def(),
              cross_entropy_def(), smoothed_cross_entropy_def(),
              attention_def(),     sinusoids_def(),
-             pad_def(),           fused_attention_def(),
+             pad_def(),           windows_def(),
+             sum_windows_def(),   fused_attention_def(),
              scan_def(),          output_def(),
          })
         list[std::size_t(def.op)] = def;

@@ -42,9 +42,14 @@ std::optional<Tensor> fold_broadcast(Rewrite& rewrite, int id) {
 std::optional<Tensor> fold_slice(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     Tensor x = rewrite.mapped(node.inputs[0]);
-    if (fits(x.shape(), node.shape)) return x;
+    if (fits(x.shape(), node.shape) && node.stride > 0) return x;
     if (Tensor value = uniform_value(x)) return broadcast(value, node.shape);
     return {};
+}
+std::optional<Tensor> fold_windows(Rewrite& rewrite, int id) {
+    const Node& node = rewrite.source()[id];
+    const Tensor value = uniform_value(rewrite.mapped(node.inputs[0]));
+    return value ? std::optional(broadcast(value, node.shape)) : std::nullopt;
 }
 
 /// A part without positions joins nothing.
@@ -111,6 +116,7 @@ std::optional<Tensor> fold_node(Rewrite& rewrite, int id) {
         case Op::rearrange: return fold_rearrange(rewrite, id);
         case Op::broadcast: return fold_broadcast(rewrite, id);
         case Op::slice: return fold_slice(rewrite, id);
+        case Op::windows: return fold_windows(rewrite, id);
         case Op::concat: return fold_concat(rewrite, id);
         case Op::reduce: return fold_reduce(rewrite, id);
         case Op::einsum: return fold_einsum(rewrite, id);

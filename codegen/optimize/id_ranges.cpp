@@ -70,9 +70,8 @@ class Analysis {
             case Op::pair: return of_pair(node);
             case Op::elementwise: return of_elementwise(id);
             case Op::reduce: return {.computed = of_reduction(id)};
-            case Op::slice: return of_slice(id);
             case Op::scan: return of_scan(id);
-            default: return of_copies(id);
+            default: return op_def(node.op).steps ? of_positions(id) : of_copies(id);
         }
     }
     /// What is computed by an op that is not known, or the elements of its inputs.
@@ -143,17 +142,20 @@ class Analysis {
             if (node.axis >> axis & 1) result = range_of_sum(result, shape[axis]);
         return result;
     }
-    /// A slice of what lies as in an input is a part of it; of what was moved before nobody knows
-    /// which part it is.
-    Contents of_slice(int id) const {
-        const Node& node = graph_[id];
+    /// Positions beside each other of what lies as in an input are a part of it; of what was moved
+    /// before nobody knows which part it is, and checks know of no parts with gaps.
+    Contents of_positions(int id) const {
+        const Steps steps = op_def(graph_[id].op).steps(graph_[id]);
         Contents result = of(id, 0);
+        if (result.moved.empty()) return result;
+        const bool is_part = steps.along.size() == 1 && steps.along[0].step == 1;
         const bool known = std::all_of(result.moved.begin(), result.moved.end(),
                                        [](const InputPart& part) { return part.in_place; });
-        if (!known) return {.computed = DimRange{}};
+        if (!known || !is_part) return {.computed = DimRange{}};
         for (InputPart& part : result.moved) {
-            AxisPart& axis = part.parts[std::size_t(node.axis)];
-            axis = {axis.first + node.dim.without_label(), node.shape[node.axis].without_label()};
+            AxisPart& axis = part.parts[std::size_t(steps.axis)];
+            axis = {axis.first + steps.first.without_label(),
+                    steps.along[0].extent.without_label()};
         }
         return result;
     }

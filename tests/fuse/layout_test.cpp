@@ -62,12 +62,27 @@ TEST_CASE("merging neighbours is the same memory") {
 
 TEST_CASE("a slice moves the start") {
     Layout layout = row_major(1, {"batch", 10, 4});
-    auto part = sliced(layout, 1, Dim(3), Dim(2));
+    auto part = stepped(layout, {.axis = 1, .first = Dim(3), .along = {{Dim(2), 1}}});
     REQUIRE(part);
     CHECK(part->offset == Dim(12));
     CHECK(stride_of(*part, 0) == Dim(40));
     CHECK(part->dims[1][0].extent == Dim(2));
     CHECK_FALSE(is_whole(*part));
+}
+
+TEST_CASE("steps and windows of an axis have strides of their own") {
+    const Layout layout = row_major(1, {"batch", 10, 4});
+    const auto back = stepped(layout, {.axis = 1, .first = Dim(9), .along = {{Dim(4), -3}}});
+    REQUIRE(back);
+    CHECK(back->offset == Dim(36));
+    CHECK(stride_of(*back, 1) == Dim(-12));
+    const auto windows = stepped(layout, {.axis = 1, .along = {{Dim(4), 2}, {Dim(3), 1}}});
+    REQUIRE(windows);
+    CHECK(windows->dims.size() == 4);
+    CHECK(stride_of(*windows, 1) == Dim(8));
+    CHECK(stride_of(*windows, 2) == Dim(4));
+    CHECK(stride_of(*windows, 3) == Dim(1));
+    CHECK_FALSE(is_whole(*windows));
 }
 
 TEST_CASE("dims of extent 1 have no factor and no stride") {
@@ -87,5 +102,5 @@ TEST_CASE("an axis without positions is moved, split and cut like any other") {
     const std::optional<Layout> made = rearranged(layout, merged);
     REQUIRE(made);
     CHECK(is_strided(*made));
-    CHECK(sliced(row_major(1, {1, 4}), 0, Dim(1), Dim(0)));
+    CHECK(stepped(row_major(1, {1, 4}), {.axis = 0, .first = Dim(1), .along = {{Dim(0), 1}}}));
 }

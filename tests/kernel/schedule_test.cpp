@@ -44,6 +44,35 @@ TEST_CASE("an axis of rows besides those of a tile is a point") {
           "rows i, lanes j, point n, tile 8 x 3 vectors");
 }
 
+TEST_CASE("windows are read in place, and few columns of them along the sum") {
+    Builder b("convolution");
+    const AxisId out = b.axis("out", 8), position = b.axis("position", 20);
+    const AxisId channel = b.axis("channel", 4), tap = b.axis("tap", 3);
+    const int x = b.input("x", {4, 22}), w = b.input("w", {8, 4, 3}), y = b.output("y", {8, 20});
+    b.par({out, position}, [&] {
+        Access windows = b.at(x, {channel, position});
+        windows.strides.push_back({tap, 1});
+        const Id left = b.load(b.at(w, {out, channel, tap}));
+        b.store(b.at(y, {out, position}), b.contract(left, b.load(windows), {channel, tap}));
+    });
+    const Kernel forward = b.finish();
+    CHECK(print(forward, contraction_schedule(forward, {})) ==
+          "rows out, lanes position, tile 8 x 2 vectors, windows in place");
+
+    Builder g("gradient");
+    const AxisId row = g.axis("out", 8), column = g.axis("tap", 3), sum = g.axis("position", 20);
+    const int dy = g.input("dy", {8, 20}), of_x = g.input("x", {22}), dw = g.output("dw", {8, 3});
+    g.par({row, column}, [&] {
+        Access windows = g.at(of_x, {sum});
+        windows.strides.push_back({column, 1});
+        const Id left = g.load(g.at(dy, {row, sum}));
+        g.store(g.at(dw, {row, column}), g.contract(left, g.load(windows), {sum}));
+    });
+    const Kernel gradient = g.finish();
+    CHECK(print(gradient, contraction_schedule(gradient, {})) ==
+          "rows out, lanes tap, all of them, vectors along the sum");
+}
+
 TEST_CASE("what is no contraction is refused") {
     CHECK_THROWS_AS(contraction_schedule(small_softmax(), {}), InternalError);
 }

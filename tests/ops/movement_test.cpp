@@ -62,6 +62,32 @@ TEST_CASE("slices, at the ends and in the middle") {
     check_counting({2, 3}, counting({2, 3}), [](Tensor x) { return slice(x, 0, 0, 2); });
 }
 
+TEST_CASE("slices in steps, with gradients") {
+    check_counting({7}, {{3}, {0, 3, 6}}, [](Tensor x) { return slice(x, 0, 0, 3, 3); });
+    check_counting({7}, {{3}, {1, 3, 5}}, [](Tensor x) { return slice(x, 0, 1, 3, 2); });
+    check_counting({8}, {{3}, {2, 4, 6}}, [](Tensor x) { return slice(x, -1, 2, 3, 2); });
+    check_counting({2, 5}, {{2, 3}, {0, 2, 4, 5, 7, 9}},
+                   [](Tensor x) { return slice(x, 1, 0, 3, 2); });
+    check_counting({5, 2}, {{2, 2}, {2, 3, 8, 9}}, [](Tensor x) { return slice(x, 0, 1, 2, 3); });
+    check_counting({5}, {{1}, {4}}, [](Tensor x) { return slice(x, 0, 4, 1, 7); });
+    check_counting({5}, {{0}, {}}, [](Tensor x) { return slice(x, 0, 5, 0, 7); });
+    check_counting({1, 2, 1, 2, 1, 4}, {{1, 2, 1, 2, 1, 2}, {0, 2, 4, 6, 8, 10, 12, 14}},
+                   [](Tensor x) { return slice(x, 5, 0, 2, 2); });
+    check_counting({4, 2, 1, 1, 1, 1}, {{2, 2, 1, 1, 1, 1}, {2, 3, 6, 7}},
+                   [](Tensor x) { return slice(x, 0, 1, 2, 2); });
+    check_counting({2, 4, 1, 1, 1, 1}, {{2, 2, 1, 1, 1, 1}, {0, 2, 4, 6}},
+                   [](Tensor x) { return slice(x, 1, 0, 2, 2); });
+}
+
+TEST_CASE("a view that goes backwards, with its gradient") {
+    check_counting({2, 3}, {{2, 3}, {2, 1, 0, 5, 4, 3}}, [](Tensor x) {
+        return detail::slice_in_steps(x, 1, 2, 3, -1, Location::here());
+    });
+    check_counting({6}, {{2}, {4, 1}}, [](Tensor x) {
+        return detail::slice_in_steps(x, 0, 4, 2, -3, Location::here());
+    });
+}
+
 TEST_CASE("rearrangements compose") {
     Graph graph;
     Tensor x = input(graph, "x", {2, 12, 3});

@@ -56,7 +56,7 @@ bool is_builder_of_nodes(const std::string& from, const std::string& target) {
     static const std::set<std::string> builders = {
         "attention",   "concat",          "contraction", "cross_entropy", "dropout",
         "elementwise", "fused_attention", "gather",      "mask",          "layer_norm",
-        "movement",    "reduction",       "sinusoids",   "softmax"};
+        "movement",    "reduction",       "sinusoids",   "softmax",       "windows"};
     const fs::path path = target;
     return passes.count(from) && target.starts_with("codegen/ops/") && path.extension() == ".h" &&
            builders.count(path.stem().string());

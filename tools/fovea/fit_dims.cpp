@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
+#include "codegen/graph/op_def.h"
 #include "codegen/kernel/print.h"
 #include "dsl/settings.h"
 
@@ -41,9 +42,10 @@ std::vector<Cut> cuts_of(const std::vector<const Graph*>& graphs, const SampleDi
     std::vector<Cut> cuts;
     for (const Graph* graph : graphs)
         for (const Node& node : graph->nodes) {
-            if (node.op != Op::slice) continue;
-            const Dim extent = (*graph)[node.inputs[0]].shape[node.axis];
-            const Cut cut{&node, node.dim, node.shape[node.axis], extent};
+            if (!op_def(node.op).steps) continue;
+            const Steps steps = op_def(node.op).steps(node);
+            const Dim extent = (*graph)[node.inputs[0]].shape[steps.axis];
+            const Cut cut{&node, steps.lowest, steps.size, extent};
             if (is_known(cut.first, dims) && is_known(cut.size, dims) && is_known(extent, dims))
                 cuts.push_back(cut);
         }
@@ -61,25 +63,40 @@ std::int64_t* largest_of(const Cut& cut, const std::set<std::string>& given, Sam
     return largest;
 }
 
+/// A size that what is cut from grows with, and that may be raised; null: there is none.
+std::int64_t* size_of_whole(const Cut& cut, const std::set<std::string>& given, SampleDims& dims) {
+    for (const std::string& name : symbols_of(cut.extent))
+        if (!given.count(name)) return &dims.at(name);
+    return nullptr;
+}
+
 }  // namespace
 
 void fit_to_slices(const std::vector<const Graph*>& graphs, const std::set<std::string>& given,
                    SampleDims& dims) {
+    constexpr int kMostRounds = 1000;
     const std::vector<Cut> cuts = cuts_of(graphs, dims);
+    int rounds = 0;
     for (bool all_fit = false; !all_fit;) {
         all_fit = true;
+        ++rounds;
         for (const Cut& cut : cuts) {
-            if (cut.excess(dims) <= 0) continue;
+            const std::int64_t excess = cut.excess(dims);
+            if (excess <= 0) continue;
             std::int64_t* size = largest_of(cut, given, dims);
-            if (!size)
+            if (size) {
+                // A size may count more than once in the slice: half of the excess at a time.
+                *size = std::max<std::int64_t>(1, *size - (excess + 1) / 2);
+            } else if ((size = size_of_whole(cut, given, dims))) {
+                *size += excess;
+            }
+            if (!size || rounds > kMostRounds)
                 throw UserError(fmt::format(
                     "{}:{}: a slice of {} from {} does not lie within the {} elements of its "
                     "axis; give other sizes (--size DIM=N)",
                     cut.node->location.file_name(), cut.node->location.line,
                     value_of(cut.size, dims), value_of(cut.first, dims),
                     value_of(cut.extent, dims)));
-            // A size may count more than once in the slice: half of the excess at a time.
-            *size = std::max<std::int64_t>(1, *size - (cut.excess(dims) + 1) / 2);
             all_fit = false;
         }
     }

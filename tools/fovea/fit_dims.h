@@ -11,7 +11,8 @@
 namespace fovea::tool {
 
 /// Lowers sizes, but for those of `given` dims, until every slice of `graphs` lies within what it
-/// is cut from: a table of 14 positions has no 17. UserError where no such size is left.
+/// is cut from: a table of 14 positions has no 17. Where none can be lowered, what it is cut from
+/// grows: a window of 5 takes 5 positions. UserError where no such size is left.
 void fit_to_slices(const std::vector<const Graph*>& graphs, const std::set<std::string>& given,
                    SampleDims& dims);
 

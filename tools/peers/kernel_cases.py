@@ -238,5 +238,27 @@ def rowwise_cases(quick):
         "lens": torch.full((logits[0],), logits[1]).int()}, "loss", eager=cross_entropy)
 
 
-SUITES = {"contraction": contraction_cases, "attention": attention_cases,
-          "rowwise": rowwise_cases}
+def convolution_cases(quick):
+    """A kernel of 3, or of 3 x 3, with as many zeros around that sizes stay. oneDNN computes them;
+    channels_last is the layout that it is said to be fastest in."""
+    def in_channels_last(x, weight, bias):
+        of_last = torch.channels_last
+        y = F.conv2d(x.to(memory_format=of_last), weight.to(memory_format=of_last), bias, padding=1)
+        return y.contiguous()
+    sizes = [("conv2d_6", (2, 6, 9, 11), (5, 6, 3, 3))] if quick else [
+        ("conv2d_64", (8, 64, 56, 56), (64, 64, 3, 3)),
+        ("conv1d_256", (8, 256, 512), (256, 256, 3))]
+    for name, x, weight in sizes:
+        is_image = len(x) == 4
+        function = F.conv2d if is_image else F.conv1d
+        ways = {"conv": functools.partial(function, padding=1)}
+        if is_image:
+            ways["channels_last"] = in_channels_last
+        yield Case("convolution", f"{name} {'x'.join(map(str, x))}",
+                   Source.of_file("convolution.cpp", name),
+                   {"x": normal(*x), "weight": 0.1 * normal(*weight), "bias": normal(weight[0])},
+                   "y", ways)
+
+
+SUITES = {"contraction": contraction_cases, "convolution": convolution_cases,
+          "attention": attention_cases, "rowwise": rowwise_cases}

@@ -39,11 +39,12 @@ class ContractionKernel {
         define_outside();
         values_.define_rows(nest_.nodes);
         write_epilogue();
+        if (is_along()) return write_along();
         write_call(tile);
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
                       extent(schedule_.rows).text + ", " + extent(schedule_.columns).text +
                       blocks() + "))");
-        define_points();
+        define_points("panel.point");
         if (contract_.blocks >= 0)
             outside_.line("const Range " + block_ + " = block_of(" +
                           signature_.extent(contract_.axes[0]).text + ", " +
@@ -57,6 +58,22 @@ class ContractionKernel {
     DType dtype_of(Id load) const {
         return kernel_.buffers[std::size_t(as<Load>(kernel_, load)->access.buffer)].dtype;
     }
+    bool is_along() const { return schedule_.reading == Reading::along; }
+    bool is_in_place() const { return schedule_.reading == Reading::in_place; }
+    /// The operands and the epilogue of each point, for a call that goes over all of them.
+    void write_along() {
+        const std::string point = signature_.fresh("point"), use = signature_.fresh("use");
+        outside_.open("const auto with_point = [&](i64 " + point + ", const auto& " + use +
+                      ") FOVEA_LAMBDA");
+        define_points(point);
+        writer_.line(use + "(" + operand(schedule_.a, schedule_.rows) + ", " +
+                     operand(schedule_.b, schedule_.columns) + ", finish);");
+        outside_.append(writer_);
+        outside_.close("};");
+        const Dim& columns = kernel_.axes[std::size_t(schedule_.columns)].extent;
+        outside_.line("contract_along<" + spell(columns).text + ">(" + points_extent().text + ", " +
+                      size(schedule_.rows) + ", with_point" + sums() + ");");
+    }
     bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
     /// Whether the rows of a lie side by side, and its steps do not.
     bool may_pack_rows() const {
@@ -68,7 +85,7 @@ class ContractionKernel {
     /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
     /// where b lies in panels. Where b is small, all rows: threads share them.
     std::string blocks() const {
-        if (schedule_.rows < 0) return "";
+        if (schedule_.rows < 0 || is_in_place()) return "";
         const bool is_along =
             contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
         const bool packs =
@@ -110,14 +127,14 @@ class ContractionKernel {
         return columns.is_static() && columns.value() % target::kLanes == 0;
     }
 
-    /// `const i64 b = panel.point / heads, h = panel.point % heads;`
-    void define_points() {
+    /// `const i64 b = panel.point / heads, h = panel.point % heads;`, of what `point` is.
+    void define_points(const std::string& point) {
         std::string text;
         Expression inner{"1"};
         for (std::size_t i = points_.size(); i-- > 0;) {
-            Expression at{"panel.point"};
+            Expression at{point};
             if (inner.text != "1")
-                at = {"panel.point / " + inner.in(Binding::unary), Binding::product};
+                at = {point + " / " + inner.in(Binding::unary), Binding::product};
             if (i > 0)
                 at = {at.text + " % " + signature_.extent(points_[i]).in(Binding::unary),
                       Binding::product};
@@ -200,8 +217,11 @@ class ContractionKernel {
     }
 
     void write_call(const std::string& tile) {
-        const std::string function = takes_bfloat16() ? "contract_bfloat16" : "contract";
-        writer_.line(function + tile + "(panel, " + size(schedule_.columns) + ", " +
+        const std::string function = takes_bfloat16() ? "contract_bfloat16"
+                                     : is_in_place()  ? "contract_in_place"
+                                                      : "contract";
+        const std::string rows = is_in_place() ? size(schedule_.rows) + ", " : "";
+        writer_.line(function + tile + "(panel, " + rows + size(schedule_.columns) + ", " +
                      operand(schedule_.a, schedule_.rows) + ", " +
                      operand(schedule_.b, schedule_.columns) + ", " +
                      (written_once_ ? "Once{finish}" : "finish") + sums() + ");");

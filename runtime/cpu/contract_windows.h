@@ -1,0 +1,225 @@
+// Contractions of windows, whose elements overlap in memory: a copy of them, as panels are, would
+// be several times as large, so that they are read where they lie.
+//
+// `contract_in_place` has the positions of windows in its lanes: out[i, j] = sum a[i, k] b[j + k].
+// `contract_along` has a sum in its lanes, for the few elements of a window: both operands lie
+// along its innermost axis.
+#pragma once
+
+#include <cstring>
+
+#include "contract.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// As add_products, for vectors of which some lanes may lie past the end of b.
+template <bool Whole, int Rows, int Vectors, class Stride, class First, class... Rest>
+FOVEA_INLINE void add_products_in_place(floats (&c)[Rows][Vectors], const float* a, Stride row,
+                                        const float* b, const Lanes (&lanes)[Vectors], First sum,
+                                        Rest... rest) {
+    for (i64 k = 0; k < sum.extent; ++k, a += sum.a, b += sum.b) {
+        if constexpr (sizeof...(rest) > 0) {
+            add_products_in_place<Whole>(c, a, row, b, lanes, rest...);
+        } else {
+            floats columns[Vectors];
+            FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) columns[v] =
+                Whole || (v + 1 < Vectors && lanes[v].all()) ? load(b + kLanes * v)
+                                                             : load(b + kLanes * v, lanes[v]);
+            FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
+                const floats value = splat(a[i * row]);
+                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) c[i][v] =
+                    multiply_add(value, columns[v], c[i][v]);
+            }
+        }
+    }
+}
+
+/// `rows` rows of a panel: tiles of Rows, then, where there may be Left, of fewer.
+template <bool Whole, bool Left, int Rows, int Vectors, class Stride, class Finish, class... Sums>
+FOVEA_INLINE void contract_rows_in_place(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
+                                         const float* a, Stride row, const float* b,
+                                         const Finish& finish, Sums... sums) {
+    for (; rows >= Rows; i += Rows, rows -= Rows, a += Rows * row) {
+        floats c[Rows][Vectors];
+        FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
+            floats{};
+        add_products_in_place<Whole>(c, a, row, b, lanes, sums...);
+        finish_tile(i, j, lanes, c, finish);
+    }
+    if constexpr (Left && Rows > 1)
+        if (rows > 0)
+            contract_rows_in_place<Whole, true, next_fewer(Rows)>(i, rows, j, lanes, a, row, b,
+                                                                  finish, sums...);
+}
+
+/// One panel of a contraction whose columns, and the windows along them, lie side by side in b.
+/// Where numbers of rows or columns are known, there is no code for others.
+template <int Rows, int Vectors, class RowCount, class Columns, class StrideA, class Finish,
+          class... Sums>
+FOVEA_INLINE void contract_in_place(const Panel& panel, RowCount, Columns, Operand<StrideA> a,
+                                    Operand<Fixed<1>> b, const Finish& finish, Sums... sums) {
+    constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
+    constexpr i64 kWidth = kLanes * kVectors, kColumns = kKnown<Columns>, kRest = kColumns % kWidth;
+    constexpr bool kLeft = kKnown<RowCount> == 0 || kKnown<RowCount> % kRows != 0;
+    const auto run = [&]<bool Whole, int Count>(i64 columns) FOVEA_LAMBDA {
+        Lanes lanes[Count];
+        if constexpr (!Whole)
+            FOVEA_UNROLL for (int v = 0; v < Count; ++v) lanes[v] = lanes_at(kLanes * v, columns);
+        contract_rows_in_place<Whole, kLeft, kRows>(panel.row, panel.rows, panel.column, lanes,
+                                                    a.data + panel.row * a.stride, a.stride,
+                                                    b.data + panel.column, finish, sums...);
+    };
+    if constexpr (kColumns == 0 || kColumns >= kWidth)
+        if (kRest == 0 ? kColumns > 0 || panel.columns == kWidth : panel.columns == kWidth)
+            return run.template operator()<true, kVectors>(kWidth);
+    if constexpr (kColumns == 0) run.template operator()<false, kVectors>(panel.columns);
+    else if constexpr (kRest > 0)
+        run.template operator()<kRest % kLanes == 0, int((kRest + kLanes - 1) / kLanes)>(kRest);
+}
+
+/// The sums over the lanes of up to 16 vectors, one in each lane: halves of two vectors at a time.
+template <int Count>
+FOVEA_INLINE floats sums_across(const floats (&vectors)[Count]) {
+    static_assert(Count <= kLanes);
+    floats part[kLanes]{};
+    FOVEA_UNROLL for (int i = 0; i < Count; ++i) part[i] = vectors[i];
+    FOVEA_UNROLL for (int half = int(kLanes) / 2; half > 0; half /= 2)
+        FOVEA_UNROLL for (int i = 0; i < half; ++i) part[i] =
+            interleave_lower(part[i], part[i + half]) + interleave_upper(part[i], part[i + half]);
+    return part[0];
+}
+
+/// Adds the sum over the lanes of each vector to `to`, of which there are so many.
+template <int Count>
+FOVEA_INLINE void add_sums(float* to, const floats (&vectors)[Count]) {
+    FOVEA_UNROLL for (int first = 0; first < Count; first += int(kLanes)) {
+        floats part[kLanes]{};
+        FOVEA_UNROLL for (int i = 0; i < int(kLanes); ++i) if (first + i < Count) part[i] =
+            vectors[first + i];
+        const Lanes lanes = lanes_at(first, Count);
+        store(to + first, load(to + first, lanes) + sums_across(part), lanes);
+    }
+}
+
+/// A vector that many instructions use, loaded once: most lie across two lines of the cache, which
+/// takes an instruction with an operand in memory twice as long.
+FOVEA_INLINE floats in_register(floats value) {
+#ifdef __AVX512F__
+    asm("" : "+v"(value));
+#endif
+    return value;
+}
+
+/// The products of a tile of rows with all columns, added to `to` [Rows, Columns]: over `runs` runs
+/// of the innermost sum, which begin at those offsets.
+template <int Rows, int Columns, class StrideA, class StrideB, class Extent>
+FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* b, StrideB column,
+                           i64 runs, const i64* at_a, const i64* at_b, Extent extent) {
+    floats c[Rows * Columns];
+    FOVEA_UNROLL for (floats& vector : c) vector = floats{};
+    const auto add = [&](const float* from_a, const float* from_b, auto lanes) FOVEA_LAMBDA {
+        floats columns[Columns];
+        FOVEA_UNROLL for (int j = 0; j < Columns; ++j) columns[j] =
+            in_register(load(from_b + j * column, lanes));
+        FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
+            const floats value = in_register(load(from_a + i * row, lanes));
+            FOVEA_UNROLL for (int j = 0; j < Columns; ++j) c[i * Columns + j] =
+                multiply_add(value, columns[j], c[i * Columns + j]);
+        }
+    };
+    for (i64 run = 0; run < runs; ++run) {
+        const float *from_a = a + at_a[run], *from_b = b + at_b[run];
+        i64 k = 0;
+        for (; k + kLanes <= extent; k += kLanes) add(from_a + k, from_b + k, AllLanes{});
+        if (k < extent) add(from_a + k, from_b + k, lanes_at(k, extent));
+    }
+    add_sums(to, c);
+}
+
+/// Where runs of the innermost of some sums begin, one after the other.
+template <class... Sums>
+struct Runs {
+    static constexpr int kMost = 64;
+    i64 at_a[kMost], at_b[kMost];
+
+    /// The `count` runs from number `first` on.
+    void place(i64 first, i64 count, Sums... outer) {
+        const i64 extent[] = {1, i64(outer.extent)...}, step_a[] = {0, i64(outer.a)...},
+                  step_b[] = {0, i64(outer.b)...};
+        for (i64 run = 0; run < count; ++run) {
+            i64 number = first + run;
+            at_a[run] = at_b[run] = 0;
+            for (int axis = int(sizeof...(outer)); axis > 0; --axis) {
+                at_a[run] += number % extent[axis] * step_a[axis];
+                at_b[run] += number % extent[axis] * step_b[axis];
+                number /= extent[axis];
+            }
+        }
+    }
+};
+
+template <class Body, class First, class... Rest>
+FOVEA_INLINE void with_last_apart(const Body& body, First first, Rest... rest) {
+    if constexpr (sizeof...(rest) == 0) body(first);
+    else
+        with_last_apart([&](auto last, auto... outer) FOVEA_LAMBDA { body(last, first, outer...); },
+                        rest...);
+}
+
+/// A whole contraction with few columns. with_point(point, use) calls use(a, b, finish) with the
+/// operands of a point, and what gets its sums. Sums go through memory a block of runs at a time,
+/// so that the rows of a that a tile takes stay in the first cache for all points.
+template <int Columns, class RowCount, class WithPoint, class... Sums>
+void contract_along(i64 points, RowCount rows, const WithPoint& with_point, Sums... sums) {
+    constexpr int kMostSums = kRegisterVectors < 32 ? 5 : 24;
+    constexpr int kRows = kMostSums / Columns < 1   ? 1
+                          : kMostSums / Columns > 8 ? 8
+                                                    : kMostSums / Columns;
+    constexpr i64 kBlockFloats = 6 * 1024;
+    const i64 tiles = (rows + kRows - 1) / kRows;
+    const Range mine = my_share(tiles * points);
+    constexpr i64 kSums = i64(kRows) * Columns;
+    float* const partial = scratch((mine.end - mine.begin) * kSums + kLanes);
+    std::memset(partial, 0, sizeof(float) * std::size_t((mine.end - mine.begin) * kSums));
+    const auto for_tiles = [&](const auto& body) FOVEA_LAMBDA {
+        for (i64 t = mine.begin; t < mine.end; ++t) {
+            const i64 row = t / points * kRows, left = rows - row;
+            with_point(t % points, [&](auto a, auto b, const auto& finish) FOVEA_LAMBDA {
+                body(row, left < kRows ? left : kRows, partial + (t - mine.begin) * kSums, a, b,
+                     finish);
+            });
+        }
+    };
+    with_last_apart(
+        [&](auto inner, auto... outer) FOVEA_LAMBDA {
+            const i64 all = (i64(1) * ... * i64(outer.extent));
+            i64 block = kBlockFloats / (kRows * (i64(inner.extent) + 1));
+            using OwnRuns = Runs<decltype(outer)...>;
+            block = block < 1 ? 1 : block > OwnRuns::kMost ? OwnRuns::kMost : block;
+            OwnRuns runs;
+            for (i64 first = 0; first < all; first += block) {
+                const i64 count = all - first < block ? all - first : block;
+                runs.place(first, count, outer...);
+                for_tiles([&](i64 row, i64 some, float* to, auto a, auto b,
+                              const auto&) FOVEA_LAMBDA {
+                    const float* from = a.data + row * a.stride;
+                    if (some == kRows)
+                        return add_runs<kRows, Columns>(to, from, a.stride, b.data, b.stride, count,
+                                                        runs.at_a, runs.at_b, inner.extent);
+                    for (i64 i = 0; i < some; ++i)
+                        add_runs<1, Columns>(to + i * Columns, from + i * a.stride, a.stride,
+                                             b.data, b.stride, count, runs.at_a, runs.at_b,
+                                             inner.extent);
+                });
+            }
+        },
+        sums...);
+    for_tiles([&](i64 row, i64 some, const float* from, auto, auto, const auto& finish)
+                  FOVEA_LAMBDA {
+                      const Lanes lanes{Columns};
+                      for (i64 i = 0; i < some; ++i)
+                          finish(row + i, 0, lanes, load(from + i * Columns, lanes));
+                  });
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA
