@@ -9,6 +9,7 @@
 #include "codegen/ops/composed/arrangement.h"
 #include "codegen/ops/composed/cumulative.h"
 #include "codegen/ops/composed/flatten.h"
+#include "codegen/ops/composed/look_up.h"
 #include "codegen/ops/composed/losses.h"
 #include "codegen/ops/composed/rms_norm.h"
 #include "codegen/ops/composed/selection.h"
