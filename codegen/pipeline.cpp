@@ -21,6 +21,7 @@
 #include "codegen/optimize/fold.h"
 #include "codegen/optimize/guard_ids.h"
 #include "codegen/optimize/hoist_from_scans.h"
+#include "codegen/optimize/hoist_tables.h"
 #include "codegen/optimize/merge_pads.h"
 #include "codegen/optimize/normalize_reductions.h"
 #include "codegen/optimize/select_mode.h"
@@ -95,6 +96,8 @@ Graph choose_and_fuse_attention(const Passage& at) {
 constexpr Pass kPasses[] = {
     {"keep_outputs", "so that no later pass works on what was not asked for",
      [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
+    {"hoist_tables", "before ids are guarded: tables outside of scores may be made by any ids",
+     [](const Passage& at) { return hoist_tables(at.graph); }, nullptr, true},
     {"guard_ids", "of the model's own ops; whatever is made of them reads ids in range",
      [](const Passage& at) { return guard_ids(at.graph); }},
     {"select_mode", "dropout becomes a random factor or nothing before patterns are matched",

@@ -11,6 +11,7 @@
 #include "codegen/ops/composed/convolution.h"
 #include "codegen/ops/composed/cumulative.h"
 #include "codegen/ops/composed/flatten.h"
+#include "codegen/ops/composed/look_up.h"
 #include "codegen/ops/composed/losses.h"
 #include "codegen/ops/composed/pooling.h"
 #include "codegen/ops/composed/rms_norm.h"

@@ -1,6 +1,4 @@
 // Which values lie in memory as bfloat16: those that contractions multiply.
-#include <algorithm>
-
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/attention_input.h"
 
@@ -52,14 +50,9 @@ class Storage {
     static bool is_attention(const Group& group) {
         return group.form == Form::attention || group.form == Form::attention_gradient;
     }
-    /// Whether its kernel reads and writes any type of element. A gradient of attention that also
-    /// is one of what all pairs share adds up the queries' in memory.
+    /// Whether its kernel reads and writes any type of element.
     bool takes_any_type(const Group& group) const {
-        if (is_attention(group))
-            return in_attention_ &&
-                   std::none_of(group.nodes.begin(), group.nodes.end(), [&](int id) {
-                       return graph_[id].result == AttentionResult::capture;
-                   });
+        if (is_attention(group)) return in_attention_;
         return group.form == Form::rows || group.form == Form::columns ||
                group.form == Form::contract || group.form == Form::copy;
     }

@@ -80,7 +80,7 @@ struct AttentionAttributes {
     int score = 0;   // node of the region that is the score of a pair
     int region = 0;  // its number
     KeyWindow window{};
-    bool has_lens = false, has_allowed = false;  // inputs 3 and 4
+    bool has_lens = false, has_allowed = false, has_segments = false;  // inputs 3, 4 and 5
     double dropout = 0;
     int site = 0;    // of its dropout
     const ScoreFunction* function = nullptr;  // of a fused attention, instead of the region
@@ -133,9 +133,9 @@ enum class AttentionResult : unsigned char { output, statistics, query, key, val
 
 /// A scan has many: sequences, initial states, and everything that its step reads besides.
 inline constexpr std::size_t kMaxInputs = 64;
-/// Most ops that models write read at most so many: attention, with its lengths and its mask. A
+/// Most ops that models write read at most so many: attention, with all that masks read. A
 /// concatenation reads more, and looks for poison among its parts itself.
-inline constexpr std::size_t kMostOperands = 5;
+inline constexpr std::size_t kMostOperands = 6;
 using Inputs = FixedArray<int, kMaxInputs>;
 /// Made once: to fill 64 numbers for every node is most of a compiler's work on a model.
 inline constexpr Inputs kNoInputs = [] {
@@ -153,13 +153,13 @@ constexpr Inputs inputs_of(const int (&ids)[Count]) {
 /// Whether an input is poison. The ops of a model read few values; those of passes may read all.
 constexpr bool has_poison(const Inputs& inputs) {
     const auto& ids = inputs.values;
-    if (!ids[0] || !ids[1] || !ids[2] || !ids[3] || !ids[4]) return true;
+    if (!ids[0] || !ids[1] || !ids[2] || !ids[3] || !ids[4] || !ids[5]) return true;
     if (__builtin_is_constant_evaluated()) return false;
     for (std::size_t i = kMostOperands; i < kMaxInputs; ++i)
         if (ids[i] == 0) return true;
     return false;
 }
-static_assert(kMostOperands == 5);
+static_assert(kMostOperands == 6);
 
 inline constexpr std::string_view kNoName;
 

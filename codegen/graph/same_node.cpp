@@ -37,7 +37,7 @@ bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, c
         case Attribute::attention: {
             const AttentionAttributes &x = graph_a.attentions[i], &y = graph_b.attentions[k];
             return x.window == y.window && x.has_lens == y.has_lens &&
-                   x.has_allowed == y.has_allowed;
+                   x.has_allowed == y.has_allowed && x.has_segments == y.has_segments;
         }
         default: return false;
     }

@@ -2,7 +2,9 @@
 #include "codegen/group/fuse_attention.h"
 
 #include "codegen/graph/rewrite.h"
+#include "codegen/group/order_look_ups.h"
 #include "codegen/ops/attention/fused_attention.h"
+#include "codegen/ops/attention/segments.h"
 
 namespace fovea {
 
@@ -20,7 +22,7 @@ Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = graph[id];
         if (node.op != Op::attention || node.inputs[2] < 0) return {};  // weights are stored
-        ExtractedScore score = extract_score(graph, id);
+        const CapturedScore score = order_look_ups(extract_score(graph, id), rewrite);
         ScoreFunction function{simplify(score.graph), simplify(differentiate(score.graph))};
         auto why = why_not_fused_attention(graph, id, function);
         if (!why) why = why_not_here(id, function);
@@ -32,10 +34,12 @@ Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
             int from = node.inputs[std::size_t(i)];
             return from >= 0 ? rewrite.mapped(from) : Tensor();
         };
-        std::vector<Tensor> captures;
-        for (int captured : score.captured) captures.push_back(rewrite.mapped(captured));
-        return fused_attention(graph, id, input(0), input(1), input(2), input(3), input(4),
-                               captures, keep(std::move(function)));
+        Mask mask{.window = {}, .lens = input(3), .allowed = input(4), .segments = input(5)};
+        SegmentBounds segments;
+        if (mask.segments) segments = bounds_of_segments(mask.segments);
+        mask.segments = segments.first;
+        return fused_attention(graph, id, input(0), input(1), input(2), mask, segments.end,
+                               score.captures, keep(std::move(function)));
     });
 }
 

@@ -244,6 +244,7 @@ Tensor raised(Rewrite& rewrite, int id, const FoundAttention& found) {
         mask = {.window = graph.attentions[std::size_t(softmax.attribute)].window,
                 .lens = input(3),
                 .allowed = {},
+                .segments = input(5),
                 .masked_rows = softmax.masked_rows};
         if (Tensor allowed = input(4)) mask = mask & read_mask(allowed, softmax.shape);
         mask.masked_rows = softmax.masked_rows;
@@ -261,6 +262,36 @@ Tensor raised(Rewrite& rewrite, int id, const FoundAttention& found) {
     return permute(y, found.result);
 }
 
+/// Attention whose boolean tensor compares positions, with what that says as a window and lengths;
+/// nothing where there is no more to read.
+std::optional<Tensor> with_read_mask(Rewrite& rewrite, int id) {
+    const Graph& graph = rewrite.source();
+    const Node& node = graph[id];
+    if (node.op != Op::attention || node.inputs[4] <= 0) return {};
+    const auto input = [&](int i) {
+        const int from = node.inputs[std::size_t(i)];
+        return from > 0 ? rewrite.mapped(from) : Tensor();
+    };
+    Shape scores = graph[node.inputs[0]].shape;
+    scores[-1] = graph[node.inputs[1]].shape[-2];
+    const Mask read = read_mask(input(4), scores);
+    if (!read.window.is_limited() && !read.lens) return {};
+    const Mask own{.window = graph.attentions[std::size_t(node.attribute)].window,
+                   .lens = input(3),
+                   .allowed = {}};
+    const Mask mask = own & read;
+    const Tensor copied = rewrite.copy(id);
+    Graph& target = rewrite.target();
+    Node& attention = target[copied.id];
+    attention.inputs[3] = mask.lens ? mask.lens.id : -1;
+    attention.inputs[4] = mask.allowed ? mask.allowed.id : -1;
+    AttentionAttributes& attributes = target.attentions[std::size_t(attention.attribute)];
+    attributes.window = mask.window;
+    attributes.has_lens = bool(mask.lens);
+    attributes.has_allowed = bool(mask.allowed);
+    return copied;
+}
+
 }  // namespace
 
 std::optional<std::string> why_not_attention(const Graph& graph, int id) {
@@ -271,7 +302,7 @@ std::optional<std::string> why_not_attention(const Graph& graph, int id) {
 Graph raise_attention(const Graph& graph) {
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         FoundAttention found;
-        if (find_attention(graph, id, found)) return {};
+        if (find_attention(graph, id, found)) return with_read_mask(rewrite, id);
         return raised(rewrite, id, found);
     });
 }

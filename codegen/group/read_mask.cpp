@@ -58,6 +58,39 @@ std::optional<KeyWindow> window_of(const Positions& rest, bool more) {
     return {};
 }
 
+/// a < b, or a <= b.
+struct Comparison {
+    int smaller = 0, larger = 0;
+    bool strict = false;
+};
+std::optional<Comparison> comparison(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    if (node.op != Op::elementwise) return {};
+    if (node.function == Elementwise::lt) return Comparison{node.inputs[0], node.inputs[1], true};
+    if (node.function == Elementwise::le) return Comparison{node.inputs[0], node.inputs[1]};
+    if (node.function != Elementwise::logical_not) return {};
+    const Node& other = graph[behind_mask_broadcast(graph, node.inputs[0])];
+    if (other.op != Op::elementwise || graph[other.inputs[0]].dtype != i32) return {};
+    if (other.function == Elementwise::lt) return Comparison{other.inputs[1], other.inputs[0]};
+    if (other.function == Elementwise::le)
+        return Comparison{other.inputs[1], other.inputs[0], true};
+    return {};
+}
+
+/// |key - query| at most a number: a window to both sides.
+std::optional<KeyWindow> window_around(const Graph& graph, const Comparison& compared,
+                                       const Shape& scores) {
+    const Node& distance = graph[behind_mask_broadcast(graph, compared.smaller)];
+    if (distance.op != Op::elementwise || distance.function != Elementwise::abs) return {};
+    const std::optional<Positions> inside = positions(graph, distance.inputs[0], scores),
+                                   most = positions(graph, compared.larger, scores);
+    if (!inside || !most || most->key || most->query || inside->number) return {};
+    const auto side = [&](const Positions& far) { return window_of(*most - far, compared.strict); };
+    const std::optional<KeyWindow> one = side(*inside), other = side(Positions{} - *inside);
+    if (!one || !other) return {};
+    return *one & *other;
+}
+
 /// A length for each sequence, or for each query of it, as [batch] or [batch, queries]; an empty
 /// Tensor for anything else.
 Tensor lengths(Tensor x, const Shape& scores) {
@@ -79,16 +112,15 @@ Mask read(Tensor keep, const Shape& scores) {
     const Node node = graph[id];
     if (node.op == Op::elementwise && node.function == Elementwise::logical_and)
         return read({&graph, node.inputs[0]}, scores) & read({&graph, node.inputs[1]}, scores);
-    const bool less = node.op == Op::elementwise && node.function == Elementwise::lt;
-    const bool at_most = node.op == Op::elementwise && node.function == Elementwise::le;
-    if (!less && !at_most) return allowed(keep);
-    const std::optional<Positions> smaller = positions(graph, node.inputs[0], scores),
-                                   larger = positions(graph, node.inputs[1], scores);
-    if (smaller && larger)
-        if (std::optional<KeyWindow> seen = window_of(*larger - *smaller, less))
-            return {.window = *seen, .lens = {}, .allowed = {}};
-    if (less && is_position(graph, node.inputs[0], rank - 1, scores))
-        if (Tensor lens = lengths({&graph, behind_mask_broadcast(graph, node.inputs[1])}, scores))
+    const std::optional<Comparison> compared = comparison(graph, id);
+    if (!compared) return allowed(keep);
+    const std::optional<Positions> smaller = positions(graph, compared->smaller, scores),
+                                   larger = positions(graph, compared->larger, scores);
+    std::optional<KeyWindow> seen = window_around(graph, *compared, scores);
+    if (smaller && larger) seen = window_of(*larger - *smaller, compared->strict);
+    if (seen) return {.window = *seen, .lens = {}, .allowed = {}};
+    if (compared->strict && is_position(graph, compared->smaller, rank - 1, scores))
+        if (Tensor lens = lengths({&graph, behind_mask_broadcast(graph, compared->larger)}, scores))
             return padding(lens);
     return allowed(keep);
 }

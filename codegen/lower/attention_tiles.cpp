@@ -57,7 +57,14 @@ Access AttentionTiles::access(int id, const std::vector<AxisId>& axes, bool writ
     const auto of_heads = std::find(axes.begin(), axes.end(), kHeads) - axes.begin();
     std::vector<AxisId> own = axes;
     std::replace(own.begin(), own.end(), kHeads, m == kNoAxis ? h : m);
+    const auto picked = std::find_if(own.begin(), own.end(), is_picked_row);
+    const Id row = picked == own.end() ? -1 : row_of_axis(*picked);
+    if (row >= 0) *picked = kNoAxis;
     Access access = build_.access(id, own, written);
+    if (row >= 0) {
+        access.row = row;
+        access.row_stride = fuse::stride_of(build_.layout(id), int(picked - own.begin()));
+    }
     if (of_heads < std::ptrdiff_t(own.size()) && m != kNoAxis && h != kNoAxis) {
         const Dim head = fuse::stride_of(build_.layout(id), int(of_heads));
         access.strides.push_back({h, head * members_});
@@ -180,24 +187,45 @@ Id AttentionTiles::lens() {
                            "length");
 }
 
-Id AttentionTiles::start_of_window() {
-    const KeyWindow& window = attributes_.window;
-    return window.ends_before() ? builder().named(behind_start(q, window.before), "first_key") : -1;
+Id AttentionTiles::segment(AttentionInput which, AxisId axis) {
+    return builder().load(access(input(which), {b, axis}, false));
 }
 
-Id AttentionTiles::end_of_window() {
+Id AttentionTiles::tighter(Elementwise function, Id one, Id other) {
+    if (one < 0 || other < 0) return one < 0 ? other : one;
+    return builder().map(function, {one, other});
+}
+
+Id AttentionTiles::first_key() {
     const KeyWindow& window = attributes_.window;
-    return window.ends_after() ? builder().named(behind(q, window.after), "end_key") : -1;
+    Id first = window.ends_before() ? behind_start(q, window.before) : -1;
+    if (has_segments())
+        first = tighter(Elementwise::maximum, first, segment(AttentionInput::segment_starts, q));
+    return first < 0 ? first : builder().named(first, "first_key");
+}
+
+Id AttentionTiles::end_of_keys() {
+    const KeyWindow& window = attributes_.window;
+    Id end = window.ends_after() ? behind(q, window.after) : -1;
+    if (has_segments())
+        end = tighter(Elementwise::minimum, end, segment(AttentionInput::segment_ends, q));
+    return end < 0 ? end : builder().named(end, "end_key");
 }
 
 Id AttentionTiles::first_query() {
     const KeyWindow& window = attributes_.window;
-    return window.ends_after() ? builder().named(behind_start(k, window.after), "first_query") : -1;
+    Id first = window.ends_after() ? behind_start(k, window.after) : -1;
+    if (has_segments())
+        first = tighter(Elementwise::maximum, first, segment(AttentionInput::segment_starts, k));
+    return first < 0 ? first : builder().named(first, "first_query");
 }
 
 Id AttentionTiles::end_of_queries() {
     const KeyWindow& window = attributes_.window;
-    return window.ends_before() ? builder().named(behind(k, window.before), "end_query") : -1;
+    Id end = window.ends_before() ? behind(k, window.before) : -1;
+    if (has_segments())
+        end = tighter(Elementwise::minimum, end, segment(AttentionInput::segment_ends, k));
+    return end < 0 ? end : builder().named(end, "end_query");
 }
 
 Id AttentionTiles::behind_start(AxisId axis, std::int64_t distance) {
@@ -222,6 +250,16 @@ Id AttentionTiles::passes_keys(Id start, Id length) {
     Id limit = keys();
     if (length >= 0) limit = builder().map(Elementwise::minimum, {length, limit});
     return builder().le(limit, start);
+}
+
+Id AttentionTiles::seen_pairs() {
+    if (!has_segments()) return allowed();
+    const Id starts = segment(AttentionInput::segment_starts, q);
+    const Id same =
+        builder().map(Elementwise::eq, {starts, segment(AttentionInput::segment_starts, k)});
+    builder().named(same, "same_segment");
+    if (!attributes_.has_allowed) return same;
+    return builder().map(Elementwise::logical_and, {allowed(), same});
 }
 
 Id AttentionTiles::allowed() {

@@ -60,15 +60,19 @@ class AttentionTiles {
     /// Whether every row that sees nothing is known from the lengths alone, in front of the loops.
     bool has_lens() const { return lens_rank_ > 0; }
     bool lens_by_query() const { return lens_rank_ == 2; }
-    bool has_allowed() const { return attributes_.has_allowed; }
+    bool has_segments() const { return attributes_.has_segments; }
+    /// Whether pairs are hidden one by one.
+    bool hides_pairs() const { return attributes_.has_allowed || has_segments(); }
+    /// Whether only its pairs say that a row sees nothing.
+    bool marks_rows() const { return fovea::marks_rows(attributes_, node_.masked_rows); }
     bool uniform() const { return node_.masked_rows == MaskedRows::uniform; }
     /// valid_lens at this sequence {} or query {q}.
     kernel::Id lens();
-    /// The first key that a query sees by its position, and the one behind the last {q}; -1: the
-    /// window has no end there.
-    kernel::Id start_of_window();
-    kernel::Id end_of_window();
-    /// The first query that sees a key by its position, and the one behind the last {k}.
+    /// The first key that a query sees by its window and its segment, and the one behind the last
+    /// {q}; -1: there is no end.
+    kernel::Id first_key();
+    kernel::Id end_of_keys();
+    /// The first query that sees a key by these, and the one behind the last {k}.
     kernel::Id first_query();
     kernel::Id end_of_queries();
     /// Whether the window of a late query may lie behind all keys, so that it sees none.
@@ -76,12 +80,17 @@ class AttentionTiles {
     /// Whether the window of a query, which starts at `start`, does so behind the keys, or behind
     /// `length` of them (-1: all).
     kernel::Id passes_keys(kernel::Id start, kernel::Id length);
-    /// The boolean tensor {q, k}.
-    kernel::Id allowed();
+    /// Whether neither the boolean tensor nor the segments hide a pair {q, k}.
+    kernel::Id seen_pairs();
     /// How many keys there are.
     kernel::Id keys(DType dtype = i32);
 
   private:
+    kernel::Id allowed();
+    /// `which` of the segments of positions along `axis` {axis}.
+    kernel::Id segment(AttentionInput which, kernel::AxisId axis);
+    /// The larger, or smaller, of two bounds, where there are both.
+    kernel::Id tighter(Elementwise function, kernel::Id one, kernel::Id other);
     /// The position along `axis` less a distance, at least 0; and that behind one so far away.
     kernel::Id behind_start(kernel::AxisId axis, std::int64_t distance);
     kernel::Id behind(kernel::AxisId axis, std::int64_t distance);

@@ -48,15 +48,15 @@ class Forward {
     /// The keys that a row sees, from `lower_` to `upper_`, and `live_`: 0 where it sees none, and
     /// its weights are then equal.
     void find_bounds() {
-        upper_ = tiles_.end_of_window();
-        lower_ = tiles_.start_of_window();
+        upper_ = tiles_.end_of_keys();
+        lower_ = tiles_.first_key();
         const Id length = tiles_.has_lens() ? tiles_.lens() : -1;
         if (length >= 0)
             upper_ = upper_ < 0 ? length : it_.map(Elementwise::minimum, {upper_, length});
         if (tiles_.uniform() && tiles_.may_pass_keys())
             sees_none_ = tiles_.passes_keys(lower_, length);
         else if (tiles_.uniform() && length >= 0) sees_none_ = it_.le(length, it_.constant(0, i32));
-        if (tiles_.has_allowed() && tiles_.uniform()) sees_none_ = sees_none_of_allowed();
+        if (tiles_.marks_rows()) sees_none_ = sees_no_pair();
         if (sees_none_ < 0) return;
         it_.named(sees_none_, "sees_none");
         if (upper_ >= 0) upper_ = it_.where(sees_none_, tiles_.keys(), upper_);
@@ -65,11 +65,11 @@ class Forward {
         live_ = it_.named(it_.where(sees_none_, zero, one), "live");
     }
 
-    Id sees_none_of_allowed() {
+    Id sees_no_pair() {
         std::vector<Id> seen =
             it_.tiles(tiles_.k, {lower_, upper_}, {it_.named(it_.fill(0, {tiles_.q}), "seen")},
                       [&](const std::vector<Id>& carried) {
-                          const Id keep = tiles_.allowed();
+                          const Id keep = tiles_.seen_pairs();
                           const Id zero = it_.constant(0);
                           Id one = it_.where(keep, it_.constant(1), zero);
                           if (has_bounds()) one = it_.where(it_.valid(tiles_.k), one, zero);
@@ -99,8 +99,8 @@ class Forward {
     }
 
     Id masked(Id scores) {
-        if (tiles_.has_allowed()) {
-            Id keep = tiles_.allowed();
+        if (tiles_.hides_pairs()) {
+            Id keep = tiles_.seen_pairs();
             if (sees_none_ >= 0) keep = it_.map(Elementwise::logical_or, {keep, sees_none_});
             scores = it_.where(keep, scores, it_.constant(kHidden));
         }
@@ -112,7 +112,7 @@ class Forward {
     }
 
     bool has_bounds() const { return lower_ >= 0 || upper_ >= 0; }
-    bool has_mask() const { return has_bounds() || tiles_.has_allowed(); }
+    bool has_mask() const { return has_bounds() || tiles_.hides_pairs(); }
 
     /// A row that sees keys, and all their scores -infinity, is NaN; without a mask the division
     /// by 0 says so.
@@ -129,10 +129,9 @@ class Forward {
             store_statistics(id, largest, total);
     }
 
-    /// Where a boolean tensor hides all keys of a row, they say so to the backward pass.
+    /// Where a row's pairs hide all its keys, they say so to the backward pass.
     void store_statistics(int id, Id largest, Id total) {
-        if (tiles_.has_allowed() && tiles_.uniform())
-            largest = it_.where(sees_none_, it_.constant(kSeesNone), largest);
+        if (tiles_.marks_rows()) largest = it_.where(sees_none_, it_.constant(kSeesNone), largest);
         it_.store(tiles_.statistics(id, 0, true), largest);
         it_.store(tiles_.statistics(id, 1, true),
                   it_.named(it_.map(Elementwise::log2, {total}), "log_total"));

@@ -178,16 +178,16 @@ class Backward {
 
     /// Whether each pair says by itself that it counts, since what rows see differs.
     bool masks_by_row() const {
-        return (tiles_.lens_by_query() || tiles_.has_allowed() || tiles_.may_pass_keys()) &&
-               tiles_.uniform();
+        return tiles_.marks_rows() ||
+               ((tiles_.lens_by_query() || tiles_.may_pass_keys()) && tiles_.uniform());
     }
 
     /// The keys that a query sees: those of its window, none past the length; all of them where it
     /// sees none.
     void find_bounds_of_keys() {
         if (masks_by_row()) return;
-        lower_ = tiles_.start_of_window();
-        upper_ = tiles_.end_of_window();
+        lower_ = tiles_.first_key();
+        upper_ = tiles_.end_of_keys();
         if (length_ >= 0)
             upper_ = upper_ < 0 ? length_ : it_.map(Elementwise::minimum, {upper_, length_});
         if (none_ < 0) return;
@@ -257,7 +257,7 @@ class Backward {
     /// Whether a row sees no key, where that differs from row to row: the forward pass has said so,
     /// or its window and its length do.
     Id sees_none(Id start, Id length) {
-        if (tiles_.has_allowed()) return it_.le(it_.constant(kSeesNone), largest_);
+        if (tiles_.marks_rows()) return it_.le(it_.constant(kSeesNone), largest_);
         if (tiles_.may_pass_keys()) return tiles_.passes_keys(start, length);
         return it_.le(length, it_.constant(0, i32));
     }
@@ -274,9 +274,9 @@ class Backward {
             length = tiles_.lens_by_query() ? tiles_.lens() : length_;
             also(it_.lt(it_.index(tiles_.k), length));
         }
-        if (tiles_.has_allowed()) also(tiles_.allowed());
+        if (tiles_.hides_pairs()) also(tiles_.seen_pairs());
         if (by_row) {
-            const Id start = tiles_.start_of_window(), end = tiles_.end_of_window();
+            const Id start = tiles_.first_key(), end = tiles_.end_of_keys();
             if (start >= 0) also(it_.le(start, it_.index(tiles_.k)));
             if (end >= 0) also(it_.lt(it_.index(tiles_.k), end));
             none = sees_none(start, length);
@@ -289,7 +289,7 @@ class Backward {
         Id scores = tiles_.scores(live_);
         Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest_), log_total_)});
         it_.named(weights, "unmasked_weights");
-        if (tiles_.has_allowed() && tiles_.uniform()) {
+        if (tiles_.marks_rows()) {
             const Id one = it_.constant(1), keys = tiles_.keys(f32);
             weights = it_.where(none, it_.div(one, keys), weights);
         }

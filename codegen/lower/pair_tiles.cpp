@@ -10,6 +10,15 @@ namespace fovea::lower {
 using kernel::AxisId;
 using kernel::Id;
 
+namespace {
+
+bool is_product(Elementwise function) {
+    return function == Elementwise::mul || function == Elementwise::div ||
+           function == Elementwise::neg;
+}
+
+}  // namespace
+
 PairTiles::PairTiles(const Graph& function, kernel::Builder& builder, LeafTile leaf,
                      TileAxes widths)
     : function_(function), builder_(builder), leaf_(std::move(leaf)), widths_(std::move(widths)) {}
@@ -28,8 +37,9 @@ Id PairTiles::output(const Port& port, const TileAxes& axes, double number, Id f
 
 Id PairTiles::sum_of_output(const Port& port, const TileAxes& axes, const TileAxes& over) {
     int node = output_value(port);
-    if (function_[node].op == Op::scatter_add)  // one row of it is this head's
-        node = function_[node].inputs[0];
+    const Node& table = function_[node];
+    if (table.op == Op::scatter_add && function_[table.inputs[1]].port.role == Role::head)
+        node = table.inputs[0];  // one row of it is this head's
     return scaled_sum(node, axes, {.number = 1, .factors = {}, .over = over});
 }
 
@@ -83,6 +93,11 @@ void PairTiles::take_apart(int node, const TileAxes& axes, Product& product) {
         function_[what.inputs[1]].op == Op::constant) {
         product.number /= function_[what.inputs[1]].value;
         return operand(0);
+    }
+    const bool adds_row = what.op == Op::scatter_add && what.shape.rank() > 1;
+    if (adds_row && !product.over.empty()) {
+        product.factors.push_back({-1, {}, is_row(what, axes[0], true)});
+        return take_apart(what.inputs[0], TileAxes(axes.begin() + 1, axes.end()), product);
     }
     bool vectors = what.shape.rank() > 0 && !product.over.empty();
     if (vectors && what.op == Op::einsum) return take_apart_einsum(what, axes, product);
@@ -231,6 +246,7 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
         case Op::broadcast:
         case Op::stop_gradient: return value(what.inputs[0], operand_axes(what.inputs[0], axes));
         case Op::gather: return gather(what, axes);
+        case Op::scatter_add: return scatter(what, axes);
         case Op::rearrange: {  // of at most one axis longer than 1
             AxisId along = -1;
             for (AxisId axis : axes) along = axis != -1 ? axis : along;
@@ -259,8 +275,8 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
             throw InternalError("lower: no tile of pairs for op " +
                                 std::string(row_of(what.op).name));
     }
-    bool product = what.function == Elementwise::mul || what.function == Elementwise::div ||
-                   what.function == Elementwise::neg;
+    // Whole numbers are computed as they stand: constants of products are floats.
+    const bool product = is_float(what.dtype) && is_product(what.function);
     if (product) {
         Product parts;
         take_apart(node, axes, parts);
@@ -278,18 +294,52 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
     return builder_.map(what.function, operands);
 }
 
-/// A row of a captured table picked by an index of the pair: the index is a position along an axis,
-/// which the table then lies along.
+/// A number of the pair that a table is looked up by.
+Id PairTiles::index_of(int id) { return value(id, {}); }
+
+/// A row of a captured table: where the index is a position along an axis, the table lies along
+/// that; else it is picked.
 Id PairTiles::gather(const Node& node, const TileAxes& axes) {
     const Node& row = function_[node.inputs[1]];
     TileAxes own = axes;
     if (row.op == Op::input && row.port.role == Role::head) {
         own.insert(own.begin(), kHeads);
-    } else {
-        auto index = kernel::as<kernel::Index>(builder_.kernel(), value(node.inputs[1], {}));
-        own.insert(own.begin(), index ? index->axis : -1);  // -1: the only sequence there is
+        return value(node.inputs[0], own);
     }
+    const Id id = index_of(node.inputs[1]);
+    const bool is_index = row.op == Op::input && row.port.role != Role::capture;
+    if (is_index) {
+        auto index = kernel::as<kernel::Index>(builder_.kernel(), id);
+        own.insert(own.begin(), index ? index->axis : -1);  // -1: the only sequence there is
+        return value(node.inputs[0], own);
+    }
+    // Positions of a tile beyond the sizes have ids that nobody promised.
+    const Id first = builder_.constant(0, i32);
+    const Id last = builder_.extent(node.dim + Dim(-1), i32);
+    const Id above = builder_.map(Elementwise::maximum, {id, first});
+    own.insert(own.begin(), picked_row(builder_.map(Elementwise::minimum, {above, last})));
     return value(node.inputs[0], own);
+}
+
+/// Whether the rows along `axis` are that of the pair's index, as a condition or as 1 and 0. Rows
+/// are compared as floats, which are kept where they are read for each row.
+Id PairTiles::is_row(const Node& scatter, AxisId axis, bool as_number) {
+    const Id row = axis < 0 ? builder_.constant(0) : builder_.cast(builder_.index(axis), f32);
+    const Id picked = once({-2, scatter.inputs[1]}, [&] {
+        return builder_.named(builder_.cast(index_of(scatter.inputs[1]), f32), "picked_row");
+    });
+    return once({-3, picked, row, as_number}, [&] {
+        const Id is_it = builder_.map(Elementwise::eq, {picked, row});
+        if (!as_number) return is_it;
+        return builder_.where(is_it, builder_.constant(1), builder_.constant(0));
+    });
+}
+
+/// A table of zeros for each pair but for the row of the pair's index.
+Id PairTiles::scatter(const Node& node, const TileAxes& axes) {
+    const Id is_it = is_row(node, axes[0], false);
+    const Id own = value(node.inputs[0], TileAxes(axes.begin() + 1, axes.end()));
+    return builder_.where(is_it, own, builder_.constant(0));
 }
 
 }  // namespace fovea::lower

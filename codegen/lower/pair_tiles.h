@@ -16,6 +16,10 @@ using TileAxes = std::vector<kernel::AxisId>;  // one for each axis of a value; 
 /// In TileAxes: along the heads of queries. The leaf knows which axes of the kernel these are:
 /// none, one, or two where several heads of queries read one of the keys.
 inline constexpr kernel::AxisId kHeads = -2;
+/// In TileAxes: the row that an i32 tile picks.
+constexpr kernel::AxisId picked_row(kernel::Id row) { return -3 - row; }
+constexpr bool is_picked_row(kernel::AxisId axis) { return axis <= -3; }
+constexpr kernel::Id row_of_axis(kernel::AxisId axis) { return -3 - axis; }
 
 /// Gives the tile of an input of the function, with its own axes along `axes`.
 using LeafTile = std::function<kernel::Id(const Node& leaf, const TileAxes& axes)>;
@@ -54,6 +58,9 @@ class PairTiles {
     kernel::Id value(int node, const TileAxes& axes);
     kernel::Id compute(int node, const TileAxes& axes);
     kernel::Id gather(const Node& node, const TileAxes& axes);
+    kernel::Id scatter(const Node& node, const TileAxes& axes);
+    kernel::Id index_of(int id);
+    kernel::Id is_row(const Node& scatter, kernel::AxisId axis, bool as_number);
     kernel::Id scaled_sum(int node, const TileAxes& axes, Product scale);
     kernel::Id sum(const Product& product);
     kernel::Id sum_along(kernel::AxisId axis, const std::vector<kernel::Id>& tiles,

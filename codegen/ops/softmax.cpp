@@ -49,7 +49,7 @@ Tensor masked_softmax_expand(const Expansion& e) {
     const DType type = e.node().dtype;
     Tensor x = cast(e.inputs[0], f32);
     Shape shape = x.shape();
-    Mask mask = mask_of(e.source, e.node(), e.inputs[3], e.inputs[4]);
+    Mask mask = mask_of(e.source, e.node(), e.inputs);
     Tensor kept = kept_keys(e.target, shape, mask);
     if (!kept) return cast(over_last_axis(x), type);
     Tensor y = over_last_axis(where(kept, x, kHidden));
@@ -62,7 +62,7 @@ void masked_softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink
     if (!sink.wants(0)) return;
     Shape shape = y.shape();
     auto input = [&](int i) { return node.inputs[std::size_t(i)] >= 0 ? sink.input(i) : Tensor(); };
-    Tensor kept = kept_keys(*y.graph, shape, mask_of(*y.graph, node, input(3), input(4)));
+    Tensor kept = kept_keys(*y.graph, shape, mask_of(*y.graph, node, input(3), input(4), input(5)));
     Tensor seen = kept ? where(kept, y, 0.0) : y;
     sink.add(0, gradient_over_last_axis(seen, dy));
 }
@@ -80,7 +80,7 @@ Tensor softmax_batch(const Batch& b) {
 Tensor softmax_derive(const Derivation& d) { return softmax(d.inputs[0], d.node.axis); }
 
 Tensor masked_softmax_derive(const Derivation& d) {
-    return masked_softmax(d.inputs[0], mask_of(d.source, d.node, d.inputs[3], d.inputs[4]));
+    return masked_softmax(d.inputs[0], mask_of(d.source, d.node, d.inputs));
 }
 std::string masked_softmax_text(const Graph& graph, const Node& node) {
     return "masked_softmax" + mask_text(graph, node);
@@ -105,7 +105,7 @@ OpDef softmax_def() {
 }
 OpDef masked_softmax_def() {
     return {.op = Op::masked_softmax,
-            .inputs = {1, 5},
+            .inputs = {1, 6},
             .attribute = Attribute::attention,
             .gradient = masked_softmax_gradient,
             .expand = masked_softmax_expand,

@@ -42,6 +42,16 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
             why << "a mask must be bool and broadcast to " << scores << ", got "
                 << name_of(mask.allowed.dtype()) << " " << mask.allowed.shape();
     }
+    if (mask.segments && !mask.segments.is_poison() && !why.size()) {
+        const Shape& own = mask.segments.shape();
+        if (!fits(scores[-2], scores[-1]))
+            why << "segments are of as many queries as keys, not of " << scores[-2] << " and "
+                << scores[-1];
+        else if (mask.segments.dtype() != i32 || own.rank() != 2 || !fits(own[0], scores[0]) ||
+                 !fits(own[1], scores[-1]))
+            why << "segments must be i32 [" << scores[0] << ", " << scores[-1] << "], got "
+                << name_of(mask.segments.dtype()) << " " << own;
+    }
 }
 
 }  // namespace detail
@@ -51,7 +61,8 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
 constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
                                 Location location = Location::here()) {
     if (!is_usable("masked_softmax", location,
-                   {scores, mask.lens ? mask.lens : scores, mask.allowed ? mask.allowed : scores}))
+                   {scores, mask.lens ? mask.lens : scores, mask.allowed ? mask.allowed : scores,
+                    mask.segments ? mask.segments : scores}))
         return poison_of({scores});
     Graph& graph = *scores.graph;
     Text why;
@@ -64,13 +75,16 @@ constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
         text << "masked_softmax: " << why.view();
         return fail(graph, location, graph.scope_of(scores.id), text);
     }
-    graph.attentions.push_back(
-        {.window = mask.window, .has_lens = bool(mask.lens), .has_allowed = bool(mask.allowed)});
+    graph.attentions.push_back({.window = mask.window,
+                                .has_lens = bool(mask.lens),
+                                .has_allowed = bool(mask.allowed),
+                                .has_segments = bool(mask.segments)});
     return make(graph, {.op = Op::masked_softmax,
                         .dtype = scores.dtype(),
                         .shape = scores.shape(),
                         .inputs = inputs_of({scores.id, -1, -1, mask.lens ? mask.lens.id : -1,
-                                             mask.allowed ? mask.allowed.id : -1}),
+                                             mask.allowed ? mask.allowed.id : -1,
+                                             mask.segments ? mask.segments.id : -1}),
                         .location = location,
                         .axis = scores.rank() - 1,
                         .attribute = int(graph.attentions.size()) - 1,

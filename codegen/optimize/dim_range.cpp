@@ -95,6 +95,15 @@ DimRange quotient(const DimRange& a, const DimRange& b) {
 
 DimRange negative(const DimRange& a) { return {negative(a.high), negative(a.low)}; }
 
+/// Nothing is known of the smallest i32, which stays as it is.
+DimRange magnitude(const DimRange& a) {
+    const DimRange from = held(a), back = held(negative(from));
+    if (!from.low || !back.low) return {};
+    const DimRange larger_of = maximum_of(from, back);
+    const bool is_positive = larger_of.low && is_at_most(Dim(0), *larger_of.low);
+    return {is_positive ? *larger_of.low : Dim(0), larger_of.high};
+}
+
 }  // namespace
 
 bool is_at_most(const Dim& a, const Dim& b) {
@@ -114,7 +123,7 @@ DimRange range_of(Elementwise function, const DimRange& a, const DimRange& b) {
         case Elementwise::identity: return a;
         case Elementwise::neg: return held(negative(a));
         case Elementwise::relu: return maximum_of(a, {Dim(0), Dim(0)});
-        case Elementwise::abs: return held(maximum_of(a, negative(a)));
+        case Elementwise::abs: return magnitude(a);
         case Elementwise::sign: return {Dim(-1), Dim(1)};
         case Elementwise::add: return held({sum(a.low, b.low), sum(a.high, b.high)});
         case Elementwise::sub: return range_of(Elementwise::add, a, negative(b));

@@ -39,7 +39,7 @@ class Analysis {
     std::vector<Contents> run() {
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             const Node& node = graph_[id];
-            if (node.dtype == DType::boolean) of_[std::size_t(id)].computed = {Dim(0), Dim(1)};
+            if (node.dtype == DType::boolean) of_[std::size_t(id)].computed = of_condition(id);
             else if (node.dtype == i32) of_[std::size_t(id)] = contents(id);
             else of_[std::size_t(id)].computed = of_floats(id);
         }
@@ -124,10 +124,79 @@ class Analysis {
             default: return {.computed = DimRange{}};
         }
     }
+    /// 0 or 1, or the one of them that a comparison of what is known comes to.
+    DimRange of_condition(int id) const {
+        const Node& node = graph_[id];
+        DimRange result{Dim(0), Dim(1)};
+        if (node.op != Op::elementwise) return result;
+        const bool at_most = node.function == Elementwise::le;
+        if (!at_most && node.function != Elementwise::lt) return result;
+        const DimRange a = range(id, 0), b = range(id, 1);
+        const auto below = [](const std::optional<Dim>& x, const std::optional<Dim>& y, int more) {
+            return x && y && is_at_most(*x + Dim(more), *y);
+        };
+        if (below(a.high, b.low, at_most ? 0 : 1)) result.low = Dim(1);
+        if (below(b.high, a.low, at_most ? 1 : 0)) result.high = Dim(0);
+        return result;
+    }
+    bool is(int id, Elementwise function) const {
+        return graph_[id].op == Op::elementwise && graph_[id].function == function;
+    }
+    /// The positive number that a value is; 0 for all else.
+    std::int64_t positive_number(int id) const {
+        const DimRange& range = *of_[std::size_t(id)].computed;
+        const bool known = of_[std::size_t(id)].moved.empty() && range.low && range.high &&
+                           range.low->is_static() && *range.low == *range.high;
+        return known ? std::max<std::int64_t>(range.low->value(), 0) : 0;
+    }
+    /// What is left of a division by a number: a - a / b * b, with the sign of a.
+    std::optional<DimRange> of_rest(int id) const {
+        if (!is(id, Elementwise::sub) || !is(graph_[id].inputs[1], Elementwise::mul)) return {};
+        const int divided = graph_[id].inputs[0], product = graph_[id].inputs[1];
+        const int quotient = graph_[product].inputs[0], by = graph_[product].inputs[1];
+        if (!is(quotient, Elementwise::div) || graph_[quotient].inputs[0] != divided) return {};
+        const std::int64_t number = is_number(by) ? positive_number(by) : 0;
+        if (!number || !is_number(graph_[quotient].inputs[1]) ||
+            positive_number(graph_[quotient].inputs[1]) != number)
+            return {};
+        const DimRange a = range(id, 0);
+        const bool positive = a.low && is_at_most(Dim(0), *a.low);
+        return DimRange{Dim(positive ? 0 : 1 - number), Dim(number - 1)};
+    }
+    bool is_number(int id) const {
+        return graph_[id].dtype == i32 && bool(of_[std::size_t(id)].computed);
+    }
+    /// The rest where it is not negative, else `number` more: from 0 to below that.
+    std::optional<DimRange> of_remainder(int id) const {
+        const Node& node = graph_[id];
+        const int rest = node.inputs[2], more = node.inputs[1], below = node.inputs[0];
+        const std::optional<DimRange> left = of_rest(rest);
+        if (!left || !is(more, Elementwise::add) || graph_[more].inputs[0] != rest) return {};
+        const bool chooses = is(below, Elementwise::lt) && graph_[below].inputs[0] == rest &&
+                             is_number(graph_[below].inputs[1]) && is_zero(graph_[below].inputs[1]);
+        const int by = graph_[more].inputs[1];
+        if (!chooses || !is_number(by) || positive_number(by) != left->high->value() + 1) return {};
+        return DimRange{Dim(0), left->high};
+    }
+    bool is_zero(int id) const {
+        const DimRange& range = *of_[std::size_t(id)].computed;
+        return range.low && range.high && *range.low == Dim(0) && *range.high == Dim(0);
+    }
+    /// Of a condition that is known only what it chooses.
+    DimRange of_choice(int id) const {
+        const DimRange condition = range(id, 0);
+        if (condition.low && *condition.low == Dim(1)) return range(id, 1);
+        if (condition.high && *condition.high == Dim(0)) return range(id, 2);
+        if (graph_[id].dtype == i32)
+            if (const auto remainder = of_remainder(id)) return *remainder;
+        return hull(range(id, 1), range(id, 2));
+    }
+
     Contents of_elementwise(int id) const {
         const Node& node = graph_[id];
-        if (node.function == Elementwise::where)
-            return {.computed = hull(range(id, 1), range(id, 2))};
+        if (node.function == Elementwise::where) return {.computed = of_choice(id)};
+        if (node.dtype == i32)
+            if (const auto rest = of_rest(id)) return {.computed = rest};
         if (node.function == Elementwise::identity && graph_[node.inputs[0]].dtype == i32)
             return of(id, 0);
         const DimRange other = row_of(node.function).arity == 2 ? range(id, 1) : DimRange{};

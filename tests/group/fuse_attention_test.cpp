@@ -3,21 +3,12 @@
 
 #include <fovea.h>
 
-#include "codegen/optimize/common_subexpressions.h"
-#include "codegen/optimize/fold.h"
-#include "tests/ops/check_gradient.h"
+#include "tests/group/score_passes.h"
 
 using namespace fovea;
 using namespace fovea::test;
 
 namespace {
-
-Graph simplify(const Graph& score) {
-    return dead_code(common_subexpressions(fold(expand_composites(score))));
-}
-Graph differentiate(const Graph& score) {
-    return add_gradients(score, {.from_loss = false, .of_inputs = true});
-}
 
 struct Fused {
     Graph graph;
@@ -116,10 +107,20 @@ TEST_CASE("what is not one kernel, and why") {
           "its score uses reduce of a maximum");
     CHECK(reason_of_score([](Graph&, Pair p) { return sum(concat(p.q, p.k, 0), 0); }) ==
           "its score uses concat");
-    CHECK(reason_of_score([](Graph& graph, Pair p) {
-              Tensor table = input(graph, "table", {9});
-              return dot(p.q, p.k) + gather(table, p.i - p.j + 4);
-          }) == "its score uses gather by something other than an index of the pair");
+    const auto by_number = [](const Extents& shape) {
+        return [shape](Graph& graph, Pair p) {
+            Tensor row = gather(input(graph, "table", shape), clamp(p.i - p.j + 4, 0, 8));
+            return dot(p.q, p.k) + (row.rank() ? sum(row, 0) : row);
+        };
+    };
+    CHECK(reason_of_score(by_number({513})) ==
+          "its score looks up a learned table of more than 512 rows by something other than the "
+          "head");
+    CHECK(reason_of_score(by_number({64, 65})) ==
+          "its score looks up a learned table of more than 4096 elements by something other than "
+          "the head");
+    CHECK(reason_of_score([](Graph&, Pair p) { return gather(p.q, p.j % 5) * 2.0; }) ==
+          "its score looks up a table that is another one for every pair");
 }
 
 TEST_CASE("an attention that another reason keeps stays as it is, and says so") {

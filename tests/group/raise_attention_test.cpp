@@ -121,6 +121,36 @@ TEST_CASE("a mask that is spread over the heads is read through that") {
             CHECK(graph.attentions[std::size_t(node.attribute)].window == kCausal);
 }
 
+TEST_CASE("comparisons of positions in the mask of attention itself are its window") {
+    const auto check = [](auto&& seen, const KeyWindow& window, bool leaves_tensor = false) {
+        Graph graph;
+        Tensor q = input(graph, "q", {2, 3, 6, 5});
+        Tensor i = iota(graph, {6, 1}, 0), j = iota(graph, {1, 6}, 1);
+        output("y", attention(q, q, q, dot_product, allowed(seen(i, j))));
+        const Graph read = dead_code(raise_attention(graph));
+        REQUIRE(count(read, Op::attention) == 1);
+        for (const Node& node : read.nodes)
+            if (node.op == Op::attention) {
+                const AttentionAttributes& mask = read.attentions[std::size_t(node.attribute)];
+                CHECK(mask.window == window);
+                CHECK(mask.has_allowed == leaves_tensor);
+            }
+        const Arrays arrays{{"q", random_array({2, 3, 6, 5}, 1)}};
+        check_close(run(read, arrays), run(graph, arrays));
+    };
+    check([](Tensor i, Tensor j) { return j <= i; }, kCausal);
+    check([](Tensor i, Tensor j) { return logical_not(j > i); }, kCausal);
+    check([](Tensor i, Tensor j) { return logical_not(i + 1 <= j); }, kCausal);
+    check([](Tensor i, Tensor j) { return i - j >= 0; }, kCausal);
+    check([](Tensor i, Tensor j) { return abs(i - j) < 3; }, KeyWindow{2, 2});
+    check([](Tensor i, Tensor j) { return abs(j - i) <= 1; }, KeyWindow{1, 1});
+    check([](Tensor i, Tensor j) { return logical_and(j <= i, i - j < 2); }, KeyWindow{1, 0});
+    check([](Tensor i, Tensor j) { return logical_and(j <= i, eq(j % 2, 0)); }, kCausal, true);
+    check([](Tensor i, Tensor j) { return i < j; }, KeyWindow{}, true);
+    check([](Tensor i, Tensor j) { return i + j < 7; }, KeyWindow{}, true);
+    check([](Tensor i, Tensor j) { return abs(i - j) > 1; }, KeyWindow{}, true);
+}
+
 TEST_CASE("weights that are read elsewhere stay") {
     Spelled it;
     Tensor weights = softmax(it.scores());

@@ -11,13 +11,15 @@ namespace fovea::test {
 namespace {
 
 /// By number of a score.
-constexpr const char* kScores[] = {"dot_product",      "soft_cap", "alibi",    "alibi_by_head",
-                                   "additive",         "banded",   "weighted", "bilinear",
-                                   "squared_distance", "biased"};
+constexpr const char* kScores[] = {"dot_product",      "soft_cap", "alibi",       "alibi_by_head",
+                                   "additive",         "banded",   "weighted",    "bilinear",
+                                   "squared_distance", "biased",   "by_distance", "by_remainder",
+                                   "rows_by_distance"};
 constexpr const char* kMasks[] = {
-    "none",    "causal",      "lens",           "lens_by_query",
-    "allowed", "causal_lens", "lens_allowed",   "causal_lens_by_query",
-    "window",  "window_lens", "window_allowed", "window_lens_by_query"};
+    "none",     "causal",          "lens",           "lens_by_query",
+    "allowed",  "causal_lens",     "lens_allowed",   "causal_lens_by_query",
+    "window",   "window_lens",     "window_allowed", "window_lens_by_query",
+    "segments", "causal_segments", "segments_lens",  "window_segments_allowed"};
 
 /// Draws one thing after the other.
 class Draw {
@@ -49,6 +51,8 @@ AttentionCase attention_case(int number) {
     if (masks("window")) variant.window = {5, 2};
     if (masks("lens")) variant.lengths = masks("by_query") ? Lengths::queries : Lengths::sequences;
     variant.allowed = masks("allowed");
+    variant.segments = masks("segments");
+    if (variant.segments) variant.keys = variant.queries;
     variant.uniform = draw.below(4) != 0;
     variant.dropout = draw.below(4) == 0 ? 0.3 : 0;
     if (variant.heads > 0 && draw.below(3) == 0) {

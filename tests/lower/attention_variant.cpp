@@ -10,6 +10,28 @@ namespace {
 /// The line of the model that kernels name.
 constexpr Location kHere{"model.cpp", 12, "model"};
 
+/// Of the score's lambdas, those that look up tables by numbers of the pair.
+Tensor attend_by_table(Scope s, Score score, Tensor q, Tensor k, Tensor v, const Mask& mask,
+                       const AttentionOptions& options) {
+    auto with = [&](auto function) { return attention(q, k, v, function, mask, options, kHere); };
+    constexpr int kFar = 4;
+    const auto distance = [](Pair p) { return clamp(p.j - p.i, -kFar, kFar) + kFar; };
+    const Dim heads = q.rank() == 4 ? q.dim(1) : Dim(1);
+    if (score == Score::by_distance) {
+        Tensor table = s.input("table", {2 * kFar + 1, heads});
+        return with([=](Pair p) { return dot_product(p) + at(table, {distance(p), p.head}); });
+    }
+    if (score == Score::rows_by_distance) {
+        Tensor table = s.input("table", {2 * kFar + 1, q.dim(-1)});
+        return with([=](Pair p) { return dot_product(p) + dot(p.q, at(table, {distance(p)})); });
+    }
+    Tensor table = s.input("table", {3, 7});
+    return with([=](Pair p) {
+        Tensor row = (p.i + p.j + p.head) % 3;
+        return dot_product(p) * at(table, {row, (p.i * 3 + p.j) % 7}) + at(table, {row, p.j % 7});
+    });
+}
+
 Tensor attend(Scope s, Score score, Tensor q, Tensor k, Tensor v, const Mask& mask,
               const AttentionOptions& options) {
     const Dim width = q.dim(-1);
@@ -51,6 +73,9 @@ Tensor attend(Scope s, Score score, Tensor q, Tensor k, Tensor v, const Mask& ma
                 Tensor difference = p.q - p.k;
                 return -mean(difference * difference, -1);
             });
+        case Score::by_distance:
+        case Score::by_remainder:
+        case Score::rows_by_distance: return attend_by_table(s, score, q, k, v, mask, options);
         case Score::biased:
             return with(
                 [](Pair p) { return dot_product(p) + sum(p.k, -1) * 0.5 - sum(p.q, -1) * 0.25; });
@@ -66,6 +91,8 @@ Mask mask_of(Scope s, const AttentionVariant& variant) {
         if (variant.lengths == Lengths::queries) shape.push(variant.queries);
         mask = mask & padding(s.input("lens", shape, i32));
     }
+    if (variant.segments)
+        mask = mask & same(s.input("segments", {variant.batch, variant.queries}, i32));
     if (variant.allowed) {
         Shape shape{variant.batch, variant.queries, variant.keys};
         if (variant.heads > 0) shape = {variant.batch, 1, variant.queries, variant.keys};

@@ -18,7 +18,10 @@ enum class Score {
     weighted,
     bilinear,
     squared_distance,
-    biased
+    biased,
+    by_distance,  // a table by head and distance
+    by_remainder,  // a table by numbers of the pair, used twice
+    rows_by_distance  // vectors by distance
 };
 
 /// How the rows of queries, keys or values lie in memory: [.., length, width],
@@ -40,6 +43,7 @@ struct AttentionVariant {
           output_lies = Lying::rows;
     KeyWindow window{};
     enum class Lengths { none, sequences, queries } lengths = Lengths::none;
+    bool segments = false;  // there are as many keys as queries
     bool allowed = false;  // a tensor of booleans [batch, (1,) queries, keys]
     bool uniform = false;  // a row that sees no key takes all of them alike, instead of being 0
     double dropout = 0;
@@ -52,7 +56,8 @@ struct AttentionVariant {
 };
 
 /// Its output is O. Inputs are Q, K, V (or what these are projections of), then
-/// `lens` or `seen` of its mask, then `slope`, `slopes`, `w` or `W` of its score.
+/// `lens`, `segments` or `seen` of its mask, then `slope`, `slopes`, `w`, `W` or `table` of its
+/// score.
 Graph attention_graph(const AttentionVariant& variant);
 
 /// The sizes of its symbolic dims.

@@ -54,7 +54,7 @@ class ProgramRun {
         array.values.assign(std::size_t(array.size()), std::nan(""));
         if (tensor.role != plan::Role::parameter && tensor.role != plan::Role::input) return array;
         const std::int64_t limit = plan::largest_value(
-            tensor, [&](const Dim& dim) { return kernel::value_of(dim, dims_); }, 0);
+            tensor, [&](const Dim& dim) { return kernel::value_of(dim, dims_); }, 2);
         for (double& value : array.values) {
             if (tensor.dtype == i32) value = double(std::int64_t(random_() % unsigned(limit + 1)));
             else if (tensor.dtype == DType::boolean) value = double(random_() % 3 != 0);

@@ -264,10 +264,3 @@ TEST_CASE("the weights by themselves, of one head or all") {
               doctest::Approx(all.values[(batch * kHeads + 2) * kOne + i % kOne]).epsilon(1e-12));
     }
 }
-
-TEST_CASE("a table that depends on the pair is refused") {
-    Graph graph;
-    Tensor q = input(graph, "q", {1, 2, 3});
-    auto score = [](Pair p) { return gather(p.q, p.i); };
-    CHECK_THROWS_AS(attention(q, q, q, score), UserError);
-}

@@ -68,6 +68,12 @@ std::string names_of_outputs(const SafetensorsFile& expected) {
     return names;
 }
 
+/// A model's name; or its file, in this repository, and its function.
+std::string model_of(const nlohmann::json& settings) {
+    const std::string model = settings["model"];
+    return model.find('/') == model.npos ? model : FOVEA_SOURCE_DIR "/" + model;
+}
+
 std::string text_of(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
@@ -80,7 +86,7 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
     const std::string output = (temporary.path() / "out.safetensors").string();
     std::vector<std::string> command = {FOVEA_BINARY_DIR "/fovea",
                                         "run",
-                                        settings["model"],
+                                        model_of(settings),
                                         "--target",
                                         target,
                                         "--fusion",

@@ -33,8 +33,8 @@ Tensor attention_expand(const Expansion& e) {
     OverPairs over(score.graph, e.target, leaves);
     Shape pairs = over.pairs();
     Tensor scores = broadcast(over.output({Role::score}), pairs);
-    Mask mask = mask_of(e.source, e.node(), e.inputs[3], e.inputs[4]);
-    bool masked = mask.window.is_limited() || mask.lens || mask.allowed;
+    Mask mask = mask_of(e.source, e.node(), e.inputs);
+    bool masked = mask.window.is_limited() || mask.lens || mask.allowed || mask.segments;
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
     if (!e.inputs[2]) return weights;
     if (attributes.dropout > 0)
@@ -43,7 +43,7 @@ Tensor attention_expand(const Expansion& e) {
 }
 
 Tensor attention_derive(const Derivation& d) {
-    const Mask mask = mask_of(d.source, d.node, d.inputs[3], d.inputs[4]);
+    const Mask mask = mask_of(d.source, d.node, d.inputs);
     if (!d.inputs[2]) return attention_weights(d.inputs[0], d.inputs[1], dot_product, mask);
     return attention(d.inputs[0], d.inputs[1], d.inputs[2], dot_product, mask);
 }
@@ -64,7 +64,7 @@ std::string pair_text(const Graph&, const Node& node) {
 OpDef pair_def() { return {.op = Op::pair, .unique = true, .text = pair_text}; }
 OpDef attention_def() {
     return {.op = Op::attention,
-            .inputs = {2, 5},
+            .inputs = {2, 6},
             .attribute = Attribute::attention,
             .unique = true,
             .expand = attention_expand,

@@ -73,38 +73,14 @@ constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
             part(Role::key_index, i32, {})};
 }
 
-/// A score reads tables by one index: a row for every pair is no table to the next look-up. `first`
-/// is the first node of the score.
-constexpr void check_score(Tensor of_pair, int first, int region, Text& why) {
-    const Graph& graph = *of_pair.graph;
-    const Node *at = &graph[first], *end = graph.nodes.end();
-    while (at != end && at->op != Op::gather) ++at;
-    if (at == end) return;
-    List<char> of_pairs;
-    of_pairs.resize(graph.nodes.size() - std::size_t(first));
-    const auto is_of_pairs = [&](int input) {
-        return input >= first && of_pairs[std::size_t(input - first)];
-    };
-    for (int id = first; id < int(graph.nodes.size()); ++id) {
-        const Node& node = graph[id];
-        if (node.region != region) continue;
-        bool paired = node.op == Op::pair;
-        for (std::size_t i = 0; i < kMaxInputs && (i < kMostOperands || node.inputs[i] >= 0); ++i)
-            paired |= is_of_pairs(node.inputs[i]);
-        of_pairs[std::size_t(id - first)] = paired;
-        if (node.op != Op::gather || !is_of_pairs(node.inputs[0]) || why.size()) continue;
-        why << "its score looks up a row of the table " << graph[node.inputs[0]].shape
-            << ", which is another one for every pair: look up a table once, by one index";
-    }
-}
-
 /// The node of attention, or of its weights where `v` is empty.
 template <class Score>
 constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, const Mask& mask,
                                 AttentionOptions options, Location location) {
     const char* const name = v ? "attention" : "attention_weights";
     if (!is_usable(name, location,
-                   {q, k, v ? v : q, mask.lens ? mask.lens : q, mask.allowed ? mask.allowed : q}))
+                   {q, k, v ? v : q, mask.lens ? mask.lens : q, mask.allowed ? mask.allowed : q,
+                    mask.segments ? mask.segments : q}))
         return poison_of({q, k});
     Graph& graph = *q.graph;
     auto wrong = [&](const Text& why) {
@@ -126,11 +102,9 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
     const int outer = graph.region, region = graph.enter_region();
     const Pair pair = make_pair(graph, q, k, location);
     Tensor of_pair = score(pair);
-    if (of_pair.graph && !of_pair.is_poison()) check_score(of_pair, pair.q.id, region, why);
     const bool usable = is_usable(name, location, {q, of_pair});
     graph.leave_region(outer);
     if (!usable) return poison_of({q});
-    if (why.size()) return wrong(why);
     if (of_pair.rank() != 0 || !is_float(of_pair.dtype())) {
         why << "the score of a pair must be one number, got " << name_of(of_pair.dtype()) << " "
             << of_pair.shape();
@@ -145,6 +119,7 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
                                 .window = mask.window,
                                 .has_lens = bool(mask.lens),
                                 .has_allowed = bool(mask.allowed),
+                                .has_segments = bool(mask.segments),
                                 .dropout = options.dropout,
                                 .site = options.dropout > 0 ? graph.sites++ : 0});
     return make(graph,
@@ -152,7 +127,8 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
                  .dtype = q.dtype(),
                  .shape = shape,
                  .inputs = inputs_of({q.id, k.id, v ? v.id : -1, mask.lens ? mask.lens.id : -1,
-                                      mask.allowed ? mask.allowed.id : -1}),
+                                      mask.allowed ? mask.allowed.id : -1,
+                                      mask.segments ? mask.segments.id : -1}),
                  .scope = module,
                  .location = location,
                  .attribute = int(graph.attentions.size()) - 1,

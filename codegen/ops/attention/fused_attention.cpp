@@ -114,7 +114,7 @@ class PlainAttention {
         OverPairs over(attributes_.function->forward, e_.target, leaves_);
         pairs_ = over.pairs();
         Tensor scores = broadcast(over.output({Role::score}), pairs_);
-        Mask mask = ops::mask_of(e_.source, node_, e_.inputs[3], e_.inputs[4]);
+        Mask mask = ops::mask_of(e_.source, node_, e_.inputs);
         kept_ = kept_keys(e_.target, pairs_, mask);
         if (kept_) scores = masked(scores);
         if (node_.result == AttentionResult::statistics) return statistics(scores);
@@ -141,7 +141,7 @@ class PlainAttention {
         return amax(where(kept_, one, 0.0), -1, true);
     }
     /// Whether the statistics mark rows that see no key, as the forward kernel's do.
-    bool marks_rows() const { return e_.inputs[4] && node_.masked_rows == MaskedRows::uniform; }
+    bool marks_rows() const { return fovea::marks_rows(attributes_, node_.masked_rows); }
     Tensor statistics(Tensor scores) {
         Tensor largest = amax(scores, -1, true);
         Tensor total = sum(exp(scores - largest), -1, true);
@@ -202,9 +202,7 @@ class PlainAttention {
         if (node_.result == AttentionResult::key)
             return sum(whole(over.output({Role::key, 0, true})), query);
         CaptureGradient capture = capture_gradient(*attributes_.function, node_.axis);
-        Tensor all = whole(over.output({Role::capture, node_.axis, true}));
-        if (capture.by_head) all = sum(all, pairs_.rank());  // the rows of other heads are 0
-        return sum(sum(all, key), query);
+        return sum(sum(whole(over.value(capture.node)), key), query);
     }
     /// With the axes of the pairs at full size.
     Tensor whole(Tensor x) {
@@ -223,15 +221,46 @@ class PlainAttention {
 
 Tensor fused_attention_expand(const Expansion& e) { return PlainAttention(e).result(); }
 
+bool is_head(const Graph& function, int id) {
+    return function[id].op == Op::input && function[id].port.role == Role::head;
+}
+
+/// A table, or the rows of one head, is looked up by one number of the pair.
+std::optional<std::string> why_not_looked_up(const Graph& function, const Node& node) {
+    const Node* table = &function[node.inputs[0]];
+    if (table->op == Op::gather && is_head(function, table->inputs[1]))
+        table = &function[table->inputs[0]];
+    if (function[node.inputs[1]].shape.rank() != 0)
+        return "its score looks up several rows at once";
+    if (table->op == Op::input && table->port.role == Role::capture) return {};
+    return "its score looks up a table that is another one for every pair";
+}
+
+/// Of the gradient of a table, which is kept beside the tiles of pairs.
+constexpr std::int64_t kMostRows = 512, kMostElements = 4096;
+
+std::optional<std::string> why_not_scattered(const Graph& function, const Node& node) {
+    if (function[node.inputs[1]].shape.rank() != 0)
+        return "its score looks up several rows at once";
+    if (is_head(function, node.inputs[1])) return {};
+    if (!node.dim.is_static()) return "its score looks up a learned table of a size not known";
+    std::int64_t elements = node.dim.value();
+    if (elements > kMostRows)
+        return "its score looks up a learned table of more than " + std::to_string(kMostRows) +
+               " rows by something other than the head";
+    for (int i = 1; i < node.shape.rank(); ++i)
+        if (node.shape[i].is_static()) elements *= node.shape[i].value();
+    if (elements > kMostElements)
+        return "its score looks up a learned table of more than " + std::to_string(kMostElements) +
+               " elements by something other than the head";
+    return {};
+}
+
 /// Whether every op of the function can be computed for a tile of pairs.
 std::optional<std::string> why_not_tiled(const Graph& function) {
     for (int id = 1; id < int(function.nodes.size()); ++id) {
         const Node& node = function[id];
         const Graph& graph = function;
-        auto index = [&](int input) {
-            const Node& ids = graph[node.inputs[std::size_t(input)]];
-            return ids.op == Op::input && ids.shape.rank() == 0;
-        };
         auto refuse = [&](const std::string& why) {
             return "its score uses " + std::string(row_of(node.op).name) + why;
         };
@@ -259,11 +288,10 @@ std::optional<std::string> why_not_tiled(const Graph& function) {
                 break;
             }
             case Op::gather:
-                if (!index(1)) return refuse(" by something other than an index of the pair");
+                if (auto why = why_not_looked_up(graph, node)) return why;
                 break;
             case Op::scatter_add:
-                if (!index(1) || graph[node.inputs[1]].port.role != Role::head)
-                    return "its score reads a learned table by an index other than the head";
+                if (auto why = why_not_scattered(graph, node)) return why;
                 break;
             default: return refuse("");
         }
@@ -278,20 +306,31 @@ CaptureGradient capture_gradient(const ScoreFunction& function, int number) {
     int output = find_output(graph, Port{Role::capture, number, true});
     if (!output) throw InternalError("a score function has no gradient of a captured value");
     int node = graph[output].inputs[0];
-    bool by_head = graph[node].op == Op::scatter_add;
+    bool by_head = graph[node].op == Op::scatter_add && is_head(graph, graph[node].inputs[1]);
     if (by_head) node = graph[node].inputs[0];
     return {node, by_head, graph[node].shape};
 }
 
-Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v, Tensor lens,
-                       Tensor allowed, const std::vector<Tensor>& captures,
+bool marks_rows(const AttentionAttributes& a, MaskedRows masked_rows) {
+    return masked_rows == MaskedRows::uniform && (a.has_allowed || (a.has_segments && a.has_lens));
+}
+
+Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v, const Mask& mask,
+                       Tensor segment_ends, const std::vector<Tensor>& captures,
                        const ScoreFunction* function) {
     Graph& graph = *q.graph;
     const Node& attention = source[id];
     Node node = attention;
     node.op = Op::fused_attention;
     node.result = AttentionResult::output;
-    node.inputs = inputs_of({q.id, k.id, v.id, lens ? lens.id : -1, allowed ? allowed.id : -1});
+    node.inputs = inputs_of({q.id, k.id, v.id});
+    const auto read = [&](AttentionInput which, Tensor x) {
+        if (x) node.inputs[std::size_t(at(which))] = x.id;
+    };
+    read(AttentionInput::lens, mask.lens);
+    read(AttentionInput::allowed, mask.allowed);
+    read(AttentionInput::segment_starts, mask.segments);
+    read(AttentionInput::segment_ends, segment_ends);
     for (std::size_t i = 0; i < captures.size(); ++i)
         node.inputs[std::size_t(at(AttentionInput::first_capture)) + i] = captures[i].id;
     AttentionAttributes attributes = source.attentions[std::size_t(attention.attribute)];

@@ -10,6 +10,7 @@
 
 #include "codegen/graph/attention_input.h"
 #include "codegen/graph/tensor.h"
+#include "codegen/ops/attention/mask.h"
 #include "codegen/ops/attention/score_function.h"
 
 namespace fovea {
@@ -20,9 +21,15 @@ inline constexpr double kSeesNone = 3.4028234663852886e38;
 inline constexpr int kMaxCaptures = int(kMaxInputs) - int(AttentionInput::first_capture);
 
 /// What attention node `id` gives, as one kernel with score `function`, reading `captures`.
-Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v, Tensor lens,
-                       Tensor allowed, const std::vector<Tensor>& captures,
+/// Where its mask has segments, `segment_ends` are where they end, and those of the mask where they
+/// start (segments.h).
+Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v, const Mask& mask,
+                       Tensor segment_ends, const std::vector<Tensor>& captures,
                        const ScoreFunction* function);
+
+/// Whether only the pairs of a row say that it sees no key, so that the forward kernel has to look
+/// for that, and marks such rows: by `kSeesNone` among their statistics.
+bool marks_rows(const AttentionAttributes& attributes, MaskedRows masked_rows);
 
 /// Why attention node `id`, whose score `extract_score` gave with its gradient, is not one kernel.
 std::optional<std::string> why_not_fused_attention(const Graph& graph, int id,

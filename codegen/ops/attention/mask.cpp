@@ -29,6 +29,11 @@ Tensor kept_keys(Graph& graph, const Shape& scores, const Mask& mask) {
         Tensor first = positions(queries) - double(mask.window.before);
         also(first <= positions(keys));
     }
+    if (mask.segments) {
+        Tensor of_queries = place_axes(mask.segments, rank, {0, queries});
+        Tensor of_keys = place_axes(mask.segments, rank, {0, keys});
+        also(eq(of_queries, of_keys));
+    }
     if (mask.allowed) also(mask.allowed);
     return kept;
 }

@@ -6,10 +6,11 @@
 
 namespace fovea::ops {
 
-Mask mask_of(const Graph& graph, const Node& node, Tensor lens, Tensor allowed) {
+Mask mask_of(const Graph& graph, const Node& node, Tensor lens, Tensor allowed, Tensor segments) {
     return {.window = graph.attentions[std::size_t(node.attribute)].window,
             .lens = lens,
             .allowed = allowed,
+            .segments = segments,
             .masked_rows = node.masked_rows};
 }
 
@@ -34,6 +35,7 @@ std::string mask_text(const Graph& graph, const Node& node) {
     text += window_text(attributes.window);
     if (attributes.has_lens) text += " lens";
     if (attributes.has_allowed) text += " allowed";
+    if (attributes.has_segments) text += " segments";
     if (node.masked_rows == MaskedRows::zero) text += " masked_rows=zero";
     if (attributes.score) text += fmt::format(" score=%{}", attributes.score);
     if (attributes.dropout > 0)
@@ -45,7 +47,8 @@ std::string mask_text(const Graph& graph, const Node& node) {
 std::optional<std::string> why_not_masked(const Graph& graph, int id) {
     const Node& node = graph[id];
     const AttentionAttributes& a = graph.attentions[std::size_t(node.attribute)];
-    if (a.has_lens != (node.inputs[3] > 0) || a.has_allowed != (node.inputs[4] > 0))
+    if (a.has_lens != (node.inputs[3] > 0) || a.has_allowed != (node.inputs[4] > 0) ||
+        a.has_segments != (node.inputs[5] > 0))
         return "its mask is not among its inputs";
     return {};
 }

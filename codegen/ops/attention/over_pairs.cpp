@@ -4,8 +4,10 @@
 #include <string>
 
 #include "codegen/ops/attention/score_function.h"
+#include "codegen/ops/composed/flatten.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/elementwise.h"
+#include "codegen/ops/gather.h"
 #include "codegen/ops/movement.h"
 
 namespace fovea {
@@ -24,6 +26,10 @@ OverPairs::OverPairs(const Graph& function, Graph& target, PairLeaves leaves)
 Tensor OverPairs::output(const Port& port) {
     const int id = find_output(function_, port);
     if (!id) throw InternalError("a score function has no output " + std::string(name_of(port)));
+    return value(id);
+}
+
+Tensor OverPairs::value(int id) {
     const Batched value = batcher_.value(id);
     Tensor x = value.tensor;
     for (int i = 0; !value.along && i < pairs_.rank(); ++i) x = unsqueeze(x, 0);
@@ -33,6 +39,7 @@ Tensor OverPairs::output(const Port& port) {
 std::optional<Batched> OverPairs::leaf_or_contraction(int id) {
     const Node& node = function_[id];
     if (node.op == Op::input) return leaf(node);
+    if (node.op == Op::gather) return look_up(node);
     const bool sums = node.op == Op::reduce && node.reduction == Reduction::sum;
     return sums ? contraction(node) : std::nullopt;
 }
@@ -60,6 +67,25 @@ Batched OverPairs::index(int axis) {
     Shape shape;
     for (int i = 0; i < pairs_.rank(); ++i) shape.push(i == axis ? pairs_[i] : Dim(1));
     return {iota(target_, shape, axis < 0 ? 0 : axis), true};
+}
+
+/// A row of a table that is another one for every pair is one of the rows of all these tables.
+std::optional<Batched> OverPairs::look_up(const Node& node) {
+    const Batched table = batcher_.value(node.inputs[0]), id = batcher_.value(node.inputs[1]);
+    if (!table.along) return {};
+    const int pairs = pairs_.rank();
+    const Dim rows = function_[node.inputs[0]].shape[0].without_label();
+    Tensor place = id.tensor;
+    for (int i = 0; !id.along && i < pairs; ++i) place = unsqueeze(place, 0);
+    Dim stride = rows;
+    for (int axis = pairs; axis-- > 0;) {
+        const Dim size = table.tensor.dim(axis).without_label();
+        Shape along;
+        for (int i = 0; i < place.rank(); ++i) along.push(i == axis ? size : Dim(1));
+        if (!size.is_one()) place = place + iota(target_, along, axis) * stride;
+        stride = stride * size;
+    }
+    return Batched{gather(flatten(table.tensor, 0, pairs), place, node.location), true};
 }
 
 /// A sum of a product of two values of the pairs is contracted at once: the product of all pairs'

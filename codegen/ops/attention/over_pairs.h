@@ -24,6 +24,8 @@ class OverPairs {
     OverPairs(const Graph& function, Graph& target, PairLeaves leaves);
     /// An output [batch, (heads,) queries, keys, …], of size 1 where pairs share it.
     Tensor output(const Port& port);
+    /// Any value of the function, likewise.
+    Tensor value(int id);
     /// [batch, (heads,) queries, keys]
     const Shape& pairs() const { return pairs_; }
 
@@ -31,6 +33,7 @@ class OverPairs {
     std::optional<Batched> leaf_or_contraction(int id);
     Batched leaf(const Node& node);
     Batched index(int axis);
+    std::optional<Batched> look_up(const Node& node);
     std::optional<Batched> contraction(const Node& node);
 
     const Graph& function_;

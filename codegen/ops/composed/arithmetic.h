@@ -11,6 +11,11 @@ template <class = void>
 constexpr Tensor clamp(Tensor x, Operand low, Operand high, Location location = Location::here()) {
     if (!is_usable("clamp", location, {x})) return poison_of({x});
     low.location = high.location = location;
+    if (x.dtype() == i32) {  // has no gradient
+        Tensor above = binary(Elementwise::maximum, detail::At{location}(x), low);
+        if (above.is_poison()) return above;
+        return binary(Elementwise::minimum, detail::At{location}(above), high);
+    }
     const Operand own = detail::At{location}(x);
     const detail::At at{location};
     Tensor reaches_low = binary(Elementwise::le, low, own);

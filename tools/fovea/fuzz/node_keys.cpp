@@ -119,6 +119,7 @@ void NodeKeys::add_attribute(Record& record, const Graph& graph, int id,
             record.add(attention.window.after);
             record.add(attention.has_lens);
             record.add(attention.has_allowed);
+            record.add(attention.has_segments);
             record.add(attention.dropout);
             record.add(attention.site);
             if (attention.function) {

@@ -20,11 +20,17 @@ std::vector<AxisId> TileAxes::of(const Access& access) const {
     for (const Stride& stride : access.strides)
         if (std::find(plan_.each.begin(), plan_.each.end(), stride.axis) == plan_.each.end())
             axes.push_back(stride.axis);
+    if (access.row >= 0) {
+        const std::vector<AxisId>& of_row = kernel_.nodes[std::size_t(access.row)].axes;
+        axes.insert(axes.end(), of_row.begin(), of_row.end());
+    }
     std::sort(axes.begin(), axes.end());
+    axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
     return axes;
 }
 
 bool TileAxes::is_contiguous(Id load, AxisId axis) const {
+    if (as<Load>(kernel_, load)->access.row >= 0) return false;
     for (const Stride& stride : as<Load>(kernel_, load)->access.strides)
         if (stride.axis == axis) return stride.stride.is_one();
     return false;
@@ -99,11 +105,12 @@ void TileAxes::check(Id id) const {
     if (auto store = as<Store>(kernel_, id)) access = &store->access;
     std::vector<AxisId> axes = node.axes;
     if (access) {
-        if (access->row >= 0) refuse("a row that is picked by a number (gather or scatter)");
+        if (access->row >= 0 && as<Store>(kernel_, id)) refuse("a store to a row that is picked");
         if (kernel_.buffers[std::size_t(access->buffer)].dtype == DType::bf16)
             refuse("bf16 memory");
         axes = of(*access);
-        if (axes.size() > 2) refuse("a loaded or stored tile of more than two axes");
+        if (axes.size() > (access->row >= 0 ? 3 : 2))  // rows that are picked stay where they lie
+            refuse("a loaded or stored tile of more than two axes");
     }
     const bool kept = as<Reduce>(kernel_, id) || (as<Carried>(kernel_, id) && !node.axes.empty());
     if (kept && node.dtype != DType::f32)

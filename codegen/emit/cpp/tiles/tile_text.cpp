@@ -155,12 +155,15 @@ std::string TileText::point_to(const Access& access, const std::string& value) {
 void TileText::forget_pointer(const Access& access) { pointers_.erase(key(access)); }
 bool TileText::has_pointer(const Access& access) const { return pointers_.contains(key(access)); }
 
-Expression TileText::address(const Access& access) const {
+Expression TileText::address(const Access& access) {
     const auto pointer = pointers_.find(key(access));
     Expression offset{"0"};
     for (const Stride& stride : access.strides)
         if (std::find(plan_.each.begin(), plan_.each.end(), stride.axis) == plan_.each.end())
             offset = offset + Expression{local(stride.axis)} * spell(stride.stride);
+    if (access.row >= 0 && !is_vector(access.row))
+        offset =
+            offset + Expression{"i64(" + value(access.row).text + ")"} * spell(access.row_stride);
     if (pointer != pointers_.end()) return at_offset(pointer->second, offset);
     const Expression start = tile_start(access);
     return offset.text == "0" ? start : Expression{start.text + " + " + offset.text, Binding::sum};
@@ -187,10 +190,13 @@ Expression TileText::load(Id id, const Load& load) {
     return load_from(load.access, from);
 }
 
-Expression TileText::load_from(const Access& access, const Expression& from) const {
+Expression TileText::load_from(const Access& access, const Expression& from) {
     Dim stride = 0;
     for (const Stride& it : access.strides)
         if (it.axis == lane) stride = it.stride;
+    if (access.row >= 0 && is_vector(access.row))
+        return {"load_rows(" + from.text + ", " + value(access.row).text + ", " +
+                spell(access.row_stride).text + ", " + spell(stride).text + ", " + lanes() + ")"};
     if (!stride.is_one())
         return {"load_strided(" + from.text + ", " + spell(stride).text + ", " + lanes() + ")"};
     return {load_name() + from.text + (mask().empty() ? "" : ", " + mask()) + ")"};

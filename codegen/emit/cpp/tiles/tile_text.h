@@ -48,7 +48,7 @@ class TileText {
     /// The address of an array's element or vector at the current place.
     Expression element(const std::string& array, const Place2& place) const;
     /// The address of memory at the current place.
-    Expression address(const kernel::Access& access) const;
+    Expression address(const kernel::Access& access);
     /// The pointer to a tile of memory, with the axes that do not move within it.
     Expression tile_start(const kernel::Access& access) const;
     /// From here on a tile of memory is addressed by a pointer; returns its name: the buffer's, or,
@@ -93,7 +93,7 @@ class TileText {
     void define_leaves(kernel::Id id, std::vector<kernel::Id>& defined);
     Expression leaf(kernel::Id id);
     Expression load(kernel::Id id, const kernel::Load& load);
-    Expression load_from(const kernel::Access& access, const Expression& from) const;
+    Expression load_from(const kernel::Access& access, const Expression& from);
     std::string load_name() const { return half ? "load8(" : "load("; }
     Expression kept(kernel::Id id, const std::string& array, const Place2& place);
     Expression valid(const kernel::Valid& valid);

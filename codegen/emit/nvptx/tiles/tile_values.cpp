@@ -20,6 +20,9 @@ Axes joined(Axes a, const Axes& b) {
     return a;
 }
 
+/// Operations on positions that are made again rather than kept: masks and distances.
+constexpr int kMostPlainWork = 8;
+
 bool is_sum(const Kernel& kernel, Id id) {
     return as<Contract>(kernel, id) || as<Reduce>(kernel, id);
 }
@@ -134,7 +137,7 @@ bool TileValues::decide(Id id) {
     const bool is_float = node.dtype == DType::f32 || node.dtype == DType::bf16;
     if (!is_float || node.axes.empty() || node.axes.size() > 2) return false;
     if (as<Load>(kernel_, id)) return read_more;
-    if (is_plain(id)) return false;
+    if (is_plain(id)) return read_more && plain_work(id) > kMostPlainWork;
     return read_more || (!one_step && is_costly(id));
 }
 
@@ -148,6 +151,15 @@ bool TileValues::is_plain(Id id) const {
     const Map* map = as<Map>(kernel_, id);
     return map && std::all_of(map->operands.begin(), map->operands.end(),
                               [&](Id operand) { return is_plain(operand); });
+}
+
+/// How many operations a value takes that is made of numbers, positions and conditions.
+int TileValues::plain_work(Id id) const {
+    const Map* map = as<Map>(kernel_, id);
+    if (!map) return 0;
+    int work = 1;
+    for (Id operand : map->operands) work += plain_work(operand);
+    return work;
 }
 
 /// Whether making a value takes a function, or a sum.

@@ -42,6 +42,7 @@ class TileValues {
     bool decide(kernel::Id id);
     bool is_costly(kernel::Id id) const;
     bool is_plain(kernel::Id id) const;
+    int plain_work(kernel::Id id) const;
     void collect_sums(kernel::Id id, std::vector<kernel::Id>& sums);
     const std::vector<kernel::AxisId>& axes(kernel::Id id) const {
         return kernel_.nodes[std::size_t(id)].axes;

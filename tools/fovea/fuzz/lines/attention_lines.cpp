@@ -12,7 +12,7 @@ namespace {
 /// A score; those that take a tensor capture it.
 struct ScoreText {
     const char* text;  // with {0} for the captured tensor
-    enum class Capture { none, scalar, heads, width, matrix, static_width } capture;
+    enum class Capture { none, scalar, heads, width, by_distance, by_remainder } capture;
 };
 using Capture = ScoreText::Capture;
 const std::vector<ScoreText> kScores = {
@@ -29,6 +29,9 @@ const std::vector<ScoreText> kScores = {
     {"sum(p.q, -1) * 0.25 + cast(p.i, f32) * 0.1", Capture::none},
     {"squeeze({0}, 0) * 0.5", Capture::scalar},
     {"dot_product(p) * 0.0 - cast(p.j, f32) * 0.1", Capture::none},
+    {"dot_product(p) + at({0}, {{p.head, clamp(p.j - p.i, -4, 4) + 4}})", Capture::by_distance},
+    {"dot_product(p) + at({0}, {{clamp(p.i - p.j, 0, 6), p.head}})", Capture::by_remainder},
+    {"dot_product(p) * at({0}, {{(p.i * 2 + p.j) % 7, p.head}})", Capture::by_remainder},
 };
 Tensor score_of(int kind, Pair p, Tensor w) {
     switch (kind) {
@@ -44,7 +47,10 @@ Tensor score_of(int kind, Pair p, Tensor w) {
         case 9: return dot_product(p) + sum(p.k, -1) * 0.5 - sum(p.q, -1) * 0.25;
         case 10: return sum(p.q, -1) * 0.25 + cast(p.i, f32) * 0.1;
         case 11: return squeeze(w, 0) * 0.5;
-        default: return dot_product(p) * 0.0 - cast(p.j, f32) * 0.1;
+        case 12: return dot_product(p) * 0.0 - cast(p.j, f32) * 0.1;
+        case 13: return dot_product(p) + at(w, {p.head, clamp(p.j - p.i, -4, 4) + 4});
+        case 14: return dot_product(p) + at(w, {clamp(p.i - p.j, 0, 6), p.head});
+        default: return dot_product(p) * at(w, {(p.i * 2 + p.j) % 7, p.head});
     }
 }
 
@@ -56,6 +62,7 @@ enum MaskPart {
     kBand = 8,
     kZero = 16,
     kWindow = 32,  // its distances are the second byte and the third
+    kSame = 64,
 };
 
 /// How far a window goes: to its own position, a few keys, or about a tile.
@@ -67,17 +74,23 @@ int draw_mask(Drawing& d) {
     if (d.chance(0.5)) mask |= d.chance(0.7) ? kLens : kLensByQuery;
     if (d.chance(0.15)) mask |= kBand;
     if (d.chance(0.25)) mask |= kZero;
+    if (d.chance(0.2)) mask |= kSame;
     if (d.chance(0.25)) {
         const int before = draw_distance(d), after = draw_distance(d);
         mask |= kWindow | before << 8 | after << 16;
     }
     return mask;
 }
-void draw_lens(Drawing& d, Line& line, int mask, const Shape& scores) {
+/// Lengths and segments, which are of as many queries as keys.
+void draw_lens(Drawing& d, Line& line, std::size_t number, const Shape& scores) {
+    const bool has_segments = scores.rank() > 2 && scores[-2] == scores[-1];
+    if (!has_segments) line.whole[number] &= ~kSame;
+    const int mask = int(line.whole[number]);
     if (mask & kLens) line.operands.push_back(d.leaf({scores[0]}, i32));
     if (mask & kLensByQuery) line.operands.push_back(d.leaf({scores[0], scores[-2]}, i32));
+    if (mask & kSame) line.operands.push_back(d.leaf({scores[0], scores[-1]}, i32));
 }
-/// The mask, and its text. Lengths are operand `lens` of the line.
+/// The mask, and its text. Lengths are operand `lens` of the line, or segments, which come behind.
 std::pair<Mask, std::string> mask_of(const Maker& m, int mask, int lens, const Shape& scores) {
     Mask made = no_mask;
     std::string text = "no_mask";
@@ -90,6 +103,11 @@ std::pair<Mask, std::string> mask_of(const Maker& m, int mask, int lens, const S
     if (mask & (kLens | kLensByQuery)) {
         made = made & padding(m.tensor(lens));
         text += fmt::format(" & padding({})", m.name(lens));
+        ++lens;
+    }
+    if (mask & kSame) {
+        made = made & same(m.tensor(lens));
+        text += fmt::format(" & same({})", m.name(lens));
     }
     if (mask & kBand) {
         Shape rows, columns;
@@ -118,7 +136,7 @@ bool draw_masked_softmax(Drawing& d, Line& line) {
     line.operands = {x};
     line.whole = {mask};
     if (scores.rank() == 2) line.whole[0] &= ~(kLensByQuery | kBand);
-    draw_lens(d, line, int(line.whole[0]), scores);
+    draw_lens(d, line, 0, scores);
     return true;
 }
 Made make_masked_softmax(const Maker& m) {
@@ -160,12 +178,14 @@ bool draw_attention(Drawing& d, Line& line) {
     Shape scores = queries;
     scores[-1] = keys[-2];
     if (d.size(scores) > 12'000) return false;
-    draw_lens(d, line, mask, scores);
+    draw_lens(d, line, 1, scores);
     const Dim heads = queries.rank() == 4 ? queries[1] : Dim(1);
     switch (kScores[std::size_t(kind)].capture) {
         case Capture::none: break;
         case Capture::scalar: line.operands.push_back(d.leaf({Dim(1)})); break;
         case Capture::heads: line.operands.push_back(d.leaf({heads})); break;
+        case Capture::by_distance: line.operands.push_back(d.leaf({heads, Dim(9)})); break;
+        case Capture::by_remainder: line.operands.push_back(d.leaf({Dim(7), heads})); break;
         default: line.operands.push_back(d.leaf({queries[-1].without_label()})); break;
     }
     return true;
