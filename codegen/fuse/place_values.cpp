@@ -47,25 +47,18 @@ class Placement {
         const std::vector<int>& readers = readers_[std::size_t(id)];
         return readers.size() == 1 ? readers[0] : 0;
     }
+    /// The concatenation that alone reads `id`, once; 0 where there is none.
+    int concat_of(int id) const {
+        const int reader = only_reader(id);
+        if (!reader || graph_[reader].op != Op::concat) return 0;
+        const Inputs& parts = graph_[reader].inputs;
+        return std::count(parts.begin(), parts.end(), id) == 1 ? reader : 0;
+    }
     /// The concatenation that takes in `id`, with those that take in that one.
     int whole_concat(int id) const {
         int whole = 0;
-        for (int reader = only_reader(id); reader && graph_[reader].op == Op::concat;
-             reader = only_reader(reader))
-            whole = reader;
+        for (int reader = concat_of(id); reader; reader = concat_of(reader)) whole = reader;
         return whole;
-    }
-    /// Whether all parts of a concatenation are values that kernels compute for it alone.
-    bool is_made_of_parts(int concat) const {
-        const Inputs& parts = graph_[concat].inputs;
-        for (int part : parts) {
-            if (part <= 0) break;
-            if (!only_reader(part) || std::count(parts.begin(), parts.end(), part) > 1)
-                return false;
-            if (graph_[part].op == Op::concat ? !is_made_of_parts(part) : !can_be_part(part))
-                return false;
-        }
-        return true;
     }
     /// Whether the kernel that computes a value can store it between others; what is prepared once
     /// does not lie beside what each run computes.
@@ -76,10 +69,10 @@ class Placement {
         return (group.form == Form::rows || group.form == Form::contract) &&
                graph_[id].shape == group.domain;
     }
-    /// Where a value lies in the concatenation whose parts are all made for it.
+    /// Where a value that is made for a concatenation lies in it.
     std::optional<Layout> part_of_concat(int id) const {
         const int whole = whole_concat(id);
-        if (!fused_.enabled || !whole || !is_made_of_parts(whole)) return {};
+        if (!fused_.enabled || !whole || !can_be_part(id)) return {};
         Layout place = row_major(whole, graph_[whole].shape);
         Dim offset(0);
         for (int part = id; part != whole; part = only_reader(part)) {
@@ -147,24 +140,12 @@ class Placement {
         return found;
     }
 
-    /// A concatenation whose parts lie in it already needs no copy; nor do those inside it.
+    /// A concatenation that another one alone reads, as that of zeros around two axes, has no
+    /// memory: its parts lie in that one, or are copied to it.
     void place_concat(int id) {
-        int part = id;
-        while (graph_[part].op == Op::concat) part = graph_[part].inputs[0];
-        const int group = group_of(part), whole = layout(part).base;
-        const bool in_place = group >= 0 && whole != part && whole > 0 &&
-                              graph_[whole].op == Op::concat && part_of_concat(part);
-        const bool has_kernel = !in_place && !is_copied_with_reader(id);
-        if (!has_kernel) fused_.groups[std::size_t(group_of(id))].in_place = true;
-        if (in_place ? id == whole : has_kernel && is_read_outside(id, group_of(id))) store(id);
-    }
-    /// A concatenation that another one alone reads, as that of zeros around two axes, is copied
-    /// with that one, part by part, and has no memory.
-    bool is_copied_with_reader(int id) const {
-        const int reader = only_reader(id);
-        if (!fused_.enabled || !reader || graph_[reader].op != Op::concat) return false;
-        const Inputs& parts = graph_[reader].inputs;
-        return varies_[std::size_t(id)] && std::count(parts.begin(), parts.end(), id) == 1;
+        const bool is_inside = fused_.enabled && concat_of(id) && varies_[std::size_t(id)];
+        if (is_inside) fused_.groups[std::size_t(group_of(id))].in_place = true;
+        else if (is_read_outside(id, group_of(id))) store(id);
     }
     void place_view(int id) {
         const Node& node = graph_[id];

@@ -31,12 +31,15 @@ Dim stride_of(const Access& access, AxisId axis) {
     return 0;
 }
 
-/// Whether positions along `axis`, so far apart, lie among those along an axis that has stride 1.
-bool lies_among(const Kernel& kernel, const Dim& apart, AxisId axis) {
+/// Whether what lies `apart` lies among the positions along `axis`, which have that stride.
+bool lies_among(const Kernel& kernel, const Dim& apart, AxisId axis, std::int64_t stride = 1) {
     const Dim& extent = kernel.axes[std::size_t(axis)].extent;
     const bool is_near = apart.is_static() && apart.value() != 0;
-    return is_near && (!extent.is_static() || std::abs(apart.value()) < extent.value());
+    return is_near && (!extent.is_static() || std::abs(apart.value()) < extent.value() * stride);
 }
+
+/// How far apart the steps of a sum may be in memory that vectors are loaded along.
+constexpr std::int64_t kMostSteps = 4;
 
 /// How the columns, and what is summed, lie in b: sums of windows are its columns moved by a few
 /// elements, and few columns are its innermost sum moved by a few.
@@ -50,8 +53,10 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
     const AxisId inner = contract->axes.back();
     const Dim& columns = kernel.axes[std::size_t(roles.columns)].extent;
     const bool has_few = columns.is_static() && columns.value() <= kLanes / 2;
-    if (has_few && stride_of(a, inner).is_one() && stride_of(b, inner).is_one() &&
-        lies_among(kernel, stride_of(b, roles.columns), inner))
+    const Dim step = stride_of(b, inner);
+    const bool is_along = stride_of(a, inner).is_one() && step.is_static() && step.value() > 0 &&
+                          step.value() <= kMostSteps;
+    if (has_few && is_along && lies_among(kernel, stride_of(b, roles.columns), inner, step.value()))
         return Reading::along;
     if (!stride_of(b, roles.columns).is_one()) return Reading::packed;
     for (AxisId axis : contract->axes)

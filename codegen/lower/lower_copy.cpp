@@ -58,16 +58,18 @@ LoweredKernel copy_part(const Graph& graph, const fuse::FusedGraph& fused, const
     return build.finish("concat");
 }
 
-/// The parts of a concatenation, and those of its parts that have no memory.
+/// The parts of a concatenation that do not lie in it already, and those of its parts that have no
+/// memory.
 void copy_parts(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
                 Memories& memories, int concat, Dim offset, std::vector<LoweredKernel>& kernels) {
     const Node& node = graph[concat];
     const fuse::Layout whole = fuse::row_major(group.anchor, graph[group.anchor].shape);
     for (int part : node.inputs) {
         if (part <= 0) break;
-        const bool is_apart = fused.layouts[std::size_t(part)].base >= 0;
-        if (is_apart) kernels.push_back(copy_part(graph, fused, group, memories, part, offset));
-        else copy_parts(graph, fused, group, memories, part, offset, kernels);
+        const int base = fused.layouts[std::size_t(part)].base;
+        if (base < 0) copy_parts(graph, fused, group, memories, part, offset, kernels);
+        else if (base != group.anchor)
+            kernels.push_back(copy_part(graph, fused, group, memories, part, offset));
         const Dim size = graph[part].shape[node.axis].without_label();
         offset = offset + size * fuse::stride_of(whole, node.axis);
     }

@@ -3,7 +3,7 @@
 //
 // `contract_in_place` has the positions of windows in its lanes: out[i, j] = sum a[i, k] b[j + k].
 // `contract_along` has a sum in its lanes, for the few elements of a window: both operands lie
-// along its innermost axis.
+// along its innermost axis, b in steps of the windows' stride.
 #pragma once
 
 #include <cstring>
@@ -111,16 +111,20 @@ FOVEA_INLINE floats in_register(floats value) {
 }
 
 /// The products of a tile of rows with all columns, added to `to` [Rows, Columns]: over `runs` runs
-/// of the innermost sum, which begin at those offsets.
-template <int Rows, int Columns, class StrideA, class StrideB, class Extent>
+/// of the innermost sum, which begin at those offsets; steps of b are `step` elements apart.
+template <int Rows, int Columns, class StrideA, class StrideB, class Extent, class Step>
 FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* b, StrideB column,
-                           i64 runs, const i64* at_a, const i64* at_b, Extent extent) {
+                           i64 runs, const i64* at_a, const i64* at_b, Extent extent, Step step) {
     floats c[Rows * Columns];
     FOVEA_UNROLL for (floats& vector : c) vector = floats{};
+    const auto load_steps = [&](const float* from, auto lanes) FOVEA_LAMBDA {
+        if constexpr (std::is_same_v<Step, Fixed<1>>) return load(from, lanes);
+        else return load_strided(from, step, lanes);
+    };
     const auto add = [&](const float* from_a, const float* from_b, auto lanes) FOVEA_LAMBDA {
         floats columns[Columns];
         FOVEA_UNROLL for (int j = 0; j < Columns; ++j) columns[j] =
-            in_register(load(from_b + j * column, lanes));
+            in_register(load_steps(from_b + j * column, lanes));
         FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
             const floats value = in_register(load(from_a + i * row, lanes));
             FOVEA_UNROLL for (int j = 0; j < Columns; ++j) c[i * Columns + j] =
@@ -130,8 +134,8 @@ FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* 
     for (i64 run = 0; run < runs; ++run) {
         const float *from_a = a + at_a[run], *from_b = b + at_b[run];
         i64 k = 0;
-        for (; k + kLanes <= extent; k += kLanes) add(from_a + k, from_b + k, AllLanes{});
-        if (k < extent) add(from_a + k, from_b + k, lanes_at(k, extent));
+        for (; k + kLanes <= extent; k += kLanes) add(from_a + k, from_b + k * step, AllLanes{});
+        if (k < extent) add(from_a + k, from_b + k * step, lanes_at(k, extent));
     }
     add_sums(to, c);
 }
@@ -200,17 +204,18 @@ void contract_along(i64 points, RowCount rows, const WithPoint& with_point, Sums
             for (i64 first = 0; first < all; first += block) {
                 const i64 count = all - first < block ? all - first : block;
                 runs.place(first, count, outer...);
-                for_tiles([&](i64 row, i64 some, float* to, auto a, auto b,
-                              const auto&) FOVEA_LAMBDA {
-                    const float* from = a.data + row * a.stride;
-                    if (some == kRows)
-                        return add_runs<kRows, Columns>(to, from, a.stride, b.data, b.stride, count,
-                                                        runs.at_a, runs.at_b, inner.extent);
-                    for (i64 i = 0; i < some; ++i)
-                        add_runs<1, Columns>(to + i * Columns, from + i * a.stride, a.stride,
-                                             b.data, b.stride, count, runs.at_a, runs.at_b,
-                                             inner.extent);
-                });
+                for_tiles(
+                    [&](i64 row, i64 some, float* to, auto a, auto b, const auto&) FOVEA_LAMBDA {
+                        const float* from = a.data + row * a.stride;
+                        if (some == kRows)
+                            return add_runs<kRows, Columns>(to, from, a.stride, b.data, b.stride,
+                                                            count, runs.at_a, runs.at_b,
+                                                            inner.extent, inner.b);
+                        for (i64 i = 0; i < some; ++i)
+                            add_runs<1, Columns>(to + i * Columns, from + i * a.stride, a.stride,
+                                                 b.data, b.stride, count, runs.at_a, runs.at_b,
+                                                 inner.extent, inner.b);
+                    });
             }
         },
         sums...);

@@ -19,6 +19,17 @@ inline constexpr i64 kKnown = 0;  // the value of a known size, or 0
 template <i64 N>
 inline constexpr i64 kKnown<Fixed<N>> = N;
 
+#ifdef __AVX512F__
+/// Every second element: two vectors, of which one instruction picks them.
+FOVEA_INLINE floats load_strided(const float* from, Fixed<2>, Lanes lanes) {
+    const i64 reach = 2 * lanes.count - 1;
+    const floats low = load(from, lanes_at(0, reach));
+    const floats high = load(from + kLanes, lanes_at(kLanes, reach));
+    return __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+                                   30);
+}
+#endif
+
 /// One operand at i = 0 (or j = 0) and k = 0, and how far it moves along its own axis.
 template <class Stride>
 struct Operand {

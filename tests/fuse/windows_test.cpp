@@ -51,6 +51,22 @@ TEST_CASE("a convolution is a product that reads windows in place, and so are it
     CHECK(both.largest == 2 * 5 * 8 * 9);  // the padded gradient of y
 }
 
+TEST_CASE("what one convolution gives another lies among the zeros around it") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2, 3, 6, 7}), weight = input(graph, "w", {5, 3, 3, 3});
+    Tensor next = input(graph, "v", {4, 5, 3, 3});
+    output("y", conv2d(relu(conv2d(x, weight)), next, {.padding = 1}));
+    const Graph plain = optimized(graph);
+    const fuse::FusedGraph fused = fuse::fuse(plain, true);
+    for (const fuse::Group& group : fused.groups) {
+        if (group.form != fuse::Form::contract || plain[group.anchor].shape[1] == Dim(4)) continue;
+        const fuse::Layout& place = fused.layouts[std::size_t(group.stored.at(0))];
+        CHECK(plain[place.base].op == Op::concat);
+        CHECK(plain[place.base].shape == Shape{2, 5, 6, 7});
+        CHECK(place.offset == Dim(8));
+    }
+}
+
 TEST_CASE("so is one with strides, dilation and groups") {
     Graph graph;
     Tensor x = input(graph, "x", {2, 6, 12}), weight = input(graph, "w", {4, 3, 3});

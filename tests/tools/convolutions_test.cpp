@@ -2,6 +2,7 @@
 // with any number of threads.
 #include <doctest/doctest.h>
 
+#include "runtime/safetensors.h"
 #include "tests/tools/run_fovea.h"
 
 using fovea::test::read_text;
@@ -29,7 +30,18 @@ constexpr void planes(Scope s) {
     s.output("y", avg_pool2d(x, {2, 3}, {.stride = 1, .padding = 1}));
     s.output("z", slice(x, 3, 1, 3, 2));
 }
+constexpr void two(Scope s) {
+    Tensor x = s.input("x", {"batch", 5, 13, 21}), w = s.input("w", {7, 5, 3, 3});
+    x = conv2d(x, w, {.padding = 1});
+    s.output("y", conv2d(relu(x), s.input("v", {3, 7, 3, 3}), {.padding = 1}));
+}
 )";
+
+std::vector<float> numbers(std::int64_t count) {
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < count; ++i) values.push_back(float(i * 37 % 101) / 64 - 0.7F);
+    return values;
+}
 
 void check_verified(const std::string& model) {
     for (const char* target : {"cpu", "ptx-interpreter"}) {
@@ -49,6 +61,28 @@ TEST_CASE("every kernel of convolutions is right on every target") {
     check_verified(kImages);
     check_verified(file + ":lines");
     check_verified(file + ":planes");
+}
+
+TEST_CASE("the bits of convolutions do not depend on the number of threads") {
+    using fovea::runtime::f32_tensor;
+    const fovea::tool::TemporaryFolder folder;
+    const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
+    std::ofstream(path("two.cpp")) << kModels;
+    const std::vector<float> x = numbers(3 * 5 * 13 * 21), w = numbers(7 * 5 * 9),
+                             v = numbers(3 * 7 * 9), dy = numbers(3 * 3 * 13 * 21);
+    fovea::runtime::write_safetensors(
+        path("inputs"),
+        {f32_tensor("x", {3, 5, 13, 21}, x), f32_tensor("w", {7, 5, 3, 3}, w),
+         f32_tensor("v", {3, 7, 3, 3}, v), f32_tensor("y.grad", {3, 3, 13, 21}, dy)});
+    for (const char* threads : {"1", "2", "3", "7"}) {
+        const auto result =
+            run_fovea({"run", path("two.cpp") + ":two", "--inputs", path("inputs"), "--outputs",
+                       path(threads), "--gradients", "--threads", threads});
+        INFO(result.output);
+        REQUIRE(result.status == 0);
+        CHECK(read_text(path(threads)).size() > sizeof(float) * (x.size() + w.size() + v.size()));
+        CHECK(read_text(path(threads)) == read_text(path("1")));
+    }
 }
 
 TEST_CASE("a convolution stores no windows, says the plan") {

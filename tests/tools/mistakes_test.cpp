@@ -74,8 +74,9 @@ TEST_CASE("values that do not fit") {
         "--diff: there is no pass 'fuse_atention': did you mean 'fuse_attention'? passes: "
         "keep_outputs, guard_ids, select_mode, inline_composites, raise_contraction, "
         "raise_softmax, raise_attention, attend_in_steps, draw_ahead, fuse_attention, "
-        "add_gradients, merge_pads, expand_composites, normalize_reductions, fold, "
-        "common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, fuse, "
+        "add_gradients, merge_pads, sum_windows_into_einsum, expand_composites, "
+        "normalize_reductions, fold, common_subexpressions, dead_code, hoist_from_scans, "
+        "sum_into_einsum, fuse, "
         "lower, plan");
     check_mistake({"show", "transformer", "--stage", "kernls"},
                   "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|"

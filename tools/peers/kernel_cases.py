@@ -255,7 +255,7 @@ def convolution_cases(quick):
         if is_image:
             ways["channels_last"] = in_channels_last
         yield Case("convolution", f"{name} {'x'.join(map(str, x))}",
-                   Source.of_file("convolution.cpp", name),
+                   Source.of_file("convolution.cpp", name, training=True),
                    {"x": normal(*x), "weight": 0.1 * normal(*weight), "bias": normal(weight[0])},
                    "y", ways)
 
