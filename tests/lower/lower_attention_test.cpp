@@ -138,3 +138,17 @@ TEST_CASE("gradients compute a score once, and take five products of matrices") 
         CHECK(tanhs == (score == test::Score::soft_cap ? 1 : 0));
     }
 }
+
+TEST_CASE("loops over tiles go from where segments begin to where they end") {
+    test::AttentionVariant variant{.keys = "queries", .segments = true};
+    std::vector<kernel::Kernel> kernels = test::attention_kernels(variant);
+    kernels.push_back(test::attention_backward(variant));
+    for (const kernel::Kernel& kernel : kernels) {
+        CAPTURE(kernel.name);
+        bool is_bounded = false;
+        for (const kernel::Node& node : kernel.nodes)
+            if (const auto* loop = std::get_if<kernel::Loop>(&node.operation))
+                is_bounded = is_bounded || (loop->lower >= 0 && loop->upper >= 0);
+        CHECK(is_bounded);
+    }
+}

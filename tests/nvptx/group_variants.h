@@ -33,6 +33,10 @@ inline std::vector<AttentionVariant> group_variants() {
     it->score = Score::soft_cap, it->window = kCausal;
     it = add("alibi", 64, 64);
     it->score = Score::alibi_by_head, it->window = kCausal;
+    it = add("by_distance", 64, 64);
+    it->score = Score::by_distance, it->window = {129, 0};
+    it = add("segments", 64, 64);
+    it->segments = true, it->keys = it->queries, it->window = kCausal;
     add("allowed", 64, 64)->allowed = true;
     it = add("dropout", 64, 64);
     it->dropout = 0.25, it->lengths = L::sequences;

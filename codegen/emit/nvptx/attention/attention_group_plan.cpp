@@ -101,10 +101,19 @@ class GroupPlanner {
         return more;
     }
 
+    /// Whether the row of a table is picked for each element, which takes registers, too.
+    bool picks_rows() const {
+        const std::vector<Id>& body = loop().body;
+        return std::any_of(body.begin(), body.end(), [&](Id id) {
+            const Load* load = as<Load>(kernel_, id);
+            return load && load->access.row >= 0 && has_rows(id) && has(id, loop().axis);
+        });
+    }
+
     /// Scores of 128 keys and sums of 128 columns fill the registers: fewer keys where there is
     /// more for each of them.
     int keys_at_once() const {
-        const int free = columns_of(plan_.sums[0]) > 64 ? 0 : 1;
+        const int free = columns_of(plan_.sums[0]) > 64 || picks_rows() ? 0 : 1;
         return std::max(kFewestKeys,
                         plan_.target.groups.columns >> std::max(0, tiles_beside_scores() - free));
     }
