@@ -55,18 +55,6 @@ class Placement {
             whole = reader;
         return whole;
     }
-    /// Whether all parts of a concatenation are values that kernels compute for it alone.
-    bool is_made_of_parts(int concat) const {
-        const Inputs& parts = graph_[concat].inputs;
-        for (int part : parts) {
-            if (part <= 0) break;
-            if (!only_reader(part) || std::count(parts.begin(), parts.end(), part) > 1)
-                return false;
-            if (graph_[part].op == Op::concat ? !is_made_of_parts(part) : !can_be_part(part))
-                return false;
-        }
-        return true;
-    }
     /// Whether the kernel that computes a value can store it between others; what is prepared once
     /// does not lie beside what each run computes.
     bool can_be_part(int id) const {
@@ -76,13 +64,23 @@ class Placement {
         return (group.form == Form::rows || group.form == Form::contract) &&
                graph_[id].shape == group.domain;
     }
-    /// Where a value lies in the concatenation whose parts are all made for it.
+    /// Whether a concatenation takes in a value once, which nothing else reads.
+    bool is_taken_once(int id) const {
+        const int reader = only_reader(id);
+        if (!reader || graph_[reader].op != Op::concat) return false;
+        const Inputs& parts = graph_[reader].inputs;
+        return std::count(parts.begin(), parts.end(), id) == 1;
+    }
+    /// Where a value, or a concatenation of such, lies in the one that takes it in: its kernel
+    /// stores it there, and what others compute is copied beside it.
     std::optional<Layout> part_of_concat(int id) const {
         const int whole = whole_concat(id);
-        if (!fused_.enabled || !whole || !is_made_of_parts(whole)) return {};
-        Layout place = row_major(whole, graph_[whole].shape);
+        if (!fused_.enabled || !whole || !is_taken_once(id)) return {};
+        if (graph_[id].op != Op::concat && !can_be_part(id)) return {};
+        Layout place = place_of_concat(whole);
         Dim offset(0);
         for (int part = id; part != whole; part = only_reader(part)) {
+            if (!is_taken_once(part)) return {};
             const Node& reader = graph_[only_reader(part)];
             for (int before : reader.inputs) {
                 if (before == part) break;
@@ -97,6 +95,24 @@ class Placement {
         }
         place.offset = offset;
         return place;
+    }
+    /// Memory of its own, or of the rearrangement that reads it and cannot read it in place.
+    Layout place_of_concat(int id) const {
+        if (is_read_by_scan(id)) return row_major(id, graph_[id].shape);
+        return own_or_rearranged(id);
+    }
+    Layout own_or_rearranged(int id) const {
+        const Layout own = row_major(id, graph_[id].shape);
+        const int reader = only_rearrangement(id);
+        if (!reader) return own;
+        const Node& view = graph_[reader];
+        const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
+        auto read_in_place = rearranged(own, axes);
+        if (read_in_place && is_strided(*read_in_place) &&
+            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
+            return own;
+        const Layout moved = stored_rearranged(reader, view.shape, axes);
+        return is_strided(moved) ? moved : own;
     }
 
     /// The step of a scan takes its part of a value to lie there from start to end, in order.
@@ -115,21 +131,9 @@ class Placement {
         group.stored.push_back(id);
         layout(id) = row_major(id, graph_[id].shape);
         if (group.form == Form::scatter || group.form == Form::copy) return;
-        if (auto part = part_of_concat(id)) {
-            layout(id) = *part;
-            return;
-        }
-        if (group.form == Form::scan || is_read_by_scan(id)) return;
-        int reader = only_rearrangement(id);
-        if (!reader) return;
-        const Node& view = graph_[reader];
-        const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
-        auto read_in_place = rearranged(layout(id), axes);
-        if (read_in_place && is_strided(*read_in_place) &&
-            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
-            return;
-        Layout moved = stored_rearranged(reader, view.shape, axes);
-        if (is_strided(moved)) layout(id) = moved;
+        if (auto part = part_of_concat(id)) layout(id) = *part;
+        else if (group.form != Form::scan && !is_read_by_scan(id))
+            layout(id) = own_or_rearranged(id);
     }
 
     /// The one view among the readers of a value, a rearrangement; 0 where there is none or another
@@ -147,15 +151,16 @@ class Placement {
         return found;
     }
 
-    /// A concatenation whose parts lie in it already needs no copy; nor do those inside it.
+    /// Parts that lie in it already need no copy; a concatenation inside of another lies there.
     void place_concat(int id) {
-        int part = id;
-        while (graph_[part].op == Op::concat) part = graph_[part].inputs[0];
-        const int group = group_of(part), whole = layout(part).base;
-        const bool in_place = group >= 0 && whole != part && whole > 0 &&
-                              graph_[whole].op == Op::concat && part_of_concat(part);
-        if (in_place) fused_.groups[std::size_t(group_of(id))].in_place = true;
-        if (in_place ? id == whole : is_read_outside(id, group_of(id))) store(id);
+        if (auto part = part_of_concat(id)) {
+            layout(id) = *part;
+            fused_.groups[std::size_t(group_of(id))].stored.push_back(id);
+            return;
+        }
+        if (!is_read_outside(id, group_of(id))) return;
+        store(id);
+        if (fused_.enabled) layout(id) = place_of_concat(id);
     }
     void place_view(int id) {
         const Node& node = graph_[id];

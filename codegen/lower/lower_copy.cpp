@@ -54,7 +54,7 @@ LoweredKernel copy_part(const Graph& graph, const fuse::FusedGraph& fused, const
     for (AxisId axis : all)
         if (axis != kNoAxis) axes.push_back(axis);
     Access to = build.access(group.anchor, all, true);
-    fuse::Layout result = fuse::row_major(group.anchor, node.shape);
+    const fuse::Layout& result = fused.layouts[std::size_t(group.anchor)];
     to.offset = to.offset + first * fuse::stride_of(result, node.axis);
     copy_elements(build, axes, build.access(input, all, false), to);
     return build.finish("concat");
@@ -77,13 +77,14 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
                                       const fuse::Group& group, Memories& memories) {
     const Node& node = graph[group.anchor];
     int input = node.inputs[0];
-    if (group.in_place) return {};
     if (node.op == Op::concat) {
+        const auto base_of = [&](int id) { return fused.layouts[std::size_t(id)].base; };
         std::vector<LoweredKernel> parts;
         Dim first(0);
         for (int part : node.inputs) {
             if (part <= 0) break;
-            parts.push_back(copy_part(graph, fused, group, memories, part, first));
+            if (base_of(part) != base_of(group.anchor))
+                parts.push_back(copy_part(graph, fused, group, memories, part, first));
             first = first + graph[part].shape[node.axis].without_label();
         }
         return parts;

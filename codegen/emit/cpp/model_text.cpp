@@ -125,6 +125,7 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
         for (const char* header : {"tile", "tile_dropout", "joint_sums"})
             head.line(std::string("#include \"fovea/cpu/") + header + ".h\"");
     if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");
+    if (mentions(kernels, "SomeRows")) head.line("#include \"fovea/cpu/some_rows.h\"");
     if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
     head.blank();
     return head.text();

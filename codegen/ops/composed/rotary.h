@@ -47,7 +47,7 @@ struct RotaryOptions {
 /// layers, so that a compiler has less to check.
 struct RotaryTable {
     Tensor cosines, sines;
-    RotaryPairs pairs = RotaryPairs::halves;
+    RotaryPairs paired = RotaryPairs::halves;  // no name of RotaryOptions: calls tell them apart
 };
 
 namespace detail {
@@ -288,7 +288,7 @@ constexpr Tensor rotary(Tensor x, const RotaryTable& table, Location location = 
     const detail::At at{location};
     Tensor cosine = detail::beside(table.cosines, x, location);
     Tensor sine = detail::beside(table.sines, x, location);
-    const bool halves = table.pairs == RotaryPairs::halves;
+    const bool halves = table.paired == RotaryPairs::halves;
     Tensor turned = rest == Dim(0) ? x : slice(x, -1, 0, width, location);
     if (!halves) {  // [..., width / 2, 2]
         Shape pairs = turned.shape();

@@ -148,6 +148,19 @@ TEST_CASE("frequencies are scaled as in checkpoints") {
     }
 }
 
+TEST_CASE("options by their names, and a table") {
+    Graph graph;
+    Tensor x = input(graph, "x", {3, 4}), at = input(graph, "at", {3}, i32);
+    Tensor y = rotary(x, {.pairs = RotaryPairs::neighbours});
+    Tensor z = rotary(x, at, {.pairs = RotaryPairs::neighbours});
+    Tensor table = rotary(x, rotary_table(graph, 3, 4, {.pairs = RotaryPairs::neighbours}));
+    output("y", y - z);
+    output("z", y - table);
+    const Arrays arrays{{"x", random_array({3, 4}, 5)}, {"at", {{3}, {0, 1, 2}}}};
+    check_close(run(graph, arrays), filled({3, 4}, 0));
+    check_close(run(graph, arrays, "z"), filled({3, 4}, 0));
+}
+
 TEST_CASE("nothing to turn") {
     check_counted({2, 0, 4}, 4, {});
     check_counted({0, 3, 4}, 4, {});
