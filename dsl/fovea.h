@@ -15,6 +15,7 @@
 #include "codegen/ops/composed/losses.h"
 #include "codegen/ops/composed/pooling.h"
 #include "codegen/ops/composed/rms_norm.h"
+#include "codegen/ops/composed/rotary.h"
 #include "codegen/ops/composed/selection.h"
 #include "codegen/ops/composed/statistics.h"
 #include "codegen/ops/concat.h"

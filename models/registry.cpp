@@ -10,6 +10,9 @@
 #include "models/masked_softmax.h"
 #include "models/seq2seq_attention.h"
 #include "models/seq2seq_attention_decode.h"
+#include "models/today/llama.h"
+#include "models/today/mistral.h"
+#include "models/today/qwen3.h"
 #include "models/transformer.h"
 #include "models/transformer_decode.h"
 
@@ -37,6 +40,10 @@ static_assert(well_formed<[](Scope s) { seq2seq_attention_decode_step(s, {}); }>
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_encode(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need_decode_step(s, {}); }>);
+static_assert(well_formed<[](Scope s) { llama(s, {.num_hidden_layers = 2}); }>);
+static_assert(well_formed<[](Scope s) { mistral(s, {.num_hidden_layers = 2}); }>);
+static_assert(
+    well_formed<[](Scope s) { qwen3(s, {.num_hidden_layers = 2, .tie_word_embeddings = true}); }>);
 
 /// The entry of `models/<name>.h`. `small` are the settings of verification; of the function's
 /// settings those in `only` are offered, empty: all.
@@ -87,6 +94,26 @@ ModelEntry paper_entry() {
     return result;
 }
 
+/// A decoder of `models/today`, with the settings that all have and those of `own`.
+template <void (*Function)(Scope, const DecoderSettings&)>
+ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>& own,
+                         SettingValues small) {
+    std::vector<std::string> offered = {
+        "vocab_size",          "hidden_size",      "intermediate_size",
+        "num_attention_heads", "head_dim",         "num_key_value_heads",
+        "num_hidden_layers",   "rms_norm_eps",     "rope_theta",
+        "tie_word_embeddings", "rope_type",        "factor",
+        "low_freq_factor",     "high_freq_factor", "original_max_position_embeddings",
+        "beta_fast",           "beta_slow",        "attention_factor"};
+    offered.insert(offered.end(), own.begin(), own.end());
+    ModelEntry result = entry_of<Function>(name, "models/today/" + name + ".h", offered);
+    result.small_settings = {{"vocab_size", "29"},         {"hidden_size", "24"},
+                             {"intermediate_size", "40"},  {"num_attention_heads", "4"},
+                             {"num_key_value_heads", "2"}, {"num_hidden_layers", "1"}};
+    result.small_settings.insert(result.small_settings.end(), small.begin(), small.end());
+    return result;
+}
+
 std::vector<ModelEntry> make_entries() {
     return {
         entry<MaskedSoftmaxSettings, masked_softmax>("masked_softmax", {}),
@@ -114,6 +141,11 @@ std::vector<ModelEntry> make_entries() {
         transformer_entry(),
         seq2seq_entry(),
         paper_entry(),
+        decoder_entry<llama>(
+            "llama", {},
+            {{"rope_type", "llama3"}, {"factor", "8"}, {"original_max_position_embeddings", "32"}}),
+        decoder_entry<mistral>("mistral", {"sliding_window"}, {{"sliding_window", "5"}}),
+        decoder_entry<qwen3>("qwen3", {}, {{"head_dim", "10"}, {"tie_word_embeddings", "true"}}),
     };
 }
 

@@ -48,6 +48,8 @@ enum class Elementwise : unsigned char {
     atan2,
     tanh_of_exp,
     sigmoid_of_exp,
+    sin_scaled,
+    cos_scaled,
     lt,
     le,
     eq,
@@ -99,7 +101,8 @@ inline constexpr double kLn2 = 0.6931471805599453;
 
 /// e^x is exp_significand(x) * 2^exp_exponent(x), with a whole exponent. The functions of m and n
 /// are tanh x for m * 2^n = e^2x, and sigmoid x for m * 2^n = e^-x: kernels take sums in x apart
-/// (codegen/kernel/rewrites/split_exponentials.h).
+/// (codegen/kernel/rewrites/split_exponentials.h). `sin_scaled` is sin(x 2^(y + z)), whose angle is
+/// never a float: positions times frequencies lose no digits, however large (rotary.h).
 inline constexpr ElementwiseRow kElementwise[] = {
     {Elementwise::identity, "identity", 1, false, Cost::few, Takes::any, Works::any,
      [](double x, double, double) { return x; }},
@@ -170,6 +173,10 @@ inline constexpr ElementwiseRow kElementwise[] = {
      [](double m, double n, double) { return 1 - 2 / (1 + m * std::exp2(n)); }},
     {Elementwise::sigmoid_of_exp, "sigmoid_of_exp", 2, false, Cost::many, Takes::floats,
      Works::floats, [](double m, double n, double) { return 1 / (1 + m * std::exp2(n)); }},
+    {Elementwise::sin_scaled, "sin_scaled", 3, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double y, double z) { return std::sin(x * std::exp2(y + z)); }},
+    {Elementwise::cos_scaled, "cos_scaled", 3, false, Cost::many, Takes::floats, Works::floats,
+     [](double x, double y, double z) { return std::cos(x * std::exp2(y + z)); }},
     {Elementwise::lt, "lt", 2, true, Cost::few, Takes::numbers, Works::numbers,
      [](double x, double y, double) { return double(x < y); }},
     {Elementwise::le, "le", 2, true, Cost::few, Takes::numbers, Works::numbers,

@@ -30,11 +30,11 @@ struct Group {
     std::vector<int> nodes;   // ascending
     std::vector<int> stored;  // those that others, or the user, read
     std::vector<int> sums{};  // of a row kernel: its sums over rows, which are stored too
+    std::vector<int> beside{};  // of a product: another, whose sums its epilogue reads, too
     int anchor = -1;          // the einsum, reduction over columns, scatter-add or copied node
     Shape domain;             // what the group runs over
     bool reduces = false;     // over the last axis of the domain
     bool prepared = false;    // depends on dims and parameters alone
-    bool in_place = false;  // a concatenation whose parts are stored, or copied, elsewhere
     std::string name;         // module path and ops
 };
 

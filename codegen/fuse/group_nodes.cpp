@@ -50,6 +50,7 @@ class Grouping {
         if (graph_[id].op == Op::scan) return place_scan(id);
         std::vector<int> readers;
         collect_readers(id, readers);
+        if (enabled_ && graph_[id].op == Op::einsum) unite_readers(id, readers);
         for (int reader : readers) {
             int group = fused_.group_of[std::size_t(reader)];
             if (group < 0) continue;
@@ -58,6 +59,30 @@ class Grouping {
             if (enabled_) fused_.refusals.push_back({id, reader, *reason});
         }
         start_group(id);
+    }
+
+    /// Elementwise kernels that read a product in its shape are one, its epilogue.
+    void unite_readers(int id, const std::vector<int>& readers) {
+        int first = -1;
+        for (int reader : readers) {
+            const int own = fused_.group_of[std::size_t(reader)];
+            if (own < 0 || own == first || reads_memory(id, reader)) continue;
+            const Group& group = fused_.groups[std::size_t(own)];
+            const bool is_plain = group.form == Form::rows && !group.reduces &&
+                                  std::ranges::all_of(group.nodes, [&](int mate) {
+                                      return graph_[mate].shape == graph_[id].shape;
+                                  });
+            if (!is_plain) continue;
+            if (first < 0) first = own;
+            else if (!leads(own, first) && !leads(first, own)) move_nodes(own, first);
+        }
+    }
+    void move_nodes(int from, int to) {
+        std::vector<int>& moved = fused_.groups[std::size_t(from)].nodes;
+        for (int id : moved) fused_.group_of[std::size_t(id)] = to;
+        std::vector<int>& nodes = fused_.groups[std::size_t(to)].nodes;
+        nodes.insert(nodes.end(), moved.begin(), moved.end());
+        moved.clear();
     }
 
     /// Results of the same attention are of one kernel: the output with the statistics, and the
@@ -145,20 +170,47 @@ class Grouping {
                     return "it is the epilogue of a contraction";
                 return why_not_elementwise(node, group, all_inside);
             case OpClass::reduction: return why_not_reduction(node, group);
-            case OpClass::contraction: return why_not_contraction(node, group, all_inside);
+            case OpClass::contraction: return why_not_contraction(node, group);
             default: return "it is a kernel of its own";
         }
     }
-    std::optional<std::string> why_not_contraction(const Node& node, const Group& group,
-                                                   bool all_inside) const {
-        if (group.form == Form::contract)
-            return "its reader is the epilogue of another contraction";
+    std::optional<std::string> why_not_contraction(const Node& node, const Group& group) const {
+        if (group.form == Form::contract) return why_not_beside(node, group);
         if (group.form != Form::rows || group.reduces)
             return "a contraction's epilogue has no reduction";
         for (int mate : group.nodes)
             if (!(graph_[mate].shape == node.shape)) return "the shapes differ";
-        if (!all_inside) return "it is read elsewhere too";
         return std::nullopt;
+    }
+    /// Two products of one value with parameters of one shape are one kernel, with both sums of an
+    /// element in its epilogue.
+    std::optional<std::string> why_not_beside(const Node& node, const Group& group) const {
+        const Node& other = graph_[group.anchor];
+        const std::string taken = "its reader is the epilogue of another contraction";
+        if (!group.beside.empty()) return taken + ", and of a second one";
+        if (node.inputs[0] != other.inputs[0]) return taken + ", of another factor";
+        const Node &a = graph_[node.inputs[1]], &b = graph_[other.inputs[1]];
+        if (a.op != Op::parameter || b.op != Op::parameter || !(a.shape == b.shape))
+            return taken + ", and their weights are not two parameters of one shape";
+        if (!has_labels_of(node, other) || node.shape.rank() == 0 || node.shape[-1].is_one())
+            return taken + ", whose sums lie otherwise";
+        return std::nullopt;
+    }
+    /// Whether two products have the same axes in the same places.
+    bool has_labels_of(const Node& node, const Node& other) const {
+        const EinsumAxes& own = graph_.einsums[std::size_t(node.attribute)];
+        const EinsumAxes& its = graph_.einsums[std::size_t(other.attribute)];
+        std::vector<std::pair<int, int>> pairs;
+        const auto fit = [&](const EinsumAxes::List& x, const EinsumAxes::List& y) {
+            for (int i = 0; i < x.count && x.count == y.count; ++i)
+                pairs.push_back({x.label[std::size_t(i)], y.label[std::size_t(i)]});
+            return x.count == y.count;
+        };
+        if (!fit(own.a, its.a) || !fit(own.b, its.b) || !fit(own.out, its.out)) return false;
+        for (const auto& [x, y] : pairs)
+            for (const auto& [u, v] : pairs)
+                if ((x == u) != (y == v)) return false;
+        return true;
     }
     static std::optional<std::string> why_not_elementwise(const Node& node, const Group& group,
                                                           bool all_inside) {
@@ -181,17 +233,26 @@ class Grouping {
     }
 
     /// Whether a value computed from `id` outside of `target` is read inside of it.
-    bool leads_to(int id, int target) const {
+    bool leads_to(int id, int target) const { return leads_to(std::vector<int>{id}, target, -1); }
+    /// Whether a group outside of both reads something of `from` and leads to `to`.
+    bool leads(int from, int to) const {
+        return leads_to(fused_.groups[std::size_t(from)].nodes, to, from);
+    }
+    bool leads_to(const std::vector<int>& ids, int target, int own) const {
         std::vector<int> open;
         std::vector<bool> seen(graph_.nodes.size(), false);
         auto visit = [&](int node) {
             if (!seen[std::size_t(node)]) open.push_back(node);
             seen[std::size_t(node)] = true;
         };
-        std::vector<int> readers;
-        collect_readers(id, readers);
-        for (int reader : readers)
-            if (fused_.group_of[std::size_t(reader)] != target) visit(reader);
+        for (int id : ids) {
+            std::vector<int> readers;
+            collect_readers(id, readers);
+            for (int reader : readers) {
+                const int group = fused_.group_of[std::size_t(reader)];
+                if (group != target && (own < 0 || group != own)) visit(reader);
+            }
+        }
         while (!open.empty()) {
             int at = open.back();
             open.pop_back();
@@ -209,7 +270,8 @@ class Grouping {
         const Node& node = graph_[id];
         group.nodes.push_back(id);
         fused_.group_of[std::size_t(id)] = target;
-        if (node.op == Op::einsum) {
+        if (node.op == Op::einsum && group.form == Form::contract) group.beside.push_back(id);
+        if (node.op == Op::einsum && group.form == Form::rows) {
             group.form = Form::contract;
             group.anchor = id;
         }

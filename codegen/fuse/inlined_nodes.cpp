@@ -26,34 +26,100 @@ bool is_inlined(const Graph& graph, int id, const std::vector<bool>& inlined) {
     return (scalar || cost != Cost::many) && depends_on_inlined_only(graph, id, inlined);
 }
 
-/// Whether `node`, of the forward pass, is one value of its shape with others by row or column put
-/// to it: to read that value costs the backward pass no more than to read this one.
-bool is_made_again(const Graph& graph, const Node& node, const std::vector<bool>& inlined) {
-    if (node.op != Op::elementwise || node.backward || node.dtype != DType::f32 ||
-        node.shape.rank() == 0 || cost_of(node) != Cost::one)
-        return false;
-    int whole = 0;
-    for (int input : node.inputs) {
-        if (input <= 0) continue;
-        const Node& from = graph[input];
-        if (from.dtype != DType::f32) return false;
-        const bool drawn = inlined[std::size_t(input)] && from.op != Op::elementwise;
-        whole += from.shape == node.shape && !drawn;
+/// What a value of the forward pass can be made of again: itself, or one value of its shape that is
+/// stored, with others by row or column put to it; and what that costs.
+struct Origin {
+    int id = 0;
+    int costly = 0;  // functions that cost more than one instruction
+    bool alone = true;  // of that value and numbers
+};
+
+class Origins {
+  public:
+    Origins(const Graph& graph, const std::vector<bool>& inlined)
+        : graph_(graph), inlined_(inlined), readers_(readers_of(graph)) {
+        origins_.resize(graph.nodes.size());
+        for (int id = 1; id < int(graph.nodes.size()); ++id) origins_[std::size_t(id)] = find(id);
     }
-    return whole == 1;
-}
+
+    /// Whether to read its origin costs the backward pass no more than to read the value: that is
+    /// one instruction away, or at most one function of it alone, a gate of a product's sums say,
+    /// which the backward pass reads as well.
+    bool is_made_again(int id, const std::vector<bool>& made_again) const {
+        const Origin& origin = origins_[std::size_t(id)];
+        if (origin.id == id || finishes_product(graph_, readers_, id)) return false;
+        if (is_one_instruction(id)) return true;
+        return origin.costly <= 1 && origin.alone && is_stored_product(origin.id, made_again);
+    }
+    const std::vector<int>& readers(int id) const { return readers_[std::size_t(id)]; }
+
+  private:
+    Origin find(int id) const {
+        const Node& node = graph_[id];
+        const Origin own{.id = id};
+        if (node.op != Op::elementwise || node.backward || node.dtype != DType::f32 ||
+            node.shape.rank() == 0)
+            return own;
+        const Cost cost = cost_of(node);
+        if (cost != Cost::one && cost != Cost::few && cost != Cost::many) return own;
+        Origin found{.id = 0, .costly = cost == Cost::many};
+        int whole = 0;
+        for (int input : node.inputs) {
+            if (input <= 0) continue;
+            const Node& from = graph_[input];
+            if (from.dtype != DType::f32) return own;
+            const bool drawn = inlined_[std::size_t(input)] && from.op != Op::elementwise;
+            if (!(from.shape == node.shape) || drawn) {
+                found.alone = found.alone && from.op == Op::constant;
+                continue;
+            }
+            const Origin& its = origins_[std::size_t(input)];
+            if (whole++ && its.id != found.id) return own;
+            found.id = its.id;
+            found.costly += its.costly;
+            found.alone = found.alone && its.alone;
+        }
+        return whole ? found : own;
+    }
+    /// Of one value in its shape, which is stored.
+    bool is_one_instruction(int id) const {
+        const Node& node = graph_[id];
+        int whole = 0;
+        for (int input : node.inputs) {
+            if (input <= 0) continue;
+            const Node& from = graph_[input];
+            const bool drawn = inlined_[std::size_t(input)] && from.op != Op::elementwise;
+            whole += from.shape == node.shape && !drawn;
+        }
+        return whole == 1 && cost_of(node) == Cost::one;
+    }
+    /// The sums of a product that the backward pass reads in any case.
+    bool is_stored_product(int id, const std::vector<bool>& made_again) const {
+        return graph_[id].op == Op::einsum && std::ranges::any_of(readers(id), [&](int reader) {
+                   return graph_[reader].backward || made_again[std::size_t(reader)];
+               });
+    }
+
+    const Graph& graph_;
+    const std::vector<bool>& inlined_;
+    std::vector<std::vector<int>> readers_;
+    std::vector<Origin> origins_;
+};
 
 void add_made_again(const Graph& graph, std::vector<bool>& inlined) {
-    const std::vector<std::vector<int>> readers = readers_of(graph);
+    const Origins origins(graph, inlined);
     std::vector<bool> made_again(graph.nodes.size(), false);
-    for (int id = int(graph.nodes.size()) - 1; id > 0; --id) {
-        const std::vector<int>& all = readers[std::size_t(id)];
+    const auto note = [&](int id) {
+        const std::vector<int>& all = origins.readers(id);
         const bool for_backward = std::any_of(all.begin(), all.end(), [&](int reader) {
             return graph[reader].backward || made_again[std::size_t(reader)];
         });
-        made_again[std::size_t(id)] = for_backward && is_made_again(graph, graph[id], inlined) &&
-                                      !finishes_product(graph, readers, id);
-    }
+        if (for_backward && origins.is_made_again(id, made_again))
+            made_again[std::size_t(id)] = true;
+    };
+    // Twice: what is one instruction away shows which sums are stored, for functions before it.
+    for (int turn = 0; turn < 2; ++turn)
+        for (int id = int(graph.nodes.size()) - 1; id > 0; --id) note(id);
     for (std::size_t id = 1; id < inlined.size(); ++id) inlined[id] = inlined[id] || made_again[id];
 }
 

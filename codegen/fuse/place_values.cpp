@@ -69,13 +69,16 @@ class Placement {
         return (group.form == Form::rows || group.form == Form::contract) &&
                graph_[id].shape == group.domain;
     }
-    /// Where a value that is made for a concatenation lies in it.
+    /// Where a value, or a concatenation of such, lies in the one that takes it in: its kernel
+    /// stores it there, and what others compute is copied beside it.
     std::optional<Layout> part_of_concat(int id) const {
         const int whole = whole_concat(id);
-        if (!fused_.enabled || !whole || !can_be_part(id)) return {};
-        Layout place = row_major(whole, graph_[whole].shape);
+        if (!fused_.enabled || !whole || !varies_[std::size_t(id)]) return {};
+        if (graph_[id].op != Op::concat && !can_be_part(id)) return {};
+        Layout place = place_of_concat(whole);
         Dim offset(0);
         for (int part = id; part != whole; part = only_reader(part)) {
+            if (!varies_[std::size_t(part)]) return {};
             const Node& reader = graph_[only_reader(part)];
             for (int before : reader.inputs) {
                 if (before == part) break;
@@ -90,6 +93,24 @@ class Placement {
         }
         place.offset = offset;
         return place;
+    }
+    /// Memory of its own, or of the rearrangement that reads it and cannot read it in place.
+    Layout place_of_concat(int id) const {
+        if (is_read_by_scan(id)) return row_major(id, graph_[id].shape);
+        return own_or_rearranged(id);
+    }
+    Layout own_or_rearranged(int id) const {
+        const Layout own = row_major(id, graph_[id].shape);
+        const int reader = only_rearrangement(id);
+        if (!reader) return own;
+        const Node& view = graph_[reader];
+        const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
+        auto read_in_place = rearranged(own, axes);
+        if (read_in_place && is_strided(*read_in_place) &&
+            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
+            return own;
+        const Layout moved = stored_rearranged(reader, view.shape, axes);
+        return is_strided(moved) ? moved : own;
     }
 
     /// The step of a scan takes its part of a value to lie there from start to end, in order.
@@ -108,21 +129,9 @@ class Placement {
         group.stored.push_back(id);
         layout(id) = row_major(id, graph_[id].shape);
         if (group.form == Form::scatter || group.form == Form::copy) return;
-        if (auto part = part_of_concat(id)) {
-            layout(id) = *part;
-            return;
-        }
-        if (group.form == Form::scan || is_read_by_scan(id)) return;
-        int reader = only_rearrangement(id);
-        if (!reader) return;
-        const Node& view = graph_[reader];
-        const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
-        auto read_in_place = rearranged(layout(id), axes);
-        if (read_in_place && is_strided(*read_in_place) &&
-            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
-            return;
-        Layout moved = stored_rearranged(reader, view.shape, axes);
-        if (is_strided(moved)) layout(id) = moved;
+        if (auto part = part_of_concat(id)) layout(id) = *part;
+        else if (group.form != Form::scan && !is_read_by_scan(id))
+            layout(id) = own_or_rearranged(id);
     }
 
     /// The one view among the readers of a value, a rearrangement; 0 where there is none or another
@@ -140,12 +149,16 @@ class Placement {
         return found;
     }
 
-    /// A concatenation that another one alone reads, as that of zeros around two axes, has no
-    /// memory: its parts lie in that one, or are copied to it.
+    /// Parts that lie in it already need no copy; a concatenation inside of another lies there.
     void place_concat(int id) {
-        const bool is_inside = fused_.enabled && concat_of(id) && varies_[std::size_t(id)];
-        if (is_inside) fused_.groups[std::size_t(group_of(id))].in_place = true;
-        else if (is_read_outside(id, group_of(id))) store(id);
+        if (auto part = part_of_concat(id)) {
+            layout(id) = *part;
+            fused_.groups[std::size_t(group_of(id))].stored.push_back(id);
+            return;
+        }
+        if (!is_read_outside(id, group_of(id))) return;
+        store(id);
+        if (fused_.enabled) layout(id) = place_of_concat(id);
     }
     void place_view(int id) {
         const Node& node = graph_[id];

@@ -39,7 +39,11 @@ class Storage {
     /// What a group multiplies.
     std::vector<int> factors_of(const Group& group) const {
         const auto& inputs = graph_[group.anchor].inputs;
-        if (group.form == Form::contract) return {inputs[0], inputs[1]};
+        if (group.form == Form::contract) {
+            std::vector<int> all{inputs[0], inputs[1]};
+            for (int beside : group.beside) all.push_back(graph_[beside].inputs[1]);
+            return all;
+        }
         if (!in_attention_ || !is_attention(group)) return {};
         std::vector<int> factors;
         for (AttentionInput input : {AttentionInput::query, AttentionInput::key,

@@ -56,6 +56,7 @@ class Contraction {
                 Memories& memories, std::string name)
         : graph_(graph),
           node_(graph[group.anchor]),
+          inputs_(node_.inputs),
           group_(group),
           axes_(graph.einsums[std::size_t(node_.attribute)]),
           roles_(find_roles(axes_)),
@@ -72,7 +73,8 @@ class Contraction {
         for (std::size_t i = 0; i < roles_.columns.size(); ++i)
             (i + 1 < roles_.columns.size() ? points : tiles).push_back(roles_.columns[i]);
         auto body = [&] {
-            build_.define(group_.anchor, contract());
+            for (int id : group_.beside) build_.define(id, contract(id));
+            build_.define(group_.anchor, contract(group_.anchor));
             build_.store_all();
         };
         if (real_axes(roles_.summed).empty()) {  // a product of rows, nothing to add up
@@ -159,7 +161,7 @@ class Contraction {
     std::size_t row_labels() const { return roles_.rows.size(); }
 
   private:
-    const Shape& shape_of(bool b) const { return graph_[node_.inputs[b ? 1 : 0]].shape; }
+    const Shape& shape_of(bool b) const { return graph_[inputs_[b ? 1 : 0]].shape; }
 
     Dim dim_of(int label) const {
         Dim dim;
@@ -227,7 +229,7 @@ class Contraction {
     /// transposed copy, but for tf32, which a GPU reads either way.
     kernel::Access lanes_access() {
         bool b = roles_.lanes_are_b;
-        int operand = node_.inputs[b ? 1 : 0];
+        int operand = inputs_[b ? 1 : 0];
         const EinsumAxes::List& list = b ? axes_.b : axes_.a;
         if (reads_rounded(b)) return operand_access(b);
         const fuse::Layout& layout = build_.layout(operand);
@@ -252,13 +254,13 @@ class Contraction {
         const Memories& memories = build_.memories();
         if (!memories.has_pairs() || memories.target().weights == target::Weights::in_pairs)
             return false;
-        const int base = build_.layout(node_.inputs[b ? 1 : 0]).base;
+        const int base = build_.layout(inputs_[b ? 1 : 0]).base;
         return base > 0 && graph_[base].op == Op::parameter && graph_[base].dtype == DType::f32 &&
                graph_[base].shape.rank() > 1 && !real_axes(roles_.summed).empty() &&
                !is_inner_product();
     }
     kernel::Access operand_access(bool b) {
-        const int operand = node_.inputs[b ? 1 : 0];
+        const int operand = inputs_[b ? 1 : 0];
         if (!reads_rounded(b)) return build_.access(operand, operand_axes(b), false);
         const fuse::Layout& layout = build_.layout(operand);
         return build_.access(layout, build_.memories().rounded(layout.base), operand_axes(b),
@@ -279,7 +281,9 @@ class Contraction {
                real_axes(roles_.summed).size() == 1;
     }
 
-    Id contract() {
+    /// The product of node `id`, which has the labels of the others.
+    Id contract(int id) {
+        inputs_ = graph_[id].inputs;
         bool b = roles_.lanes_are_b;
         Id rows = build_.builder().load(operand_access(!b));
         Id lanes = build_.builder().load(lanes_access());
@@ -290,9 +294,7 @@ class Contraction {
         return build_.builder().contract(rows, lanes, summed, factors());
     }
     kernel::Factors factors() {
-        const auto is_half = [&](std::size_t i) {
-            return graph_[node_.inputs[i]].dtype == DType::bf16;
-        };
+        const auto is_half = [&](std::size_t i) { return graph_[inputs_[i]].dtype == DType::bf16; };
         const Memories& memories = build_.memories();
         if (memories.has_pairs() || is_half(0) || is_half(1)) return kernel::Factors::bf16;
         return memories.takes_tf32() ? kernel::Factors::tf32 : kernel::Factors::f32;
@@ -319,6 +321,9 @@ class Contraction {
         std::vector<int> out(axes_.out.label.begin(), axes_.out.label.begin() + axes_.out.count);
         std::string text = indexed("out", out) + " = " + (sum.empty() ? "" : "Σ " + sum + " ") +
                            operand_text(false) + " · " + operand_text(true);
+        if (!group_.beside.empty())
+            text += ", and of a · " +
+                    indexed("c", {axes_.b.label.begin(), axes_.b.label.begin() + axes_.b.count});
         std::string words = describe(graph_, group_);
         std::size_t comma = words.find(", ");
         return comma == words.npos ? text : text + ", then " + words.substr(comma + 2);
@@ -326,6 +331,7 @@ class Contraction {
 
     const Graph& graph_;
     const Node& node_;
+    Inputs inputs_;  // of the product whose operands are read
     const fuse::Group& group_;
     const EinsumAxes& axes_;
     Roles roles_;

@@ -45,34 +45,19 @@ LoweredKernel copy_value(const Graph& graph, const fuse::FusedGraph& fused,
     return build.finish("copy");
 }
 
-/// Part `input` of a concatenation, `offset` elements from its start.
+/// Part `input` of a concatenation, which starts at `first` of its axis.
 LoweredKernel copy_part(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                        Memories& memories, int input, const Dim& offset) {
+                        Memories& memories, int input, const Dim& first) {
     GroupBuilder build(graph, fused, group, memories, group.name);
+    const Node& node = graph[group.anchor];
     std::vector<AxisId> all = build.axes(graph[input].shape), axes;
     for (AxisId axis : all)
         if (axis != kNoAxis) axes.push_back(axis);
     Access to = build.access(group.anchor, all, true);
-    to.offset = to.offset + offset;
+    const fuse::Layout& result = fused.layouts[std::size_t(group.anchor)];
+    to.offset = to.offset + first * fuse::stride_of(result, node.axis);
     copy_elements(build, axes, build.access(input, all, false), to);
     return build.finish("concat");
-}
-
-/// The parts of a concatenation that do not lie in it already, and those of its parts that have no
-/// memory.
-void copy_parts(const Graph& graph, const fuse::FusedGraph& fused, const fuse::Group& group,
-                Memories& memories, int concat, Dim offset, std::vector<LoweredKernel>& kernels) {
-    const Node& node = graph[concat];
-    const fuse::Layout whole = fuse::row_major(group.anchor, graph[group.anchor].shape);
-    for (int part : node.inputs) {
-        if (part <= 0) break;
-        const int base = fused.layouts[std::size_t(part)].base;
-        if (base < 0) copy_parts(graph, fused, group, memories, part, offset, kernels);
-        else if (base != group.anchor)
-            kernels.push_back(copy_part(graph, fused, group, memories, part, offset));
-        const Dim size = graph[part].shape[node.axis].without_label();
-        offset = offset + size * fuse::stride_of(whole, node.axis);
-    }
 }
 
 /// The group of a kernel that lays a weight out in another way, before programs run.
@@ -92,10 +77,16 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
                                       const fuse::Group& group, Memories& memories) {
     const Node& node = graph[group.anchor];
     int input = node.inputs[0];
-    if (group.in_place) return {};
     if (node.op == Op::concat) {
+        const auto base_of = [&](int id) { return fused.layouts[std::size_t(id)].base; };
         std::vector<LoweredKernel> parts;
-        copy_parts(graph, fused, group, memories, group.anchor, Dim(0), parts);
+        Dim first(0);
+        for (int part : node.inputs) {
+            if (part <= 0) break;
+            if (base_of(part) != base_of(group.anchor))
+                parts.push_back(copy_part(graph, fused, group, memories, part, first));
+            first = first + graph[part].shape[node.axis].without_label();
+        }
         return parts;
     }
     const fuse::Layout& from = fused.layouts[std::size_t(input)];

@@ -5,6 +5,7 @@
 
 #include "codegen/ops/array_loop.h"
 #include "codegen/ops/definitions.h"
+#include "codegen/ops/ternary.h"
 
 namespace fovea::ops {
 
@@ -117,11 +118,26 @@ void binary_gradient(Elementwise function, Tensor y, Tensor dy, GradientSink& si
     }
 }
 
+/// Of sine and cosine of x 2^(y + z).
+void scaled_gradient(Elementwise function, Tensor dy, GradientSink& sink) {
+    Tensor x = sink.input(0), y = sink.input(1), z = sink.input(2);
+    const bool is_sine = function == Elementwise::sin_scaled;
+    Tensor slope =
+        detail::ternary(is_sine ? Elementwise::cos_scaled : Elementwise::sin_scaled, x, y, z);
+    Tensor power = exp2(y + z);
+    slope = dy * slope * (is_sine ? power : -power);
+    if (sink.wants(0)) sink.add(0, slope);
+    for (int i : {1, 2})
+        if (sink.wants(i)) sink.add(i, slope * x * kLn2);
+}
+
 void elementwise_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& sink) {
     if (node.function == Elementwise::where) {
         Tensor condition = sink.input(0);
         if (sink.wants(1)) sink.add(1, where(condition, dy, 0.0));
         if (sink.wants(2)) sink.add(2, where(condition, 0.0, dy));
+    } else if (row_of(node.function).arity == 3) {
+        scaled_gradient(node.function, dy, sink);
     } else if (row_of(node.function).arity == 2) {
         binary_gradient(node.function, y, dy, sink);
     } else if (sink.wants(0)) {
@@ -136,7 +152,9 @@ Tensor applied(const Node& node, Tensor x, Tensor y, Tensor z) {
     switch (row_of(node.function).arity) {
         case 1: return unary(node.function, x);
         case 2: return binary(node.function, x, y);
-        default: return where(x, y, z);
+        default:
+            return node.function == Elementwise::where ? where(x, y, z)
+                                                       : detail::ternary(node.function, x, y, z);
     }
 }
 Tensor elementwise_derive(const Derivation& d) {

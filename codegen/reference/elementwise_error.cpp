@@ -81,6 +81,13 @@ double error_of(const ElementwiseRow& row, const Operands& x, double y, double s
     switch (row.function) {
         case Elementwise::sin:
         case Elementwise::cos: return std::min(2.0, x.error[0] + unit * (std::abs(x.value[0]) + 4));
+        case Elementwise::sin_scaled:
+        case Elementwise::cos_scaled: {  // the angle in double precision, by a power within 2^-36
+            const double scale = std::exp2(x.value[1] + x.value[2]), angle = x.value[0] * scale;
+            const double power = 0x1p-36 + kLn2 * (x.error[1] + x.error[2]);
+            return std::min(2.0,
+                            x.error[0] * scale + std::abs(angle) * std::expm1(power) + 4 * unit);
+        }
         case Elementwise::atan2:  // across the negative half of x the angle jumps, and the sign of
             // a zero that was computed depends on the order of its terms
             if (x.value[1] <= x.error[1] && std::abs(x.value[0]) <= x.error[0])

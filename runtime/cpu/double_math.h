@@ -46,11 +46,10 @@ inline constexpr double kNoFraction = 0x1.8p52;
 
 /// sin x for quadrant 0, cos x for 1, and so on. The reduction, good for |x| <= 2^27, and the
 /// polynomials are those of FreeBSD's sinf and cosf (Kargl and Evans).
-FOVEA_INLINE floats sine_of_quadrant(floats lanes, i64 quadrant) {
+FOVEA_INLINE floats sine_of_quadrant(doubles x, i64 quadrant) {
     constexpr double kTwoOverPi = 6.36619772367581382433e-01;
     constexpr double kHalfPiHigh = 1.57079631090164184570e+00;  // 25 bits
     constexpr double kHalfPiLow = 1.58932547735281966916e-08;
-    const doubles x = to_doubles(lanes);
     const doubles shifted = x * kTwoOverPi + kNoFraction;
     const doubles n = shifted - kNoFraction;
     const doubles y = (x - n * kHalfPiHigh) - n * kHalfPiLow;
@@ -76,12 +75,12 @@ FOVEA_INLINE floats sin(floats x) {
     const ints small = (x < 0x1p27F) & (x > -0x1p27F);
     if (any_lane(~small)) return sine_of_large(x, false);
     // The sign of a zero is lost in the reduction.
-    return blend(x == 0.F, x, sine_of_quadrant(x, 0));
+    return blend(x == 0.F, x, sine_of_quadrant(to_doubles(x), 0));
 }
 FOVEA_INLINE floats cos(floats x) {
     const ints small = (x < 0x1p27F) & (x > -0x1p27F);
     if (any_lane(~small)) return sine_of_large(x, true);
-    return sine_of_quadrant(x, 1);
+    return sine_of_quadrant(to_doubles(x), 1);
 }
 
 /// log2 of finite x > 0, within 2^-43 of its size or of 1: the series of the inverse hyperbolic
@@ -122,6 +121,38 @@ FOVEA_INLINE doubles exp2_small(doubles x) {
     p = p * f + 1.0;
     p = p * f + 1.0;
     return doubles(longs(p) + (longs(shifted) << 52));
+}
+
+/// The angle x 2^(y + z) of `sin_scaled`, which is of all that is finite where `is_small`: others
+/// take the lanes one by one.
+FOVEA_INLINE doubles scaled_angle(floats x, floats y, floats z, bool& is_small) {
+    const doubles power = to_doubles(y) + to_doubles(z);
+    const doubles angle = to_doubles(x) * exp2_small(power);
+    is_small =
+        !any_lane(~((angle < 0x1p27) & (angle > -0x1p27) & (power < 1000.0) & (power > -1000.0)));
+    return angle;
+}
+__attribute__((noinline)) inline floats sine_of_large_scaled(floats x, floats y, floats z,
+                                                             bool cosine) {
+    for (i64 lane = 0; lane < kLanes; ++lane) {
+        const double angle = double(x[lane]) * __builtin_exp2(double(y[lane]) + double(z[lane]));
+        x[lane] = float(cosine ? __builtin_cos(angle) : __builtin_sin(angle));
+    }
+    return x;
+}
+
+/// Sine and cosine of x 2^(y + z).
+FOVEA_INLINE floats sin_scaled(floats x, floats y, floats z) {
+    bool is_small;
+    const doubles angle = scaled_angle(x, y, z, is_small);
+    if (!is_small) return sine_of_large_scaled(x, y, z, false);
+    return blend(x == 0.F, x, sine_of_quadrant(angle, 0));
+}
+FOVEA_INLINE floats cos_scaled(floats x, floats y, floats z) {
+    bool is_small;
+    const doubles angle = scaled_angle(x, y, z, is_small);
+    if (!is_small) return sine_of_large_scaled(x, y, z, true);
+    return sine_of_quadrant(angle, 1);
 }
 
 /// x^y, with all special values as in C.

@@ -279,6 +279,12 @@ FOVEA_INLINE float log1p(float x) { return log1p(splat(x))[0]; }
 FOVEA_INLINE float atan2(float y, float x) { return atan2(splat(y), splat(x))[0]; }
 FOVEA_INLINE float sin(float x) { return sin(splat(x))[0]; }
 FOVEA_INLINE float cos(float x) { return cos(splat(x))[0]; }
+FOVEA_INLINE float sin_scaled(float x, float y, float z) {
+    return sin_scaled(splat(x), splat(y), splat(z))[0];
+}
+FOVEA_INLINE float cos_scaled(float x, float y, float z) {
+    return cos_scaled(splat(x), splat(y), splat(z))[0];
+}
 FOVEA_INLINE float pow(float x, float y) { return pow(splat(x), splat(y))[0]; }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -33,6 +33,9 @@ void fovea_apply(const char* name, const float* x, const float* y, float* to, lo
     if (is("erf")) each([](floats a, floats) { return erf(a); });
     if (is("sin")) each([](floats a, floats) { return sin(a); });
     if (is("cos")) each([](floats a, floats) { return cos(a); });
+    // The third operand is a small part of the second.
+    if (is("sin_scaled")) each([](floats a, floats b) { return sin_scaled(a, b, b * 0x1p-14F); });
+    if (is("cos_scaled")) each([](floats a, floats b) { return cos_scaled(a, b, b * 0x1p-14F); });
     if (is("pow")) each([](floats a, floats b) { return pow(a, b); });
     if (is("exp_significand")) each([](floats a, floats) { return exp_significand(a); });
     if (is("exp_exponent")) each([](floats a, floats) { return exp_exponent(a); });

@@ -115,6 +115,32 @@ TEST_CASE("powers") {
     }
 }
 
+TEST_CASE("sine and cosine of positions times frequencies lose no digits") {
+    constexpr int kPoints = 200000;
+    std::vector<float> x(kPoints), y(kPoints), to(kPoints);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x[i] = float(i * 7919 % 131101);
+        y[i] = -float(i * 104729 % 99991) / 99991 * (i % 3 ? 20 : 1);
+        if (i % 1000 == 0) x[i] = i % 2000 ? 1e30F : -1e12F;
+        if (i % 1000 == 1) x[i] = -x[i];
+    }
+    for (const std::string& isa : test::isas_here())
+        for (const bool is_sine : {true, false}) {
+            functions_of(isa)(is_sine ? "sin_scaled" : "cos_scaled", x.data(), y.data(), to.data(),
+                              kPoints);
+            double worst = 0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double power = double(y[i]) + double(y[i] * 0x1p-14F);
+                const double angle = double(x[i]) * std::exp2(power);
+                if (std::abs(angle) > 0x1p18) CHECK(std::abs(to[i]) <= 1);
+                else
+                    worst = std::max(
+                        worst, std::abs(to[i] - (is_sine ? std::sin(angle) : std::cos(angle))));
+            }
+            CHECK_MESSAGE(worst <= 1.5e-7, isa, ": ", worst);
+        }
+}
+
 TEST_CASE("angles all around") {
     constexpr int kPoints = 200003;
     std::vector<float> x(kPoints), y(kPoints), to(kPoints);

@@ -164,6 +164,13 @@ TEST_CASE("products by block of rows agree with the evaluator") {
         check_all("products_by_block", sample_products_by_block(), 2e-6, isa);
 }
 
+TEST_CASE("gated products agree with the evaluator") {
+    for (const std::string& isa : isas_here())
+        check_all("gated", sample_gated_products(), 3e-6, isa);
+    for (const std::string& isa : isas_here(true))
+        check_all("gated_halves", sample_gated_bfloat16_products(), 1e-5, isa);
+}
+
 TEST_CASE("contractions of bfloat16 agree with the evaluator") {
     for (const std::string& isa : isas_here(true)) {
         check_all("bfloat16_products", sample_bfloat16_contractions(), 3e-6, isa);

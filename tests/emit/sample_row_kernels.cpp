@@ -117,6 +117,8 @@ Kernel all_functions() {
                 operands.push_back(logic ? small : needs_positive ? positive : other);
             if (function.function == E::tanh_of_exp || function.function == E::sigmoid_of_exp)
                 operands = {it.map(E::exp_significand, {a}), it.map(E::exp_exponent, {other})};
+            if (function.arity == 3 && function.function != E::where)
+                operands = {a, other, it.mul(other, it.constant(0.5))};
             it.store(it.at(outputs[std::size_t(&function - kElementwise)], {row, h}),
                      it.map(function.function, operands));
         }

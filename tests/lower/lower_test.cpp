@@ -40,24 +40,14 @@ class KernelCheck {
     }
 
     void run() {
-        for (const plan::Step& step : program_.plan.prepare) run(step);
-        for (std::size_t i = 0; i < program_.plan.steps.size(); ++i)
-            run(program_.plan.steps[i], int(i));
+        for (const auto* steps : {&program_.plan.prepare, &program_.plan.steps})
+            for (const plan::Step& step : *steps) note_writes(step, 1);
+        for (const auto* steps : {&program_.plan.prepare, &program_.plan.steps})
+            for (const plan::Step& step : *steps) run(step);
         CHECK(stores_ > 0);
     }
 
   private:
-    /// Whether a later step of the program stores to the tensor, too: the parts of a concatenation.
-    bool is_stored_after(int number, int tensor) const {
-        if (number < 0) return false;
-        const std::vector<plan::Step>& steps = program_.plan.steps;
-        for (std::size_t k = std::size_t(number) + 1; k < steps.size(); ++k)
-            for (std::size_t i = 0; i < steps[k].arguments.size(); ++i) {
-                const auto& kernel = model_.plan.kernels[std::size_t(steps[k].kernel)];
-                if (steps[k].arguments[i] == tensor && kernel.buffers[i].written) return true;
-            }
-        return false;
-    }
     std::vector<double> filled(const plan::Tensor& tensor) {
         Array array;
         for (const Dim& dim : tensor.shape) array.shape.push_back(kernel::value_of(dim, dims_));
@@ -74,16 +64,23 @@ class KernelCheck {
         reference_.set(tensor.name, array);
         return array.values;
     }
-    void run(const plan::Step& step, int number = -1) {
+    /// Counts the kernels that have yet to write to each tensor: parts of it, as a rule.
+    void note_writes(const plan::Step& step, int count) {
+        const kernel::Kernel& kernel = model_.plan.kernels[std::size_t(step.kernel)];
+        for (std::size_t i = 0; i < kernel.buffers.size(); ++i)
+            if (kernel.buffers[i].written) writes_[step.arguments[i]] += count;
+    }
+    void run(const plan::Step& step) {
         const kernel::Kernel& kernel = model_.plan.kernels[std::size_t(step.kernel)];
         kernel::verify_kernel(kernel);
         std::vector<std::vector<double>> buffers;
         for (int argument : step.arguments) buffers.push_back(memory_[std::size_t(argument)]);
         kernel::evaluate(kernel, dims_, buffers);
+        note_writes(step, -1);
         for (std::size_t i = 0; i < buffers.size(); ++i) {
             if (!kernel.buffers[i].written) continue;
             memory_[std::size_t(step.arguments[i])] = buffers[i];
-            if (!is_stored_after(number, step.arguments[i]))
+            if (writes_.at(step.arguments[i]) == 0)
                 compare(step, program_.plan.tensors[std::size_t(step.arguments[i])], buffers[i]);
         }
     }
@@ -111,6 +108,7 @@ class KernelCheck {
     std::vector<std::vector<double>> memory_;
     std::mt19937 random_{7};
     std::normal_distribution<double> normal_;
+    std::map<int, int> writes_;
     int stores_ = 0;
 };
 

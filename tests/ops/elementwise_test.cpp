@@ -1,6 +1,7 @@
 // Every row of the table of elementwise functions: values, broadcasting and gradients.
 #include "codegen/ops/elementwise.h"
 
+#include "codegen/ops/ternary.h"
 #include "tests/ops/check_gradient.h"
 
 using namespace fovea;
@@ -55,6 +56,8 @@ constexpr Known kKnown[] = {
     {Elementwise::pow, 2, 0.5, 0, 1.41421356237310},
     {Elementwise::tanh_of_exp, 0.75, 2, 0, 0.5},
     {Elementwise::sigmoid_of_exp, 0.75, 2, 0, 0.25},
+    {Elementwise::sin_scaled, 3, -2, 0.5, 0.872678031775997},
+    {Elementwise::cos_scaled, 3, -2, 0.5, 0.488296070899175},
     {Elementwise::lt, 2, 2, 0, 0},
     {Elementwise::le, 2, 2, 0, 1},
     {Elementwise::eq, 2, 2, 0, 1},
@@ -74,6 +77,7 @@ Tensor apply(const ElementwiseRow& row, Tensor a, Tensor b, Tensor c) {
         Tensor r = row.arity == 1 ? unary(row.function, p) : binary(row.function, p, q);
         return cast(r, f32);
     }
+    if (row.arity == 3) return detail::ternary(row.function, a, b, c);
     Tensor y = row.arity == 1 ? unary(row.function, a) : binary(row.function, a, b);
     return cast(y, f32);
 }

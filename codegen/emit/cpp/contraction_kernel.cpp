@@ -28,6 +28,14 @@ class ContractionKernel {
         points_ = nest.each;
         points_.insert(points_.end(), schedule_.points.begin(), schedule_.points.end());
         if (contract_.blocks >= 0) block_ = signature.fresh("rows");
+        if (!nest.before.empty()) panel_ = signature.fresh("part");
+        for (Id id : nest.before) {
+            const ContractionRoles roles = contraction_roles(kernel, id);
+            if (roles.rows != schedule_.rows || roles.columns != schedule_.columns ||
+                roles.points != schedule_.points || roles.columns < 0)
+                throw InternalError("kernel " + kernel.name + ": its products lie otherwise");
+            before_.push_back({id, roles, signature.fresh(signature.value(id) + "_sums")});
+        }
     }
 
     void run() {
@@ -37,10 +45,14 @@ class ContractionKernel {
         if (schedule_.rows >= 0) values_.place.moving.push_back(schedule_.rows);
         if (schedule_.columns >= 0) values_.place.moving.push_back(schedule_.columns);
         define_outside();
+        if (!before_.empty())
+            writer_.open("for (const Panel " + panel_ + " : SomeRows" + tile + "(panel))");
         values_.define_rows(nest_.nodes);
+        for (const Before& product : before_) write_before(product, tile);
         write_epilogue();
         if (is_along()) return write_along();
-        write_call(tile);
+        write_call(tile, schedule_, contract_, written_once_ ? "Once{finish}" : "finish");
+        if (!before_.empty()) writer_.close();
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
                       extent(schedule_.rows).text + ", " + extent(schedule_.columns).text +
                       blocks() + "))");
@@ -72,7 +84,7 @@ class ContractionKernel {
         outside_.close("};");
         const Dim& columns = kernel_.axes[std::size_t(schedule_.columns)].extent;
         outside_.line("contract_along<" + spell(columns).text + ">(" + points_extent().text + ", " +
-                      size(schedule_.rows) + ", with_point" + sums() + ");");
+                      size(schedule_.rows) + ", with_point" + sums(schedule_, contract_) + ");");
     }
     bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
     /// Whether the rows of a lie side by side, and its steps do not.
@@ -146,8 +158,15 @@ class ContractionKernel {
         if (!text.empty()) outside_.line("const i64 " + text + ";");
     }
 
+    bool is_product(Id id) const {
+        return id == nest_.contract || std::ranges::find(nest_.before, id) != nest_.before.end();
+    }
     bool in_epilogue(Id id) const {
-        return id != contract_.a && id != contract_.b && id != nest_.contract;
+        if (is_product(id) || id == contract_.a || id == contract_.b) return false;
+        return std::ranges::none_of(nest_.before, [&](Id product) {
+            const Contract& contract = *as<Contract>(kernel_, product);
+            return id == contract.a || id == contract.b;
+        });
     }
 
     /// Values that are the same in the whole panel.
@@ -161,7 +180,7 @@ class ContractionKernel {
     }
 
     bool after_product(Id id) const {
-        if (id == nest_.contract) return true;
+        if (is_product(id)) return true;
         const std::vector<Id> operands = operands_of(kernel_, id);
         return std::any_of(operands.begin(), operands.end(),
                            [&](Id operand) { return after_product(operand); });
@@ -191,13 +210,14 @@ class ContractionKernel {
             if (!in_epilogue(id)) continue;
             (as<Store>(kernel_, id) ? stores : nodes).push_back(id);
         }
-        if (!takes_bfloat16() && may_pack_rows() && only_stores(stores)) {
+        if (before_.empty() && !takes_bfloat16() && may_pack_rows() && only_stores(stores)) {
             const Access& access = as<Store>(kernel_, stores[0])->access;
             return writer_.line("const StoreProduct finish{" + values_.start_of_row(access) + ", " +
                                 spell(stride_of(access, schedule_.rows)).text + "};");
         }
         const Writer before = writer_;
         writer_ = Writer(before.depth() + 1);
+        for (const Before& it : before_) define_before(it);
         values_.define_shared(nodes, stores);
         for (Id id : stores) values_.write_store(*as<Store>(kernel_, id));
         const Writer body = writer_;
@@ -216,15 +236,35 @@ class ContractionKernel {
         writer_.line("};");
     }
 
-    void write_call(const std::string& tile) {
+    /// A product before the last: its sums of some rows are kept for the epilogue of that one.
+    struct Before {
+        Id id;
+        ContractionRoles roles;
+        std::string sums;
+    };
+    void write_before(const Before& product, const std::string& tile) {
+        writer_.line("KeptSums" + tile + " " + product.sums + "(" + panel_ + ");");
+        write_call(tile, product.roles, *as<Contract>(kernel_, product.id), product.sums);
+    }
+    void define_before(const Before& product) {
+        const auto axis = [&](AxisId id) {
+            return id < 0 ? std::string("0") : signature_.axis(id);
+        };
+        const std::string name = signature_.value(product.id);
+        writer_.line("const floats " + name + " = " + product.sums + ".at(" + axis(schedule_.rows) +
+                     ", " + axis(schedule_.columns) + ");");
+        values_.define_as(product.id, name);
+    }
+
+    void write_call(const std::string& tile, const ContractionRoles& roles,
+                    const Contract& contract, const std::string& finish) {
         const std::string function = takes_bfloat16() ? "contract_bfloat16"
                                      : is_in_place()  ? "contract_in_place"
                                                       : "contract";
-        const std::string rows = is_in_place() ? size(schedule_.rows) + ", " : "";
-        writer_.line(function + tile + "(panel, " + rows + size(schedule_.columns) + ", " +
-                     operand(schedule_.a, schedule_.rows) + ", " +
-                     operand(schedule_.b, schedule_.columns) + ", " +
-                     (written_once_ ? "Once{finish}" : "finish") + sums() + ");");
+        const std::string rows = is_in_place() ? size(roles.rows) + ", " : "";
+        writer_.line(function + tile + "(" + panel_ + ", " + rows + size(roles.columns) + ", " +
+                     operand(roles.a, roles.rows) + ", " + operand(roles.b, roles.columns) + ", " +
+                     finish + sums(roles, contract) + ");");
     }
 
     std::string size(AxisId axis) const {
@@ -268,11 +308,11 @@ class ContractionKernel {
         return known(kernel_.axes[std::size_t(axis)].extent);
     }
 
-    std::string sums() const {
+    std::string sums(const ContractionRoles& roles, const Contract& contract) const {
         std::string text;
-        for (AxisId axis : contract_.axes)
-            text += ", Sum{" + count_of(axis) + ", " + known(stride(schedule_.a, axis)) + ", " +
-                    known(stride(schedule_.b, axis)) + "}";
+        for (AxisId axis : contract.axes)
+            text += ", Sum{" + count_of(axis) + ", " + known(stride(roles.a, axis)) + ", " +
+                    known(stride(roles.b, axis)) + "}";
         return text;
     }
 
@@ -285,6 +325,8 @@ class ContractionKernel {
     const Contract& contract_;
     ContractionSchedule schedule_;
     std::int64_t small_floats_;
+    std::vector<Before> before_;
+    std::string panel_ = "panel";  // the rows and columns that are computed at a time
     std::vector<AxisId> points_;
     bool written_once_ = false;  // the epilogue has functions of many instructions
     std::string block_;  // the positions that the panel's point takes, where it takes a block

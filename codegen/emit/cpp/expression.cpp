@@ -65,6 +65,8 @@ constexpr Spelling kSpellings[] = {
      true},
     {Elementwise::sigmoid_of_exp, Notation::call, Binding::primary, "sigmoid_of_exp",
      "sigmoid_of_exp", true},
+    {Elementwise::sin_scaled, Notation::call, Binding::primary, "sin_scaled", "sin_scaled", true},
+    {Elementwise::cos_scaled, Notation::call, Binding::primary, "cos_scaled", "cos_scaled", true},
     {Elementwise::lt, Notation::infix, Binding::comparison, "<", "<", false},
     {Elementwise::le, Notation::infix, Binding::comparison, "<=", "<=", false},
     {Elementwise::eq, Notation::infix, Binding::comparison, "==", "==", false},

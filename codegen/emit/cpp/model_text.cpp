@@ -127,6 +127,7 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     if (mentions(kernels, "for_row_groups")) head.line("#include \"fovea/cpu/row_groups.h\"");
     if (mentions(kernels, "contract_in_place") || mentions(kernels, "contract_along"))
         head.line("#include \"fovea/cpu/contract_windows.h\"");
+    if (mentions(kernels, "SomeRows")) head.line("#include \"fovea/cpu/some_rows.h\"");
     if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
     head.blank();
     return head.text();

@@ -68,11 +68,9 @@ class Doubles {
     llvm::IRBuilder<>& ir_;
 };
 
-}  // namespace
-
-Value* sine(llvm::IRBuilder<>& ir, Value* lane, int quadrant) {
+/// Of x in double precision, whose sign `lane` has.
+Value* sine_of(llvm::IRBuilder<>& ir, Value* x, Value* lane, int quadrant) {
     Doubles d(ir);
-    Value* x = d.widen(lane);
     Value* shifted = d.fma(x, d.number(6.36619772367581382433e-01), d.shift());
     Value* n = ir.CreateFNeg(ir.CreateFSub(shifted, d.shift()));
     Value* y = d.fma(n, d.number(1.57079631090164184570), x);
@@ -93,6 +91,18 @@ Value* sine(llvm::IRBuilder<>& ir, Value* lane, int quadrant) {
     // The sign of a zero is lost in the reduction.
     Value* zero = llvm::ConstantFP::get(ir.getFloatTy(), 0);
     return ir.CreateSelect(ir.CreateFCmpOEQ(lane, zero), lane, result);
+}
+
+}  // namespace
+
+Value* sine(llvm::IRBuilder<>& ir, Value* x, int quadrant) {
+    return sine_of(ir, Doubles(ir).widen(x), x, quadrant);
+}
+
+Value* scaled_sine(llvm::IRBuilder<>& ir, Value* x, Value* y, Value* z, int quadrant) {
+    Doubles d(ir);
+    Value* scale = d.exp2_small(ir.CreateFAdd(d.widen(y), d.widen(z)));
+    return sine_of(ir, ir.CreateFMul(d.widen(x), scale), x, quadrant);
 }
 
 Value* power(llvm::IRBuilder<>& ir, Value* base, Value* exponent) {

@@ -192,6 +192,8 @@ Value* of_floats(llvm::IRBuilder<>& ir, Elementwise function, const std::vector<
         case Elementwise::erf: return f.erf(x[0]);
         case Elementwise::sin: return sine(ir, x[0], 0);
         case Elementwise::cos: return sine(ir, x[0], 1);
+        case Elementwise::sin_scaled: return scaled_sine(ir, x[0], x[1], x[2], 0);
+        case Elementwise::cos_scaled: return scaled_sine(ir, x[0], x[1], x[2], 1);
         case Elementwise::pow: return power(ir, x[0], x[1]);
         case Elementwise::abs: return f.magnitude(x[0]);
         case Elementwise::sign: return f.sign(x[0]);

@@ -24,14 +24,12 @@ std::vector<AxisId> outer_axes(const Kernel& kernel, Id id, const std::vector<Ax
 
 }  // namespace
 
-ContractionRoles contraction_roles(const Kernel& kernel) {
+ContractionRoles contraction_roles(const Kernel& kernel, Id wanted) {
     const Contract* contract = nullptr;
     const Store* store = nullptr;
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {
-        if (auto found = as<Contract>(kernel, id)) {
-            if (contract) throw InternalError("kernel " + kernel.name + " has two contractions");
+        if (auto found = as<Contract>(kernel, id); found && (wanted < 0 || wanted == id))
             contract = found;
-        }
         if (auto found = as<Store>(kernel, id); found && !store) store = found;
     }
     if (!contract || !store || !as<Load>(kernel, contract->a) || !as<Load>(kernel, contract->b))

@@ -13,9 +13,9 @@ struct ContractionRoles {
     Id a = -1, b = -1;               // the operand with the rows, the one with the columns
 };
 
-/// For a kernel with one contraction of two loads; InternalError otherwise. The columns go along an
-/// operand's panels, where it lies in such, else along the axis with stride 1 in the first store,
-/// else in an operand.
-ContractionRoles contraction_roles(const Kernel& kernel);
+/// For a contraction of two loads, the kernel's last one unless another is given; InternalError for
+/// other kernels. The columns go along an operand's panels, where it lies in such, else along the
+/// axis with stride 1 in the first store, else in an operand.
+ContractionRoles contraction_roles(const Kernel& kernel, Id contract = -1);
 
 }  // namespace fovea::kernel

@@ -16,7 +16,9 @@ void flatten(const Kernel& kernel, const std::vector<Id>& block, LoopNest& nest)
         auto loop = as<Loop>(kernel, id);
         if (!loop) {
             nest.nodes.push_back(id);
-            if (as<Contract>(kernel, id)) nest.contract = id;
+            if (!as<Contract>(kernel, id)) continue;
+            if (nest.contract >= 0) nest.before.push_back(nest.contract);
+            nest.contract = id;
             continue;
         }
         if (++loops > 1)

@@ -12,7 +12,8 @@ struct LoopNest {
     std::vector<AxisId> each, par, seq;
     std::vector<AxisId> free;  // axes of tiles without a loop
     std::vector<Id> nodes;
-    Id contract = -1;  // the product; -1: there is none
+    Id contract = -1;          // the product, the last one; -1: there is none
+    std::vector<Id> before{};  // products before it, of the same rows and columns
 };
 
 /// Of a kernel without loops over tiles; throws InternalError when two loops stand side by side.

@@ -26,12 +26,13 @@ PtxLaunch write_contraction_launch(llvm::Module& module, const Kernel& kernel,
                                    const std::string& entry, const ContractionPlan& plan) {
     const VectorShape vector = vector_shape(kernel, plan);
     const bool has_rows = plan.form != ContractionForm::vector;
-    const int tile_columns = has_rows ? plan.tile_columns : vector.columns;
+    const int tile_columns = has_rows ? plan.own_columns() : vector.columns;
     PtxLaunch launch;
     launch.entry = entry;
     launch.form = form_of(kernel, plan);
     launch.threads = has_rows ? plan.all_threads() : vector.threads;
     if (plan.copies_boxes()) launch.maps = {plan.a.boxes->map, plan.b.boxes->map};
+    if (plan.b.second_boxes) launch.maps.push_back(plan.b.second_boxes->map);
     for (AxisId axis : plan.points)
         launch.grid.push_back({.extent = kernel.axes[std::size_t(axis)].extent, .tile = 1});
     if (has_rows)

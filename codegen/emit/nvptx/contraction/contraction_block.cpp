@@ -65,7 +65,7 @@ ContractionBlock enter_block(Function& f, const ContractionPlan& plan, int tile_
         block.first_column =
             ir.CreateMul(ir.CreateUDiv(at, size), f.number(tile_columns), "first_column");
         block.first_loaded_column = block.first_column;
-        if (const int loaded = plan.loaded_columns(); loaded > tile_columns)
+        if (const int loaded = plan.loaded_columns(); plan.before < 0 && loaded > tile_columns)
             block.first_loaded_column = ir.CreateSub(
                 block.first_column, ir.CreateURem(block.first_column, f.number(loaded)));
     } else if (plan.columns >= 0) {
@@ -125,7 +125,7 @@ Value* at_byte(Function& f, Value* base, Value* bytes) {
     return f.ir().CreateGEP(f.ir().getInt8Ty(), base, bytes);
 }
 
-void write_epilogue(const ContractionBlock& block, const Values& products) {
+void write_epilogue(const ContractionBlock& block, const Values& products, const Values& before) {
     Function& f = block.f;
     const AxisId columns = block.plan.columns;
     Value* first = columns < 0 ? nullptr : f.position(columns);
@@ -139,6 +139,7 @@ void write_epilogue(const ContractionBlock& block, const Values& products) {
     for (std::size_t i = 0; i < products.size(); ++i) {
         enter(i);
         f.define(block.plan.contract, products[i]);
+        if (!before.empty()) f.define(block.plan.before, before[i]);
         for (Id id : block.plan.stores) {
             const Store& store = *as<Store>(f.kernel(), id);
             Value* value = f.value(store.value);

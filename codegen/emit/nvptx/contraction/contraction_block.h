@@ -38,8 +38,9 @@ llvm::Value* dynamic_shared(llvm::Module& module);
 llvm::Value* at_byte(Function& f, llvm::Value* base, llvm::Value* bytes);
 
 /// Stores what the kernel makes of elements of the product: those at the current positions and,
-/// where there are several, at the columns after it.
-void write_epilogue(const ContractionBlock& block, const Values& products);
+/// where there are several, at the columns after it. `before`: of the product before it, if any.
+void write_epilogue(const ContractionBlock& block, const Values& products,
+                    const Values& before = {});
 
 /// The skeletons. Those of tiles return the bytes of dynamic shared memory that they use.
 int write_tiles(const ContractionBlock& block);

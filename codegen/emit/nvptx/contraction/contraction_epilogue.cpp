@@ -39,7 +39,7 @@ void TileEpilogue::write_elements() const {
     llvm::Type* wide = ir_.getInt64Ty();
     const Dim& columns = f_.kernel().axes[std::size_t(plan_.columns)].extent;
     const int width = columns.divisible_by(Dim(kSideBySide)) ? kSideBySide : 1;
-    const int threads_across = plan_.tile_columns / width;
+    const int threads_across = plan_.own_columns() / width;
     Value* across = ir_.getInt32(unsigned(threads_across));
     Value* in_tile =
         ir_.CreateMul(ir_.CreateURem(f_.thread(), across), ir_.getInt32(unsigned(width)));
@@ -54,7 +54,11 @@ void TileEpilogue::write_elements() const {
         f_.loop(first, rows, f_.number(step), [&](Value* row) {
             f_.set_position(plan_.rows, ir_.CreateAdd(block_.first_row, row));
             Value* from = sum_address(ir_.CreateTrunc(row, ir_.getInt32Ty()), in_tile);
-            write_epilogue(block_, load_sums(from, width));
+            const Values sums = load_sums(from, width);
+            if (plan_.before < 0) return write_epilogue(block_, sums);
+            Value* second = f_.ir().CreateGEP(ir_.getFloatTy(), from,
+                                              ir_.getInt32(unsigned(plan_.own_columns())));
+            write_epilogue(block_, sums, load_sums(second, width));
         });
     });
 }

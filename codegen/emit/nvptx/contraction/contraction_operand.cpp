@@ -48,6 +48,7 @@ OperandTiles::OperandTiles(const ContractionBlock& block, const OperandPlan& ope
       access_(as<Load>(block.f.kernel(), operand.load)->access),
       tile_outer_(tile_outer),
       tile_depth_(block.plan.tile_depth),
+      own_outer_(operand.second < 0 ? tile_outer : tile_outer / 2),
       first_(first),
       swizzled_(block.plan.form == ContractionForm::group) {}
 
@@ -80,8 +81,14 @@ OperandTiles::Piece OperandTiles::piece(int number) const {
 Value* OperandTiles::enter(const Piece& piece, Value* tile) {
     llvm::Type* wide = ir_.getInt64Ty();
     const Dim& extent = f_.kernel().axes[std::size_t(operand_.outer)].extent;
-    Value* outer = ir_.CreateAdd(first_, ir_.CreateZExt(piece.outer, wide));
-    if (!is_multiple(extent, tile_outer_))
+    Value* in_tile = piece.outer;
+    if (operand_.second >= 0) {
+        Value* own = ir_.getInt32(unsigned(own_outer_));
+        is_second_ = ir_.CreateICmpUGE(in_tile, own);
+        in_tile = ir_.CreateURem(in_tile, own);
+    }
+    Value* outer = ir_.CreateAdd(first_, ir_.CreateZExt(in_tile, wide));
+    if (!is_multiple(extent, own_outer_))
         outer = ir_.CreateSelect(ir_.CreateICmpULT(outer, f_.extent(operand_.outer)), outer,
                                  f_.number(0));
     f_.set_position(operand_.outer, outer);
@@ -99,9 +106,16 @@ Value* OperandTiles::enter(const Piece& piece, Value* tile) {
     return inside;
 }
 
+Value* OperandTiles::source() const {
+    Value* first = f_.address(access_);
+    if (operand_.second < 0) return first;
+    const Access& second = as<Load>(f_.kernel(), operand_.second)->access;
+    return ir_.CreateSelect(is_second_, f_.address(second), first);
+}
+
 void OperandTiles::copy(const Piece& piece, Value* inside, Value* to) {
     const int bytes = operand_.width * element_bytes();
-    Values arguments = {address(to, piece.outer, piece.depth), f_.address(access_)};
+    Values arguments = {address(to, piece.outer, piece.depth), source()};
     if (inside)
         arguments.push_back(
             ir_.CreateSelect(inside, ir_.getInt32(unsigned(bytes)), ir_.getInt32(0)));
@@ -113,10 +127,13 @@ Value* OperandTiles::load(Value* inside) {
     Value* value = nullptr;
     if (operand_.width == 1) {
         value = f_.load(access_);
+        if (operand_.second >= 0)
+            value = ir_.CreateSelect(
+                is_second_, f_.load(as<Load>(f_.kernel(), operand_.second)->access), value);
     } else {
         auto* type = llvm::FixedVectorType::get(ir_.getFloatTy(), unsigned(operand_.width));
-        value = ir_.CreateAlignedLoad(type, f_.address(access_),
-                                      llvm::Align(std::uint64_t(operand_.width) * 4));
+        value =
+            ir_.CreateAlignedLoad(type, source(), llvm::Align(std::uint64_t(operand_.width) * 4));
     }
     if (!inside) return value;
     return ir_.CreateSelect(inside, value, llvm::Constant::getNullValue(value->getType()));
@@ -166,7 +183,7 @@ void OperandTiles::begin_pairs(const Piece& piece, Value* tile, Values& loaded) 
         f_.scope([&] {
             Value* depth = ir_.CreateAdd(piece.depth, ir_.getInt32(unsigned(i)));
             Value* inside = enter({.outer = piece.outer, .depth = depth}, tile);
-            Value* pairs = ir_.CreateAlignedLoad(type, f_.address(access_),
+            Value* pairs = ir_.CreateAlignedLoad(type, source(),
                                                  llvm::Align(std::uint64_t(operand_.across) * 4));
             if (inside) pairs = ir_.CreateSelect(inside, pairs, llvm::Constant::getNullValue(type));
             loaded.push_back(pairs);

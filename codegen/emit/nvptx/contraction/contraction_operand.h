@@ -45,6 +45,8 @@ class OperandTiles {
     /// Sets the positions of a piece, or of one that is in the operand; whether its depth is, null
     /// where it must be.
     llvm::Value* enter(const Piece& piece, llvm::Value* tile);
+    /// Where the element at the current positions lies: of two products' columns, whose they are.
+    llvm::Value* source() const;
     void copy(const Piece& piece, llvm::Value* inside, llvm::Value* to);
     llvm::Value* load(llvm::Value* inside);
     void begin_pairs(const Piece& piece, llvm::Value* tile, Values& loaded);
@@ -57,8 +59,10 @@ class OperandTiles {
     const OperandPlan& operand_;
     const kernel::Access& access_;
     int tile_outer_, tile_depth_;
+    int own_outer_;  // positions of each product in a tile
     llvm::Value* first_;
     bool swizzled_;
+    llvm::Value* is_second_ = nullptr;  // whether the piece is of the second product
 };
 
 }  // namespace fovea::emit::nvptx

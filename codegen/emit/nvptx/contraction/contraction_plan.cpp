@@ -145,18 +145,30 @@ bool is_large(const Kernel& kernel, const ContractionPlan& plan, std::int64_t le
     const Dim &rows = extent_of(kernel, plan.rows), &columns = extent_of(kernel, plan.columns);
     if (!columns.is_static() || columns.value() < least) return false;
     if (!rows.is_static()) return true;
-    const std::int64_t blocks = (rows.value() / kLargeTile) * (columns.value() / tile_columns);
+    const std::int64_t products = plan.before < 0 ? 1 : 2;
+    const std::int64_t blocks =
+        (rows.value() / kLargeTile) * (products * columns.value() / tile_columns);
     const target::Gpu& target = plan.settings.target;
     return rows.value() >= target.contraction.large && blocks >= target.blocks;
 }
 
+/// Sets the boxes of all operands; false, and none, where one has no such.
+bool set_boxes(const Kernel& kernel, ContractionPlan& plan) {
+    const bool is_one = plan.before < 0;
+    const int columns = is_one ? plan.loaded_columns() : plan.own_columns();
+    plan.a.boxes = find_boxes(kernel, plan, plan.a, plan.tile_rows);
+    OperandPlan second = plan.b;
+    second.load = plan.b.second;
+    plan.b.second_boxes = is_one ? std::nullopt : find_boxes(kernel, plan, second, columns);
+    plan.b.boxes = find_boxes(kernel, plan, plan.b, columns);
+    if (plan.a.boxes && plan.b.boxes && (is_one || plan.b.second_boxes)) return true;
+    plan.a.boxes = plan.b.boxes = plan.b.second_boxes = std::nullopt;
+    return false;
+}
+
 /// Both operands are copied in boxes, or none is.
 void choose_boxes(const Kernel& kernel, ContractionPlan& plan) {
-    if (!plan.settings.aligned) return;
-    auto a = find_boxes(kernel, plan, plan.a, plan.tile_rows);
-    auto b = find_boxes(kernel, plan, plan.b, plan.loaded_columns());
-    if (!a || !b) return;
-    plan.a.boxes = std::move(a), plan.b.boxes = std::move(b);
+    if (!plan.settings.aligned || !set_boxes(kernel, plan)) return;
     plan.stages = plan.settings.target.contraction.ring_stages, plan.overlaps = true;
 }
 
@@ -226,12 +238,12 @@ std::optional<std::string> why_not_contraction(const Kernel& kernel) {
     if (!is_nest_of_points(kernel, kernel.body))
         return "its loops are not one inside the other, of independent points";
     const LoopNest nest = loop_nest(kernel);
+    if (nest.before.size() > 1) return "it has more than two products";
     const Node* product = nullptr;
     for (Id id : nest.nodes) {
         if (as<Reduce>(kernel, id)) return "it has a sum or maximum beside the product";
         const auto* contract = as<Contract>(kernel, id);
         if (!contract) continue;
-        if (product) return "it has two products";
         if (!as<Load>(kernel, contract->a) || !as<Load>(kernel, contract->b))
             return "an operand of the product is computed, not loaded";
         product = &kernel.nodes[std::size_t(id)];
@@ -255,6 +267,8 @@ std::optional<std::string> why_not_contraction(const Kernel& kernel) {
 std::optional<std::string> why_not_group(const Kernel& kernel, const ContractionPlan& plan) {
     if (!plan.settings.target.wgmma) return "the architecture has no wgmma";
     if (plan.tile_rows < 64 || plan.tile_columns < 64) return "a tile is smaller than 64 x 64";
+    if (plan.before >= 0 && !plan.b.depth_inside)
+        return "columns of two products are not contiguous along K";
     if (plan.factors == Factors::bf16) {
         const bool by_one = !plan.a.asynchronous && !plan.b.asynchronous &&
                             (plan.a.width == 1 || plan.b.width == 1);
@@ -288,13 +302,23 @@ ContractionPlan plan_contraction(const Kernel& kernel, const ContractionSettings
     plan.contracted = contract.axes;
     plan.factors = contract.factors;
     plan.a.load = roles.a, plan.b.load = roles.b;
+    if (!nest.before.empty()) {
+        const ContractionRoles other = contraction_roles(kernel, nest.before[0]);
+        if (other.rows != roles.rows || other.columns != roles.columns || roles.columns < 0 ||
+            as<Contract>(kernel, nest.before[0])->axes != contract.axes)
+            throw InternalError("kernel " + kernel.name + ": its products lie otherwise");
+        plan.before = nest.before[0];
+        plan.b.second = other.b;
+    }
     if (plan.rows < 0) {
         plan.form = ContractionForm::vector;
         return plan;
     }
     plan.form = plan.factors == Factors::f32 ? ContractionForm::scalar : ContractionForm::matrix;
     plan.a = plan_operand(kernel, plan, roles.a, plan.rows);
+    const Id second = plan.b.second;
     plan.b = plan_operand(kernel, plan, roles.b, plan.columns);
+    plan.b.second = second;
     choose_tile(kernel, plan);
     plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
     plan.b.across = paired_columns(plan, plan.b, plan.tile_columns);
@@ -308,7 +332,7 @@ namespace {
 std::int64_t rows_that_leave_room(const Kernel& kernel, const ContractionPlan& plan) {
     const Dim& columns = extent_of(kernel, plan.columns);
     const std::int64_t across =
-        columns.is_static() ? (columns.value() + plan.tile_columns - 1) / plan.tile_columns : 1;
+        columns.is_static() ? (columns.value() + plan.own_columns() - 1) / plan.own_columns() : 1;
     if (across == 0) return 0;
     return plan.tile_rows * ((plan.settings.target.blocks + across - 1) / across - 1);
 }
@@ -324,10 +348,7 @@ std::optional<ContractionPlan> with_tile(const Kernel& kernel, const Contraction
     else plan.threads = plan.form == ContractionForm::group || tile_rows == kMiddle ? 128 : 64;
     plan.a.across = paired_columns(plan, plan.a, plan.tile_rows);
     plan.b.across = paired_columns(plan, plan.b, plan.loaded_columns());
-    if (!plan.copies_boxes()) return plan;
-    plan.a.boxes = find_boxes(kernel, plan, plan.a, plan.tile_rows);
-    plan.b.boxes = find_boxes(kernel, plan, plan.b, plan.loaded_columns());
-    if (plan.a.boxes && plan.b.boxes) return plan;
+    if (!plan.copies_boxes() || set_boxes(kernel, plan)) return plan;
     return std::nullopt;
 }
 

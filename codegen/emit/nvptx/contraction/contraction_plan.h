@@ -26,6 +26,7 @@ enum class ContractionForm {
 /// product) times positions along the contracted axes.
 struct OperandPlan {
     kernel::Id load = -1;
+    kernel::Id second = -1;  // of two products: what the later half of the tile's columns are of
     kernel::AxisId outer = -1;
     bool depth_inside = false;  // neighbours in shared memory differ in depth, else in `outer`
     bool depth_first = false;   // neighbouring threads copy what differs in depth
@@ -34,6 +35,7 @@ struct OperandPlan {
     int across = 1;  // pairs of so many neighbours along `outer`, `width` of each
     bool asynchronous = false;  // by cp.async, as they lie in memory; else through registers
     std::optional<OperandBoxes> boxes = std::nullopt;  // where both operands are copied in boxes
+    std::optional<OperandBoxes> second_boxes = std::nullopt;
 };
 
 /// What of the target and of the kernel's place matters.
@@ -55,6 +57,7 @@ struct ContractionPlan {
     std::vector<kernel::AxisId> contracted;
     std::vector<kernel::Id> stores;  // in the order of the kernel
     kernel::Id contract = -1;
+    kernel::Id before = -1;  // a product of the same a before it; -1: there is none
     kernel::Factors factors = kernel::Factors::f32;  // what is multiplied
     OperandPlan a, b;  // the one with the rows, and the one with the columns
     int tile_rows = 0, tile_columns = 0, tile_depth = 0, threads = 0;
@@ -63,6 +66,8 @@ struct ContractionPlan {
     RowRange taken = {};    // the plan is for so many rows
     /// Of an element of an operand in shared memory.
     int element_bytes() const { return factors == kernel::Factors::bf16 ? 2 : 4; }
+    /// Columns of each product in a tile: those of two are side by side, so that a is read once.
+    int own_columns() const { return before < 0 ? tile_columns : tile_columns / 2; }
     /// Of wgmma: four warps of their own, behind `threads`, are there for the copies of boxes.
     bool copies_boxes() const { return a.boxes.has_value(); }
     int all_threads() const { return threads + (copies_boxes() ? 128 : 0); }

@@ -93,19 +93,25 @@ class Ring {
             wait_for_phase(f_, empty_.at(at), ir_.CreateXor(turn(tile), 1));
             arrive_expecting(f_, full_.at(at), stage_bytes());
             Value* depth = ir_.CreateMul(tile, f_.number(plan_.tile_depth));
-            copy(0, a_, plan_.a, block_.first_row, depth, at);
-            copy(1, b_, plan_.b, block_.first_loaded_column, depth, at);
+            copy(0, a_, *plan_.a.boxes, plan_.a, block_.first_row, depth, at, 0, a_.bytes());
+            const bool is_one = plan_.before < 0;
+            const int bytes = is_one ? b_.bytes() : b_.bytes() / 2;
+            copy(1, b_, *plan_.b.boxes, plan_.b, block_.first_loaded_column, depth, at, 0, bytes);
+            if (!is_one)
+                copy(2, b_, *plan_.b.second_boxes, plan_.b, block_.first_column, depth, at, bytes,
+                     bytes);
         });
     }
 
-    /// All boxes of an operand's tile, side by side in its stage.
-    void copy(int map, const OperandTiles& tiles, const OperandPlan& operand, Value* first,
-              Value* depth, Value* at) {
-        const OperandBoxes& boxes = *operand.boxes;
+    /// All boxes of an operand's tile, or of a product's part of it, `size` bytes of its stage from
+    /// `start` on, side by side.
+    void copy(int map, const OperandTiles& tiles, const OperandBoxes& boxes,
+              const OperandPlan& operand, Value* first, Value* depth, Value* at, int start,
+              int size) {
         const int bytes = box_bytes(f_.kernel(), boxes.map);
         f_.scope([&] {
             set_depth(block_, depth);
-            for (int i = 0; i < tiles.bytes() / bytes; ++i) {
+            for (int i = 0; i < size / bytes; ++i) {
                 Value* outer = ir_.CreateAdd(first, f_.number(i * boxes.map.axes[0].box));
                 f_.set_position(operand.outer, outer);
                 Values coordinates;
@@ -113,7 +119,8 @@ class Ring {
                     Value* position = axis == OperandBoxes::kDepth ? depth : f_.position(axis);
                     coordinates.push_back(ir_.CreateTrunc(position, ir_.getInt32Ty()));
                 }
-                Value* to = at_byte(f_, place(tiles, at), ir_.getInt32(unsigned(i * bytes)));
+                Value* to =
+                    at_byte(f_, place(tiles, at), ir_.getInt32(unsigned(start + i * bytes)));
                 copy_box(f_, map, to, coordinates, full_.at(at));
             }
         });

@@ -10,13 +10,13 @@ using llvm::Value;
 
 namespace {
 
-Value* product_of_operands(const ContractionBlock& block, Value* at, Value* sum) {
+Value* product_of_operands(const ContractionBlock& block, Id of_b, Value* at, Value* sum) {
     Function& f = block.f;
     set_depth(block, at);
     const bool rounds = block.plan.factors == Factors::bf16;
     Value* factors[2];
     for (int i = 0; i < 2; ++i) {
-        const Id load = (i ? block.plan.b : block.plan.a).load;
+        const Id load = i ? of_b : block.plan.a.load;
         const Access& access = as<Load>(f.kernel(), load)->access;
         const bool halves = f.kernel().buffers[std::size_t(access.buffer)].dtype == DType::bf16;
         factors[i] = f.load(access);
@@ -27,12 +27,12 @@ Value* product_of_operands(const ContractionBlock& block, Value* at, Value* sum)
 }
 
 /// The sum of every `step`-th product from `first` on.
-Value* sum_of_products(const ContractionBlock& block, Value* first, int step) {
+Value* sum_of_products(const ContractionBlock& block, Id of_b, Value* first, int step) {
     Function& f = block.f;
     Value* zero = llvm::ConstantFP::get(f.ir().getFloatTy(), 0);
     return f.loop_carrying(first, block.depth, f.number(step), {zero},
                            [&](Value* at, const Values& sum) -> Values {
-                               return {product_of_operands(block, at, sum[0])};
+                               return {product_of_operands(block, of_b, at, sum[0])};
                            })[0];
 }
 
@@ -50,29 +50,43 @@ Value* set_column(const ContractionBlock& block, Value* offset) {
 void write_along_depth(const ContractionBlock& block, Value* warp, Value* lane) {
     Function& f = block.f;
     Value* inside = set_column(block, warp);
-    Value* sum = sum_of_products(block, lane, kWarp);
-    sum = f.group_reduce(Reduction::sum, sum, kWarp);
+    const auto sum_of = [&](Id of_b) {
+        Value* sum = sum_of_products(block, of_b, lane, kWarp);
+        return f.group_reduce(Reduction::sum, sum, kWarp);
+    };
+    Value* sum = sum_of(block.plan.b.load);
+    Values before;
+    if (block.plan.before >= 0) before = {sum_of(block.plan.b.second)};
     Value* first_lane = f.ir().CreateICmpEQ(lane, f.number(0));
-    f.when(f.ir().CreateAnd(inside, first_lane), [&] { write_epilogue(block, {sum}); });
+    f.when(f.ir().CreateAnd(inside, first_lane), [&] { write_epilogue(block, {sum}, before); });
 }
 
 void write_along_columns(const ContractionBlock& block, Value* warp, Value* lane, int warps) {
     Function& f = block.f;
     llvm::Type* type = f.ir().getFloatTy();
-    Value* parts = f.shared(type, std::size_t(warps) * kWarp, "parts");
     Value* inside = set_column(block, lane);
-    Value* sum = sum_of_products(block, warp, warps);
-    f.ir().CreateStore(sum, f.ir().CreateGEP(type, parts, f.thread()));
+    std::vector<Value*> parts;  // of each product
+    const auto write_parts = [&](Id of_b, const char* name) {
+        Value* sum = sum_of_products(block, of_b, warp, warps);
+        parts.push_back(f.shared(type, std::size_t(warps) * kWarp, name));
+        f.ir().CreateStore(sum, f.ir().CreateGEP(type, parts.back(), f.thread()));
+    };
+    write_parts(block.plan.b.load, "parts");
+    if (block.plan.before >= 0) write_parts(block.plan.b.second, "parts_before");
     f.barrier();
-    Value* first_warp = f.ir().CreateICmpEQ(warp, f.number(0));
-    f.when(f.ir().CreateAnd(inside, first_warp), [&] {
+    const auto total_of = [&](Value* of_warps) {
         Value* total = nullptr;
         for (int i = 0; i < warps; ++i) {
             Value* at = f.ir().CreateAdd(lane, f.number(i * kWarp));
-            Value* part = f.ir().CreateLoad(type, f.ir().CreateGEP(type, parts, at));
+            Value* part = f.ir().CreateLoad(type, f.ir().CreateGEP(type, of_warps, at));
             total = total ? f.ir().CreateFAdd(total, part) : part;
         }
-        write_epilogue(block, {total});
+        return total;
+    };
+    Value* first_warp = f.ir().CreateICmpEQ(warp, f.number(0));
+    f.when(f.ir().CreateAnd(inside, first_warp), [&] {
+        const Values total = {total_of(parts[0])};
+        write_epilogue(block, total, parts.size() > 1 ? Values{total_of(parts[1])} : Values{});
     });
 }
 

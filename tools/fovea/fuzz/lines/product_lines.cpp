@@ -126,11 +126,34 @@ Made make_linear(const Maker& m) {
                         options.empty() ? "" : "}")};
 }
 
+/// Two products of one value, one of them behind a gate.
+bool draw_gated(Drawing& d, Line& line) {
+    if (!draw_linear(d, line)) return false;
+    line.whole = {d.below(4), d.chance(0.2)};  // the gate; whether the second has a bias
+    return true;
+}
+Made make_gated(const Maker& m) {
+    constexpr const char* kGates[] = {"silu", "gelu", "gelu_tanh", "relu"};
+    constexpr Tensor (*kFunctions[])(Tensor) = {
+        [](Tensor x) { return silu(x); }, [](Tensor x) { return gelu(x); },
+        [](Tensor x) { return gelu_tanh(x); }, [](Tensor x) { return relu(x); }};
+    const std::string gate = m.own_name("gate"), up = m.own_name("up");
+    const bool bias = m.whole(1) != 0;
+    const Dim& out = m.dim(0);
+    Tensor a = linear(m.scope() / intern(gate), m.tensor(0), out, {.bias = false});
+    Tensor b = linear(m.scope() / intern(up), m.tensor(0), out, {.bias = bias});
+    return {kFunctions[m.whole(0)](a) * b,
+            fmt::format("{0}(linear(s / \"{1}\", {2}, {3}, {{.bias = false}})) * "
+                        "linear(s / \"{4}\", {2}, {3}, {{.bias = {5}}})",
+                        kGates[m.whole(0)], gate, m.name(0), text_of(out), up, bias)};
+}
+
 }  // namespace
 
 void append_product_lines(std::vector<FuzzOp>& ops) {
-    ops.insert(ops.end(),
-               {{"einsum", 10, draw_einsum, make_einsum}, {"linear", 6, draw_linear, make_linear}});
+    ops.insert(ops.end(), {{"einsum", 10, draw_einsum, make_einsum},
+                           {"linear", 6, draw_linear, make_linear},
+                           {"gated", 3, draw_gated, make_gated}});
 }
 
 }  // namespace fovea::tool::fuzz

@@ -174,6 +174,54 @@ Made make_sinusoids(const Maker& m) {
     return {m.tensor(0) + sinusoids(m.tensor(0)), fmt::format("{0} + sinusoids({0})", m.name(0))};
 }
 
+/// Positions counted or given, by sequence or for all.
+bool draw_rotary(Drawing& d, Line& line) {
+    int x = d.pick([](const Tensor& t) {
+        return t.dtype() == f32 && t.rank() >= 2 && t.rank() <= 5 && t.dim(-1).is_static() &&
+               t.dim(-1).value() > 1;
+    });
+    if (x < 0 || d.chance(0.3)) {
+        Shape shape = d.shape(1 + d.below(3));
+        shape.push(Dim(std::int64_t(2 * (1 + d.below(20)))));
+        x = d.leaf(shape);
+    }
+    const Shape& shape = d.tensor(x).shape();
+    line.operands = {x};
+    const int given = d.below(4);
+    if (given == 1) line.operands.push_back(d.leaf({shape[-2]}, i32));
+    if (given == 2 && shape.rank() > 2) line.operands.push_back(d.leaf({shape[0], shape[-2]}, i32));
+    const std::int64_t pairs = shape[-1].value() / 2;
+    const bool whole = shape[-1].value() % 2 == 0 && d.chance(0.6);
+    const bool counted = line.operands.size() == 1;
+    line.whole = {whole ? 0 : 2 * (1 + d.below(int(pairs))), d.chance(0.5), d.below(4),
+                  counted && d.chance(0.4) ? d.below(3000) : 0};
+    return true;
+}
+Made make_rotary(const Maker& m) {
+    RotaryOptions options{.theta = 500};
+    std::string text = "{.theta = 500";
+    if (m.whole(1)) options.pairs = RotaryPairs::neighbours;
+    if (m.whole(1)) text += ", .pairs = RotaryPairs::neighbours";
+    if (m.whole(0)) text += fmt::format(", .width = {}", m.whole(0));
+    options.width = Dim(std::int64_t(m.whole(0)));
+    if (m.whole(3)) text += fmt::format(", .offset = {}", m.whole(3));
+    options.offset = Dim(std::int64_t(m.whole(3)));
+    if (const int kind = m.whole(2); kind > 0) {
+        constexpr const char* kNames[] = {"none", "linear", "llama3", "yarn"};
+        options.scaling = {
+            .rope_type = RotaryScale(kind), .factor = 4, .original_max_position_embeddings = 100};
+        text += fmt::format(
+            ", .scaling = {{.rope_type = RotaryScale::{}, .factor = 4, "
+            ".original_max_position_embeddings = 100}}",
+            kNames[kind]);
+    }
+    text += "}";
+    if (m.line().operands.size() == 1)
+        return {rotary(m.tensor(0), options), fmt::format("rotary({}, {})", m.name(0), text)};
+    return {rotary(m.tensor(0), m.tensor(1), options),
+            fmt::format("rotary({}, {}, {})", m.name(0), m.name(1), text)};
+}
+
 }  // namespace
 
 void append_row_lines(std::vector<FuzzOp>& ops) {
@@ -182,7 +230,8 @@ void append_row_lines(std::vector<FuzzOp>& ops) {
                            {"spelled softmax", 3, draw_spelled_softmax, make_spelled_softmax},
                            {"norm", 4, draw_norm, make_norm},
                            {"loss", 3, draw_loss, make_loss},
-                           {"sinusoids", 1, draw_sinusoids, make_sinusoids}});
+                           {"sinusoids", 1, draw_sinusoids, make_sinusoids},
+                           {"rotary", 3, draw_rotary, make_rotary}});
 }
 
 }  // namespace fovea::tool::fuzz

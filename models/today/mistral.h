@@ -1,0 +1,13 @@
+// Mistral (Jiang et al. 2023): each token sees the last `sliding_window` of them, itself among
+// them.
+#pragma once
+
+#include "models/today/decoder.h"
+
+namespace fovea::models {
+
+constexpr void mistral(Scope s, const DecoderSettings& c) {
+    decoder(s, c, {.mask = window(c.sliding_window - 1, 0)});
+}
+
+}  // namespace fovea::models
