@@ -99,10 +99,12 @@ class Placement {
         return place;
     }
 
-    /// The step of a scan takes its part of a value to lie there from start to end, in order.
-    bool is_read_by_scan(int id) const {
-        for (int reader : readers_[std::size_t(id)])
-            if (graph_[reader].op == Op::scan) return true;
+    /// The step of a loop takes its part of a value to lie there from start to end, in order.
+    bool is_read_by_loop(int id) const {
+        for (int reader : readers_[std::size_t(id)]) {
+            const OpClass of = row_of(graph_[reader].op).op_class;
+            if (of == OpClass::scan || of == OpClass::loss) return true;
+        }
         return false;
     }
     static bool is_dense(Layout value) {
@@ -119,14 +121,15 @@ class Placement {
             layout(id) = *part;
             return;
         }
-        if (group.form == Form::scan || is_read_by_scan(id)) return;
+        const bool loops = group.form == Form::scan || group.form == Form::loss;
+        if (loops || is_read_by_loop(id)) return;
         int reader = only_rearrangement(id);
         if (!reader) return;
         const Node& view = graph_[reader];
         const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
         auto read_in_place = rearranged(layout(id), axes);
         if (read_in_place && is_strided(*read_in_place) &&
-            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
+            (!is_read_by_loop(reader) || is_dense(*read_in_place)))
             return;
         Layout moved = stored_rearranged(reader, view.shape, axes);
         if (is_strided(moved)) layout(id) = moved;
@@ -168,7 +171,7 @@ class Placement {
                             ? sliced(input, node.axis, node.dim, node.shape[node.axis])
                             : rearranged(input, graph_.rearranges[std::size_t(node.attribute)]);
         bool readable =
-            in_place && is_strided(*in_place) && (!is_read_by_scan(id) || is_dense(*in_place));
+            in_place && is_strided(*in_place) && (!is_read_by_loop(id) || is_dense(*in_place));
         if (readable) layout(id) = *in_place;
         else add_copy(id);
     }

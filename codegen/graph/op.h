@@ -40,6 +40,7 @@ enum class Op : unsigned char {
     pad,
     // kernels of their own
     fused_attention,
+    linear_cross_entropy,
     scan,
     // results
     output,
@@ -56,6 +57,7 @@ enum class OpClass : unsigned char {
     scatter,
     composite,
     attention,
+    loss,
     scan,
     output
 };
@@ -97,6 +99,7 @@ inline constexpr OpRow kOps[] = {
     {Op::sinusoids, "sinusoids", OpClass::composite},
     {Op::pad, "pad", OpClass::composite},
     {Op::fused_attention, "fused_attention", OpClass::attention},
+    {Op::linear_cross_entropy, "linear_cross_entropy", OpClass::loss},
     {Op::scan, "scan", OpClass::scan},
     {Op::output, "output", OpClass::output},
 };

@@ -38,6 +38,7 @@ OpDef attention_def();
 OpDef sinusoids_def();
 OpDef pad_def();
 OpDef fused_attention_def();
+OpDef linear_cross_entropy_def();
 OpDef scan_def();
 OpDef output_def();
 

@@ -54,9 +54,10 @@ bool is_builder_of_nodes(const std::string& from, const std::string& target) {
     static const std::set<std::string> passes = {"codegen/autodiff", "codegen/group",
                                                  "codegen/optimize"};
     static const std::set<std::string> builders = {
-        "attention",   "concat",          "contraction", "cross_entropy", "dropout",
-        "elementwise", "fused_attention", "gather",      "mask",          "layer_norm",
-        "movement",    "reduction",       "sinusoids",   "softmax"};
+        "attention",   "concat",  "contraction",     "cross_entropy", "dropout",
+        "elementwise", "flatten", "fused_attention", "gather",        "linear_cross_entropy",
+        "loss_terms",  "mask",    "layer_norm",      "movement",      "reduction",
+        "sinusoids",   "softmax"};
     const fs::path path = target;
     return passes.count(from) && target.starts_with("codegen/ops/") && path.extension() == ".h" &&
            builders.count(path.stem().string());

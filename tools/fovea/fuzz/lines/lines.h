@@ -14,6 +14,7 @@ void append_row_lines(std::vector<FuzzOp>& ops);
 void append_attention_lines(std::vector<FuzzOp>& ops);
 void append_arrangement_lines(std::vector<FuzzOp>& ops);
 void append_selection_lines(std::vector<FuzzOp>& ops);
+void append_loss_lines(std::vector<FuzzOp>& ops);
 void append_scan_lines(std::vector<FuzzOp>& ops);
 
 }  // namespace fovea::tool::fuzz
