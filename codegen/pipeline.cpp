@@ -13,6 +13,7 @@
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/fuse_attention.h"
+#include "codegen/group/fuse_loss.h"
 #include "codegen/group/raise_attention.h"
 #include "codegen/group/raise_contraction.h"
 #include "codegen/group/raise_softmax.h"
@@ -93,6 +94,18 @@ Graph choose_and_fuse_attention(const Passage& at) {
     return fuse_attention(at.graph, simplify_score, differentiate_score, why_not, at.program.notes);
 }
 
+/// Losses of few or unknown classes keep their logits.
+Graph choose_and_fuse_loss(const Passage& at) {
+    const auto why_not = [&](int, const LossProduct& product) -> std::optional<std::string> {
+        LossChoice choice = choose_loss(product, at.request.dtype, at.request.fusion.attention,
+                                        at.target.lowering.loss);
+        at.program.losses.push_back(choice);
+        if (choice.fused) return {};
+        return choice.reason;
+    };
+    return fuse_loss(at.graph, why_not, at.program.notes);
+}
+
 constexpr Pass kPasses[] = {
     {"keep_outputs", "so that no later pass works on what was not asked for",
      [](const Passage& at) { return keep_outputs(at.graph, at.request.only); }},
@@ -125,8 +138,12 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) {
          return at.request.fusion ? choose_and_fuse_attention(at) : at.graph;
      }},
+    {"fuse_loss", "likewise: its gradients are made with it",
+     [](const Passage& at) { return at.request.fusion ? choose_and_fuse_loss(at) : at.graph; }},
     {"add_gradients", "on composites, so that their own rules are used", differentiate,
      &CompiledProgram::gradient},
+    {"join_losses", "behind the gradient: what it gives for the terms is known then",
+     [](const Passage& at) { return join_losses(at.graph, at.program.notes); }},
     {"recompute_checkpoints", "once it is known what the gradient reads",
      [](const Passage& at) { return recompute_checkpoints(at.graph); }},
     {"merge_pads", "before pads are expanded: gradients of slices, added up, are one value",

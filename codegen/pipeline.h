@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/choose_attention.h"
+#include "codegen/choose_loss.h"
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/graph.h"
 #include "codegen/lower/lower.h"
@@ -55,6 +56,7 @@ struct CompiledProgram {
     std::vector<PassRecord> passes;
     std::vector<std::string> notes;  // what stayed unfused as a whole, where, and why
     std::vector<AttentionChoice> attentions;  // those that can be one kernel
+    std::vector<LossChoice> losses;  // those whose logits are a product
     bool tf32 = false;  // its products may round their operands to tf32
 };
 

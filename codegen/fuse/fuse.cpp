@@ -10,6 +10,7 @@ std::string_view name_of(Form form) {
         case Form::scatter: return "scatter";
         case Form::attention: return "attention";
         case Form::attention_gradient: return "attention gradient";
+        case Form::loss: return "loss";
         case Form::scan: return "scan";
         case Form::copy: return "copy";
     }

@@ -18,6 +18,7 @@ enum class Form {
     scatter,   // a scatter-add
     attention, // a fused attention's output and statistics
     attention_gradient,  // the gradients of a fused attention
+    loss,      // what a loss without logits gives, its gradients with it
     scan,      // all results of a scan
     copy,      // a rearrangement, concatenation or output that no other kernel can store
 };

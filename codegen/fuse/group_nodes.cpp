@@ -47,7 +47,9 @@ class Grouping {
 
     void place(int id) {
         if (graph_[id].op == Op::fused_attention) return place_attention(id);
-        if (graph_[id].op == Op::scan) return place_scan(id);
+        if (graph_[id].op == Op::scan) return place_with(id, Form::scan, is_same_scan);
+        if (graph_[id].op == Op::linear_cross_entropy)
+            return place_with(id, Form::loss, is_same_loss);
         std::vector<int> readers;
         collect_readers(id, readers);
         if (enabled_ && graph_[id].op == Op::einsum) unite_readers(id, readers);
@@ -99,17 +101,22 @@ class Grouping {
         }
         start_group(id);
     }
-    /// All results of a loop are of one kernel.
-    void place_scan(int id) {
+    /// All results of a loop, and all of a loss, are of one kernel.
+    void place_with(int id, Form form, bool (*is_same)(const Graph&, int, int)) {
         for (std::size_t g = 0; g < fused_.groups.size(); ++g) {
             Group& group = fused_.groups[g];
-            if (group.form != Form::scan || !is_same_scan(graph_, id, group.anchor)) continue;
+            if (group.form != form || !is_same(graph_, id, group.anchor)) continue;
             group.nodes.push_back(id);
             group.anchor = id;
             fused_.group_of[std::size_t(id)] = int(g);
             return;
         }
         start_group(id);
+    }
+    static bool is_same_loss(const Graph& graph, int a, int b) {
+        const Node &x = graph[a], &y = graph[b];
+        return x.op == y.op && x.inputs == y.inputs && x.value == y.value &&
+               x.recomputed == y.recomputed;
     }
     static bool is_same_attention(const Graph& graph, int a, int b) {
         const Node &x = graph[a], &y = graph[b];
@@ -155,7 +162,7 @@ class Grouping {
         OpClass op_class = row_of(node.op).op_class;
         if (op_class == OpClass::contraction || op_class == OpClass::scatter ||
             op_class == OpClass::copy || op_class == OpClass::attention ||
-            op_class == OpClass::scan)
+            op_class == OpClass::scan || op_class == OpClass::loss)
             return true;
 
         return looks_up(node) && std::ranges::find(node.inputs, id) != node.inputs.end();
@@ -290,6 +297,7 @@ class Grouping {
         if (op_class == OpClass::scatter) group.form = Form::scatter;
         if (op_class == OpClass::copy) group.form = Form::copy;
         if (op_class == OpClass::scan) group.form = Form::scan;
+        if (op_class == OpClass::loss) group.form = Form::loss;
         if (op_class == OpClass::attention)
             group.form = is_forward(node) ? Form::attention : Form::attention_gradient;
 

@@ -96,7 +96,7 @@ class Placement {
     }
     /// Memory of its own, or of the rearrangement that reads it and cannot read it in place.
     Layout place_of_concat(int id) const {
-        if (is_read_by_scan(id)) return row_major(id, graph_[id].shape);
+        if (is_read_by_loop(id)) return row_major(id, graph_[id].shape);
         return own_or_rearranged(id);
     }
     Layout own_or_rearranged(int id) const {
@@ -107,16 +107,18 @@ class Placement {
         const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
         auto read_in_place = rearranged(own, axes);
         if (read_in_place && is_strided(*read_in_place) &&
-            (!is_read_by_scan(reader) || is_dense(*read_in_place)))
+            (!is_read_by_loop(reader) || is_dense(*read_in_place)))
             return own;
         const Layout moved = stored_rearranged(reader, view.shape, axes);
         return is_strided(moved) ? moved : own;
     }
 
-    /// The step of a scan takes its part of a value to lie there from start to end, in order.
-    bool is_read_by_scan(int id) const {
-        for (int reader : readers_[std::size_t(id)])
-            if (graph_[reader].op == Op::scan) return true;
+    /// The step of a loop takes its part of a value to lie there from start to end, in order.
+    bool is_read_by_loop(int id) const {
+        for (int reader : readers_[std::size_t(id)]) {
+            const OpClass of = row_of(graph_[reader].op).op_class;
+            if (of == OpClass::scan || of == OpClass::loss) return true;
+        }
         return false;
     }
     static bool is_dense(Layout value) {
@@ -129,9 +131,9 @@ class Placement {
         group.stored.push_back(id);
         layout(id) = row_major(id, graph_[id].shape);
         if (group.form == Form::scatter || group.form == Form::copy) return;
+        const bool loops = group.form == Form::scan || group.form == Form::loss;
         if (auto part = part_of_concat(id)) layout(id) = *part;
-        else if (group.form != Form::scan && !is_read_by_scan(id))
-            layout(id) = own_or_rearranged(id);
+        else if (!loops && !is_read_by_loop(id)) layout(id) = own_or_rearranged(id);
     }
 
     /// The one view among the readers of a value, a rearrangement; 0 where there is none or another
@@ -169,7 +171,7 @@ class Placement {
         }
         const auto in_place = viewed(graph_, id, input);
         bool readable =
-            in_place && is_strided(*in_place) && (!is_read_by_scan(id) || is_dense(*in_place));
+            in_place && is_strided(*in_place) && (!is_read_by_loop(id) || is_dense(*in_place));
         if (readable) layout(id) = *in_place;
         else add_copy(id);
     }

@@ -174,10 +174,11 @@ struct Node {
     Location location{};
     std::string_view name = kNoName;  // input, parameter (leaf), output
     double value = 0;  // constant, dropout and random (probability), norms (eps);
-        // smoothed_cross_entropy (smoothing)
+        // smoothed_cross_entropy, linear_cross_entropy (smoothing)
     Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check)
     int axis = 0;  // iota, softmax, slice, windows, sum_windows, concat, pad, batch_norm; reduce:
-        // bits; layer_norm: first axis; smoothed_cross_entropy: the padding id; output: as is_check
+        // bits; layer_norm: first axis; smoothed_cross_entropy: the padding id;
+        // linear_cross_entropy: a LossResult; output: as is_check
     int stride = 1;  // slice, windows, sum_windows: positions from one to the next
     int dilation = 1;  // windows, sum_windows: from one element of a window to the next
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions

@@ -42,6 +42,7 @@ enum class Op : unsigned char {
     sum_windows,
     // kernels of their own
     fused_attention,
+    linear_cross_entropy,
     scan,
     // results
     output,
@@ -58,6 +59,7 @@ enum class OpClass : unsigned char {
     scatter,
     composite,
     attention,
+    loss,
     scan,
     output
 };
@@ -101,6 +103,7 @@ inline constexpr OpRow kOps[] = {
     {Op::pad, "pad", OpClass::composite},
     {Op::sum_windows, "sum_windows", OpClass::composite},
     {Op::fused_attention, "fused_attention", OpClass::attention},
+    {Op::linear_cross_entropy, "linear_cross_entropy", OpClass::loss},
     {Op::scan, "scan", OpClass::scan},
     {Op::output, "output", OpClass::output},
 };

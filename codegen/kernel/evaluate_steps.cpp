@@ -18,6 +18,7 @@ class StepsEvaluator {
 
     void run() {
         for (const StepStart& start : steps_.starts) copy(start);
+        if (steps_.chunk) return run_chunks();
         const std::int64_t count = value_of(steps_.count, dims_);
         for (std::int64_t n = 0; n < count; ++n)
             for (const StepCall& call : steps_.calls)
@@ -25,6 +26,15 @@ class StepsEvaluator {
     }
 
   private:
+    void run_chunks() {
+        const std::int64_t count = value_of(steps_.count, dims_);
+        Text name;
+        name << steps_.positions;
+        for (std::int64_t n = 0; n * steps_.chunk < count; ++n) {
+            dims_[std::string(name.view())] = std::min(steps_.chunk, count - n * steps_.chunk);
+            for (const StepCall& call : steps_.calls) run_call(call, n);
+        }
+    }
     void copy(const StepStart& start) {
         std::int64_t rows = 1;
         if (steps_.rows) {
@@ -32,8 +42,13 @@ class StepsEvaluator {
             name << steps_.rows;
             rows = dims_.at(std::string(name.view()));
         }
-        const std::vector<double>& from = buffers_[std::size_t(start.from.buffer)];
         std::vector<double>& to = buffers_[std::size_t(start.to.buffer)];
+        if (start.from.buffer < 0) {
+            const auto first = to.begin() + std::ptrdiff_t(value_of(start.to.offset, dims_));
+            std::fill(first, first + std::ptrdiff_t(rows * value_of(start.size, dims_)), 0.0);
+            return;
+        }
+        const std::vector<double>& from = buffers_[std::size_t(start.from.buffer)];
         for (std::int64_t i = 0; i < rows * value_of(start.size, dims_); ++i)
             to.at(std::size_t(value_of(start.to.offset, dims_) + i)) =
                 from.at(std::size_t(value_of(start.from.offset, dims_) + i));
@@ -68,7 +83,7 @@ class StepsEvaluator {
     }
 
     const Steps& steps_;
-    const DimValues& dims_;
+    DimValues dims_;
     std::vector<std::vector<double>>& buffers_;
     const DropoutFactor& dropout_;
     std::int64_t tile_;

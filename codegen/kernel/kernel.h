@@ -179,7 +179,7 @@ enum class Form {
     contraction,  // a product with an epilogue
     scatter,      // points in order: rows added to a table
     tiles,        // loops over tiles
-    scan,         // other kernels, once for each step
+    scan,         // other kernels, once for each step or each chunk
 };
 
 struct Kernel {
@@ -205,14 +205,19 @@ struct StepCall {
     std::vector<StepArgument> arguments;  // for its buffers
     bool waits = false;  // for what the calls before it wrote
 };
-/// Before the first step, `from` is copied to `to`: `size` elements for each row.
+/// Before the first step, `from` is copied to `to`: `size` elements for each row. Zeros where
+/// `from` has no buffer (-1).
 struct StepStart {
     StepArgument from, to;
     Dim size;
 };
-/// A scan: its kernels run in the order of `calls`, once for each step.
+/// A scan: its kernels run in the order of `calls`, once for each step. With `chunk` > 0, a loop
+/// over `count` positions: each step takes `chunk` of them, the last one the rest; symbol
+/// `positions` is how many, in its kernels.
 struct Steps {
     Dim count;
+    std::int64_t chunk = 0;
+    Symbol positions{};
     bool reverse = false;  // from the last step to the first
     /// The first dim of every value of a step, along which steps are independent (the batch): each
     /// thread runs some of its positions through all steps. Empty: threads share each kernel.

@@ -52,6 +52,9 @@ void add_symbols(std::set<std::string>& symbols, const Steps& steps) {
         rows << steps.rows;
         symbols.insert(std::string(rows.view()));
     }
+    Text own;
+    own << steps.positions;
+    symbols.erase(std::string(own.view()));  // each step has its own
 }
 
 }  // namespace

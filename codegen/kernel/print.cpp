@@ -32,8 +32,12 @@ class Printer {
     void steps(const Steps& steps) {
         Text rows;
         if (steps.rows) rows << ", threads share " << steps.rows;
-        text_ += "  for each of " + text_of(steps.count) + " steps" +
+        if (steps.chunk) rows << ", " << steps.chunk << " at a time: " << steps.positions;
+        text_ += "  for each of " + text_of(steps.count) + (steps.chunk ? " positions" : " steps") +
                  (steps.reverse ? ", the last first" : "") + std::string(rows.view()) + "\n";
+        for (const StepStart& start : steps.starts)
+            if (start.from.buffer < 0)
+                text_ += "    " + kernel_.buffers[std::size_t(start.to.buffer)].name + " = 0\n";
         for (const StepCall& call : steps.calls) {
             const Kernel& called = steps.kernels[std::size_t(call.kernel)];
             std::string arguments;

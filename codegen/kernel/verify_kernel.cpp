@@ -231,8 +231,15 @@ void verify_steps(const Kernel& kernel) {
         for (std::size_t i = 0; i < call.arguments.size(); ++i)
             check(call.arguments[i], called.buffers[i].written);
     }
-    for (const StepStart& start : kernel.steps->starts)
-        check(start.from, false), check(start.to, true);
+    for (const StepStart& start : kernel.steps->starts) {
+        if (start.from.buffer >= 0) check(start.from, false);
+        check(start.to, true);
+    }
+    const kernel::Steps& steps = *kernel.steps;
+    if (steps.chunk < 0 || (steps.chunk > 0) != bool(steps.positions))
+        refuse("its chunks have no size, or no name for it");
+    if (steps.chunk && (steps.reverse || steps.rows))
+        refuse("a loop over chunks runs from the first to the last, on all threads together");
 }
 
 }  // namespace

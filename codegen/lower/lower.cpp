@@ -19,6 +19,7 @@ std::vector<LoweredKernel> lower_group(const Graph& graph, const fuse::FusedGrap
         case fuse::Form::attention: return {lower_attention(graph, fused, group, memories)};
         case fuse::Form::attention_gradient:
             return lower_attention_gradient(graph, fused, group, memories);
+        case fuse::Form::loss: return {lower_loss(graph, fused, group, memories)};
         case fuse::Form::scan: return {lower_scan(graph, fused, group, memories)};
         case fuse::Form::copy: return lower_copy(graph, fused, group, memories);
     }

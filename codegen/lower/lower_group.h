@@ -30,6 +30,9 @@ LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
 std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
                                                     const fuse::FusedGraph& fused,
                                                     const fuse::Group& group, Memories& memories);
+/// A loss without logits and its gradients: a loop over chunks of tokens.
+LoweredKernel lower_loss(const Graph& graph, const fuse::FusedGraph& fused,
+                         const fuse::Group& group, Memories& memories);
 /// A scan over steps.
 LoweredKernel lower_scan(const Graph& graph, const fuse::FusedGraph& fused,
                          const fuse::Group& group, Memories& memories);

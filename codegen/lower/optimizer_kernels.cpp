@@ -4,7 +4,7 @@
 
 namespace fovea::lower {
 
-using namespace kernel;
+using kernel::Access, kernel::AxisId, kernel::Builder, kernel::Id, kernel::Kernel;
 using E = Elementwise;
 
 namespace {

@@ -2,34 +2,68 @@
 #include "codegen/ops/cross_entropy.h"
 
 #include "codegen/ops/definitions.h"
+#include "codegen/ops/loss_terms.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/softmax.h"
 
-namespace fovea::ops {
+namespace fovea {
+
+Tensor is_label(const Dim& classes, Tensor labels) {
+    const int rank = labels.rank();
+    Shape shape;
+    for (int i = 0; i < rank; ++i) shape.push(1);
+    shape.push(classes);
+    Tensor numbers = iota(*labels.graph, shape, rank);
+    return eq(numbers, unsqueeze(labels, rank));
+}
+
+Tensor smoothed_target(double smoothing, const Dim& classes, Tensor labels) {
+    Tensor chosen = is_label(classes, labels);
+    if (smoothing == 0) return where(chosen, 1.0, 0.0);
+    Tensor rest = full(*labels.graph, {}, smoothing) / (classes + Dim(-1));
+    return where(chosen, 1 - smoothing, rest);
+}
 
 namespace {
 
-/// Whether a class is the label: boolean [batch, steps, classes].
-Tensor is_label(const Shape& logits, Tensor labels) {
-    Tensor classes = iota(*labels.graph, {1, 1, logits[2]}, 2);
-    return eq(classes, place_axes(labels, 3, {0, 1}));
+/// target · logit; without smoothing 0 beside the label even where a logit is infinite.
+Tensor picked_logits(double smoothing, Tensor shifted, Tensor labels) {
+    const Dim classes = shifted.dim(-1);
+    if (smoothing == 0) return where(is_label(classes, labels), shifted, 0.0);
+    return smoothed_target(smoothing, classes, labels) * shifted;
 }
 
 /// Whether a step is inside its sequence: boolean [batch, steps].
-Tensor is_inside(const Shape& logits, Tensor lens) {
-    Tensor steps = iota(*lens.graph, {1, logits[1]}, 1);
+Tensor is_inside(const Dim& length, Tensor lens) {
+    Tensor steps = iota(*lens.graph, {1, length}, 1);
     return steps < place_axes(lens, 2, {0});
 }
+/// Whether a step's label is not the padding: boolean [batch, steps].
+Tensor is_target(const Node& node, Tensor labels) { return logical_not(eq(labels, node.axis)); }
 
-/// log Σ exp - the label's logit, [batch, steps]; shares its nodes with softmax's body.
-Tensor cross_entropy_expand(const Expansion& e) {
-    Tensor x = cast(e.inputs[0], f32);
-    Shape shape = x.shape();
-    Tensor shifted = x - stop_gradient(amax(x, -1, true));
+}  // namespace
+
+Tensor cross_entropy_terms(double smoothing, Tensor logits, Tensor labels) {
+    Tensor shifted = logits - stop_gradient(amax(logits, -1, true));
     Tensor log_total = log(sum(exp(shifted), -1, true));
-    Tensor picked = sum(where(is_label(shape, e.inputs[1]), shifted, 0.0), -1, true);
-    Tensor term = squeeze(log_total - picked, 2);
-    return sum(where(is_inside(shape, e.inputs[2]), term, 0.0), 1) / shape[1];
+    Tensor picked = sum(picked_logits(smoothing, shifted, labels), -1, true);
+    return squeeze(log_total - picked, -1);
+}
+
+Tensor loss_of_terms(const Node& node, Tensor terms, Tensor labels, Tensor lens) {
+    if (node.op == Op::smoothed_cross_entropy)
+        return sum(where(is_target(node, labels), terms, 0.0), 1);
+    const Dim length = terms.dim(1);
+    return sum(where(is_inside(length, lens), terms, 0.0), 1) / length;
+}
+
+namespace ops {
+
+namespace {
+
+Tensor cross_entropy_expand(const Expansion& e) {
+    Tensor terms = cross_entropy_terms(0, cast(e.inputs[0], f32), e.inputs[1]);
+    return loss_of_terms(e.node(), terms, e.inputs[1], e.inputs[2]);
 }
 
 /// (softmax - one at the label) dy / steps inside the sequence, 0 outside.
@@ -39,39 +73,16 @@ void cross_entropy_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) 
     Shape shape = logits.shape();
     DType type = logits.dtype();
     Tensor probability = softmax(cast(logits, f32), -1);
-    Tensor excess = probability - where(is_label(shape, sink.input(1)), 1.0, 0.0);
-    Tensor inside = is_inside(shape, sink.input(2));
+    Tensor excess = probability - smoothed_target(0, shape[2], sink.input(1));
+    Tensor inside = is_inside(shape[1], sink.input(2));
     Tensor scale = where(inside, place_axes(dy / shape[1], 2, {0}), 0.0);
     sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
 }
 
-/// Whether a step's label is not the padding: boolean [batch, steps].
-Tensor is_target(const Node& node, Tensor labels) { return logical_not(eq(labels, node.axis)); }
-
-/// At the label 1 - ε, elsewhere ε / (classes - 1): [batch, steps, classes].
-Tensor smoothed_target(const Node& node, const Shape& logits, Tensor labels) {
-    double smoothing = node.value;
-    Tensor chosen = is_label(logits, labels);
-    if (smoothing == 0) return where(chosen, 1.0, 0.0);
-    Tensor rest = full(*labels.graph, {}, smoothing) / (logits[2] + Dim(-1));
-    return where(chosen, 1 - smoothing, rest);
-}
-
-/// target · logit; without smoothing 0 beside the label even where a logit is infinite.
-Tensor picked_logits(const Node& node, Tensor shifted, Tensor labels) {
-    if (node.value == 0) return where(is_label(shifted.shape(), labels), shifted, 0.0);
-    const Shape shape = shifted.shape();
-    return smoothed_target(node, shape, labels) * shifted;
-}
-
-/// log Σ exp - Σ target · logit over the steps with a target; shares its nodes with softmax's body.
+/// The terms of the steps with a target.
 Tensor smoothed_cross_entropy_expand(const Expansion& e) {
-    Tensor x = cast(e.inputs[0], f32), labels = e.inputs[1];
-    Tensor shifted = x - stop_gradient(amax(x, -1, true));
-    Tensor log_total = log(sum(exp(shifted), -1, true));
-    Tensor picked = picked_logits(e.node(), shifted, labels);
-    Tensor term = squeeze(log_total - sum(picked, -1, true), 2);
-    return sum(where(is_target(e.node(), labels), term, 0.0), 1);
+    Tensor terms = cross_entropy_terms(e.node().value, cast(e.inputs[0], f32), e.inputs[1]);
+    return loss_of_terms(e.node(), terms, e.inputs[1], {});
 }
 
 /// (softmax - target) dy where the step has a target, 0 elsewhere.
@@ -81,7 +92,7 @@ void smoothed_cross_entropy_gradient(const Node& node, Tensor, Tensor dy, Gradie
     Shape shape = logits.shape();
     DType type = logits.dtype();
     Tensor probability = softmax(cast(logits, f32), -1);
-    Tensor excess = probability - smoothed_target(node, shape, labels);
+    Tensor excess = probability - smoothed_target(node.value, shape[2], labels);
     Tensor target = is_target(node, labels);
     Tensor scale = where(target, place_axes(dy, 2, {0}), 0.0);
     sink.add(0, cast(excess * place_axes(scale, 3, {0, 1}), type));
@@ -126,4 +137,6 @@ OpDef smoothed_cross_entropy_def() {
             .ids = smoothed_cross_entropy_ids};
 }
 
-}  // namespace fovea::ops
+}  // namespace ops
+
+}  // namespace fovea

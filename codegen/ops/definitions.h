@@ -40,6 +40,7 @@ OpDef sinusoids_def();
 OpDef pad_def();
 OpDef sum_windows_def();
 OpDef fused_attention_def();
+OpDef linear_cross_entropy_def();
 OpDef scan_def();
 OpDef output_def();
 

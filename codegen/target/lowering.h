@@ -82,6 +82,16 @@ struct AttentionChoices {
     int tile = 64;  // queries of a tile: keys past the last that a causal tile sees cost nothing
 };
 
+/// Losses without logits: tokens are taken in chunks, classes in tiles.
+struct LossChoices {
+    int chunk_floats =
+        3 * 1024 * 1024;  // of the logits of a chunk, about: a third cache holds them
+    int most_rows = 128;  // tokens of a chunk: as many as the logits allow, within these
+    int least_rows = 16;
+    int tile = 480;  // classes of a tile: whole register tiles, which a second cache holds
+    int least_classes = 4096;  // from so many on logits are not stored
+};
+
 struct Lowering {
     int row_blocks = 32;  // that a sum over rows is split into; threads share them
     int product_blocks = 1;  // that the summed axis of products with few results is (split K)
@@ -91,6 +101,7 @@ struct Lowering {
     int other_panel_vectors = 3;  // where these divide the columns and the others do not
     int steps_passed_over = 8;  // that have to wait, for one that need not
     AttentionChoices attention{};
+    LossChoices loss{};
 
     Weights weights = Weights::in_pairs;
     bool attention_in_bf16 = false;  // with bfloat16: attention reads and writes it, too

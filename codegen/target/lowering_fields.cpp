@@ -7,6 +7,7 @@ namespace {
 
 using Low = Lowering;
 using Choices = AttentionChoices;
+using Loss = LossChoices;
 using Costs = AttentionCosts;
 
 /// The costs of attention in one form: `attention.plain_forward.run` and so on.
@@ -45,7 +46,17 @@ std::vector<Field<Low>> all_fields() {
         field<&Low::attention, &Choices::cache_bytes>("attention.cache_bytes", between(0, 1e12),
                                                       "that stay for the next kernel"),
         field<&Low::attention, &Choices::tile>("attention.tile", between(1, 4096),
-                                               "queries of a tile, as estimates take them")};
+                                               "queries of a tile, as estimates take them"),
+        field<&Low::loss, &Loss::chunk_floats>("loss.chunk_floats", between(1, 1e9),
+                                               "logits of a chunk of tokens, about"),
+        field<&Low::loss, &Loss::most_rows>("loss.most_rows", between(16, 4096),
+                                            "tokens of a chunk, at most"),
+        field<&Low::loss, &Loss::least_rows>("loss.least_rows", between(16, 4096),
+                                             "tokens of a chunk, at least"),
+        field<&Low::loss, &Loss::tile>("loss.tile", between(1, 65536),
+                                       "classes whose weights are taken together"),
+        field<&Low::loss, &Loss::least_classes>("loss.least_classes", between(0, 1e9),
+                                                "from so many classes on logits are not stored")};
     add_costs<&Choices::plain_forward>("plain_forward", fields);
     add_costs<&Choices::plain_both>("plain_both", fields);
     add_costs<&Choices::fused_forward>("fused_forward", fields);

@@ -123,6 +123,35 @@ struct NothingNext {
     }
 };
 
+/// What the next tile adds to, a line at each step.
+template <int Vectors>
+struct SumLines {
+    const float* at;
+    i64 row;
+    i64 vector = 0;
+    FOVEA_INLINE void fetch() {
+        __builtin_prefetch(at + kLanes * vector, 1, 2);
+        if (++vector < Vectors) return;
+        vector = 0;
+        at += row;
+    }
+};
+struct NextSums {
+    const float* column;
+    i64 row, end;  // the row behind those of the panel
+    template <int Rows, int Vectors>
+    FOVEA_INLINE SumLines<Vectors> of_tile(i64 left, const float* /*next_rows*/) const {
+        return {column + (end - left + Rows) * row, row};
+    }
+};
+template <class Finish>
+FOVEA_INLINE NothingNext next_sums(const Panel&, const Finish&) {
+    return {};
+}
+FOVEA_INLINE NextSums next_sums(const Panel& panel, const AddProduct& finish) {
+    return {finish.before + panel.column, finish.row, panel.row + panel.rows};
+}
+
 /// All rows of a panel: whole tiles in registers, `tile` elements of a apart, then the rest by way
 /// of memory.
 template <int Rows, int Vectors, class Stride, class Finish, class Next, class... Sums>
@@ -290,7 +319,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
         }
     }
     if (kUnit && panel.columns == kWidth && (panel.rows < kRowsToPack || !spreads_wide(sums...))) {
-        run(NothingNext{}, Sum{sums.extent, sums.a, i64(sums.b)}...);
+        run(next_sums(panel, finish), Sum{sums.extent, sums.a, i64(sums.b)}...);
     } else {
         float* packed = scratch(kWidth * steps_of(sums...));
         float* end = packed;
@@ -300,7 +329,7 @@ FOVEA_INLINE void contract_panel(const Panel& panel, Operand<StrideA> a, Operand
             if constexpr (is_long<Sums...>() && kUnit && is_cached<Sums...>())
                 run(NextPanel{b.data + panel.next_column, (i64(sums.b) + ...)}, steps...);
             else if constexpr (is_long<Sums...>()) run(NextRows{}, steps...);
-            else run(NothingNext{}, steps...);
+            else run(next_sums(panel, finish), steps...);
         };
         with_packed_steps<kWidth>(run_packed, sums...);
     }

@@ -44,4 +44,17 @@ struct StoreProduct {
     }
 };
 
+/// The `finish` that adds the product to what lies in `before`, in rows as far apart as those of
+/// `to`; they may be the same. Tiles of few steps fetch what the next one adds to.
+struct AddProduct {
+    float* to;
+    const float* before;
+    i64 row;
+
+    FOVEA_INLINE void operator()(i64 i, i64 j, Lanes lanes, floats product) const {
+        const i64 at = i * row + j;
+        store(to + at, product + load(before + at, lanes), lanes);
+    }
+};
+
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -79,15 +79,18 @@ struct ScanCall {
     std::vector<Place> arguments;  // for its buffers
 };
 
-/// `size` elements, copied before the first step.
+/// `size` elements, copied before the first step; zeros where `from` has no buffer (-1).
 struct ScanStart {
     Place from, to;
     Extent size = 0;
 };
 
-/// Kernels that run in the order of `calls`, once for each of `count` steps.
+/// Kernels that run in the order of `calls`, once for each of `count` steps; with `chunk` > 0, of
+/// so many positions of `count` at a time, the last step of the rest: dim `positions`.
 struct Scan {
     Extent count = 0;
+    std::int64_t chunk = 0;
+    int positions = -1;
     bool reverse = false;  // from the last step to the first
     std::vector<Kernel> kernels;
     std::vector<ScanCall> calls;

@@ -85,7 +85,7 @@ class CodeWriter {
         return Array{place.buffer, text(place.offset), text(place.step)};
     }
     Json scan(const Scan& scan) const {
-        return Object{
+        Object result{
             {"count", text(scan.count)},
             {"reverse", scan.reverse},
             {"kernels", list(scan.kernels, [this](const Kernel& own) { return kernel(own); })},
@@ -99,6 +99,8 @@ class CodeWriter {
             {"starts", list(scan.starts, [this](const ScanStart& start) {
                  return Json(Array{place(start.from), place(start.to), text(start.size)});
              })}};
+        if (scan.chunk > 0) result.emplace_back("chunk", Array{scan.chunk, scan.positions});
+        return result;
     }
 
     const std::vector<std::string>& dims_;
@@ -215,6 +217,10 @@ class CodeReader {
         Scan result;
         result.count = extent(member_of_code(json, "count"));
         result.reverse = member_of_code(json, "reverse").boolean();
+        if (const Json* chunk = json.find("chunk")) {
+            result.chunk = element(*chunk, 0).integer();
+            result.positions = whole(element(*chunk, 1));
+        }
         result.kernels = values_of<Kernel>(member_of_code(json, "kernels"),
                                            [this](const Json& own) { return kernel(own); });
         result.calls = values_of<ScanCall>(member_of_code(json, "calls"), [this](const Json& call) {

@@ -95,33 +95,51 @@ class KernelRun {
         }
     }
 
-    void scan(const Kernel& kernel, std::span<const Region> buffers) const {
+    void scan(const Kernel& kernel, std::span<const Address> buffers,
+              std::span<const Region> memory) const {
         const Scan& scan = *kernel.scan;
         for (const ScanStart& start : scan.starts) {
             const DType dtype = kernel.buffers[static_cast<std::size_t>(start.to.buffer)].dtype;
             const auto bytes = static_cast<std::size_t>(start.size.value(dims_)) * size_of(dtype);
-            device_.copy(address_of(start.to, kernel, buffers, 0),
-                         address_of(start.from, kernel, buffers, 0), bytes);
+            const Address to = address_of(start.to, kernel, buffers, 0);
+            if (start.from.buffer < 0) device_.clear(to, bytes);
+            else device_.copy(to, address_of(start.from, kernel, buffers, 0), bytes);
         }
-        const std::vector<Region> memory = distinct(buffers);
         const std::int64_t count = scan.count.value(dims_);
-        for (std::int64_t i = 0; i < count; ++i) {
-            const std::int64_t step = scan.reverse ? count - 1 - i : i;
-            for (const ScanCall& call : scan.calls) {
-                std::vector<Address> addresses;
-                for (const Place& place : call.arguments)
-                    addresses.push_back(address_of(place, kernel, buffers, step));
-                launch(scan.kernels[static_cast<std::size_t>(call.kernel)], addresses, memory);
-            }
-        }
+        if (scan.chunk > 0) return chunks(kernel, buffers, memory, count);
+        for (std::int64_t i = 0; i < count; ++i)
+            step(kernel, buffers, memory, scan.reverse ? count - 1 - i : i);
     }
 
   private:
-    Address address_of(const Place& place, const Kernel& kernel, std::span<const Region> buffers,
+    /// Each step with the size of its chunk among the dims.
+    void chunks(const Kernel& kernel, std::span<const Address> buffers,
+                std::span<const Region> memory, std::int64_t count) const {
+        const Scan& scan = *kernel.scan;
+        const auto size = static_cast<std::size_t>(scan.positions);
+        std::vector<std::int64_t> dims(dims_.begin(), dims_.end());
+        if (dims.size() <= size) dims.resize(size + 1);
+        for (std::int64_t i = 0; i * scan.chunk < count; ++i) {
+            dims[size] = std::min(scan.chunk, count - i * scan.chunk);
+            KernelRun(device_, dims, draws_, module_).step(kernel, buffers, memory, i);
+        }
+    }
+    void step(const Kernel& kernel, std::span<const Address> buffers,
+              std::span<const Region> memory, std::int64_t number) const {
+        for (const ScanCall& call : kernel.scan->calls) {
+            const Kernel& called = kernel.scan->kernels[static_cast<std::size_t>(call.kernel)];
+            std::vector<Address> addresses;
+            for (const Place& place : call.arguments)
+                addresses.push_back(address_of(place, kernel, buffers, number));
+            if (called.scan) scan(called, addresses, memory);
+            else launch(called, addresses, memory);
+        }
+    }
+    Address address_of(const Place& place, const Kernel& kernel, std::span<const Address> buffers,
                        std::int64_t step) const {
         const auto buffer = static_cast<std::size_t>(place.buffer);
         const std::int64_t elements = place.offset.value(dims_) + step * place.step.value(dims_);
-        return buffers[buffer].address +
+        return buffers[buffer] +
                static_cast<std::uint64_t>(elements) * size_of(kernel.buffers[buffer].dtype);
     }
 
@@ -136,9 +154,9 @@ class KernelRun {
 void run_kernel(Device& device, const Kernel& kernel, std::span<const Region> buffers,
                 std::span<const std::int64_t> dims, const Draws& draws, int module) {
     const KernelRun run(device, dims, draws, module);
-    if (kernel.scan) return run.scan(kernel, buffers);
     std::vector<Address> addresses;
     for (const Region& buffer : buffers) addresses.push_back(buffer.address);
+    if (kernel.scan) return run.scan(kernel, addresses, distinct(buffers));
     run.launch(kernel, addresses, distinct(buffers));
 }
 

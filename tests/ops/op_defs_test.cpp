@@ -28,7 +28,8 @@ TEST_CASE("every op has a reference or a body, and a gradient unless none flows"
     for (const OpDef& def : op_defs()) {
         INFO("op ", row_of(def.op).name);
         OpClass op_class = row_of(def.op).op_class;
-        bool composite = op_class == OpClass::composite || op_class == OpClass::attention;
+        bool composite = op_class == OpClass::composite || op_class == OpClass::attention ||
+                         op_class == OpClass::loss;
         CHECK((def.reference != nullptr) == (!composite && !is_given(def.op)));
         CHECK((def.expand != nullptr) == composite);
         bool gradient_of_body = composite;

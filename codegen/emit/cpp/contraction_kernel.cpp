@@ -200,6 +200,31 @@ class ContractionKernel {
                kernel_.buffers[std::size_t(store.access.buffer)].dtype == DType::f32;
     }
 
+    /// The load of what a store adds the product to, element by element in rows of one length,
+    /// where the number of terms is known only when the program runs: they may be few. Else -1.
+    Id added_to(const std::vector<Id>& stores) const {
+        if (stores.size() != 1 || schedule_.columns < 0 || schedule_.rows < 0) return -1;
+        for (AxisId axis : contract_.axes)
+            if (kernel_.axes[std::size_t(axis)].extent.is_static()) return -1;
+        const Store& store = *as<Store>(kernel_, stores[0]);
+        const auto* sum = as<Map>(kernel_, store.value);
+        if (!sum || sum->function != Elementwise::add || sum->cast_to || store.accumulate)
+            return -1;
+        const bool first = sum->operands[0] == nest_.contract;
+        if (first == (sum->operands[1] == nest_.contract)) return -1;
+        const Id before = sum->operands[first ? 1 : 0];
+        const auto* load = as<Load>(kernel_, before);
+        const bool plain = load && load->access.row < 0 && store.access.row < 0 &&
+                           load->access.offset == store.access.offset &&
+                           load->access.strides == store.access.strides &&
+                           stride_of(store.access, schedule_.columns).is_one();
+        const bool in_floats =
+            plain && dtype_of(before) == DType::f32 &&
+            kernel_.buffers[std::size_t(store.access.buffer)].dtype == DType::f32;
+        return in_floats && std::ranges::none_of(store.access.strides, &Stride::panel) ? before
+                                                                                       : -1;
+    }
+
     /// What gets 16 elements of the product at a time: StoreProduct, where kernels share the code
     /// that does, or a lambda.
     void write_epilogue() {
@@ -213,6 +238,12 @@ class ContractionKernel {
         if (before_.empty() && !takes_bfloat16() && may_pack_rows() && only_stores(stores)) {
             const Access& access = as<Store>(kernel_, stores[0])->access;
             return writer_.line("const StoreProduct finish{" + values_.start_of_row(access) + ", " +
+                                spell(stride_of(access, schedule_.rows)).text + "};");
+        }
+        if (const Id added = added_to(stores); added >= 0 && !takes_bfloat16()) {
+            const Access& access = as<Store>(kernel_, stores[0])->access;
+            return writer_.line("const AddProduct finish{" + values_.start_of_row(access) + ", " +
+                                values_.start_of_row(as<Load>(kernel_, added)->access) + ", " +
                                 spell(stride_of(access, schedule_.rows)).text + "};");
         }
         const Writer before = writer_;

@@ -21,11 +21,11 @@ class ScanKernel {
           step_(signature_.fresh("step")),
           mine_(signature_.fresh("mine")),
           rows_(signature_.fresh("rows")) {
-        if (steps_.rows) {
-            Text symbol;
-            symbol << steps_.rows;
-            shared_ = dim_name(std::string(symbol.view()));
+        if (steps_.chunk) {
+            own_ = name_of(steps_.positions);
+            positions_ = signature_.fresh(own_);
         }
+        if (steps_.rows) shared_ = name_of(steps_.rows);
         std::set<std::string> taken;
         for (Kernel own : steps_.kernels) {
             own.name = fresh_name(taken, own.name);
@@ -45,6 +45,11 @@ class ScanKernel {
     }
 
   private:
+    static std::string name_of(const Symbol& symbol) {
+        Text text;
+        text << symbol;
+        return dim_name(std::string(text.view()));
+    }
     /// Each thread takes its own rows through all steps.
     void write_apart(Writer& writer) {
         writer.line("const Range " + mine_ + " = my_share(" + shared_ + ");");
@@ -62,16 +67,33 @@ class ScanKernel {
     }
     /// All threads share the work of each kernel.
     void write_together(Writer& writer) {
+        bool clears = false;
         for (const StepStart& start : steps_.starts) {
+            clears = clears || start.from.buffer < 0;
+            if (start.from.buffer < 0) {
+                write_zeros(start, writer);
+                continue;
+            }
             writer.pragma("#pragma omp single");
             write_start(start, spell(start.size).text, writer);
         }
+        if (clears) writer.pragma("#pragma omp barrier");
         open_loop(writer);
         for (const StepCall& call : steps_.calls) {
             if (call.waits) writer.pragma("#pragma omp barrier");
             write_call(call, writer);
         }
         writer.pragma("#pragma omp barrier");
+        writer.close();
+    }
+    /// Each thread clears its share.
+    void write_zeros(const StepStart& start, Writer& writer) const {
+        writer.open("");
+        writer.line("const Range " + mine_ + " = my_share(" + spell(start.size).text + ");");
+        const DType type = kernel_.buffers[std::size_t(start.to.buffer)].dtype;
+        writer.line("std::memset(" + place(start.to) + " + " + mine_ + ".begin, 0, sizeof(" +
+                    element_type(type) + ") * std::size_t(" + mine_ + ".end - " + mine_ +
+                    ".begin));");
         writer.close();
     }
     void write_start(const StepStart& start, const std::string& count, Writer& writer) const {
@@ -81,6 +103,16 @@ class ScanKernel {
     }
     void open_loop(Writer& writer) const {
         const std::string count = spell(steps_.count).text;
+        if (steps_.chunk) {
+            const std::string chunk = std::to_string(steps_.chunk);
+            const std::string left =
+                spell(steps_.count).in(Binding::sum) + " - " + step_ + " * " + chunk;
+            writer.open("for (i64 " + step_ + " = 0; " + step_ + " * " + chunk + " < " + count +
+                        "; ++" + step_ + ")");
+            writer.line("const i64 " + positions_ + " = " + left + " < " + chunk + " ? " + left +
+                        " : " + chunk + ";");
+            return;
+        }
         writer.open(steps_.reverse ? "for (i64 " + step_ + " = " + count + "; " + step_ + "-- > 0;)"
                                    : "for (i64 " + step_ + " = 0; " + step_ + " < " + count +
                                          "; ++" + step_ + ")");
@@ -92,9 +124,13 @@ class ScanKernel {
             text += (text.empty() ? "" : ", ") + argument;
         };
         for (const StepArgument& argument : call.arguments) add(place(argument));
-        for (const std::string& symbol : symbols_of(called))
-            add(dim_name(symbol) == shared_ ? rows_ : dim_name(symbol));
+        for (const std::string& symbol : symbols_of(called)) add(given(dim_name(symbol)));
         writer.line(space_ + "::" + called.name + "(" + text + ");");
+    }
+    /// What a kernel of the step is given for a dim.
+    std::string given(const std::string& dim) const {
+        if (!shared_.empty() && dim == shared_) return rows_;
+        return steps_.chunk && dim == own_ ? positions_ : dim;
     }
     std::string place(const StepArgument& argument) const {
         std::string text = signature_.buffer(argument.buffer);
@@ -110,6 +146,7 @@ class ScanKernel {
     const Steps& steps_;
     Signature signature_;
     std::string space_, step_, mine_, rows_, shared_;
+    std::string own_, positions_;  // of chunks: the dim of their size, and its variable
     std::vector<Kernel> kernels_;
 };
 

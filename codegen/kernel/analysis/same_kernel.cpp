@@ -98,6 +98,7 @@ class Structure {
         add(steps.count);
         Text rows;
         rows << steps.rows;
+        if (steps.chunk) rows << " by " << steps.chunk << " " << steps.positions << " ";
         text_ += rows.view();
         for (const Kernel& kernel : steps.kernels) text_ += "\n{" + Structure(kernel).text() + "}";
         for (const StepCall& call : steps.calls) {

@@ -63,6 +63,11 @@ class Conversion {
     }
 
   private:
+    static std::string name_of(const Symbol& symbol) {
+        Text text;
+        text << symbol;
+        return std::string(text.view());
+    }
     int number_of(const std::string& symbol) const {
         const auto dim = std::find(dims_.begin(), dims_.end(), symbol);
         if (dim == dims_.end())
@@ -88,6 +93,8 @@ class Conversion {
         device::Scan result;
         result.count = extent(steps.count);
         result.reverse = steps.reverse;
+        result.chunk = steps.chunk;
+        if (steps.chunk) result.positions = number_of(name_of(steps.positions));
         for (std::size_t i = 0; i < steps.kernels.size(); ++i)
             result.kernels.push_back(kernel(steps.kernels[i], ptx.steps[i]));
         for (const kernel::StepCall& call : steps.calls) {
@@ -96,10 +103,8 @@ class Conversion {
                 converted.arguments.push_back(place(argument));
             result.calls.push_back(std::move(converted));
         }
-        Text rows;
-        rows << steps.rows;
         const runtime::Extent copies =
-            steps.rows ? runtime::Extent::dim(number_of(std::string(rows.view()))) : 1;
+            steps.rows ? runtime::Extent::dim(number_of(name_of(steps.rows))) : 1;
         for (const kernel::StepStart& start : steps.starts)
             result.starts.push_back(
                 {place(start.from), place(start.to), extent(start.size) * copies});
@@ -236,7 +241,22 @@ runtime::Program describe(const plan::Program& program, const plan::Model& model
 
 }  // namespace
 
-plan::Model with_optimizer(const plan::Model& model) {
+namespace {
+
+/// Names of the sizes of chunks, which loops give their kernels.
+void add_chunk_dims(const std::vector<kernel::Kernel>& kernels, std::vector<std::string>& dims) {
+    for (const kernel::Kernel& kernel : kernels) {
+        if (!kernel.steps) continue;
+        Text name;
+        name << kernel.steps->positions;
+        const std::string own(name.view());
+        if (!own.empty() && std::find(dims.begin(), dims.end(), own) == dims.end())
+            dims.push_back(own);
+        add_chunk_dims(kernel.steps->kernels, dims);
+    }
+}
+
+plan::Model with_optimizer_alone(const plan::Model& model) {
     plan::Model whole = model;
     const bool trains =
         std::any_of(model.programs.begin(), model.programs.end(),
@@ -255,6 +275,14 @@ plan::Model with_optimizer(const plan::Model& model) {
         }
         whole.programs.push_back(std::move(steps));
     }
+    return whole;
+}
+
+}  // namespace
+
+plan::Model with_optimizer(const plan::Model& model) {
+    plan::Model whole = with_optimizer_alone(model);
+    add_chunk_dims(model.kernels, whole.dims);
     return whole;
 }
 

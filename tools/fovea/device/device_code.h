@@ -11,7 +11,8 @@
 namespace fovea::tool {
 
 /// The model with the kernels of an optimizer behind its own, and programs of them, where it has a
-/// program `training_step`; as it is otherwise. Not for Emitters: these programs have no tensors.
+/// program `training_step`; as it is otherwise. Its dims hold the sizes of chunks, too. Not for
+/// Emitters: these programs have no tensors.
 plan::Model with_optimizer(const plan::Model& model);
 
 /// The code of a model; each module has the kernels of the model in their order.

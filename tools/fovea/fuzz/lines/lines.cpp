@@ -13,6 +13,7 @@ const std::vector<FuzzOp>& fuzz_ops() {
         append_arrangement_lines(all);
         append_selection_lines(all);
         append_window_lines(all);
+        append_loss_lines(all);
         append_scan_lines(all);
         return all;
     }();

@@ -15,6 +15,7 @@ void append_attention_lines(std::vector<FuzzOp>& ops);
 void append_arrangement_lines(std::vector<FuzzOp>& ops);
 void append_selection_lines(std::vector<FuzzOp>& ops);
 void append_window_lines(std::vector<FuzzOp>& ops);
+void append_loss_lines(std::vector<FuzzOp>& ops);
 void append_scan_lines(std::vector<FuzzOp>& ops);
 
 }  // namespace fovea::tool::fuzz

@@ -1,0 +1,101 @@
+// Its body in plain ops, which kernels are checked against, and its gradient rule.
+#include "codegen/ops/linear_cross_entropy.h"
+
+#include "codegen/ops/contraction.h"
+#include "codegen/ops/definitions.h"
+#include "codegen/ops/loss_terms.h"
+#include "codegen/ops/softmax.h"
+
+namespace fovea {
+
+Tensor linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Tensor labels, double smoothing) {
+    Inputs inputs = inputs_of({x.id, weight.id, bias ? bias.id : -1, labels.id});
+    return make(*x.graph, {.op = Op::linear_cross_entropy,
+                           .dtype = f32,
+                           .shape = {x.dim(0)},
+                           .inputs = inputs,
+                           .value = smoothing,
+                           .axis = int(LossResult::terms)});
+}
+
+bool is_same_loss(const Graph& graph, int a, int b) {
+    const Node &x = graph[a], &y = graph[b];
+    return x.op == Op::linear_cross_entropy && y.op == x.op && x.inputs == y.inputs &&
+           x.value == y.value;
+}
+
+namespace ops {
+
+namespace {
+
+/// Σ over the one label that the result lacks.
+Tensor product(Tensor a, std::initializer_list<int> of_a, Tensor b, std::initializer_list<int> of_b,
+               std::initializer_list<int> out) {
+    EinsumAxes axes;
+    for (int label : of_a) axes.a.push(label);
+    for (int label : of_b) axes.b.push(label);
+    for (int label : out) axes.out.push(label);
+    return einsum(a, b, axes, Location{});
+}
+
+Tensor linear_cross_entropy_expand(const Expansion& e) {
+    const Node& node = e.node();
+    const auto input = [&](LossInput which) { return e.inputs[std::size_t(which)]; };
+    const Tensor x = input(LossInput::x), weight = input(LossInput::weight),
+                 labels = input(LossInput::labels);
+    constexpr int kRow = 0, kClass = 1, kWidth = 2;
+    Tensor logits = product(x, {kRow, kWidth}, weight, {kClass, kWidth}, {kRow, kClass});
+    if (const Tensor bias = input(LossInput::bias)) logits = logits + bias;
+    if (loss_result(node) == LossResult::terms)
+        return cross_entropy_terms(node.value, logits, labels);
+    const Tensor probability = softmax(logits, -1);
+    const Tensor excess = probability - smoothed_target(node.value, weight.dim(0), labels);
+    const Tensor of_logits = excess * unsqueeze(input(LossInput::cotangent), 1);
+    switch (loss_result(node)) {
+        case LossResult::x:
+            return product(of_logits, {kRow, kClass}, weight, {kClass, kWidth}, {kRow, kWidth});
+        case LossResult::weight:
+            return product(of_logits, {kRow, kClass}, x, {kRow, kWidth}, {kClass, kWidth});
+        default: return sum(of_logits, 0);
+    }
+}
+
+void linear_cross_entropy_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
+    for (LossResult result : {LossResult::x, LossResult::weight, LossResult::bias}) {
+        const int i = int(result) - 1;
+        if (node.inputs[std::size_t(i)] < 0 || !sink.wants(i)) continue;
+        Node copy = node;
+        copy.inputs[std::size_t(LossInput::cotangent)] = dy.id;
+        copy.axis = int(result);
+        copy.shape = sink.input(i).shape();
+        sink.add(i, make(*dy.graph, copy));
+    }
+}
+
+std::string linear_cross_entropy_text(const Graph&, const Node& node) {
+    constexpr const char* kResults[]{"terms", "gradient of x", "gradient of weight",
+                                     "gradient of bias"};
+    std::string text = fmt::format("linear_cross_entropy {}", kResults[std::size_t(node.axis)]);
+    if (node.value > 0) text += " smoothing=" + number_text(node.value);
+    return text;
+}
+
+std::vector<IdOperand> linear_cross_entropy_ids(const Graph& graph, const Node& node) {
+    const Shape& weight = graph[loss_input(node, LossInput::weight)].shape;
+    return {{int(LossInput::labels), Holds::ids, weight[0]}};
+}
+
+}  // namespace
+
+OpDef linear_cross_entropy_def() {
+    return {.op = Op::linear_cross_entropy,
+            .inputs = {3, 5},
+            .gradient = linear_cross_entropy_gradient,
+            .expand = linear_cross_entropy_expand,
+            .text = linear_cross_entropy_text,
+            .ids = linear_cross_entropy_ids};
+}
+
+}  // namespace ops
+
+}  // namespace fovea
