@@ -5,8 +5,8 @@
 
 #include "codegen/graph/rewrite.h"
 #include "codegen/ops/composed/flatten.h"
-#include "codegen/ops/linear_cross_entropy.h"
-#include "codegen/ops/loss_terms.h"
+#include "codegen/ops/losses/linear_cross_entropy.h"
+#include "codegen/ops/losses/loss_terms.h"
 
 namespace fovea {
 

@@ -7,8 +7,8 @@
 #include "codegen/lower/loss_chunks.h"
 #include "codegen/lower/lower_group.h"
 #include "codegen/ops/contraction.h"
-#include "codegen/ops/linear_cross_entropy.h"
-#include "codegen/ops/loss_terms.h"
+#include "codegen/ops/losses/linear_cross_entropy.h"
+#include "codegen/ops/losses/loss_terms.h"
 #include "codegen/ops/reduction.h"
 
 namespace fovea::lower {

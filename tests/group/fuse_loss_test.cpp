@@ -3,7 +3,7 @@
 
 #include <fovea.h>
 
-#include "codegen/ops/linear_cross_entropy.h"
+#include "codegen/ops/losses/linear_cross_entropy.h"
 #include "tests/ops/check_gradient.h"
 
 using namespace fovea;

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "codegen/ops/composed/flatten.h"
-#include "codegen/ops/cross_entropy.h"
+#include "codegen/ops/losses/cross_entropy.h"
 #include "codegen/ops/reduction.h"
 
 namespace fovea {

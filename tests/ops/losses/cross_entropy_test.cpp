@@ -1,5 +1,5 @@
 // Cross entropy over padded sequences.
-#include "codegen/ops/cross_entropy.h"
+#include "codegen/ops/losses/cross_entropy.h"
 
 #include "tests/ops/check_gradient.h"
 

@@ -1,9 +1,9 @@
 // Its body in plain ops, which kernels are checked against, and its gradient rule.
-#include "codegen/ops/linear_cross_entropy.h"
+#include "codegen/ops/losses/linear_cross_entropy.h"
 
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/definitions.h"
-#include "codegen/ops/loss_terms.h"
+#include "codegen/ops/losses/loss_terms.h"
 #include "codegen/ops/softmax.h"
 
 namespace fovea {

@@ -1,8 +1,8 @@
 // Cross entropy over padded sequences, and with smoothed labels: bodies and gradients.
-#include "codegen/ops/cross_entropy.h"
+#include "codegen/ops/losses/cross_entropy.h"
 
 #include "codegen/ops/definitions.h"
-#include "codegen/ops/loss_terms.h"
+#include "codegen/ops/losses/loss_terms.h"
 #include "codegen/ops/reduction.h"
 #include "codegen/ops/softmax.h"
 
