@@ -41,6 +41,21 @@ bool lies_among(const Kernel& kernel, const Dim& apart, AxisId axis, std::int64_
 /// How far apart the steps of a sum may be in memory that vectors are loaded along.
 constexpr std::int64_t kMostSteps = 4;
 
+/// Columns that are one tile of what is read along a sum.
+constexpr std::int64_t kMostColumns = kLanes / 2;
+/// Terms of an innermost sum, beside another sum, from which on it is read along.
+constexpr std::int64_t kLongSum = 256;
+
+/// The columns of a tile of what is read along a sum; 0: there is no such number.
+int columns_of_tile(const Dim& columns) {
+    if (!columns.is_static()) return 0;
+    const std::int64_t count = columns.value();
+    if (count <= kMostColumns) return int(count);
+    for (int width : {4, 3, 2})
+        if (count % width == 0) return width;
+    return 0;
+}
+
 /// How the columns, and what is summed, lie in b: sums of windows are its columns moved by a few
 /// elements, and few columns are its innermost sum moved by a few.
 Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
@@ -52,12 +67,17 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
     const Access &a = as<Load>(kernel, roles.a)->access, &b = as<Load>(kernel, roles.b)->access;
     const AxisId inner = contract->axes.back();
     const Dim& columns = kernel.axes[std::size_t(roles.columns)].extent;
-    const bool has_few = columns.is_static() && columns.value() <= kLanes / 2;
+    const bool has_few = columns.is_static() && columns.value() <= kMostColumns;
     const Dim step = stride_of(b, inner);
     const bool is_along = stride_of(a, inner).is_one() && step.is_static() && step.value() > 0 &&
                           step.value() <= kMostSteps;
     if (has_few && is_along && lies_among(kernel, stride_of(b, roles.columns), inner, step.value()))
         return Reading::along;
+    // A panel of such a sum is long, and lies across memory in both operands.
+    const Dim& length = kernel.axes[std::size_t(inner)].extent;
+    const bool is_long = contract->axes.size() > 1 && length.is_static() &&
+                         length.value() >= kLongSum && roles.rows >= 0;
+    if (is_long && is_along && step.is_one() && columns_of_tile(columns) > 0) return Reading::along;
     if (!stride_of(b, roles.columns).is_one()) return Reading::packed;
     for (AxisId axis : contract->axes)
         if (lies_among(kernel, stride_of(b, axis), roles.columns)) return Reading::in_place;
@@ -80,6 +100,7 @@ ContractionSchedule contraction_schedule(const Kernel& kernel, const target::Tar
     const int panel = panel_along(as<Load>(kernel, schedule.b)->access, schedule.columns);
     schedule.in_panels = panel > 0;
     schedule.reading = reading_of(kernel, roles);
+    if (schedule.reading == Reading::along) schedule.tile_columns = columns_of_tile(columns);
     schedule.tile_vectors =
         schedule.in_panels ? panel / kLanes : panel_vectors(columns, target.lowering);
     const bool is_wide = columns.is_static() && columns.value() >= target.cpu.contraction.wide;
@@ -95,7 +116,9 @@ std::string print(const Kernel& kernel, const ContractionSchedule& schedule) {
     };
     std::string text = "rows " + name(schedule.rows) + ", lanes " + name(schedule.columns);
     for (AxisId axis : schedule.points) text += ", point " + name(axis);
-    if (schedule.reading == Reading::along) return text + ", all of them, vectors along the sum";
+    if (schedule.reading == Reading::along)
+        return text + ", " + std::to_string(schedule.tile_columns) +
+               " in a tile, vectors along the sum";
     text += ", tile " + std::to_string(schedule.tile_rows) + " x " +
             std::to_string(schedule.tile_vectors) + " vectors";
     return text + (schedule.reading == Reading::in_place ? ", windows in place" : "");

@@ -12,15 +12,17 @@ namespace fovea::kernel {
 enum class Reading {
     packed,    // where it lies, or in panels that are copied of it
     in_place,  // windows: where they lie, since copies of them would be larger
-    along,     // windows of few elements: the lanes along the innermost sum, of both operands
+    along,  // the lanes along the innermost sum of both operands: windows of few elements, and
+    // long sums over several axes
 };
 
 /// A contraction on the CPU: register tiles of tile_rows x 16 * tile_vectors elements, the lanes
-/// along the columns, or, where it is read `along` a sum, of as many rows as fit all columns.
+/// along the columns, or, where it is read `along` a sum, of tile_columns and as many rows as fit.
 struct ContractionSchedule : ContractionRoles {
     int tile_rows = 0, tile_vectors = 0;
     bool in_panels = false;  // whether b's columns lie in panels
     Reading reading = Reading::packed;
+    int tile_columns = 0;  // of what is read along a sum: a divisor of the columns
 };
 
 /// The columns of the panels that weights with so many columns are laid out in.

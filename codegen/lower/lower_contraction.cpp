@@ -21,7 +21,22 @@ struct Roles {
     bool lanes_are_b = true;
 };
 
-Roles find_roles(const EinsumAxes& axes) {
+/// Drops the labels of one position, which are no loops, where others are there to be tiles.
+void keep_long(const Graph& graph, const Node& node, const EinsumAxes& axes,
+               std::vector<int>& labels) {
+    const auto is_one = [&](int label) {
+        for (std::size_t operand : {0, 1}) {
+            const EinsumAxes::List& list = operand ? axes.b : axes.a;
+            for (int i = 0; i < list.count; ++i)
+                if (list.label[std::size_t(i)] == label)
+                    return graph[node.inputs[operand]].shape[i].is_one();
+        }
+        return false;
+    };
+    if (!std::all_of(labels.begin(), labels.end(), is_one)) std::erase_if(labels, is_one);
+}
+
+Roles find_roles(const Graph& graph, const Node& node, const EinsumAxes& axes) {
     Roles roles;
     for (int i = axes.out.count - 1; i >= 0; --i) {
         int label = axes.out.label[std::size_t(i)];
@@ -47,6 +62,8 @@ Roles find_roles(const EinsumAxes& axes) {
                 std::find(roles.summed.begin(), roles.summed.end(), label) != roles.summed.end();
             if (!known) roles.summed.push_back(label);
         }
+    keep_long(graph, node, axes, roles.rows);
+    keep_long(graph, node, axes, roles.columns);
     return roles;
 }
 
@@ -59,7 +76,7 @@ class Contraction {
           inputs_(node_.inputs),
           group_(group),
           axes_(graph.einsums[std::size_t(node_.attribute)]),
-          roles_(find_roles(axes_)),
+          roles_(find_roles(graph, node_, axes_)),
           build_(graph, fused, group, memories, std::move(name)) {}
 
     /// `outer_rows` of the row labels become points (`each`), the rest stay tiles (`par`).

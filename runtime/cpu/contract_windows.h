@@ -2,8 +2,8 @@
 // be several times as large, so that they are read where they lie.
 //
 // `contract_in_place` has the positions of windows in its lanes: out[i, j] = sum a[i, k] b[j + k].
-// `contract_along` has a sum in its lanes, for the few elements of a window: both operands lie
-// along its innermost axis, b in steps of the windows' stride.
+// `contract_along` has a sum in its lanes, for the few elements of a window, and for long sums over
+// several axes: both operands lie along its innermost axis, b in steps of the windows' stride.
 #pragma once
 
 #include <cstring>
@@ -110,11 +110,17 @@ FOVEA_INLINE floats in_register(floats value) {
     return value;
 }
 
-/// The products of a tile of rows with all columns, added to `to` [Rows, Columns]: over `runs` runs
-/// of the innermost sum, which begin at those offsets; steps of b are `step` elements apart.
-template <int Rows, int Columns, class StrideA, class StrideB, class Extent, class Step>
+/// Some runs of the innermost sum: where they begin in both operands, and their length.
+struct RunList {
+    static constexpr int kMost = 64;
+    i64 count = 0, at_a[kMost], at_b[kMost], length[kMost];
+};
+
+/// The products of a tile of rows with a tile of columns, added to `to` [Rows, Columns], over these
+/// runs, of `Length` each where that is known; steps of b are `step` elements apart.
+template <int Rows, int Columns, i64 Length, class StrideA, class StrideB, class Step>
 FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* b, StrideB column,
-                           i64 runs, const i64* at_a, const i64* at_b, Extent extent, Step step) {
+                           const RunList& runs, Step step) {
     floats c[Rows * Columns];
     FOVEA_UNROLL for (floats& vector : c) vector = floats{};
     const auto load_steps = [&](const float* from, auto lanes) FOVEA_LAMBDA {
@@ -131,8 +137,9 @@ FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* 
                 multiply_add(value, columns[j], c[i * Columns + j]);
         }
     };
-    for (i64 run = 0; run < runs; ++run) {
-        const float *from_a = a + at_a[run], *from_b = b + at_b[run];
+    for (i64 run = 0; run < runs.count; ++run) {
+        const float *from_a = a + runs.at_a[run], *from_b = b + runs.at_b[run];
+        const i64 extent = Length > 0 ? Length : runs.length[run];
         i64 k = 0;
         for (; k + kLanes <= extent; k += kLanes) add(from_a + k, from_b + k * step, AllLanes{});
         if (k < extent) add(from_a + k, from_b + k * step, lanes_at(k, extent));
@@ -140,27 +147,30 @@ FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* 
     add_sums(to, c);
 }
 
-/// Where runs of the innermost of some sums begin, one after the other.
-template <class... Sums>
-struct Runs {
-    static constexpr int kMost = 64;
-    i64 at_a[kMost], at_b[kMost];
+/// Innermost sums of more steps are cut into runs of half as many.
+inline constexpr i64 kLongestRun = 1024;
 
-    /// The `count` runs from number `first` on.
-    void place(i64 first, i64 count, Sums... outer) {
-        const i64 extent[] = {1, i64(outer.extent)...}, step_a[] = {0, i64(outer.a)...},
-                  step_b[] = {0, i64(outer.b)...};
-        for (i64 run = 0; run < count; ++run) {
-            i64 number = first + run;
-            at_a[run] = at_b[run] = 0;
-            for (int axis = int(sizeof...(outer)); axis > 0; --axis) {
-                at_a[run] += number % extent[axis] * step_a[axis];
-                at_b[run] += number % extent[axis] * step_b[axis];
-                number /= extent[axis];
-            }
+/// Places the `count` runs from number `first` on: `pieces` of each innermost sum, one after the
+/// other.
+template <class Inner, class... Outer>
+inline void place_runs(RunList& runs, i64 first, i64 count, i64 pieces, Inner inner,
+                       Outer... outer) {
+    const i64 extent[] = {1, i64(outer.extent)...}, step_a[] = {0, i64(outer.a)...},
+              step_b[] = {0, i64(outer.b)...};
+    const i64 piece = pieces > 1 ? kLongestRun / 2 : i64(inner.extent);
+    runs.count = count;
+    for (i64 run = 0; run < count; ++run) {
+        i64 number = (first + run) / pieces;
+        const i64 begin = (first + run) % pieces * piece, left = inner.extent - begin;
+        runs.length[run] = left < piece ? left : piece;
+        runs.at_a[run] = begin * inner.a, runs.at_b[run] = begin * inner.b;
+        for (int axis = int(sizeof...(outer)); axis > 0; --axis) {
+            runs.at_a[run] += number % extent[axis] * step_a[axis];
+            runs.at_b[run] += number % extent[axis] * step_b[axis];
+            number /= extent[axis];
         }
     }
-};
+}
 
 template <class Body, class First, class... Rest>
 FOVEA_INLINE void with_last_apart(const Body& body, First first, Rest... rest) {
@@ -170,60 +180,61 @@ FOVEA_INLINE void with_last_apart(const Body& body, First first, Rest... rest) {
                         rest...);
 }
 
-/// A whole contraction with few columns. with_point(point, use) calls use(a, b, finish) with the
-/// operands of a point, and what gets its sums. Sums go through memory a block of runs at a time,
-/// so that the rows of a that a tile takes stay in the first cache for all points.
+/// A whole contraction, whose columns are a multiple of Columns. with_point(point, use) calls
+/// use(a, b, finish) with the operands of a point, and what gets its sums. Sums go through memory a
+/// block of runs at a time, so that the rows of a that a tile takes stay in the first cache for all
+/// points and columns.
 template <int Columns, class RowCount, class WithPoint, class... Sums>
-void contract_along(i64 points, RowCount rows, const WithPoint& with_point, Sums... sums) {
+void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& with_point,
+                    Sums... sums) {
     constexpr int kMostSums = kRegisterVectors < 32 ? 5 : 24;
     constexpr int kRows = kMostSums / Columns < 1   ? 1
                           : kMostSums / Columns > 8 ? 8
                                                     : kMostSums / Columns;
-    constexpr i64 kBlockFloats = 6 * 1024;
-    const i64 tiles = (rows + kRows - 1) / kRows;
-    const Range mine = my_share(tiles * points);
-    constexpr i64 kSums = i64(kRows) * Columns;
+    constexpr i64 kBlockFloats = 6 * 1024, kSums = i64(kRows) * Columns;
+    const i64 across = columns / Columns, tiles = (rows + kRows - 1) / kRows;
+    const Range mine = my_share(tiles * points * across);
     float* const partial = scratch((mine.end - mine.begin) * kSums + kLanes);
     std::memset(partial, 0, sizeof(float) * std::size_t((mine.end - mine.begin) * kSums));
     const auto for_tiles = [&](const auto& body) FOVEA_LAMBDA {
         for (i64 t = mine.begin; t < mine.end; ++t) {
-            const i64 row = t / points * kRows, left = rows - row;
-            with_point(t % points, [&](auto a, auto b, const auto& finish) FOVEA_LAMBDA {
-                body(row, left < kRows ? left : kRows, partial + (t - mine.begin) * kSums, a, b,
-                     finish);
+            const i64 row = t / (points * across) * kRows, left = rows - row;
+            const i64 column = t % across * Columns;
+            with_point(t / across % points, [&](auto a, auto b, const auto& finish) FOVEA_LAMBDA {
+                a.data += row * a.stride, b.data += column * b.stride;
+                body(row, left < kRows ? left : kRows, column, partial + (t - mine.begin) * kSums,
+                     a, b, finish);
             });
         }
     };
-    with_last_apart(
-        [&](auto inner, auto... outer) FOVEA_LAMBDA {
-            const i64 all = (i64(1) * ... * i64(outer.extent));
-            i64 block = kBlockFloats / (kRows * (i64(inner.extent) + 1));
-            using OwnRuns = Runs<decltype(outer)...>;
-            block = block < 1 ? 1 : block > OwnRuns::kMost ? OwnRuns::kMost : block;
-            OwnRuns runs;
-            for (i64 first = 0; first < all; first += block) {
-                const i64 count = all - first < block ? all - first : block;
-                runs.place(first, count, outer...);
-                for_tiles(
-                    [&](i64 row, i64 some, float* to, auto a, auto b, const auto&) FOVEA_LAMBDA {
-                        const float* from = a.data + row * a.stride;
-                        if (some == kRows)
-                            return add_runs<kRows, Columns>(to, from, a.stride, b.data, b.stride,
-                                                            count, runs.at_a, runs.at_b,
-                                                            inner.extent, inner.b);
-                        for (i64 i = 0; i < some; ++i)
-                            add_runs<1, Columns>(to + i * Columns, from + i * a.stride, a.stride,
-                                                 b.data, b.stride, count, runs.at_a, runs.at_b,
-                                                 inner.extent, inner.b);
-                    });
-            }
-        },
-        sums...);
-    for_tiles([&](i64 row, i64 some, const float* from, auto, auto, const auto& finish)
+    const auto add_all = [&](auto inner, auto... outer) FOVEA_LAMBDA {
+        constexpr i64 kExtent = kKnown<decltype(inner.extent)>;
+        constexpr i64 kLength = kExtent <= kLongestRun ? kExtent : 0;
+        const i64 half = kLongestRun / 2;
+        const i64 pieces = inner.extent > kLongestRun ? (inner.extent + half - 1) / half : 1;
+        const i64 all = (pieces * ... * i64(outer.extent));
+        i64 block = kBlockFloats / (kRows * (pieces > 1 ? half : i64(inner.extent) + 1));
+        block = block < 1 ? 1 : block > RunList::kMost ? RunList::kMost : block;
+        RunList runs;
+        for (i64 first = 0; first < all; first += block) {
+            const i64 count = all - first < block ? all - first : block;
+            place_runs(runs, first, count, pieces, inner, outer...);
+            for_tiles([&](i64, i64 some, i64, float* to, auto a, auto b, const auto&) FOVEA_LAMBDA {
+                if (some == kRows)
+                    return add_runs<kRows, Columns, kLength>(to, a.data, a.stride, b.data, b.stride,
+                                                             runs, inner.b);
+                for (i64 i = 0; i < some; ++i)
+                    add_runs<1, Columns, kLength>(to + i * Columns, a.data + i * a.stride, a.stride,
+                                                  b.data, b.stride, runs, inner.b);
+            });
+        }
+    };
+    with_last_apart(add_all, sums...);
+    for_tiles([&](i64 row, i64 some, i64 column, const float* from, auto, auto, const auto& finish)
                   FOVEA_LAMBDA {
                       const Lanes lanes{Columns};
                       for (i64 i = 0; i < some; ++i)
-                          finish(row + i, 0, lanes, load(from + i * Columns, lanes));
+                          finish(row + i, column, lanes, load(from + i * Columns, lanes));
                   });
 }
 

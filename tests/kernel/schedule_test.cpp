@@ -70,7 +70,7 @@ TEST_CASE("windows are read in place, and few columns of them along the sum") {
     });
     const Kernel gradient = g.finish();
     CHECK(print(gradient, contraction_schedule(gradient, {})) ==
-          "rows out, lanes tap, all of them, vectors along the sum");
+          "rows out, lanes tap, 3 in a tile, vectors along the sum");
 }
 
 TEST_CASE("what is no contraction is refused") {

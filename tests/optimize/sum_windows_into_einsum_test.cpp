@@ -43,6 +43,12 @@ TEST_CASE("at stride 1 the gradient of x is a product over windows of no more th
     }
 }
 
+TEST_CASE("of an axis without positions the gradient has none, whatever was padded") {
+    const Extents of_x{1, 2, 3, 0}, of_weight{2, 2, 3, 2};
+    const Graph before = convolution(of_x, of_weight, {.padding = {0, 1}});
+    check_same(before, dead_code(sum_windows_into_einsum(before)), of_x, of_weight);
+}
+
 TEST_CASE("at other strides the product is stored with positions innermost") {
     const Extents of_x{2, 3, 7, 9}, of_weight{4, 3, 3, 2};
     const Graph before = convolution(of_x, of_weight, {.stride = 2, .padding = 1});

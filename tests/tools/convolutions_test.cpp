@@ -30,6 +30,9 @@ constexpr void planes(Scope s) {
     s.output("y", avg_pool2d(x, {2, 3}, {.stride = 1, .padding = 1}));
     s.output("z", slice(x, 3, 1, 3, 2));
 }
+constexpr void pixels(Scope s) {  // its weight's gradient is a long sum over two axes
+    s.output("y", conv2d(s / "c", s.input("x", {"batch", 16, 17, 19}), 6, 1));
+}
 constexpr void two(Scope s) {
     Tensor x = s.input("x", {"batch", 5, 13, 21}), w = s.input("w", {7, 5, 3, 3});
     x = conv2d(x, w, {.padding = 1});
@@ -61,6 +64,7 @@ TEST_CASE("every kernel of convolutions is right on every target") {
     check_verified(kImages);
     check_verified(file + ":lines");
     check_verified(file + ":planes");
+    check_verified(file + ":pixels");
 }
 
 TEST_CASE("the bits of convolutions do not depend on the number of threads") {

@@ -82,9 +82,10 @@ class ContractionKernel {
                      operand(schedule_.b, schedule_.columns) + ", finish);");
         outside_.append(writer_);
         outside_.close("};");
-        const Dim& columns = kernel_.axes[std::size_t(schedule_.columns)].extent;
-        outside_.line("contract_along<" + spell(columns).text + ">(" + points_extent().text + ", " +
-                      size(schedule_.rows) + ", with_point" + sums(schedule_, contract_) + ");");
+        outside_.line("contract_along<" + std::to_string(schedule_.tile_columns) + ">(" +
+                      points_extent().text + ", " + size(schedule_.rows) + ", " +
+                      extent(schedule_.columns).text + ", with_point" + sums(schedule_, contract_) +
+                      ");");
     }
     bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
     /// Whether the rows of a lie side by side, and its steps do not.
@@ -134,7 +135,7 @@ class ContractionKernel {
 
     /// Whether no vector of the product is cut by the end of a row.
     bool is_whole() const {
-        if (schedule_.columns < 0) return false;
+        if (schedule_.columns < 0 || is_along()) return false;
         const Dim& columns = kernel_.axes[std::size_t(schedule_.columns)].extent;
         return columns.is_static() && columns.value() % target::kLanes == 0;
     }
