@@ -243,7 +243,8 @@ CompiledProgram compile_program(const ProgramRequest& request, const target::Tar
     Stopwatch fusing;
     program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
     if (request.dtype == DType::bf16)
-        fuse::store_bfloat16(program.optimized, program.fused, target.lowering.attention_in_bf16);
+        fuse::store_bfloat16(program.optimized, program.fused, target.lowering.attention_in_bf16,
+                             target.lowering.independent_tiles);
     int groups = int(program.fused.groups.size());
     program.passes.push_back({"fuse",
                               "last of the graph: passes before it change which ops are adjacent",

@@ -96,7 +96,9 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 /// Parameters themselves, outputs of the program, and values that kernels other than row kernels,
 /// copies and contractions touch stay float32; with `in_attention`, kernels of attention read and
 /// write bfloat16, too.
-void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention = false);
+/// With `apart`, each gradient of attention is summed by a kernel of its own.
+void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention = false,
+                    bool apart = false);
 
 /// The composite that a node belongs to, or its op; the products of attention by their result:
 /// `masked_softmax`, `add`, `scores`.

@@ -8,8 +8,8 @@ namespace {
 
 class Storage {
   public:
-    Storage(const Graph& graph, FusedGraph& fused, bool in_attention)
-        : graph_(graph), fused_(fused), in_attention_(in_attention) {
+    Storage(const Graph& graph, FusedGraph& fused, bool in_attention, bool apart)
+        : graph_(graph), fused_(fused), in_attention_(in_attention), apart_(apart) {
         multiplied_.resize(graph.nodes.size());
         kept_.resize(graph.nodes.size());
     }
@@ -54,9 +54,14 @@ class Storage {
     static bool is_attention(const Group& group) {
         return group.form == Form::attention || group.form == Form::attention_gradient;
     }
-    /// Whether its kernel reads and writes any type of element.
+    /// Whether its kernel reads and writes any type of element. A gradient of attention that also
+    /// is one of what all pairs share adds up the queries' in memory, unless they are apart.
     bool takes_any_type(const Group& group) const {
-        if (is_attention(group)) return in_attention_;
+        if (is_attention(group)) {
+            bool adds_up = false;
+            for (int id : group.nodes) adds_up |= graph_[id].result == AttentionResult::capture;
+            return in_attention_ && (apart_ || !adds_up);
+        }
         return group.form == Form::rows || group.form == Form::columns ||
                group.form == Form::contract || group.form == Form::copy;
     }
@@ -99,14 +104,14 @@ class Storage {
 
     const Graph& graph_;
     FusedGraph& fused_;
-    bool in_attention_;
+    bool in_attention_, apart_;
     std::vector<bool> multiplied_, kept_, seen_;
 };
 
 }  // namespace
 
-void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention) {
-    Storage(graph, fused, in_attention).run();
+void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention, bool apart) {
+    Storage(graph, fused, in_attention, apart).run();
 }
 
 }  // namespace fovea::fuse

@@ -129,9 +129,11 @@ Graph layers_with_attention(bool bias_of_pairs) {
     return graph;
 }
 
-int halves_of_attention(const Graph& graph, Gradients gradients, bool in_attention) {
+int halves_of_attention(const Graph& graph, Gradients gradients, bool in_attention,
+                        bool apart = false) {
     target::Target target;
     target.lowering.attention_in_bf16 = in_attention;
+    target.lowering.independent_tiles = apart;
     const CompiledModel model = compile_model("m", "m.cpp", {},
                                               {{.name = "p",
                                                 .graph = graph,
@@ -164,6 +166,8 @@ TEST_CASE("a gradient of attention that adds up in memory does so in float32") {
     const Graph graph = layers_with_attention(true);
     CHECK(halves_of_attention(graph, Gradients::none, true) == 4);
     CHECK(halves_of_attention(graph, Gradients::of_parameters, true) == 1);  // the output
+    // Of keys and values alone: q, k, v and the output's gradient, and the two that it gives.
+    CHECK(halves_of_attention(graph, Gradients::of_parameters, true, true) == 4 + 4 + 2);
 }
 
 TEST_CASE(
