@@ -121,6 +121,12 @@ class Placement {
         }
         return false;
     }
+    /// The loop over chunks of a loss takes what it reads from the start of its memory.
+    bool is_read_by_loss(int id) const {
+        return std::ranges::any_of(readers_[std::size_t(id)], [&](int reader) {
+            return row_of(graph_[reader].op).op_class == OpClass::loss;
+        });
+    }
     static bool is_dense(Layout value) {
         value.offset = Dim(0);
         return is_whole(value);
@@ -172,7 +178,8 @@ class Placement {
         const auto in_place = viewed(graph_, id, input);
         bool readable =
             in_place && is_strided(*in_place) && (!is_read_by_loop(id) || is_dense(*in_place));
-        if (readable) layout(id) = *in_place;
+        if (readable && (!is_read_by_loss(id) || in_place->offset == Dim(0)))
+            layout(id) = *in_place;
         else add_copy(id);
     }
 

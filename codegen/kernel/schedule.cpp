@@ -71,7 +71,9 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
     const Dim step = stride_of(b, inner);
     const bool is_along = stride_of(a, inner).is_one() && step.is_static() && step.value() > 0 &&
                           step.value() <= kMostSteps;
-    if (has_few && is_along && lies_among(kernel, stride_of(b, roles.columns), inner, step.value()))
+    const Dim apart = stride_of(b, roles.columns);
+    if (has_few && is_along && lies_among(kernel, apart, inner, step.value()) &&
+        lies_among(kernel, step, roles.columns, apart.value()))
         return Reading::along;
     // A panel of such a sum is long, and lies across memory in both operands.
     const Dim& length = kernel.axes[std::size_t(inner)].extent;

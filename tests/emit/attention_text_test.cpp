@@ -56,13 +56,13 @@ Kernel with_unlooped_axis() {
     return b.finish();
 }
 
-Kernel with_gather() {
-    Builder b("gather");
+Kernel with_scatter() {
+    Builder b("scatter");
     const AxisId k = b.axis("k", "n"), d = b.axis("d", 8);
-    const int ids = b.input("ids", {"n"}, i32), x = b.input("x", {"m", 8});
-    const int y = b.output("y", {"n", 8});
+    const int ids = b.input("ids", {"n"}, i32), x = b.input("x", {"n", 8});
+    const int y = b.output("y", {"m", 8});
     b.tiles(k, {}, {}, [&](const auto&) {
-        b.store(b.at(y, {k, d}), b.load(b.at_row(x, b.load(b.at(ids, {k})), {d})));
+        b.store(b.at_row(y, b.load(b.at(ids, {k})), {d}), b.load(b.at(x, {k, d})));
         return std::vector<Id>{};
     });
     return b.finish();
@@ -83,7 +83,7 @@ const Refused kRefused[] = {
     {"it has a reduced or carried tile of i32", with_counts},
     {"it has the axis d of 4096 elements, more than 512", with_wide_axis},
     {"it has the axis d, which has neither a loop nor a static size", with_unlooped_axis},
-    {"it has a row that is picked by a number (gather or scatter)", with_gather},
+    {"it has a store to a row that is picked", with_scatter},
 };
 
 }  // namespace

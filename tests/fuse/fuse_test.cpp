@@ -90,7 +90,9 @@ static CompiledProgram classifier() {
            labels = s.input("labels", {"batch", "steps"}, i32);
     Tensor lens = s.input("lens", {"batch"}, i32);
     s.output("loss", cross_entropy(linear(s / "dense", x, 20), labels, lens));
-    return compiled(graph, Gradients::of_parameters);
+    return compile_model("m", "m.cpp", {},
+                         {{.name = "p", .graph = graph, .gradients = Gradients::of_parameters}})
+        .programs[0];
 }
 
 TEST_CASE("cross entropy's logits give loss and gradient without log-probabilities in memory") {

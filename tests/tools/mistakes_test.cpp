@@ -72,12 +72,11 @@ TEST_CASE("values that do not fit") {
     check_mistake(
         {"show", "add_norm", "--diff", "fuse_atention"},
         "--diff: there is no pass 'fuse_atention': did you mean 'fuse_attention'? passes: "
-        "keep_outputs, guard_ids, select_mode, inline_composites, raise_contraction, "
-        "raise_softmax, raise_attention, attend_in_steps, draw_ahead, fuse_attention, "
-        "add_gradients, merge_pads, sum_windows_into_einsum, expand_composites, "
-        "normalize_reductions, fold, common_subexpressions, dead_code, hoist_from_scans, "
-        "sum_into_einsum, fuse, "
-        "lower, plan");
+        "keep_outputs, hoist_tables, guard_ids, select_mode, inline_composites, "
+        "raise_contraction, raise_softmax, raise_attention, attend_in_steps, draw_ahead, "
+        "fuse_attention, fuse_loss, add_gradients, join_losses, recompute_checkpoints, "
+        "merge_pads, sum_windows_into_einsum, expand_composites, normalize_reductions, fold, "
+        "common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, fuse, lower, plan");
     check_mistake({"show", "transformer", "--stage", "kernls"},
                   "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|"
                   "ptx, not 'kernls'");

@@ -75,9 +75,10 @@ class ContractionKernel {
     /// The operands and the epilogue of each point, for a call that goes over all of them.
     void write_along() {
         const std::string point = signature_.fresh("point"), use = signature_.fresh("use");
-        outside_.open("const auto with_point = [&](i64 " + point + ", const auto& " + use +
-                      ") FOVEA_LAMBDA");
-        define_points(point);
+        const std::string points = points_text(point);
+        outside_.open("const auto with_point = [&](i64" + (points.empty() ? "" : " " + point) +
+                      ", const auto& " + use + ") FOVEA_LAMBDA");
+        if (!points.empty()) outside_.line(points);
         writer_.line(use + "(" + operand(schedule_.a, schedule_.rows) + ", " +
                      operand(schedule_.b, schedule_.columns) + ", finish);");
         outside_.append(writer_);
@@ -142,6 +143,10 @@ class ContractionKernel {
 
     /// `const i64 b = panel.point / heads, h = panel.point % heads;`, of what `point` is.
     void define_points(const std::string& point) {
+        const std::string text = points_text(point);
+        if (!text.empty()) outside_.line(text);
+    }
+    std::string points_text(const std::string& point) const {
         std::string text;
         Expression inner{"1"};
         for (std::size_t i = points_.size(); i-- > 0;) {
@@ -156,7 +161,7 @@ class ContractionKernel {
             if (mentions(writer_.text(), name))
                 text = name + " = " + at.text + (text.empty() ? "" : ", ") + text;
         }
-        if (!text.empty()) outside_.line("const i64 " + text + ";");
+        return text.empty() ? text : "const i64 " + text + ";";
     }
 
     bool is_product(Id id) const {
