@@ -28,6 +28,7 @@ readers() { # a minute each
 }
 part tidy sh tools/tidy.sh
 part clang clang
+part verify_ptx build-clang/fovea verify --all --target ptx-interpreter
 part sanitized sanitized
 part readers readers
 part bundle sh tests/device/whole_bundle.sh build build/whole_bundle

@@ -106,7 +106,7 @@ void check_same_state(Training& device, Training& host) {
 
 TEST_CASE("ten training steps of the small transformer follow those of this machine's cores") {
     if (!test::has_ptx()) return;
-    const TrainedModels models("transformer");
+    const TrainedModels& models = transformer();
     // With a small epsilon Adam moves parameters that have no gradient by the rounding of zero.
     const OptimizerSettings cases[] = {
         {.epsilon = 1e-4},
