@@ -28,6 +28,7 @@ readers() { # a minute each
 }
 part tidy sh tools/tidy.sh
 part clang clang
+part verify build-clang/fovea verify --all
 part verify_ptx build-clang/fovea verify --all --target ptx-interpreter
 part sanitized sanitized
 part readers readers

@@ -111,8 +111,8 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
     compare(fovea::runtime::read_safetensors(output), expected);
 }
 
-/// Whether another case runs the same code: the decoders share a file. Their kernels without fusion
-/// take a compiler long; FOVEA_WHOLE runs them all.
+/// Whether another case runs the same code: the decoders share a file. As PTX and without fusion
+/// they take long; FOVEA_WHOLE runs them all.
 bool is_like_another(const std::string& name) {
     return !std::getenv("FOVEA_WHOLE") && (name == "llama-0" || name == "mistral-0");
 }
@@ -121,7 +121,8 @@ void run_all(const std::string& target, const std::string& fusion) {
     for (const auto& entry : fs::directory_iterator(FOVEA_SOURCE_DIR "/tests/parity")) {
         const std::string name = entry.path().filename().string();
         if (!fs::exists(entry.path() / "settings.json")) continue;
-        if (target != "reference" && fusion == "off" && is_like_another(name)) continue;
+        const bool is_costly = fusion == "off" || target == "ptx-interpreter";
+        if (target != "reference" && is_costly && is_like_another(name)) continue;
         CAPTURE(name);
         run_case(entry.path(), target, fusion);
     }
