@@ -4,6 +4,7 @@
 #include "codegen/base/error.h"
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/op_def.h"
+#include "codegen/graph/same_node.h"
 #include "codegen/graph/scan_function.h"
 
 namespace fovea::fuse {
@@ -112,11 +113,6 @@ class Grouping {
             return;
         }
         start_group(id);
-    }
-    static bool is_same_loss(const Graph& graph, int a, int b) {
-        const Node &x = graph[a], &y = graph[b];
-        return x.op == y.op && x.inputs == y.inputs && x.value == y.value &&
-               x.recomputed == y.recomputed;
     }
     static bool is_same_attention(const Graph& graph, int a, int b) {
         const Node &x = graph[a], &y = graph[b];

@@ -75,6 +75,12 @@ bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
            same_attribute(graph_a, x, graph_b, y);
 }
 
+bool is_same_loss(const Graph& graph, int a, int b) {
+    const Node &x = graph[a], &y = graph[b];
+    return x.op == Op::linear_cross_entropy && y.op == x.op && x.inputs == y.inputs &&
+           x.value == y.value && x.recomputed == y.recomputed;
+}
+
 std::uint64_t hash_of_function(const Graph& graph, int id) {
     const Node& node = graph[id];
     std::uint64_t hash = std::uint64_t(node.op);

@@ -13,6 +13,9 @@ bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b);
 /// Equal for nodes of the same function.
 std::uint64_t hash_of_function(const Graph& graph, int id);
 
+/// Whether two nodes are results of the same loss without logits: a kernel gives them together.
+bool is_same_loss(const Graph& graph, int a, int b);
+
 bool same_axes(const EinsumAxes& a, const EinsumAxes& b);
 bool same_axes(const RearrangeAxes& a, const RearrangeAxes& b);
 

@@ -3,6 +3,7 @@
 
 #include <fovea.h>
 
+#include "codegen/graph/same_node.h"
 #include "codegen/ops/losses/linear_cross_entropy.h"
 #include "tests/ops/check_gradient.h"
 

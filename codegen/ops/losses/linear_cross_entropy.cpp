@@ -18,12 +18,6 @@ Tensor linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Tensor labels,
                            .axis = int(LossResult::terms)});
 }
 
-bool is_same_loss(const Graph& graph, int a, int b) {
-    const Node &x = graph[a], &y = graph[b];
-    return x.op == Op::linear_cross_entropy && y.op == x.op && x.inputs == y.inputs &&
-           x.value == y.value;
-}
-
 namespace ops {
 
 namespace {

@@ -22,9 +22,6 @@ enum class LossInput : int { x, weight, bias, labels, cotangent };
 /// bias [classes] or none, labels i32 [rows] → [rows]. The target is as in smoothed_cross_entropy.
 Tensor linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Tensor labels, double smoothing);
 
-/// Whether two nodes are results of the same loss: kernels give them together.
-bool is_same_loss(const Graph& graph, int a, int b);
-
 inline int loss_input(const Node& node, LossInput which) { return node.inputs[std::size_t(which)]; }
 inline LossResult loss_result(const Node& node) { return LossResult(node.axis); }
 
