@@ -9,6 +9,7 @@
 #include "codegen/optimize/uncertain_slices.h"
 #include "codegen/plan/lifetimes.h"
 #include "codegen/plan/phases.h"
+#include "codegen/plan/place_states.h"
 
 namespace fovea {
 
@@ -62,6 +63,7 @@ class Assembly {
         add_outputs();
         add_buffers();
         for (const lower::LoweredKernel& kernel : lowered_.kernels) add_step(kernel);
+        plan::place_states(program_, pool_);
         plan::form_phases(program_, pool_.kernels(), target_.steps_passed_over);
         plan::set_lifetimes(program_, pool_.kernels());
         add_slices(sealed);
@@ -79,6 +81,7 @@ class Assembly {
                                 .dtype = node.dtype,
                                 .shape = dims_of(node.shape)};
             tensor.node = id;
+            tensor.state = node.state;
             tensor.checks = checks_of_input(model_graph, checks, tensor.name);
             program_.tensors.push_back(tensor);
         }
@@ -110,6 +113,7 @@ class Assembly {
                                 .dtype = node.dtype,
                                 .shape = dims_of(node.shape)};
             tensor.node = id;
+            tensor.state = node.state;
             program_.tensors.push_back(tensor);
             program_.needs.push_back(needs(id));
             gradients = gradients || node.port.gradient;

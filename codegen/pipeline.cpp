@@ -37,7 +37,7 @@ Graph keep_outputs(const Graph& graph, const std::vector<std::string>& only) {
     if (only.empty()) return graph;
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = graph[id];
-        bool wanted = std::find(only.begin(), only.end(), node.name) != only.end();
+        bool wanted = node.state || std::find(only.begin(), only.end(), node.name) != only.end();
         if (node.op != Op::output || wanted) return std::nullopt;
         return Tensor{&rewrite.target(), 0};
     });

@@ -1,7 +1,6 @@
 // Layers with parameters: linear, convolutions, embedding, normalisations.
 #pragma once
 
-#include "codegen/ops/batch_norm.h"
 #include "codegen/ops/composed/convolution.h"
 #include "codegen/ops/composed/rms_norm.h"
 #include "codegen/ops/contraction.h"
@@ -210,27 +209,6 @@ constexpr Tensor layer_norm(Scope s, Tensor x, int axes = 1, double eps = 1e-5,
     Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
     Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
     Tensor y = layer_norm(x, weight, bias, eps, location);
-    if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
-    return y;
-}
-
-/// Normalises every position of axis `axis` over all other axes, with the statistics of x itself,
-/// in every mode. Parameters `weight` and `bias` of that axis.
-constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, double eps = 1e-5,
-                            Location location = Location::here()) {
-    if (!is_usable("batch_norm", location, {x})) return poison_of({x});
-    if (axis < -x.rank() || axis >= x.rank() || !is_float(x.dtype())) {
-        Text text;
-        text << "batch_norm over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape()
-             << ": expected f32 or bf16 that has this axis";
-        x.graph->write_origin(text, x.id);
-        return fail(*x.graph, location, s.id, text);
-    }
-    Shape shape;
-    shape.push(x.dim(axis));
-    Tensor weight = s.parameter("weight", shape, Initial::ones, x.dtype(), location);
-    Tensor bias = s.parameter("bias", shape, Initial::zeros, x.dtype(), location);
-    Tensor y = batch_norm(x, weight, bias, axis, eps, location);
     if (!y.is_poison()) y.graph->nodes[std::size_t(y.id)].scope = s.id;
     return y;
 }

@@ -1,6 +1,7 @@
 // Scopes name the modules of a model; parameters, inputs and outputs are made in them.
 #pragma once
 
+#include "codegen/graph/intern.h"
 #include "codegen/ops/elementwise.h"
 
 namespace fovea {
@@ -58,6 +59,55 @@ struct Scope {
                                DType type = f32, Location location = Location::here()) const {
         return parameter_at(graph->add_scope(id, name, number, false, location), shape, initial,
                             type, location);
+    }
+    /// A value that outlives a call and is kept with the parameters, under its path: the running
+    /// statistics of a norm (PyTorch's `register_buffer`). It is f32 and not trained; `update` says
+    /// what it becomes.
+    constexpr Tensor state(const char* name, const Shape& shape, Initial initial = Initial::zeros,
+                           Location location = Location::here()) const {
+        const int leaf = graph->add_scope(id, name, -1, false, location);
+        return as_state(frozen().parameter_at(leaf, shape, initial, f32, location));
+    }
+    /// A value that outlives a call and is kept by whoever calls: keys and values of the positions
+    /// before. It has any sizes and starts as zeros; `update` says what it becomes. Its name is its
+    /// path.
+    constexpr Tensor cache(const char* name, const Shape& shape, DType type = f32,
+                           Location location = Location::here()) const {
+        const int leaf = graph->add_scope(id, name, -1, false, location);
+        if (!graph->claim_parameter(leaf)) return name_taken(leaf, "a cache", location);
+        if (!is_name("cache", name, location) || !has_sizes("cache", name, shape, location))
+            return {graph, 0};
+        return as_state(make(*graph, {.op = Op::input,
+                                      .dtype = type,
+                                      .shape = shape,
+                                      .scope = leaf,
+                                      .location = location,
+                                      .name = path_of(leaf, name)}));
+    }
+    /// From the next call on, `state` is `next`, of its type and shape. Within this call it stays
+    /// what it was. No gradient passes from one call to another.
+    constexpr void update(Tensor state, Tensor next, Location location = Location::here()) const {
+        if (!is_own("update", state, location) || !is_own("update", next, location)) return;
+        const int leaf = state.node().scope;
+        Text path, text;
+        graph->write_path(path, leaf);
+        if (!state.node().state) text << "update of what is neither a state nor a cache";
+        else if (state.dtype() != next.dtype() || !fits(next.shape(), state.shape()))
+            text << "update of " << path.view() << ", " << name_of(state.dtype()) << " "
+                 << state.shape() << ", with " << name_of(next.dtype()) << " " << next.shape();
+        else if (!graph->claim_output(path.view()))
+            text << path.view() << " is updated twice, or an output has its name";
+        if (!text.view().empty()) {
+            fail(*graph, location, id, text);
+            return;
+        }
+        as_state(make(*graph, {.op = Op::output,
+                               .dtype = state.dtype(),
+                               .shape = state.shape(),
+                               .inputs = inputs_of({next.id}),
+                               .scope = leaf,
+                               .location = location,
+                               .name = path_of(leaf, graph->scope(leaf).part)}));
     }
     /// Another name of `parameter`, which files may hold it under (tied tensors).
     constexpr void tie(const char* name, Tensor parameter,
@@ -135,6 +185,22 @@ struct Scope {
     }
 
   private:
+    constexpr Tensor as_state(Tensor value) const {
+        if (!value.is_poison()) graph->nodes[std::size_t(value.id)].state = true;
+        return value;
+    }
+    /// The text of a path, where the model runs; a compiler needs no more than its last part.
+    constexpr std::string_view path_of(int leaf, std::string_view part) const {
+        if (std::is_constant_evaluated()) return part;
+        return intern(graph->path(leaf));
+    }
+    constexpr Tensor name_taken(int leaf, const char* what, Location location) const {
+        Text text;
+        text << what << " ";
+        graph->write_path(text, leaf);
+        text << ": a parameter or an input has this name";
+        return fail(*graph, location, id, text);
+    }
     constexpr Tensor parameter_at(int leaf, const Shape& shape, Initial initial, DType type,
                                   Location location) const {
         if (!graph->claim_parameter(leaf)) {

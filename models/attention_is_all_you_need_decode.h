@@ -39,13 +39,14 @@ constexpr void attention_is_all_you_need_decode_step(Scope s, const PaperSetting
     x = layer_norm(decoder / "layer_norm", x, 1, paper::kNormEps);
     for (int i = 0; i < c.layers; ++i) {
         Scope layer = decoder / "layer_stack" / i, own = layer / "slf_attn";
-        auto append = [&](const char* name, const char* next_name, Tensor row) {
-            Tensor next = where(is_new, row, s.input(name, {"batch", "steps", row.dim(-1)}));
-            s.output(next_name, next);
+        auto append = [&](const char* name, Tensor row) {
+            Tensor cache = s.cache(name, {"batch", "steps", row.dim(-1)});
+            Tensor next = where(is_new, row, cache);
+            s.update(cache, next);
             return next;
         };
-        Tensor keys = append(kKeys[i], kKeysNext[i], paper::keys_of(own, c, x));
-        Tensor values = append(kValues[i], kValuesNext[i], paper::values_of(own, c, x));
+        Tensor keys = append(kKeys[i], paper::keys_of(own, c, x));
+        Tensor values = append(kValues[i], paper::values_of(own, c, x));
         x = paper::attend_to(own, c, x, keys, values, padding(lens));
         auto memory = [&](const char* name, Dim width) {
             return s.input(name, {"batch", "src_len", c.heads * width});

@@ -23,7 +23,7 @@ struct BlockNames {
 };
 
 inline constexpr BlockNames kMemoryKeys(".memory_keys"), kMemoryValues(".memory_values"),
-    kKeys(".keys"), kValues(".values"), kKeysNext(".keys_next"), kValuesNext(".values_next");
+    kKeys(".keys"), kValues(".values");
 
 /// An error where a model has more blocks than there are names.
 constexpr bool too_many_blocks(Scope s, int layers) {

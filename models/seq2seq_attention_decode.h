@@ -7,8 +7,7 @@
 
 namespace fovea::models {
 
-inline constexpr BlockNames kHidden(".h", "layer"), kCell(".c", "layer"),
-    kHiddenNext(".h_next", "layer"), kCellNext(".c_next", "layer");
+inline constexpr BlockNames kHidden(".h", "layer"), kCell(".c", "layer");
 
 /// What the decoder attends to, `keys` and `values` [batch, src_len, hidden], and where it starts,
 /// `layerN.h` and `layerN.c` [batch, hidden]. It runs over padding, and reads no lengths.
@@ -24,8 +23,8 @@ constexpr void seq2seq_attention_encode(Scope s, const Seq2SeqSettings& c) {
     }
 }
 
-/// One token of each sentence: states `layerN.h_next` and `layerN.c_next` of `layerN.h` and
-/// `layerN.c`, and the logits of the next token.
+/// One token of each sentence, from the states `layerN.h` and `layerN.c`: the logits of the next
+/// token.
 constexpr void seq2seq_attention_decode_step(Scope s, const Seq2SeqSettings& c) {
     if (too_many_blocks(s, c.layers)) return;
     Tensor token = s.input("token", {"batch"}, i32);
@@ -35,13 +34,13 @@ constexpr void seq2seq_attention_decode_step(Scope s, const Seq2SeqSettings& c) 
     std::vector<LSTMState> state;
     for (int i = 0; i < c.layers; ++i)
         state.push_back(
-            {s.input(kHidden[i], {"batch", c.hidden}), s.input(kCell[i], {"batch", c.hidden})});
+            {s.cache(kHidden[i], {"batch", c.hidden}), s.cache(kCell[i], {"batch", c.hidden})});
     Scope decoder = s / "decoder";
     Seq2SeqDecoder step = make_decoder(decoder, c, keys, values, lens);
     auto next = step(embedding(decoder / "embedding", token, c.tgt_vocab, c.embed), state);
     for (int i = 0; i < c.layers; ++i) {
-        s.output(kHiddenNext[i], next.state[std::size_t(i)].h);
-        s.output(kCellNext[i], next.state[std::size_t(i)].c);
+        s.update(state[std::size_t(i)].h, next.state[std::size_t(i)].h);
+        s.update(state[std::size_t(i)].c, next.state[std::size_t(i)].c);
     }
     s.output("logits", linear(decoder / "dense", next.value, c.tgt_vocab));
 }

@@ -32,8 +32,7 @@ constexpr Tensor attend(Scope s, const TransformerSettings& c, Tensor x, Tensor 
 }
 
 /// One token of each sentence, all at `position`. The caches hold the rows of the positions before
-/// and have room for `steps`; `keys_next` and `values_next` are the caches with this position's
-/// row.
+/// and have room for `steps`.
 constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
     if (too_many_blocks(s, c.layers)) return;
     Tensor token = s.input("token", {"batch"}, i32);
@@ -47,15 +46,13 @@ constexpr void transformer_decode_step(Scope s, const TransformerSettings& c) {
     for (int i = 0; i < c.layers; ++i) {
         Shape cached = {"batch", "steps", c.hidden}, memory = {"batch", c.src_len, c.hidden};
         Scope block = decoder / "blks" / "block" + i, own = block / "attention1";
-        auto append = [&](const char* name, const char* next_name, Tensor row) {
-            Tensor next = where(is_new, row, s.input(name, cached));
-            s.output(next_name, next);
+        auto append = [&](const char* name, Tensor row) {
+            Tensor cache = s.cache(name, cached), next = where(is_new, row, cache);
+            s.update(cache, next);
             return next;
         };
-        Tensor keys =
-            append(kKeys[i], kKeysNext[i], linear(own / "W_k", x, c.hidden, {.bias = false}));
-        Tensor values =
-            append(kValues[i], kValuesNext[i], linear(own / "W_v", x, c.hidden, {.bias = false}));
+        Tensor keys = append(kKeys[i], linear(own / "W_k", x, c.hidden, {.bias = false}));
+        Tensor values = append(kValues[i], linear(own / "W_v", x, c.hidden, {.bias = false}));
         x = add_norm(block / "addnorm1", x, attend(own, c, x, keys, values, lens), 0);
         Tensor memory_keys = s.input(kMemoryKeys[i], memory);
         Tensor memory_values = s.input(kMemoryValues[i], memory);

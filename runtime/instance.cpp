@@ -2,6 +2,7 @@
 #include "instance.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <set>
 
@@ -95,7 +96,7 @@ std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
 void Instance::bind(const DimValues& dims) {
     std::vector<std::int64_t> values = values_of(dims);
     if (!tensors_.empty() && values == dims_) return;
-    if (bind_again(values)) return;
+    if (bind_again(values)) return clear_states();
     const std::vector<const void*> before = arena_addresses();
     dims_ = std::move(values);
     tensors_.assign(parameters_->count() + program_->inputs.size() + program_->outputs.size() +
@@ -112,14 +113,10 @@ void Instance::bind(const DimValues& dims) {
             const int i = find_tensor(program_->outputs, name);
             tensors_[outputs + static_cast<std::size_t>(i)] = address;
         }
-        for (const auto& [output, input] : written_over_) {
-            const int from = find_tensor(program_->inputs, input);
-            const int to = find_tensor(program_->outputs, output);
-            tensors_[outputs + static_cast<std::size_t>(to)] =
-                tensors_[parameters_->count() + static_cast<std::size_t>(from)];
-        }
+        place_states();
         place_buffers();
         remember_binding(before);
+        clear_states();
     } catch (...) {
         tensors_.clear();  // unbound, not half bound
         bindings_.clear();
@@ -157,8 +154,8 @@ void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> spec
     std::size_t bytes = kAlignment;  // never empty
     for (const TensorSpec& spec : specs) {
         offsets.push_back(bytes - kAlignment);
-        const bool is_elsewhere = &arena == &outputs_ && (placed_.contains(spec.name) ||
-                                                          written_over_.contains(spec.name));
+        const bool is_elsewhere =
+            &arena == &outputs_ && (placed_.contains(spec.name) || is_kept(spec));
         if (is_elsewhere) continue;
         if (__builtin_add_overflow(bytes, aligned(tensor_bytes(spec.dtype, shape_of(spec))),
                                    &bytes)) {
@@ -231,14 +228,37 @@ void Instance::place_output(const std::string& name, void* address) {
         address;
 }
 
-void Instance::write_over(const std::string& input, const std::string& output) {
-    if (!has_input(input) || !has_output(output)) {
-        throw InternalError("program '{}' cannot write {} over {}: it has no such tensors",
-                            {program_->name, output, input});
-    }
-    written_over_[output] = input;
+void Instance::keep_states() {
+    keeps_states_ = true;
     bindings_.clear();
     tensors_.clear();
+}
+
+/// Puts what states become where they are.
+void Instance::place_states() {
+    const std::size_t inputs = parameters_->count(), outputs = inputs + program_->inputs.size();
+    for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
+        const TensorSpec& state = program_->outputs[i];
+        if (!is_kept(state)) continue;
+        const int input = find_tensor(program_->inputs, state.name);
+        const int parameter = parameters_->find(state.name);
+        if (input < 0 && parameter < 0)
+            throw InternalError("program '{}' has no state '{}'", {program_->name, state.name});
+        const std::size_t from = input < 0 ? static_cast<std::size_t>(parameter)
+                                           : inputs + static_cast<std::size_t>(input);
+        tensors_[outputs + i] = tensors_[from];
+    }
+}
+
+/// Sets the states that are inputs to zeros.
+void Instance::clear_states() {
+    if (!keeps_states_) return;
+    for (std::size_t i = 0; i < program_->inputs.size(); ++i) {
+        const TensorSpec& spec = program_->inputs[i];
+        if (spec.state)
+            std::memset(tensors_[parameters_->count() + i], 0,
+                        tensor_bytes(spec.dtype, shape_of(spec)));
+    }
 }
 
 bool Instance::has_input(const std::string& name) const {
@@ -363,6 +383,14 @@ void Instance::run_call(Call call, const std::function<void(const Call&)>& work)
         checked.rethrow();
     }
     prepared_version_ = version;
+    const bool moves_parameters = std::any_of(
+        program_->outputs.begin(), program_->outputs.end(), [&](const TensorSpec& output) {
+            return is_kept(output) && parameters_->find(output.name) >= 0;
+        });
+    if (!moves_parameters) return;
+    // Nothing that is prepared depends on states.
+    parameters_->mark_changed();
+    prepared_version_ = parameters_->version();
 }
 
 void Instance::check_computed(const Call& call) const {

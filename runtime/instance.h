@@ -41,10 +41,10 @@ class Instance {
     std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);
-    /// The output lies in the memory of an input of the same shape, whatever the dims: for programs
-    /// whose kernels read each element of that input before they write it, and never later.
-    /// Unbinds.
-    void write_over(const std::string& input, const std::string& output);
+    /// From now on a run finds the states that the run before it made: each lies over its old
+    /// value, in an input or among the parameters. Those in inputs are zeros when the sizes change.
+    /// Without this call, states are inputs and outputs like others. Unbinds.
+    void keep_states();
     bool has_input(const std::string& name) const;
     bool has_output(const std::string& name) const;
     std::vector<std::int64_t> shape_of(const TensorSpec& spec) const;
@@ -83,6 +83,9 @@ class Instance {
     void place_prepared(std::size_t start);
     void* input_address(const std::string& name);
     void* output_address(const std::string& name);
+    bool is_kept(const TensorSpec& output) const { return keeps_states_ && output.state; }
+    void place_states();
+    void clear_states();
     Call complete(Call call);
 
     /// What binding to dims gave: valid as long as the arenas do not move.
@@ -104,7 +107,7 @@ class Instance {
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind
     std::vector<void*> tensors_;
     std::map<std::string, void*> placed_;
-    std::map<std::string, std::string> written_over_;  // output to input
+    bool keeps_states_ = false;
     std::vector<std::vector<std::int64_t>> prepared_shapes_;
     Arena inputs_, outputs_, workspace_, prepared_memory_;
     std::size_t workspace_bytes_ = 0, prepared_bytes_ = 0;

@@ -35,7 +35,7 @@ std::vector<std::string> unused_names(const Model& model, const SafetensorsFile&
     std::vector<std::string> unused;
     for (const TensorView& tensor : file.tensors()) {
         const bool is_ignored =
-            tensor.name.ends_with(".pos_table") ||
+            tensor.name.ends_with(".pos_table") || tensor.name.ends_with(".num_batches_tracked") ||
             (!ignored_prefix.empty() && tensor.name.starts_with(ignored_prefix));
         if (!is_ignored && !known.contains(tensor.name)) unused.push_back(tensor.name);
     }

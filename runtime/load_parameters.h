@@ -12,7 +12,8 @@ namespace fovea::runtime {
 /// that `Model::aliases` gives it. UserError when one is missing (the first is named, and how many
 /// there are), has another shape or dtype, or when two names of one parameter hold different
 /// values. Tensors that the model lacks give one warning on standard error that names up to three,
-/// except those that end in `.pos_table` or start with `ignored_prefix` (when it is not empty).
+/// except those that end in `.pos_table` or `.num_batches_tracked`, or start with `ignored_prefix`
+/// (when it is not empty).
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix = {});
 

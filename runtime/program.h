@@ -27,6 +27,9 @@ struct TensorSpec {
     std::int64_t fan_in = 0;           // for linear_bias: the width of the layer's input
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
     bool frozen = false;               // a parameter that is not trained
+    /// An input or an output that outlives a call. The output has the name of the input or the
+    /// parameter that it may lie over: the program has read that before it writes.
+    bool state = false;
 };
 
 /// A tensor inside the workspace: written first in phase `first`, read last in phase `last`.

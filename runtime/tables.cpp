@@ -150,7 +150,9 @@ std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> 
 
 std::vector<TensorSpec> tensor_specs(Rows rows, std::span<const std::string> dims) {
     return each_row(rows, [&](Row& row) {
+        const bool state = row.skip("state ");
         TensorSpec spec = tensor_of(row, dims);
+        spec.state = state;
         spec.name = row.rest();
         return spec;
     });

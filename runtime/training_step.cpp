@@ -43,6 +43,7 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
         if (!model.parameters[i].frozen)
             instance_.place_output(model.parameters[i].name + ".grad",
                                    gradients_.as<float>() + parameters.offset(i));
+    instance_.keep_states();
     device_ = dynamic_cast<TrainingExecutor*>(instance_.executor());
     if (device_) device_->attach(parameters, optimizer);
 }

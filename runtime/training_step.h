@@ -20,7 +20,7 @@ struct StepRule {
 
 struct StepOutcome {
     double gradient_norm = 0;  // scaled, before clipping
-    bool moved = false;        // false where loss or gradient is not finite: nothing has changed
+    bool moved = false;        // false where loss or gradient is not finite: no parameter has
 };
 
 /// An Executor that also moves the parameters, so that a step stays on its device.

@@ -53,7 +53,7 @@ class Backward : public GradientSink {
   private:
     bool is_result(const Node& node) const {
         bool is_leaf = (node.op == Op::parameter && !node.frozen) ||
-                       (node.op == Op::input && options_.of_inputs);
+                       (node.op == Op::input && options_.of_inputs && !node.state);
         return is_leaf && is_float(node.dtype);
     }
     /// Marks the values that depend on a parameter or a wanted input.
@@ -72,7 +72,7 @@ class Backward : public GradientSink {
         bool found = false;
         for (int id = 1; id < count_; ++id) {
             Node node = graph_[id];
-            if (node.op != Op::output || !is_float(node.dtype)) continue;
+            if (node.op != Op::output || node.state || !is_float(node.dtype)) continue;
             if (options_.from_loss && node.name != "loss") continue;
             found = true;
             Graph::From from(graph_, node, true);

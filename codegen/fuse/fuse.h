@@ -68,7 +68,7 @@ FusedGraph fuse(const Graph& graph, bool enabled);
 /// pass can recompute from one value and factors by row or column.
 std::vector<bool> inlined_nodes(const Graph& graph, bool enabled);
 
-/// Whether a node depends on an input or is drawn: the others are the same in every run.
+/// Whether a node depends on an input or a state, or is drawn: others are the same in every run.
 std::vector<bool> varying_nodes(const Graph& graph);
 
 /// For each node, those that read it, in order.

@@ -193,7 +193,7 @@ class Grouping {
         if (!group.beside.empty()) return taken + ", and of a second one";
         if (node.inputs[0] != other.inputs[0]) return taken + ", of another factor";
         const Node &a = graph_[node.inputs[1]], &b = graph_[other.inputs[1]];
-        if (a.op != Op::parameter || b.op != Op::parameter || !(a.shape == b.shape))
+        if (!is_weight(a) || !is_weight(b) || !(a.shape == b.shape))
             return taken + ", and their weights are not two parameters of one shape";
         if (!has_labels_of(node, other) || node.shape.rank() == 0 || node.shape[-1].is_one())
             return taken + ", whose sums lie otherwise";

@@ -91,7 +91,7 @@ std::vector<bool> varying_nodes(const Graph& graph) {
     std::vector<bool> varies(graph.nodes.size(), false);
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         const Node& node = graph[id];
-        bool any = node.op == Op::input || op_def(node.op).draws;
+        bool any = node.op == Op::input || node.state || op_def(node.op).draws;
         for (int input : node.inputs) any = any || (input > 0 && varies[std::size_t(input)]);
         varies[std::size_t(id)] = any;
     }

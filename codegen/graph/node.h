@@ -186,6 +186,8 @@ struct Node {
     Initial initial = Initial::zeros;  // parameter
     int zero_row = -1;  // parameter: this row starts as zeros; -1: none
     bool frozen = false;  // parameter: it is not trained, and has no gradient
+    bool state =
+        false;  // parameter, input: a state, which outlives a call; output: what it becomes
     Reduction reduction = Reduction::sum;  // reduce
     MaskedRows masked_rows = MaskedRows::uniform;
     Port port = kNoPort;  // pair; input, output: of a step or a score
@@ -195,5 +197,8 @@ struct Node {
     int checkpoint = 0;  // the checkpoint that it was made in (composed/checkpoint.h); 0: none
     bool recomputed = false;  // a value of a checkpoint, made again for the gradient
 };
+
+/// Whether a value stays as it is while a program runs: a parameter that is no state.
+inline bool is_weight(const Node& node) { return node.op == Op::parameter && !node.state; }
 
 }  // namespace fovea

@@ -28,6 +28,7 @@ enum class Op : unsigned char {
     scatter_add,
     random,
     stop_gradient,
+    when_training,
     // composites
     dropout,
     softmax,
@@ -91,6 +92,7 @@ inline constexpr OpRow kOps[] = {
     {Op::scatter_add, "scatter_add", OpClass::scatter},
     {Op::random, "random", OpClass::elementwise},
     {Op::stop_gradient, "stop_gradient", OpClass::elementwise},
+    {Op::when_training, "when_training", OpClass::elementwise},
     {Op::dropout, "dropout", OpClass::composite},
     {Op::softmax, "softmax", OpClass::composite},
     {Op::masked_softmax, "masked_softmax", OpClass::composite},

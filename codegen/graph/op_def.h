@@ -41,6 +41,7 @@ struct Evaluation {
     std::uint64_t seed = 0, step = 0;                  // of dropout
     std::int64_t (*size_of)(const void* dims, const Dim& dim) = nullptr;
     const void* dims = nullptr;
+    bool training = false;
 
     const Node& node() const { return graph[id]; }
     std::int64_t value(const Dim& dim) const { return size_of(dims, dim); }

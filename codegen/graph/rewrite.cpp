@@ -1,8 +1,6 @@
 // Copying nodes from graph to graph, with their attributes and score regions.
 #include "codegen/graph/rewrite.h"
 
-#include <mutex>
-#include <set>
 #include <string>
 
 #include "codegen/graph/op_def.h"
@@ -65,14 +63,5 @@ Tensor Rewrite::copy(int source_id) {
 }
 
 void Rewrite::set(int source_id, Tensor value) { map_[std::size_t(source_id)] = value.id; }
-
-const char* intern(std::string_view name) {
-    static std::mutex mutex;
-    static std::set<std::string, std::less<>> names;
-    std::lock_guard<std::mutex> lock(mutex);
-    auto found = names.find(name);
-    if (found == names.end()) found = names.emplace(name).first;
-    return found->c_str();
-}
 
 }  // namespace fovea

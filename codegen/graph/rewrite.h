@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/graph/intern.h"
 #include "codegen/graph/tensor.h"
 
 namespace fovea {
@@ -50,8 +51,5 @@ class Rewrite {
     std::vector<std::vector<int>> region_nodes_;  // of the source, by region
     std::vector<int> map_;  // source id to target id; -1: not yet
 };
-
-/// A name that lives as long as the program, for nodes made by passes.
-const char* intern(std::string_view name);
 
 }  // namespace fovea

@@ -250,7 +250,7 @@ class Contraction {
         const EinsumAxes::List& list = b ? axes_.b : axes_.a;
         if (reads_rounded(b)) return operand_access(b);
         const fuse::Layout& layout = build_.layout(operand);
-        bool parameter = graph_[operand].op == Op::parameter && list.count == 2;
+        bool parameter = is_weight(graph_[operand]) && list.count == 2;
         bool across = parameter && !roles_.columns.empty() &&
                       list.label[0] == roles_.columns.back() && !shape_of(b)[1].is_one();
         if (!across || factors() == kernel::Factors::tf32)
@@ -272,7 +272,7 @@ class Contraction {
         if (!memories.has_pairs() || memories.target().weights == target::Weights::in_pairs)
             return false;
         const int base = build_.layout(inputs_[b ? 1 : 0]).base;
-        return base > 0 && graph_[base].op == Op::parameter && graph_[base].dtype == DType::f32 &&
+        return base > 0 && is_weight(graph_[base]) && graph_[base].dtype == DType::f32 &&
                graph_[base].shape.rank() > 1 && !real_axes(roles_.summed).empty() &&
                !is_inner_product();
     }

@@ -62,7 +62,7 @@ class ScanLowering {
             const Node& node = function_.step[id];
             if (node.port.role != Role::capture) return {};
             const Node& from = graph_[captured(node.port.number)];
-            if (from.op != Op::parameter) return {};
+            if (!is_weight(from)) return {};
             Node parameter = node;
             parameter.op = Op::parameter;
             parameter.scope = from.scope;

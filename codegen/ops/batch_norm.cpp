@@ -8,24 +8,14 @@ namespace fovea::ops {
 
 namespace {
 
-/// The mean over all axes but `axis`, which stay with size 1.
-Tensor mean_of_features(Tensor x, int axis) {
-    Shape shape = x.shape();
-    int axes = ((1 << x.rank()) - 1) & ~(1 << axis);
-    Tensor total = reduce(Reduction::sum, x, axes);
-    for (int i = 0; i < shape.rank(); ++i)
-        if (i != axis) total = total / shape[i];
-    return total;
-}
-
 /// What forward and backward have in common: the normalised x and one over its deviation.
 struct NormalisedFeatures {
     Tensor x, deviation_inverse;
 };
 
 NormalisedFeatures normalise_features(Tensor x, int axis, double eps) {
-    Tensor centered = x - mean_of_features(x, axis);
-    Tensor variance = mean_of_features(centered * centered, axis);
+    Tensor centered = x - detail::mean_of_features(x, axis);
+    Tensor variance = detail::mean_of_features(centered * centered, axis);
     Tensor inverse = rsqrt(variance + eps);
     return {centered * inverse, inverse};
 }
@@ -43,8 +33,8 @@ void batch_norm_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink
     NormalisedFeatures n = normalise_features(sink.input(0), axis, node.value);
     if (sink.wants(0)) {
         Tensor dn = dy * place_axes(sink.input(1), rank, {axis});
-        Tensor centered = dn - mean_of_features(dn, axis);
-        Tensor along = n.x * mean_of_features(dn * n.x, axis);
+        Tensor centered = dn - detail::mean_of_features(dn, axis);
+        Tensor along = n.x * detail::mean_of_features(dn * n.x, axis);
         sink.add(0, n.deviation_inverse * (centered - along));
     }
     auto add_parameter = [&](int i, Tensor gradient) {

@@ -2,9 +2,23 @@
 // 2015).
 #pragma once
 
-#include "codegen/graph/tensor.h"
+#include "codegen/ops/elementwise.h"
+#include "codegen/ops/reduction.h"
 
 namespace fovea {
+
+namespace detail {
+
+/// The mean over all axes but `axis`, which stay with size 1.
+constexpr Tensor mean_of_features(Tensor x, int axis) {
+    const Shape shape = x.shape();
+    Tensor total = reduce(Reduction::sum, x, ((1 << x.rank()) - 1) & ~(1 << axis));
+    for (int i = 0; i < shape.rank(); ++i)
+        if (i != axis) total = total / shape[i];
+    return total;
+}
+
+}  // namespace detail
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias, mean and (biased) variance over all axes but
 /// `axis`, the features'. weight and bias: [x.dim(axis)].

@@ -39,6 +39,7 @@ OpDef attention_def();
 OpDef sinusoids_def();
 OpDef pad_def();
 OpDef sum_windows_def();
+OpDef when_training_def();
 OpDef fused_attention_def();
 OpDef linear_cross_entropy_def();
 OpDef scan_def();

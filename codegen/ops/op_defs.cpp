@@ -45,6 +45,7 @@ std::array<OpDef, kCount> make_list() {
              pad_def(),
              windows_def(),
              sum_windows_def(),
+             when_training_def(),
              fused_attention_def(),
              linear_cross_entropy_def(),
              scan_def(),

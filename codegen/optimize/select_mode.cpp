@@ -7,6 +7,15 @@
 
 namespace fovea {
 
+namespace {
+
+/// Whether a state stays what it is: nothing has to be stored for it.
+bool keeps_state(const Node& output, const Node& value) {
+    return output.op == Op::output && output.state && value.state && value.scope == output.scope;
+}
+
+}  // namespace
+
 Graph select_mode(const Graph& graph, bool training) {
     return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = rewrite.source()[id];
@@ -14,6 +23,11 @@ Graph select_mode(const Graph& graph, bool training) {
             Tensor copied = rewrite.copy(id);
             rewrite.target().attentions[std::size_t(copied.node().attribute)].dropout = 0;
             return copied;
+        }
+        if (node.op == Op::when_training) return rewrite.mapped(node.inputs[training ? 0 : 1]);
+        if (node.op == Op::output && node.state) {
+            const Tensor value = rewrite.mapped(node.inputs[0]);
+            if (keeps_state(node, value.node())) return Tensor{&rewrite.target(), 0};
         }
         if (node.op != Op::dropout) return {};
         Tensor x = rewrite.mapped(node.inputs[0]);

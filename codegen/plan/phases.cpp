@@ -9,17 +9,18 @@ namespace {
 /// The tensors that some steps read and write.
 class Touched {
   public:
-    explicit Touched(const std::vector<kernel::Kernel>& kernels) : kernels_(&kernels) {}
+    Touched(const std::vector<Tensor>& tensors, const std::vector<kernel::Kernel>& kernels)
+        : tensors_(&tensors), kernels_(&kernels) {}
 
     void add(const Step& step) {
         for (std::size_t i = 0; i < step.arguments.size(); ++i)
-            (writes(step, i) ? written_ : read_).insert(step.arguments[i]);
+            (writes(step, i) ? written_ : read_).insert(memory_of(step.arguments[i]));
     }
 
     /// Whether `step` reads what they write, or writes what they touch.
     bool conflicts(const Step& step) const {
         for (std::size_t i = 0; i < step.arguments.size(); ++i) {
-            const int tensor = step.arguments[i];
+            const int tensor = memory_of(step.arguments[i]);
             if (written_.contains(tensor) || (writes(step, i) && read_.contains(tensor)))
                 return true;
         }
@@ -30,15 +31,21 @@ class Touched {
     bool writes(const Step& step, std::size_t argument) const {
         return (*kernels_)[std::size_t(step.kernel)].buffers[argument].written;
     }
+    /// A state has that of its old value.
+    int memory_of(int tensor) const {
+        const int over = (*tensors_)[std::size_t(tensor)].over;
+        return over >= 0 ? over : tensor;
+    }
 
+    const std::vector<Tensor>* tensors_;
     const std::vector<kernel::Kernel>* kernels_;
     std::set<int> read_, written_;
 };
 
 /// Moves the steps of one phase from `steps` to the end of `ordered`.
-void take_phase(std::vector<Step>& steps, int phase, const std::vector<kernel::Kernel>& kernels,
+void take_phase(std::vector<Step>& steps, int phase, const Touched& nothing,
                 std::vector<Step>& ordered, int passed_over) {
-    Touched inside(kernels), waiting(kernels);
+    Touched inside = nothing, waiting = nothing;
     std::vector<Step> later;
     for (Step& step : steps) {
         const bool looks = later.size() < std::size_t(passed_over);
@@ -54,20 +61,20 @@ void take_phase(std::vector<Step>& steps, int phase, const std::vector<kernel::K
     steps = std::move(later);
 }
 
-void order_by_phase(std::vector<Step>& steps, const std::vector<kernel::Kernel>& kernels,
-                    int passed_over) {
+void order_by_phase(std::vector<Step>& steps, const Touched& nothing, int passed_over) {
     std::vector<Step> ordered;
     ordered.reserve(steps.size());
     for (int phase = 0; !steps.empty(); ++phase)
-        take_phase(steps, phase, kernels, ordered, passed_over);
+        take_phase(steps, phase, nothing, ordered, passed_over);
     steps = std::move(ordered);
 }
 
 }  // namespace
 
 void form_phases(Program& program, const std::vector<kernel::Kernel>& kernels, int passed_over) {
-    order_by_phase(program.prepare, kernels, passed_over);
-    order_by_phase(program.steps, kernels, passed_over);
+    const Touched nothing(program.tensors, kernels);
+    order_by_phase(program.prepare, nothing, passed_over);
+    order_by_phase(program.steps, nothing, passed_over);
 }
 
 }  // namespace fovea::plan

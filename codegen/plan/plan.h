@@ -42,6 +42,9 @@ struct Tensor {
     std::int64_t fan_in = 0;           // linear biases
     std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
     bool frozen = false;               // parameters: it is not trained
+    bool state = false;  // inputs and outputs: it outlives a call
+    int over =
+        -1;  // outputs that are states: the tensor of the old value, whose memory it may have
     std::vector<Check> checks{};       // i32 inputs and buffers
     int first = 0, last = 0;  // buffers: the first and last phase that touch it
     int node = -1;  // the node of the fused graph that it holds

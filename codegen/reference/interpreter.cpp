@@ -199,7 +199,7 @@ void Interpreter::evaluate(int id) {
         const OpDef& def = op_def(node.op);
         if (def.reference)
             def.reference({graph_, id, inputs, result.shape, options_.seed, options_.step,
-                           size_among, &sizes_},
+                           size_among, &sizes_, options_.training},
                           result);
         else if (def.expand) result = value_of_body(id);
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");

@@ -20,7 +20,8 @@ std::int64_t value_of(const DimSizes& sizes, const Dim& dim);
 std::int64_t size_among(const void* sizes, const Dim& dim);
 
 struct InterpreterOptions {
-    bool training = false;  // draw dropout; otherwise its factors are 1
+    bool training =
+        false;  // draw dropout (otherwise its factors are 1), and take the values of training
     std::uint64_t seed = 0, step = 0;
     /// What einsums multiply is rounded to tf32 first, also in scans; in attention it is not.
     bool tf32 = false;

@@ -84,8 +84,8 @@ bool Placement::place_parameters() {
     return lost;
 }
 
-int Placement::input_under(std::size_t output) const {
-    for (std::size_t i = first_input(); i < first_output(); ++i)
+int Placement::tensor_under(std::size_t output) const {
+    for (std::size_t i = 0; i < first_output(); ++i)
         if (host_[i] == host_[output] && tensors_[i].bytes == tensors_[output].bytes)
             return static_cast<int>(i);
     return -1;
@@ -106,7 +106,7 @@ void Placement::place_inputs_and_outputs() {
         const TensorSpec& spec =
             is_input ? program_.inputs[i - first_input()] : program_.outputs[i - first_output()];
         tensors_[i].bytes = bytes_of(spec.dtype, spec.shape);
-        if (!is_input && tensors_[i].bytes > 0 && input_under(i) >= 0) continue;
+        if (!is_input && tensors_[i].bytes > 0 && tensor_under(i) >= 0) continue;
         if (!is_input && is_gradient(i)) {
             has_gradients = true;
             continue;
@@ -120,10 +120,10 @@ void Placement::place_inputs_and_outputs() {
     for (std::size_t i : own) tensors_[i].address += tensor_memory_.address();
     for (std::size_t i = first_output(); i < first_buffer(); ++i) {
         if (std::find(own.begin(), own.end(), i) != own.end()) continue;
-        const int input = tensors_[i].bytes > 0 ? input_under(i) : -1;
-        const int other = input >= 0 ? input : parameter_of_[i - first_output()];
+        const int under = tensors_[i].bytes > 0 ? tensor_under(i) : -1;
+        const int other = under >= 0 ? under : parameter_of_[i - first_output()];
         const Address address = tensors_[static_cast<std::size_t>(other)].address;
-        tensors_[i].address = input >= 0 ? address : gradients() + (address - parameters_.address);
+        tensors_[i].address = under >= 0 ? address : gradients() + (address - parameters_.address);
     }
 }
 

@@ -54,8 +54,8 @@ class Placement {
     bool place_parameters();
     void place_inputs_and_outputs();
     bool place_buffers();
-    /// The input that lies where this output does on the host, or -1.
-    int input_under(std::size_t output) const;
+    /// The input or parameter that lies where this output does on the host, or -1.
+    int tensor_under(std::size_t output) const;
 
     const Model& model_;
     const Program& program_;

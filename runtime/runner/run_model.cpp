@@ -82,7 +82,8 @@ void verify_present(const Program& program, const std::vector<bool>& needed,
                     const SafetensorsFile& inputs) {
     for (std::size_t i = 0; i < program.inputs.size(); ++i) {
         const TensorSpec& spec = program.inputs[i];
-        if (!needed[i] || is_cotangent(program, spec) || inputs.find(spec.name)) continue;
+        if (!needed[i] || spec.state || is_cotangent(program, spec) || inputs.find(spec.name))
+            continue;
         throw UserError("'{}' lacks the input '{}'", {inputs.path(), spec.name});
     }
 }

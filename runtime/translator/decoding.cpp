@@ -18,14 +18,6 @@ const TensorSpec* find_spec(const std::vector<TensorSpec>& specs, const std::str
     return found == specs.end() ? nullptr : &*found;
 }
 
-bool mentions(const TensorSpec& spec, const std::vector<std::string>& dims, std::string_view dim) {
-    for (const Extent& extent : spec.shape)
-        for (const Extent::Term& term : extent.terms())
-            for (const int mentioned : term.dims)
-                if (dims[static_cast<std::size_t>(mentioned)] == dim) return true;
-    return false;
-}
-
 std::size_t spec_bytes(const Instance& instance, const TensorSpec& spec) {
     const auto count = static_cast<std::size_t>(element_count(instance.shape_of(spec)));
     return count * size_of(spec.dtype);
@@ -46,23 +38,20 @@ Decoding::Decoding(const Model& model, Parameters& parameters, DimValues dims)
     : encode_(model, "encode", parameters),
       decode_(model, "decode_step", parameters),
       dims_(std::move(dims)) {
-    find_kept(model);
-    for (const Kept& kept : kept_)
-        if (kept.is_cache) decode_.write_over(kept.name, kept.name + "_next");
+    find_kept();
+    decode_.keep_states();
 }
 
-void Decoding::find_kept(const Model& model) {
+void Decoding::find_kept() {
     for (const TensorSpec& input : decode_.program().inputs) {
         const bool is_fed = input.name == "token" || input.name == "position" ||
                             input.name == "src" || input.name == "src_lens";
         if (is_fed) continue;
         Kept kept{.name = input.name,
-                  .is_state = decode_.has_output(input.name + "_next"),
+                  .is_state = input.state,
                   .is_encoded = encode_.has_output(input.name)};
         if (!kept.is_state && !kept.is_encoded)
             throw InternalError("nothing gives '" + input.name + "' to decode_step");
-        // An element of the next cache depends on the same element of the cache alone.
-        kept.is_cache = kept.is_state && mentions(input, model.dims, "steps");
         kept_.push_back(std::move(kept));
     }
 }
@@ -109,9 +98,6 @@ std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std:
     if (decode_.has_input("position"))
         *decode_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
     decode_.run();
-    for (const Kept& kept : kept_)
-        if (kept.is_state && !kept.is_cache)
-            std::memcpy(kept.address, decode_.output<std::byte>(kept.name + "_next"), kept.bytes);
     return decode_.output_values("logits");
 }
 

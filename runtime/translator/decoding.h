@@ -12,8 +12,8 @@
 namespace fovea::runtime {
 
 /// The programs `encode` and `decode_step` of a model, wired to each other by the names of their
-/// tensors. What a step hands to the next is an input `X` with an output `X_next`: caches, which
-/// have the dim `steps`, or a state. It starts as the encoder's output of that name, or as zeros.
+/// tensors. What a step hands to the next is a state, written in place: it starts as the encoder's
+/// output of its name, or as zeros.
 /// Any other input of a step but `token`, `position`, `src` and `src_lens` is an output of the
 /// encoder.
 class Decoding {
@@ -36,13 +36,12 @@ class Decoding {
     struct Kept {
         std::string name;
         bool is_state = false;  // else it stays as the encoder made it
-        bool is_cache = false;  // written where it is read
         bool is_encoded = false;
         std::byte* address = nullptr;
         std::size_t bytes = 0;
     };
 
-    void find_kept(const Model& model);
+    void find_kept();
     void start_rows(std::int64_t sentences, std::int64_t rows_each);
 
     Instance encode_, decode_;

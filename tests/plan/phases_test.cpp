@@ -22,6 +22,7 @@ using Copies = std::vector<std::vector<int>>;  // from one numbered tensor to an
 /// The copies of each phase, in order.
 std::vector<Copies> phases_of(const Copies& copies) {
     plan::Program program;
+    program.tensors.resize(8);
     for (const std::vector<int>& copy : copies)
         program.steps.push_back({.kernel = 0, .name = "copy", .arguments = copy});
     plan::form_phases(program, {copy_of_x()}, 8);

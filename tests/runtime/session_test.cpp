@@ -174,20 +174,59 @@ TEST_CASE("instance: an output placed elsewhere stays there after rebinding") {
     }
 }
 
-TEST_CASE("instance: an output written over an input, at every size") {
-    Parameters parameters(small_model(), kParameterDims);
-    parameters.initialize(1);
-    Instance instance(small_model(), "forward", parameters);
-    instance.write_over("x", "y");
-    for (const std::int64_t batch : {1, 20, 1}) {
-        instance.bind({{"batch", batch}});
-        CHECK(instance.output<float>("y") == instance.input<float>("x"));
-        std::fill_n(instance.input<float>("x"), batch * 3, 2.0F);
-        std::fill_n(instance.input<std::int32_t>("ids"), batch, 0);
-        instance.run();
-        CHECK(instance.output<float>("y")[batch * 3 - 1] == 2.0F);
+namespace {
+
+/// total, a state of the session, and seen, one of the parameters: both grow with x.
+void grow(const Call& call) {
+    const auto* total = static_cast<const float*>(call.tensors[2]);
+    const auto* seen = static_cast<const float*>(call.tensors[0]);
+    const auto* x = static_cast<const float*>(call.tensors[1]);
+    static_cast<float*>(call.tensors[4])[0] = seen[0] + 1;
+    for (std::int64_t i = 0; i < call.dims[0]; ++i)
+        static_cast<float*>(call.tensors[3])[i] = total[i] + x[i];
+}
+
+Model model_with_states() {
+    const std::vector<Extent> shape = {Extent::dim(0)};
+    Model model;
+    model.name = "states";
+    model.dims = {"batch"};
+    model.parameters = {{.name = "seen", .shape = {1}, .frozen = true}};
+    Program program;
+    program.name = "forward";
+    program.inputs = {{.name = "x", .shape = shape},
+                      {.name = "total", .shape = shape, .state = true}};
+    program.outputs = {{.name = "total", .shape = shape, .state = true},
+                       {.name = "seen", .shape = {1}, .state = true}};
+    program.run = grow;
+    model.programs = {program};
+    return model;
+}
+
+}  // namespace
+
+TEST_CASE("instance: states are inputs and outputs, or are kept from run to run") {
+    const Model model = model_with_states();
+    Parameters parameters(model, {});
+    for (bool keeps : {false, true}) {
+        CAPTURE(keeps);
+        const float before = parameters.values(0)[0];
+        Instance instance(model, "forward", parameters);
+        if (keeps) instance.keep_states();
+        for (const std::int64_t batch : {1, 20, 1}) {
+            instance.bind({{"batch", batch}});
+            std::fill_n(instance.input<float>("x"), batch, 2.0F);
+            if (!keeps) std::fill_n(instance.input<float>("total"), batch, 0.0F);
+            const std::uint64_t version = parameters.version();
+            for (int run = 1; run <= 3; ++run) {
+                instance.run();
+                CHECK(instance.output<float>("total")[batch - 1] == (keeps ? 2.0F * run : 2.0F));
+            }
+            CHECK((instance.output<float>("total") == instance.input<float>("total")) == keeps);
+            CHECK((parameters.version() == version) == !keeps);
+        }
+        CHECK(parameters.values(0)[0] == before + (keeps ? 9 : 0));
     }
-    CHECK_THROWS_AS(instance.write_over("x", "z"), InternalError);
 }
 
 TEST_CASE("instance: an observer sees every kernel; empty batches run") {

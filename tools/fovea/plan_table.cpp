@@ -59,10 +59,16 @@ struct Totals {
     std::size_t separate = 0;  // of all buffers, were none to share memory
 };
 
+/// A state is an input and an output; the output lies over the old value in a session.
+std::string role_of(const plan::Tensor& tensor) {
+    if (!tensor.state) return kRoles[int(tensor.role)];
+    return tensor.role == plan::Role::output ? "in place" : "state";
+}
+
 std::string row(const plan::Tensor& tensor, const SampleDims& dims, const std::string& offset) {
     std::string life =
         tensor.role == plan::Role::buffer ? fmt::format("{}-{}", tensor.first, tensor.last) : "";
-    return fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", kRoles[int(tensor.role)],
+    return fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", role_of(tensor),
                        tensor.name, shape_text(tensor), bytes_formula(tensor),
                        bytes_at(tensor, dims), life, offset);
 }

@@ -46,7 +46,11 @@ bool has_gradient(const Graph& graph) {
            });
 }
 
-bool has_dropout(const Graph& graph) { return graph.sites > 0; }
+bool depends_on_mode(const Graph& graph) {
+    return graph.sites > 0 ||
+           std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const Node& node) { return node.op == Op::when_training; });
+}
 
 ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool training,
                               Fusion fusion) {
@@ -59,7 +63,7 @@ ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool trai
 std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests;
     for (bool training : {false, true}) {
-        if (training && !has_dropout(model.graph)) continue;
+        if (training && !depends_on_mode(model.graph)) continue;
         requests.push_back(runner_program(model, false, training, fusion));
         if (has_gradient(model.graph))
             requests.push_back(runner_program(model, true, training, fusion));

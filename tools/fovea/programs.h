@@ -32,7 +32,7 @@ void add_fusion_option(po::options_description& options);
 
 /// Whether there is anything to differentiate, and anything to differentiate by.
 bool has_gradient(const Graph& graph);
-bool has_dropout(const Graph& graph);
+bool depends_on_mode(const Graph& graph);
 
 /// `compile_model` of these programs for this machine's cores, or for GPUs, as the model's targets
 /// are described.

@@ -58,7 +58,7 @@ runtime::RunRequest request_of(const Arguments& given) {
 void run_kernels(const Target& target, const LoadedModel& model, const runtime::RunRequest& request,
                  Fusion fusion, const SafetensorsFile& inputs, const SafetensorsFile* weights,
                  const std::string& output) {
-    bool training = request.train && has_dropout(model.graph);
+    bool training = request.train && depends_on_mode(model.graph);
     CompiledModel compiled = compile(
         model, {runner_program(model, request.gradients, training, fusion)}, kernels_of(target));
     runtime::verify_run(description_of(compiled.plan), request, inputs, weights);

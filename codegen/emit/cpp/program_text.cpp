@@ -186,7 +186,9 @@ class ProgramText {
     std::string write_table(const std::string& program, const std::string& what, Role role) {
         std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors)
-            if (tensor.role == role) rows.push_back(tensor_fields(tensor) + tensor.name);
+            if (tensor.role == role)
+                rows.push_back((tensor.state ? "state " : "") + tensor_fields(tensor) +
+                               tensor.name);
         return write_texts(program + "_" + what, rows, writer_);
     }
 

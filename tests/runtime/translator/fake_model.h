@@ -200,8 +200,8 @@ inline void run_encode(const Call& call) {
     }
 }
 
-// Inputs: token, position, src_lens, memory keys and values, keys, values; then logits, keys_next,
-// values_next.
+// Inputs: token, position, src_lens, memory keys and values, keys, values; then logits, and keys
+// and values with one row more, in place.
 inline void run_decode_step(const Call& call) {
     const View view(call);
     const std::int64_t steps = view.dim(steps_dim), src_len = view.dim(src_len_dim);
@@ -210,9 +210,7 @@ inline void run_decode_step(const Call& call) {
         const std::int32_t token = view.past_parameters<std::int32_t>(0)[b];
         const float* embedding = view.parameter(tgt_embedding) + token * kHidden;
         for (int i = 0; i < 2; ++i) {
-            const float* cache = view.past_parameters<float>(5 + i) + b * steps * kHidden;
             float* next = view.past_parameters<float>(8 + i) + b * steps * kHidden;
-            std::copy_n(cache, steps * kHidden, next);
             std::copy_n(embedding, kHidden, next + position * kHidden);
         }
         const float* memory = view.past_parameters<float>(3) + b * src_len * kHidden;
@@ -244,6 +242,11 @@ inline TensorSpec ids(std::string name, std::vector<Extent> shape) {
 inline TensorSpec floats(std::string name, std::vector<Extent> shape,
                          Initial initial = Initial::zeros) {
     return {std::move(name), DType::f32, std::move(shape), initial, kHidden};
+}
+
+inline TensorSpec state(TensorSpec spec) {
+    spec.state = true;
+    return spec;
 }
 
 inline const Extent batch = Extent::dim(batch_dim), src_len = Extent::dim(src_len_dim),
@@ -278,9 +281,9 @@ inline Program make_decode_step(const Extent& words) {
         "decode_step",
         {ids("token", {batch}), ids("position", {1}), ids("src_lens", {batch}),
          floats("block0.memory_keys", memory), floats("block0.memory_values", memory),
-         floats("block0.keys", cache), floats("block0.values", cache)},
-        {floats("logits", {batch, words}), floats("block0.keys_next", cache),
-         floats("block0.values_next", cache)},
+         state(floats("block0.keys", cache)), state(floats("block0.values", cache))},
+        {floats("logits", {batch, words}), state(floats("block0.keys", cache)),
+         state(floats("block0.values", cache))},
         run_decode_step);
 }
 

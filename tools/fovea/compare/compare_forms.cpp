@@ -133,7 +133,7 @@ void time_in_turns(ComparedForm& off, ComparedForm& on, CompareRow& row) {
 }  // namespace
 
 FormComparison::FormComparison(const LoadedModel& model) {
-    const bool gradient = has_gradient(model.graph), training = has_dropout(model.graph);
+    const bool gradient = has_gradient(model.graph), training = depends_on_mode(model.graph);
     for (Fusion fusion : {Fusion(false), Fusion(true, AttentionForm::fused)}) {
         requests_.push_back(runner_program(model, gradient, training, fusion));
         compiled_.push_back(compile(model, {requests_.back()}));

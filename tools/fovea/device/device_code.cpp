@@ -130,6 +130,7 @@ runtime::TensorSpec spec_of(const plan::Tensor& tensor, const Conversion& conver
     spec.fan_in = tensor.fan_in;
     spec.zero_row = tensor.zero_row;
     spec.frozen = tensor.frozen;
+    spec.state = tensor.state;
     return spec;
 }
 

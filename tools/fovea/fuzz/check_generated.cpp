@@ -60,12 +60,13 @@ class GeneratedProgram {
             if (!same_bits(outputs, at(where_, [&] { return run(recipe_.sizes, values_); })))
                 throw Wrong{place_ + ": threads", "the bits depend on the number of threads"};
         }
+        compare_in_place(outputs);
         compare_with_neighbours(outputs);
     }
 
   private:
-    Values run(const SampleDims& sizes, const Values& values) const {
-        return run_generated(ready_, program_.plan, sizes, values, kFuzzSeed, kFuzzStep);
+    Values run(const SampleDims& sizes, const Values& values, bool in_place = false) const {
+        return run_generated(ready_, program_.plan, sizes, values, kFuzzSeed, kFuzzStep, in_place);
     }
     /// Within the larger of two bounds: of the plain ops, and of those that the kernels are of.
     void compare(const Values& outputs, Counts& counts) {
@@ -96,6 +97,15 @@ class GeneratedProgram {
                         fmt::format("{}: {}", place_, row.gradient_error ? "gradient" : "value"),
                         fmt::format("{} is off by {:.3g} of its bound", row.kernel, row.of_bound)};
         });
+    }
+    /// What states become, stored over them.
+    void compare_in_place(const Values& apart) {
+        const auto& tensors = program_.plan.tensors;
+        const bool any = std::any_of(tensors.begin(), tensors.end(),
+                                     [](const plan::Tensor& tensor) { return tensor.over >= 0; });
+        if (!any) return;
+        if (!same_bits(apart, at(where_, [&] { return run(recipe_.sizes, values_, true); })))
+            throw Wrong{place_ + ": states", "what they become depends on where it is stored"};
     }
     /// The same values alone, among other rows of the batch, and before padding.
     void compare_with_neighbours(const Values& alone) {

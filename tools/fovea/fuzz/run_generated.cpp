@@ -12,10 +12,11 @@ namespace {
 
 /// Every byte of outputs and workspace is set, which makes floats NaN.
 void fill_with_nan(runtime::Instance& instance, const plan::Program& program,
-                   const SampleDims& dims) {
+                   const SampleDims& dims, bool in_place) {
     for (std::size_t i = 0; i < program.tensors.size(); ++i) {
         const plan::Tensor& tensor = program.tensors[i];
         if (tensor.role != plan::Role::buffer && tensor.role != plan::Role::output) continue;
+        if (tensor.state && in_place) continue;
         std::int64_t bytes = element_bytes(tensor.dtype);
         for (const Dim& dim : tensor.shape) bytes *= value_of(dim, dims);
         if (void* address = instance.tensor(i)) std::memset(address, 0xff, std::size_t(bytes));
@@ -26,7 +27,7 @@ void fill_with_nan(runtime::Instance& instance, const plan::Program& program,
 
 Values run_generated(const runtime::Model& generated, const plan::Program& program,
                      const SampleDims& dims, const Values& values, std::uint64_t seed,
-                     std::uint64_t step) {
+                     std::uint64_t step, bool in_place) {
     const runtime::DimValues sizes(dims.begin(), dims.end());
     runtime::Parameters parameters(generated, sizes);
     for (std::size_t i = 0; i < parameters.count(); ++i) {
@@ -37,8 +38,9 @@ Values run_generated(const runtime::Model& generated, const plan::Program& progr
     }
     parameters.mark_changed();
     runtime::Instance instance(generated, program.name, parameters);
+    if (in_place) instance.keep_states();
     instance.bind(sizes);
-    if (!instance.executor()) fill_with_nan(instance, program, dims);
+    if (!instance.executor()) fill_with_nan(instance, program, dims, in_place);
     for (const plan::Tensor& tensor : program.tensors)
         if (tensor.role == plan::Role::input)
             write_tensor(instance.input<void>(tensor.name), tensor.dtype, values.at(tensor.name));

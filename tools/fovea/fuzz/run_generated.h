@@ -7,9 +7,10 @@
 
 namespace fovea::tool::fuzz {
 
-/// The outputs of `program` of the generated model; all memory but the inputs is NaN before.
+/// The outputs of `program` of the generated model; all memory but the inputs is NaN before. What
+/// states become lies over them with `in_place`.
 Values run_generated(const runtime::Model& generated, const plan::Program& program,
                      const SampleDims& dims, const Values& values, std::uint64_t seed,
-                     std::uint64_t step);
+                     std::uint64_t step, bool in_place = false);
 
 }  // namespace fovea::tool::fuzz

@@ -193,6 +193,8 @@ class ReferenceRun {
                 cotangents.push_back("'" + name + "'");
                 any_cotangent = any_cotangent || tensor;
                 if (!tensor) absent.push_back(&node);
+            } else if (!tensor && node.state) {
+                absent.push_back(&node);
             } else if (!tensor && needed_[std::size_t(id)]) {
                 throw UserError(fmt::format("'{}' lacks the input '{}'", inputs.path(), name));
             }

@@ -15,6 +15,7 @@ const std::vector<FuzzOp>& fuzz_ops() {
         append_window_lines(all);
         append_loss_lines(all);
         append_scan_lines(all);
+        append_state_lines(all);
         return all;
     }();
     return ops;

@@ -17,5 +17,6 @@ void append_selection_lines(std::vector<FuzzOp>& ops);
 void append_window_lines(std::vector<FuzzOp>& ops);
 void append_loss_lines(std::vector<FuzzOp>& ops);
 void append_scan_lines(std::vector<FuzzOp>& ops);
+void append_state_lines(std::vector<FuzzOp>& ops);
 
 }  // namespace fovea::tool::fuzz

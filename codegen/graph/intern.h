@@ -1,0 +1,11 @@
+// Names that passes make.
+#pragma once
+
+#include <string_view>
+
+namespace fovea {
+
+/// A name that lives as long as the program.
+const char* intern(std::string_view name);
+
+}  // namespace fovea
