@@ -132,6 +132,16 @@ struct Nothing {
     FOVEA_INLINE void operator()(i64) const {}
 };
 
+/// The steps of a number of them.
+FOVEA_INLINE i64 first_step(i64) { return 0; }
+FOVEA_INLINE i64 last_step(i64 steps) { return steps; }
+/// Steps that need not begin at 0, where a number of steps is asked for.
+struct Steps {
+    i64 first, last;
+};
+FOVEA_INLINE i64 first_step(const Steps& steps) { return steps.first; }
+FOVEA_INLINE i64 last_step(const Steps& steps) { return steps.last; }
+
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
 /// added, by Products or by term(sum, row, lane, step). `Unroll`: a known number of steps is
 /// written out, eight at a time, since much longer blocks take g++ minutes. The first tile of a row
@@ -155,7 +165,7 @@ FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, 
     if constexpr (Unroll && kKnown<Steps> > 0) {
         _Pragma("GCC unroll 8") for (i64 step = 0; step < kKnown<Steps>; ++step) add(step);
     } else {
-        for (i64 step = 0; step < steps; ++step) add(step);
+        for (i64 step = first_step(steps); step < last_step(steps); ++step) add(step);
     }
     for_sums<Finish>(
         sums, [&](int i, int v, V sum) FOVEA_LAMBDA { finish(row + i, lane + kWide * v, sum); });
@@ -225,34 +235,35 @@ FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& s
                                                 ahead);
 }
 
-/// Calls body(row) for all rows, four at a time.
-template <class Body>
-FOVEA_INLINE void for_rows(i64 rows, const Body& body) {
-    i64 row = 0;
-    for (; row + 4 <= rows; row += 4) FOVEA_UNROLL for (int i = 0; i < 4; ++i) body(row + i);
-    for (; row < rows; ++row) body(row);
+/// Calls body(row) for all rows, four at a time. `rows`: how many, or Steps.
+template <class Rows, class Body>
+FOVEA_INLINE void for_rows(const Rows& rows, const Body& body) {
+    i64 row = first_step(rows);
+    for (; row + 4 <= last_step(rows); row += 4)
+        FOVEA_UNROLL for (int i = 0; i < 4; ++i) body(row + i);
+    for (; row < last_step(rows); ++row) body(row);
 }
 
 /// combine over value(row): four parts, of the rows 0, 4, 8, ..., 1, 5, 9, ... and so on, so that
-/// no part depends on the number of rows but by the rows it has.
-template <class Value, class Combine>
-FOVEA_INLINE floats combine_rows(i64 rows, float start, const Value& value,
+/// no part depends on the number of rows but by the rows it has. Steps begin at a multiple of 4.
+template <class Rows, class Value, class Combine>
+FOVEA_INLINE floats combine_rows(const Rows& rows, float start, const Value& value,
                                  const Combine& combine) {
     floats parts[4];
     FOVEA_UNROLL for (floats& part : parts) part = splat(start);
-    i64 row = 0;
-    for (; row + 4 <= rows; row += 4)
+    i64 row = first_step(rows);
+    for (; row + 4 <= last_step(rows); row += 4)
         FOVEA_UNROLL for (int i = 0; i < 4; ++i) parts[i] = combine(parts[i], value(row + i));
-    FOVEA_UNROLL for (int i = 0; i < 3; ++i) if (row + i < rows) parts[i] =
+    FOVEA_UNROLL for (int i = 0; i < 3; ++i) if (row + i < last_step(rows)) parts[i] =
         combine(parts[i], value(row + i));
     return combine(combine(parts[0], parts[1]), combine(parts[2], parts[3]));
 }
-template <class Value>
-FOVEA_INLINE floats sum_rows(i64 rows, const Value& value) {
+template <class Rows, class Value>
+FOVEA_INLINE floats sum_rows(const Rows& rows, const Value& value) {
     return combine_rows(rows, 0.F, value, [](floats a, floats b) { return a + b; });
 }
-template <class Value>
-FOVEA_INLINE floats max_rows(i64 rows, const Value& value) {
+template <class Rows, class Value>
+FOVEA_INLINE floats max_rows(const Rows& rows, const Value& value) {
     return combine_rows(rows, kLowest, value, [](floats a, floats b) { return larger(a, b); });
 }
 

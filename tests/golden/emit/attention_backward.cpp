@@ -46,14 +46,15 @@ void decoder_attention_gradient(
                     [&](i64 e, i64 k, floats value) FOVEA_LAMBDA {
                         store(V_columns + e * k_width + k, value);
                     });
-                const Bounds q_from = bounds_of(k_n, queries,
+                const auto q_from = lane_bounds<k_step>(k_n, queries,
                         [&](i64 k) FOVEA_LAMBDA { return iota(k_at + k); });
-                const Bounds q_end = bounds_of(k_n, queries,
+                const auto q_end = lane_bounds<k_step>(k_n, queries,
                         [&](i64 k) FOVEA_LAMBDA { return select(iota(k_at + k) < lens[b],
                         splat(i32(queries)), splat(0)); });
                 for (i64 q_at = q_from.smallest / q_step * q_step; q_at < q_end.largest; q_at +=
                         q_step) {
                     const i64 q_n = minimum(q_step, q_end.largest - q_at);
+                    const auto q_seen = seen_blocks<q_step, k_step>(q_at, q_n, k_n, q_from, q_end);
                     // [q, d]
                     const float* Q_tile = Q + b * (queries * 128) + h * (queries * 64) + q_at * 64;
                     // [q, e]
@@ -74,7 +75,7 @@ void decoder_attention_gradient(
                             q_at * 64;
                     alignas(64) float weights_tile[q_step * k_width];  // [q, k]
                     // scores[q, k] = sum over d of query * key_scaled
-                    sum_tile<6, 4>(q_n, k_n, fixed<64>,
+                    sum_seen<6, 4, Unseen::left>(q_seen, fixed<64>,
                         from_zero,
                         products(
                             [&](i64 q, i64 d) FOVEA_LAMBDA { return Q_tile[q * 64 + d]; },
@@ -87,16 +88,17 @@ void decoder_attention_gradient(
                             store(weights_tile + q * k_width + k, unmasked_weights);
                         }});
                     if (q_at < q_from.largest || q_at + q_n > q_end.smallest)
-                        for (i64 q = 0; q < q_n; ++q)
-                            for (i64 k = 0; k < k_n; k += kLanes)
+                        for (i64 k = 0; k < k_n; k += kLanes)
+                            for_rows(q_seen.rows_of(k), [&](i64 q) FOVEA_LAMBDA {
                                 store(weights_tile + q * k_width + k,
                                         select((iota(k_at + k) <= splat(i32(q_at + q))) &
                                         (splat(i32(q_at + q)) < select(iota(k_at + k) < lens[b],
                                         splat(i32(queries)), splat(0))),
                                         load(weights_tile + q * k_width + k), splat(0.0F)));
+                            });
                     alignas(64) float scaled_tile[q_step * k_width];  // [q, k]
                     // weights_gradient[q, k] = sum over e of cotangent * value
-                    sum_tile<6, 4>(q_n, k_n, fixed<64>,
+                    sum_seen<6, 4, Unseen::left>(q_seen, fixed<64>,
                         from_zero,
                         products(
                             [&](i64 q, i64 e) FOVEA_LAMBDA { return O_grad_tile[q * 64 + e]; },
@@ -109,7 +111,7 @@ void decoder_attention_gradient(
                             store(scaled_tile + q * k_width + k, scaled);
                         });
                     // key_gradient_so_far[k, d] += sum over q of scaled * query
-                    sum_tile<6, 4>(k_n, fixed<64>, q_n,
+                    sum_parts<6, 4>(q_seen.by_lanes(), fixed<64>,
                         [&](i64 k, i64 d) FOVEA_LAMBDA {
                             return load(key_gradient_tile + k * 64 + d);
                         },
@@ -120,7 +122,7 @@ void decoder_attention_gradient(
                             store(key_gradient_tile + k * 64 + d, key_gradient_so_far);
                         });
                     // value_gradient_so_far[k, e] += sum over q of weights * cotangent
-                    sum_tile<6, 4>(k_n, fixed<64>, q_n,
+                    sum_parts<6, 4>(q_seen.by_lanes(), fixed<64>,
                         [&](i64 k, i64 e) FOVEA_LAMBDA {
                             return load(value_gradient_tile + k * 64 + e);
                         },
@@ -135,7 +137,7 @@ void decoder_attention_gradient(
                             store(value_gradient_tile + k * 64 + e, value_gradient_so_far);
                         });
                     // query_gradient[q, d] += sum over k of scaled * key
-                    sum_tile<6, 4>(q_n, fixed<64>, k_n,
+                    sum_parts<6, 4>(q_seen.by_rows(), fixed<64>,
                         [&](i64 q, i64 d) FOVEA_LAMBDA { return load(Q_grad_tile + q * 64 + d); },
                         products(
                             [&](i64 q, i64 k) FOVEA_LAMBDA { return scaled_tile[q * k_width + k]; },

@@ -35,18 +35,20 @@ void decoder_attention(
                 fill_tile(total_tile, q_n, 0.0F);
                 alignas(64) float output_tile[q_step * 64];  // [q, e]
                 fill_tile(output_tile, q_n * 64, 0.0F);
-                const Bounds k_end = bounds_of(q_n, keys,
+                const auto k_end = lane_bounds<q_step>(q_n, keys,
                         [&](i64 q) FOVEA_LAMBDA { return minimum(iota(q_at + q) + 1,
                         splat(lens[b])); });
                 for (i64 k_at = 0; k_at < k_end.largest; k_at += k_step) {
                     const i64 k_n = minimum(k_step, k_end.largest - k_at);
+                    const auto k_seen = seen_blocks<k_step,
+                            q_step>(k_at, k_n, q_n, unbounded, k_end);
                     // [k, d]
                     const float* K_tile = K + b * (keys * 128) + h * (keys * 64) + k_at * 64;
                     // [k, e]
                     const float* V_tile = V + b * (keys * 128) + h * (keys * 64) + k_at * 64;
                     alignas(64) float seen_scores_tile[k_step * q_width];  // [k, q]
                     // scores[k, q] = sum over d of query_scaled * key
-                    sum_tile<6, 4>(k_n, q_n, fixed<64>,
+                    sum_seen<6, 4, Unseen::left>(k_seen, fixed<64>,
                         from_zero,
                         products(
                             [&](i64 k, i64 d) FOVEA_LAMBDA { return K_tile[k * 64 + d]; },
@@ -61,22 +63,25 @@ void decoder_attention(
                             prefetch<64>(V_tile, (k + k_step) * 64);
                         });
                     if (k_at + k_n > k_end.smallest)
-                        for (i64 k = 0; k < k_n; ++k)
-                            for (i64 q = 0; q < q_n; q += kLanes)
+                        for (i64 q = 0; q < q_n; q += kLanes)
+                            for_rows(k_seen.rows_of(q), [&](i64 k) FOVEA_LAMBDA {
                                 store(seen_scores_tile + k * q_width + q,
                                         select(splat(i32(k_at + k)) < minimum(iota(q_at + q) + 1,
                                         splat(lens[b])), load(seen_scores_tile + k * q_width + q),
                                         splat(-3.4028235e+38F)));
+                            });
                     alignas(64) float weights_tile[k_step * q_width];  // [k, q]
                     alignas(64) float rescale_tile[q_width];  // [q]
                     // new_largest[q], weights[k, q], rescale[q], new_total[q]
                     for (i64 q = 0; q < q_n; q += kLanes) {
-                        const floats max_seen_scores = max_rows(k_n, [&](i64 k) FOVEA_LAMBDA {
+                        const floats max_seen_scores =
+                                max_rows(k_seen.rows_of(q), [&](i64 k) FOVEA_LAMBDA {
                             return load(seen_scores_tile + k * q_width + q);
                         });
                         const floats new_largest = maximum(load(largest_tile + q), max_seen_scores);
                         const floats rescale = exp2(load(largest_tile + q) - new_largest);
-                        const floats sum_weights = sum_rows(k_n, [&](i64 k) FOVEA_LAMBDA {
+                        const floats sum_weights =
+                                sum_rows(k_seen.rows_of(q), [&](i64 k) FOVEA_LAMBDA {
                             const floats weights = exp2(load(seen_scores_tile + k * q_width + q) -
                                     new_largest);
                             store(weights_tile + k * q_width + q, weights);
@@ -88,7 +93,7 @@ void decoder_attention(
                         store(total_tile + q, new_total);
                     }
                     // new_output[q, e] += sum over k of weights * value
-                    sum_tile<6, 4>(q_n, fixed<64>, k_n,
+                    sum_parts<6, 4>(k_seen.by_lanes(), fixed<64>,
                         [&](i64 q, i64 e) FOVEA_LAMBDA {
                             return load(output_tile + q * 64 + e) * rescale_tile[q];
                         },

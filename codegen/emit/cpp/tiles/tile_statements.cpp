@@ -170,14 +170,31 @@ void TileStatements::write_root(Id id, std::vector<std::string>* late) {
     else writer_.line(line);
 }
 
+/// Whether a statement of lanes has values of the lanes alone: then rows are passes within.
+bool TileStatements::is_strip(const Statement& statement) const {
+    return statement.place.row < 0 ||
+           std::any_of(
+               statement.roots.begin(), statement.roots.end(),
+               [&](Id id) { return as<Reduce>(kernel_, id) || !is_in_rows(plan_, statement, id); });
+}
+
 void TileStatements::write_lanes(const Statement& statement) {
-    const bool all_in_rows =
-        statement.place.row >= 0 &&
-        std::all_of(statement.roots.begin(), statement.roots.end(), [&](Id id) {
-            return !as<Reduce>(kernel_, id) && is_in_rows(plan_, statement, id);
-        });
-    if (all_in_rows) write_rows(statement);
-    else write_strip(statement);
+    if (is_strip(statement)) write_strip(statement);
+    else write_rows(statement);
+}
+
+const LoopBounds* TileStatements::bounds_of_pairs(const Place2& place) const {
+    const auto found = bounds_.find(place.row);
+    const bool has = found != bounds_.end() && found->second.keeps_to_seen &&
+                     found->second.moves_along == place.lane;
+    return has ? &found->second : nullptr;
+}
+
+/// The rows of a strip's pass: `k_n`, or `k_seen.rows_of(q)`.
+std::string TileStatements::rows_of(const Place2& place) const {
+    const LoopBounds* bounds = bounds_of_pairs(place);
+    return bounds ? bounds->seen + ".rows_of(" + text_.local(place.lane) + ")"
+                  : text_.count(place.row);
 }
 
 /// Elementwise work: row by row, as memory lies.
@@ -205,7 +222,7 @@ void TileStatements::write_strip(const Statement& statement) {
         } else if (step.reduce >= 0) {
             write_reduce(step.reduce, statement.place, step.rows);
         } else {
-            writer_.open("for_rows(" + text_.count(statement.place.row) + ", [&](i64 " +
+            writer_.open("for_rows(" + rows_of(statement.place) + ", [&](i64 " +
                          text_.local(statement.place.row) + ") FOVEA_LAMBDA");
             for (Id id : step.rows) write_root(id, nullptr);
             writer_.close("});");
@@ -220,8 +237,8 @@ void TileStatements::write_reduce(Id id, const Place2& place, const std::vector<
     const Reduce& reduce = *as<Reduce>(kernel_, id);
     const bool adds = reduce.reduction == Reduction::sum;
     const std::string& name = signature_.value(id);
-    const std::string head = "const floats " + name + " = " + (adds ? "sum_rows(" : "max_rows(") +
-                             text_.count(place.row) + ", ";
+    const std::string head =
+        "const floats " + name + " = " + (adds ? "sum_rows(" : "max_rows(") + rows_of(place) + ", ";
     const std::string row = text_.local(place.row);
     if (rows.empty()) {
         const std::string value = text_.value(reduce.operand, DType::f32, true).text;
@@ -318,14 +335,18 @@ void TileStatements::write_mask(const Statement& statement) {
         writer_.line("if (" + condition + ")");
         writer_.indent();
     }
-    writer_.line(row_head(statement.place.row));
+    const LoopBounds* seen = bounds_of_pairs(statement.place);
+    writer_.line(seen ? lane_head(statement.place.lane) : row_head(statement.place.row));
     writer_.indent();
-    writer_.line(lane_head(statement.place.lane));
-    writer_.indent();
+    if (seen)
+        writer_.open("for_rows(" + rows_of(statement.place) + ", [&](i64 " +
+                     text_.local(statement.place.row) + ") FOVEA_LAMBDA");
+    else writer_.line(lane_head(statement.place.lane)), writer_.indent();
     writer_.line("store(" +
                  text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
                  ", " + text_.root_value(id).text + ");");
-    writer_.unindent();
+    if (seen) writer_.close("});");
+    else writer_.unindent();
     writer_.unindent();
     if (!condition.empty()) writer_.unindent();
 }

@@ -12,9 +12,13 @@
 
 namespace fovea::emit {
 
-/// From where to where a tile of a loop is valid whole, as expressions; empty: everywhere.
+/// From where to where a tile of a loop is valid whole, as expressions; empty: everywhere. Where
+/// its bounds move along an axis that is cut into tiles, too, `seen` names the blocks that they
+/// leave.
 struct LoopBounds {
-    std::string all_from, all_to;
+    std::string all_from, all_to, seen;
+    kernel::AxisId moves_along = -1;
+    bool keeps_to_seen = false;  // whatever reads pairs reads those of seen blocks alone
 };
 
 class TileStatements {
@@ -24,6 +28,12 @@ class TileStatements {
 
     void write(const Statement& statement);
     void set_bounds(kernel::AxisId axis, const LoopBounds& bounds) { bounds_[axis] = bounds; }
+    /// The loop whose seen blocks a sum is taken of: its rows or steps are the loop's, and its
+    /// lanes, steps or rows those along which the bounds move. -1: none.
+    kernel::AxisId bounded_loop(const Statement& statement) const;
+    /// Whether the statements of a loop's block read no pairs but by sums of seen blocks, strips
+    /// and masks.
+    bool keeps_to_seen(const std::vector<Statement>& block) const;
 
   private:
     void write_fill(const Statement& statement);
@@ -47,9 +57,14 @@ class TileStatements {
     void write_products(const Statement& statement, kernel::Id number, kernel::Id vector);
     std::string strip_title(const Statement& statement) const;
     std::string sum_formula(const Statement& statement);
+    std::string sum_head(const Statement& statement, const kernel::RegisterTile& tile) const;
     void declare(const Statement& statement);
     void declare(const std::string& name, const Place2& place);
     bool is_array(kernel::Id id) const;
+    bool is_strip(const Statement& statement) const;
+    /// The blocks that bounds leave of a tile of pairs; null: it is none, or there are no bounds.
+    const LoopBounds* bounds_of_pairs(const Place2& place) const;
+    std::string rows_of(const Place2& place) const;
     bool fits_half(const Statement& statement) const;
     kernel::Id owner(kernel::Id id) const;
     std::string lane_head(kernel::AxisId axis) const;

@@ -104,6 +104,51 @@ void TileStatements::write_ahead(const Statement& statement, const std::string& 
     writer_.line("});");
 }
 
+AxisId TileStatements::bounded_loop(const Statement& statement) const {
+    if (statement.kind != Statement::Kind::sum) return -1;
+    for (const auto& [loop, bounds] : bounds_) {
+        const AxisId along = bounds.moves_along;
+        if (along < 0) continue;
+        const Place2& place = statement.place;
+        const bool is_pair = place.row == loop && place.lane == along;
+        const bool sums_loop = place.row == along && statement.step == loop;
+        const bool sums_along = place.row == loop && statement.step == along;
+        if (is_pair || sums_loop || sums_along) return loop;
+    }
+    return -1;
+}
+
+bool TileStatements::keeps_to_seen(const std::vector<Statement>& block) const {
+    return std::all_of(block.begin(), block.end(), [&](const Statement& statement) {
+        switch (statement.kind) {
+            case Statement::Kind::joint:
+            case Statement::Kind::across:
+            case Statement::Kind::loop: return false;
+            case Statement::Kind::sum: return bounded_loop(statement) >= 0;
+            case Statement::Kind::lanes: return is_strip(statement);
+            default: return true;
+        }
+    });
+}
+
+/// `sum_tile<6, 4>(k_n, q_n, fixed<64>,`, or of the blocks that bounds leave.
+std::string TileStatements::sum_head(const Statement& statement, const RegisterTile& tile) const {
+    const Place2& place = statement.place;
+    const std::string sizes = "<" + std::to_string(tile.rows) + ", " + std::to_string(tile.vectors);
+    const std::string lanes = text_.count_argument(place.lane) + ", ";
+    const std::string steps = text_.count_argument(statement.step) + ",";
+    const std::string half = text_.half ? ", floats8>(" : ">(";
+    const AxisId loop = bounded_loop(statement);
+    if (loop < 0) return "sum_tile" + sizes + half + text_.count(place.row) + ", " + lanes + steps;
+    const LoopBounds& bounds = bounds_.at(loop);
+    if (place.lane == bounds.moves_along)
+        return "sum_seen" + sizes + ", Unseen::" + (bounds.keeps_to_seen ? "left" : "start") +
+               ">(" + bounds.seen + ", " + steps;
+    const std::string parts =
+        bounds.seen + (statement.step == loop ? ".by_lanes(), " : ".by_rows(), ");
+    return "sum_parts" + sizes + half + parts + text_.count_argument(place.lane) + ",";
+}
+
 void TileStatements::write_sum(const Statement& statement) {
     const Place2& place = statement.place;
     text_.half = fits_half(statement);
@@ -114,11 +159,7 @@ void TileStatements::write_sum(const Statement& statement) {
             ? register_tile(lanes, plan_.target)
             : RegisterTile{plan_.target.rows_of_terms, plan_.target.vectors_of_terms};
     writer_.line("// " + sum_formula(statement));
-    const std::string head = "sum_tile<" + std::to_string(tile.rows) + ", " +
-                             std::to_string(tile.vectors) + (text_.half ? ", floats8>(" : ">(") +
-                             text_.count(place.row) + ", " + text_.count_argument(place.lane) +
-                             ", " + text_.count_argument(statement.step) + ",";
-    writer_.line(head);
+    writer_.line(sum_head(statement, tile));
     writer_.indent();
     write_start(statement);
     write_term(statement);
