@@ -145,7 +145,7 @@ ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>
 }
 
 const SettingValues kSmallGemma2 = {
-    {"num_hidden_layers", "2"},      {"head_dim", "6"},
+    {"num_hidden_layers", "1"},      {"head_dim", "6"},
     {"query_pre_attn_scalar", "6"},  {"sliding_window", "5"},
     {"attn_logit_softcapping", "5"}, {"final_logit_softcapping", "3"}};
 const SettingValues kSmallGPT2 = {{"vocab_size", "29"}, {"n_positions", "150"}, {"n_embd", "24"},

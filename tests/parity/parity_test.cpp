@@ -15,6 +15,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "models/registry.h"
 #include "runtime/safetensors.h"
+#include "tests/alike_models.h"
 #include "tools/fovea/process.h"
 
 namespace {
@@ -124,12 +125,6 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
     compare(fovea::runtime::read_safetensors(output), expected);
 }
 
-/// Whether another case runs the same code: the decoders share a file. As PTX and without fusion
-/// they take long; FOVEA_WHOLE runs them all.
-bool is_like_another(const std::string& name) {
-    return !std::getenv("FOVEA_WHOLE") && (name == "llama-0" || name == "mistral-0");
-}
-
 void run_all(const std::string& target, const std::string& fusion) {
     const char* other = std::getenv("FOVEA_CASES");
     for (const auto& entry :
@@ -137,7 +132,8 @@ void run_all(const std::string& target, const std::string& fusion) {
         const std::string name = entry.path().filename().string();
         if (!fs::exists(entry.path() / "settings.json")) continue;
         const bool is_costly = fusion == "off" || target == "ptx-interpreter";
-        if (target != "reference" && is_costly && is_like_another(name)) continue;
+        const std::string model = name.substr(0, name.find('-'));
+        if (target != "reference" && is_costly && fovea::test::is_like_another(model)) continue;
         CAPTURE(name);
         run_case(entry.path(), target, fusion);
     }
