@@ -10,9 +10,14 @@
 #include "models/masked_softmax.h"
 #include "models/seq2seq_attention.h"
 #include "models/seq2seq_attention_decode.h"
+#include "models/today/bert.h"
+#include "models/today/gemma2.h"
+#include "models/today/gpt2.h"
 #include "models/today/llama.h"
 #include "models/today/mistral.h"
 #include "models/today/qwen3.h"
+#include "models/today/t5.h"
+#include "models/today/vit.h"
 #include "models/transformer.h"
 #include "models/transformer_decode.h"
 
@@ -44,6 +49,11 @@ static_assert(well_formed<[](Scope s) { llama(s, {.num_hidden_layers = 2}); }>);
 static_assert(well_formed<[](Scope s) { mistral(s, {.num_hidden_layers = 2}); }>);
 static_assert(
     well_formed<[](Scope s) { qwen3(s, {.num_hidden_layers = 2, .tie_word_embeddings = true}); }>);
+static_assert(well_formed<[](Scope s) { gemma2(s, {.decoder = {.num_hidden_layers = 2}}); }>);
+static_assert(well_formed<[](Scope s) { gpt2(s, {.n_layer = 2}); }>);
+static_assert(well_formed<[](Scope s) { bert(s, {.num_hidden_layers = 2}); }>);
+static_assert(well_formed<[](Scope s) { vit(s, {.num_hidden_layers = 2}); }>);
+static_assert(well_formed<[](Scope s) { t5(s, {.num_layers = 2}); }>);
 
 /// The entry of `models/<name>.h`. `small` are the settings of verification; of the function's
 /// settings those in `only` are offered, empty: all.
@@ -94,25 +104,68 @@ ModelEntry paper_entry() {
     return result;
 }
 
-/// A decoder of `models/today`, with the settings that all have and those of `own`.
-template <void (*Function)(Scope, const DecoderSettings&)>
-ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>& own,
-                         SettingValues small) {
-    std::vector<std::string> offered = {
-        "vocab_size",          "hidden_size",      "intermediate_size",
-        "num_attention_heads", "head_dim",         "num_key_value_heads",
-        "num_hidden_layers",   "rms_norm_eps",     "rope_theta",
-        "tie_word_embeddings", "rope_type",        "factor",
-        "low_freq_factor",     "high_freq_factor", "original_max_position_embeddings",
-        "beta_fast",           "beta_slow",        "attention_factor"};
-    offered.insert(offered.end(), own.begin(), own.end());
-    ModelEntry result = entry_of<Function>(name, "models/today/" + name + ".h", offered);
-    result.small_settings = {{"vocab_size", "29"},         {"hidden_size", "24"},
-                             {"intermediate_size", "40"},  {"num_attention_heads", "4"},
-                             {"num_key_value_heads", "2"}, {"num_hidden_layers", "1"}};
-    result.small_settings.insert(result.small_settings.end(), small.begin(), small.end());
+/// A model of `models/today`; of the function's settings those in `only` are offered, empty: all.
+template <auto Function>
+ModelEntry entry_of_today(const std::string& name, SettingValues small,
+                          const std::vector<std::string>& only = {}) {
+    ModelEntry result = entry_of<Function>(name, "models/today/" + name + ".h", only);
+    result.small_settings = std::move(small);
     return result;
 }
+
+/// A decoder, with the settings that all have and those of `own`.
+template <auto Function>
+ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>& own,
+                         const SettingValues& small) {
+    std::vector<std::string> offered = {"vocab_size",
+                                        "hidden_size",
+                                        "intermediate_size",
+                                        "num_attention_heads",
+                                        "head_dim",
+                                        "num_key_value_heads",
+                                        "num_hidden_layers",
+                                        "rms_norm_eps",
+                                        "rope_theta",
+                                        "tie_word_embeddings",
+                                        "pad_token_id",
+                                        "rope_type",
+                                        "factor",
+                                        "low_freq_factor",
+                                        "high_freq_factor",
+                                        "beta_fast",
+                                        "beta_slow",
+                                        "original_max_position_embeddings",
+                                        "attention_factor"};
+    offered.insert(offered.end(), own.begin(), own.end());
+    SettingValues all = {{"vocab_size", "29"},         {"hidden_size", "24"},
+                         {"intermediate_size", "40"},  {"num_attention_heads", "4"},
+                         {"num_key_value_heads", "2"}, {"num_hidden_layers", "1"}};
+    all.insert(all.end(), small.begin(), small.end());
+    return entry_of_today<Function>(name, std::move(all), offered);
+}
+
+const SettingValues kSmallGemma2 = {
+    {"num_hidden_layers", "1"},      {"head_dim", "6"},
+    {"query_pre_attn_scalar", "6"},  {"sliding_window", "5"},
+    {"attn_logit_softcapping", "5"}, {"final_logit_softcapping", "3"}};
+const SettingValues kSmallGPT2 = {{"vocab_size", "29"}, {"n_positions", "150"}, {"n_embd", "24"},
+                                  {"n_head", "3"},      {"n_inner", "40"},      {"n_layer", "1"}};
+const SettingValues kSmallBert = {{"vocab_size", "29"},         {"hidden_size", "24"},
+                                  {"intermediate_size", "40"},  {"max_position_embeddings", "150"},
+                                  {"num_attention_heads", "3"}, {"num_hidden_layers", "1"}};
+const SettingValues kSmallViT = {{"hidden_size", "24"},     {"intermediate_size", "40"},
+                                 {"num_labels", "5"},       {"image_size", "21"},
+                                 {"patch_size", "5"},       {"num_attention_heads", "3"},
+                                 {"num_hidden_layers", "1"}};
+const SettingValues kSmallT5 = {{"vocab_size", "29"},
+                                {"d_model", "24"},
+                                {"d_ff", "40"},
+                                {"d_kv", "6"},
+                                {"num_heads", "3"},
+                                {"num_layers", "1"},
+                                {"relative_attention_num_buckets", "9"},
+                                {"relative_attention_max_distance", "20"},
+                                {"feed_forward_proj", "gated-gelu"}};
 
 std::vector<ModelEntry> make_entries() {
     return {
@@ -146,6 +199,14 @@ std::vector<ModelEntry> make_entries() {
             {{"rope_type", "llama3"}, {"factor", "8"}, {"original_max_position_embeddings", "32"}}),
         decoder_entry<mistral>("mistral", {"sliding_window"}, {{"sliding_window", "5"}}),
         decoder_entry<qwen3>("qwen3", {}, {{"head_dim", "10"}, {"tie_word_embeddings", "true"}}),
+        decoder_entry<gemma2>("gemma2",
+                              {"sliding_window", "query_pre_attn_scalar", "attn_logit_softcapping",
+                               "final_logit_softcapping", "layer_types"},
+                              kSmallGemma2),
+        entry_of_today<gpt2>("gpt2", kSmallGPT2),
+        entry_of_today<bert>("bert", kSmallBert),
+        entry_of_today<vit>("vit", kSmallViT),
+        entry_of_today<t5>("t5", kSmallT5),
     };
 }
 

@@ -107,10 +107,21 @@ class Placement {
         const RearrangeAxes& axes = graph_.rearranges[std::size_t(view.attribute)];
         auto read_in_place = rearranged(own, axes);
         if (read_in_place && is_strided(*read_in_place) &&
-            (!is_read_by_loop(reader) || is_dense(*read_in_place)))
+            (!is_read_by_loop(reader) || is_dense(*read_in_place)) &&
+            !is_product_of_an_output(id, reader))
             return own;
         const Layout moved = stored_rearranged(reader, view.shape, axes);
         return is_strided(moved) ? moved : own;
+    }
+
+    /// An output lies in the order of its axes, and the columns of a product go along whichever is
+    /// last in memory: gradients of weights [in, out] are no copies.
+    bool is_product_of_an_output(int id, int view) const {
+        const int g = group_of(id);
+        if (g < 0 || fused_.groups[std::size_t(g)].form != Form::contract) return false;
+        return std::ranges::any_of(readers_[std::size_t(view)], [&](int reader) {
+            return row_of(graph_[reader].op).op_class == OpClass::output;
+        });
     }
 
     /// The step of a loop takes its part of a value to lie there from start to end, in order.

@@ -3,7 +3,7 @@
 // those of their `config.json`.
 #pragma once
 
-#include <fovea.h>
+#include "models/today/heads.h"
 
 namespace fovea::models {
 
@@ -14,6 +14,7 @@ struct DecoderSettings {
     Dim head_dim = 0;  // 0: hidden_size / num_attention_heads
     int num_hidden_layers = 32;
     int sliding_window = 4096;
+    int pad_token_id = -1;  // -1: none
     double rms_norm_eps = 1e-6, rope_theta = 10000;
     bool tie_word_embeddings = false;
     RotaryScaling rope_scaling = {};
@@ -28,6 +29,7 @@ struct DecoderSettings {
         visit("head_dim", head_dim);
         visit("num_hidden_layers", num_hidden_layers);
         visit("sliding_window", sliding_window);
+        visit("pad_token_id", pad_token_id);
         visit("rms_norm_eps", rms_norm_eps);
         visit("rope_theta", rope_theta);
         visit("tie_word_embeddings", tie_word_embeddings);
@@ -45,63 +47,84 @@ struct DecoderSettings {
     }
 };
 
-/// In what decoders differ.
+/// What makes the gate of a feed-forward network: SwiGLU or GeGLU (Shazeer 2020).
+enum class Gate { silu, gelu_tanh };
+
+/// In what layers of decoders differ.
 struct DecoderForm {
     Mask mask = causal;
     bool norms_heads = false;  // rms_norm of each head of queries and keys
+    Gate gate = Gate::silu;
+    double scale = 0;      // of scores; 0: 1 / √width
+    double score_cap = 0;  // 0: none
 };
+
+/// cap · tanh(x / cap), between -cap and cap; x where `cap` is 0.
+constexpr Tensor soft_cap(Tensor x, double cap) { return cap > 0 ? tanh(x / cap) * cap : x; }
 
 /// x [batch, len, hidden], turned by `table` → the same shape.
 constexpr Tensor decoder_attention(Scope s, const DecoderSettings& c, const DecoderForm& form,
                                    const RotaryTable& table, Tensor x) {
     const auto project = [&](const char* name, const Dim& heads) {
-        Tensor y = linear(s / name, x, heads * c.head_width(), {.bias = false});
-        return rearrange(y, "b t (h d) -> b h t d", {"h", heads});
+        return project_heads(s / name, x, heads, c.head_width(), false);
     };
     const auto turned = [&](const char* name, const char* norm, const Dim& heads) {
         Tensor y = project(name, heads);
         if (form.norms_heads) y = rms_norm(s / norm, y, 1, c.rms_norm_eps);
         return rotary(y, table);
     };
+    const auto score = [&](Pair p) {
+        Tensor product = form.scale > 0 ? dot(p.q, p.k) * form.scale : dot_product(p);
+        return soft_cap(product, form.score_cap);
+    };
     Tensor q = turned("q_proj", "q_norm", c.num_attention_heads);
     Tensor k = turned("k_proj", "k_norm", c.num_key_value_heads);
     Tensor v = project("v_proj", c.num_key_value_heads);
-    Tensor seen = rearrange(attention(q, k, v, dot_product, form.mask), "b h t d -> b t (h d)");
+    Tensor seen = merge_heads(attention(q, k, v, score, form.mask));
     return linear(s / "o_proj", seen, c.hidden_size, {.bias = false});
 }
 
-/// down(silu(gate(x)) * up(x)): SwiGLU (Shazeer 2020).
-constexpr Tensor gated_ffn(Scope s, const DecoderSettings& c, Tensor x) {
+/// down(gate(x) * up(x)).
+constexpr Tensor gated_ffn(Scope s, const DecoderSettings& c, Gate form, Tensor x) {
     Tensor gate = linear(s / "gate_proj", x, c.intermediate_size, {.bias = false});
     Tensor up = linear(s / "up_proj", x, c.intermediate_size, {.bias = false});
-    return linear(s / "down_proj", silu(gate) * up, c.hidden_size, {.bias = false});
+    gate = form == Gate::silu ? silu(gate) : gelu_tanh(gate);
+    return linear(s / "down_proj", gate * up, c.hidden_size, {.bias = false});
 }
 
-/// Inputs `ids`, `labels` [batch, len] and `lens` [batch]; outputs `logits` [batch, len, vocab] and
-/// `loss` [batch], the mean over all steps of the cross entropies of those inside the length.
+constexpr Tensor decoder_embedding(Scope s, const DecoderSettings& c) {
+    return embedding_table(s / "embed_tokens", c.vocab_size, c.hidden_size,
+                           {.padding = c.pad_token_id});
+}
+constexpr Tensor decoder_look_up(Scope s, const DecoderSettings& c, Tensor words, Tensor ids) {
+    return look_up(s / "embed_tokens", words, ids, c.pad_token_id);
+}
+constexpr RotaryTable decoder_positions(Scope s, const DecoderSettings& c) {
+    return rotary_table(s, "len", c.head_width(),
+                        {.theta = c.rope_theta, .scaling = c.rope_scaling});
+}
+/// x [batch, len, hidden] → logits, by the words themselves where the head is tied.
+constexpr Tensor decoder_logits(Scope root, const DecoderSettings& c, Tensor words, Tensor x) {
+    if (!c.tie_word_embeddings) return linear(root / "lm_head", x, c.vocab_size, {.bias = false});
+    (root / "lm_head").tie("weight", words);
+    return linear(x, words);
+}
+
+/// Inputs and outputs: text_inputs, text_outputs.
 constexpr void decoder(Scope root, const DecoderSettings& c, const DecoderForm& form) {
-    Tensor ids = root.input("ids", {"batch", "len"}, i32);
-    Tensor labels = root.input("labels", {"batch", "len"}, i32);
-    Tensor lens = root.input("lens", {"batch"}, i32);
+    const TextInputs texts = text_inputs(root);
     Scope s = root / "model";
-    Tensor words = embedding_table(s / "embed_tokens", c.vocab_size, c.hidden_size);
-    Tensor x = look_up(s / "embed_tokens", words, ids);
-    const RotaryTable table =
-        rotary_table(s, "len", c.head_width(), {.theta = c.rope_theta, .scaling = c.rope_scaling});
+    Tensor words = decoder_embedding(s, c), x = decoder_look_up(s, c, words, texts.ids);
+    const RotaryTable table = decoder_positions(s, c);
     for (int i = 0; i < c.num_hidden_layers; ++i) {
         Scope layer = s / "layers" / i;
         Tensor y = rms_norm(layer / "input_layernorm", x, 1, c.rms_norm_eps);
         x = x + decoder_attention(layer / "self_attn", c, form, table, y);
         y = rms_norm(layer / "post_attention_layernorm", x, 1, c.rms_norm_eps);
-        x = x + gated_ffn(layer / "mlp", c, y);
+        x = x + gated_ffn(layer / "mlp", c, form.gate, y);
     }
     x = rms_norm(s / "norm", x, 1, c.rms_norm_eps);
-    if (c.tie_word_embeddings) (root / "lm_head").tie("weight", words);
-    Tensor logits = c.tie_word_embeddings
-                        ? linear(x, words)
-                        : linear(root / "lm_head", x, c.vocab_size, {.bias = false});
-    root.output("logits", logits);
-    root.output("loss", cross_entropy(logits, labels, lens));
+    text_outputs(root, texts, decoder_logits(root, c, words, x));
 }
 
 }  // namespace fovea::models

@@ -132,6 +132,16 @@ TEST_CASE("the gradients of a norm are one kernel, and nothing is stored for the
     CHECK(whole == 1);
 }
 
+TEST_CASE("weights laid [in, out], and products that outputs permute, have no copy") {
+    Graph graph;
+    Scope s{&graph};
+    Tensor x = s.input("x", {"batch", "len", 24});
+    s.output("y", linear(s / "dense", x, 40, {.in_out = true}));
+    s.output("z", permute(linear(s / "turned", x, 40, {.bias = false}), {0, 2, 1}));
+    CHECK(count(compiled(graph), Form::copy) == 0);
+    CHECK(count(compiled(graph, Gradients::of_parameters_and_inputs), Form::copy) == 0);
+}
+
 TEST_CASE("heads are split and merged without a copy") {
     Graph graph;
     Scope s{&graph};

@@ -133,6 +133,44 @@ TEST_CASE("the paper's model: names, and tensors that are tied") {
     CHECK(ties("true", "true") == Ties{{logits, source}, {target, source}});
 }
 
+TEST_CASE("models of today: names, and what settings choose") {
+    const Names of_text = {"ids", "labels", "lens"}, with_loss = {"logits", "loss"};
+    const std::map<std::string, std::pair<Names, Names>> ports = {
+        {"gemma2", {of_text, with_loss}},
+        {"gpt2", {of_text, with_loss}},
+        {"bert", {{"ids", "segments", "lens"}, {"output", "pooled"}}},
+        {"vit", {{"pixels", "labels"}, with_loss}},
+        {"t5", {{"src", "src_lens", "tgt", "labels", "tgt_lens"}, with_loss}}};
+    for (const auto& [model, names] : ports) {
+        CAPTURE(model);
+        const Graph graph = build(model, models::find_model(model)->small_settings);
+        CHECK(names_of(graph, Op::input) == names.first);
+        CHECK(names_of(graph, Op::output) == names.second);
+    }
+    const auto parameters = [&](const std::string& model, const char* name, const char* value) {
+        SettingValues values = models::find_model(model)->small_settings;
+        values.push_back({name, value});
+        return names_of(build(model, values), Op::parameter);
+    };
+    const std::string ffn = "encoder.block.0.layer.1.DenseReluDense.wi";
+    CHECK(parameters("t5", "feed_forward_proj", "relu").contains(ffn + ".weight"));
+    CHECK(parameters("t5", "feed_forward_proj", "gated-gelu").contains(ffn + "_1.weight"));
+    CHECK(parameters("t5", "tie_word_embeddings", "false").contains("lm_head.weight"));
+    CHECK(!parameters("t5", "tie_word_embeddings", "true").contains("lm_head.weight"));
+    CHECK(parameters("t5", "num_decoder_layers", "2")
+              .contains("decoder.block.1.layer.1.EncDecAttention.q.weight"));
+    CHECK(!parameters("vit", "qkv_bias", "false").contains("vit.layers.0.attention.q_proj.bias"));
+    const auto windows = [](const char* types) {
+        int count = 0;
+        const Graph graph = build("gemma2", {{"num_hidden_layers", "3"}, {"layer_types", types}});
+        for (const AttentionAttributes& attention : graph.attentions)
+            count += attention.window.before < KeyWindow::kUnlimited;
+        return count;
+    };
+    CHECK(windows("") == 2);
+    CHECK(windows("full_attention,sliding_attention,full_attention") == 1);
+}
+
 TEST_CASE("shapes that the chapters print") {
     auto shape_of = [](const std::string& model, const SettingValues& settings,
                        const std::map<std::string, std::vector<std::int64_t>>& inputs,
@@ -193,6 +231,14 @@ TEST_CASE("settings that make no model say why") {
                     "and tgt_vocab=12") != std::string::npos);
     CHECK(message("multi_head_attention", {{"heads", "3"}}).find("3 does not divide") !=
           std::string::npos);
+    CHECK(message("gemma2", {{"num_hidden_layers", "3"}, {"layer_types", "full_attention"}})
+              .find("layer_types has 1 layers, num_hidden_layers is 3") != std::string::npos);
+    for (const auto& [buckets, distance] : {std::pair{"3", "20"}, {"32", "16"}})
+        CHECK(message("t5", {{"relative_attention_num_buckets", buckets},
+                             {"relative_attention_max_distance", distance}})
+                  .find("must be at least 4 and less than twice relative_attention_max_distance, "
+                        "got " +
+                        std::string(buckets) + " and " + distance) != std::string::npos);
 }
 
 TEST_CASE("a generated program knows tied tensors and rows that start as zeros") {

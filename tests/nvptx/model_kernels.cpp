@@ -1,6 +1,7 @@
 #include "tests/nvptx/model_kernels.h"
 
 #include "models/registry.h"
+#include "tests/alike_models.h"
 #include "tools/fovea/programs.h"
 
 namespace fovea::test {
@@ -28,6 +29,7 @@ const std::vector<ModelKernels>& all_model_kernels() {
     static const std::vector<ModelKernels> all = [] {
         std::vector<ModelKernels> result;
         for (const ModelEntry& entry : models::built_in_models()) {
+            if (is_like_another(entry.name)) continue;
             result.push_back(kernels_of(entry, true, false));
             result.push_back(kernels_of(entry, false, false));
             result.push_back(kernels_of(entry, true, true));

@@ -1,4 +1,4 @@
-// All kernels of all built-in models, at their small settings.
+// All kernels of the built-in models, at their small settings.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct ModelKernels {
     std::vector<kernel::Kernel> kernels;
 };
 
-/// Those of all programs of each model; three variants of it: fused and not, in float32, and with
-/// weights and activations in bfloat16.
+/// Those of all programs of each model that is like no other (alike_models.h); three variants of
+/// it: fused and not, in float32, and with weights and activations in bfloat16.
 const std::vector<ModelKernels>& all_model_kernels();
 
 }  // namespace fovea::test

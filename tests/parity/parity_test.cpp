@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "models/registry.h"
 #include "runtime/safetensors.h"
+#include "tests/alike_models.h"
 #include "tools/fovea/process.h"
 
 namespace {
@@ -69,25 +71,35 @@ std::string names_of_outputs(const SafetensorsFile& expected) {
     return names;
 }
 
-/// A model's name; or its file, in this repository, and its function.
-std::string model_of(const nlohmann::json& settings) {
-    const std::string model = settings["model"];
-    return model.find('/') == model.npos ? model : FOVEA_SOURCE_DIR "/" + model;
+std::string text_of(const nlohmann::json& value) {
+    if (!value.is_array()) return value.is_string() ? value.get<std::string>() : value.dump();
+    std::string list;
+    for (const nlohmann::json& item : value) list += (list.empty() ? "" : ",") + text_of(item);
+    return list;
 }
 
-std::string text_of(const nlohmann::json& value) {
-    return value.is_string() ? value.get<std::string>() : value.dump();
+/// Of a checkpoint's `config.json` the fields that are settings of the model.
+nlohmann::json settings_of_config(nlohmann::json config, const std::string& model) {
+    if (config.contains("rope_parameters")) config.update(config["rope_parameters"]);
+    if (config.contains("id2label")) config["num_labels"] = config["id2label"].size();
+    nlohmann::json settings = nlohmann::json::object();
+    const fovea::ModelEntry* entry = fovea::models::find_model(model);
+    REQUIRE_MESSAGE(entry, model);
+    for (const fovea::SettingSpec& spec : entry->settings)
+        if (config.contains(spec.name)) settings[spec.name] = config[spec.name];
+    return settings;
 }
 
 void run_case(const fs::path& folder, const std::string& target, const std::string& fusion) {
-    const nlohmann::json settings = nlohmann::json::parse(std::ifstream(folder / "settings.json"));
+    const nlohmann::json given = nlohmann::json::parse(std::ifstream(folder / "settings.json"));
+    const std::string model = given["model"];
     const SafetensorsFile expected =
         fovea::runtime::read_safetensors((folder / "expected.safetensors").string());
     fovea::tool::TemporaryFolder temporary;
     const std::string output = (temporary.path() / "out.safetensors").string();
     std::vector<std::string> command = {FOVEA_BINARY_DIR "/fovea",
                                         "run",
-                                        model_of(settings),
+                                        model,
                                         "--target",
                                         target,
                                         "--fusion",
@@ -103,7 +115,9 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
                                         "dtype=f32"};
     if (fs::exists(folder / "weights.safetensors"))
         command.insert(command.end(), {"--weights", (folder / "weights.safetensors").string()});
-    for (const auto& [name, value] : settings["settings"].items())
+    const nlohmann::json settings =
+        given.contains("config") ? settings_of_config(given["config"], model) : given["settings"];
+    for (const auto& [name, value] : settings.items())
         command.insert(command.end(), {"--set", name + "=" + text_of(value)});
     const fovea::tool::ProcessResult result = fovea::tool::run_process(command);
     INFO(result.output);
@@ -111,18 +125,15 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
     compare(fovea::runtime::read_safetensors(output), expected);
 }
 
-/// Whether another case runs the same code: the decoders share a file. As PTX and without fusion
-/// they take long; FOVEA_WHOLE runs them all.
-bool is_like_another(const std::string& name) {
-    return !std::getenv("FOVEA_WHOLE") && (name == "llama-0" || name == "mistral-0");
-}
-
 void run_all(const std::string& target, const std::string& fusion) {
-    for (const auto& entry : fs::directory_iterator(FOVEA_SOURCE_DIR "/tests/parity")) {
+    const char* other = std::getenv("FOVEA_CASES");
+    for (const auto& entry :
+         fs::directory_iterator(other ? other : FOVEA_SOURCE_DIR "/tests/parity")) {
         const std::string name = entry.path().filename().string();
         if (!fs::exists(entry.path() / "settings.json")) continue;
         const bool is_costly = fusion == "off" || target == "ptx-interpreter";
-        if (target != "reference" && is_costly && is_like_another(name)) continue;
+        const std::string model = name.substr(0, name.find('-'));
+        if (target != "reference" && is_costly && fovea::test::is_like_another(model)) continue;
         CAPTURE(name);
         run_case(entry.path(), target, fusion);
     }

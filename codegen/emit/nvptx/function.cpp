@@ -68,6 +68,9 @@ Function::Function(llvm::Module& module, const Kernel& kernel, const std::string
     if (function_->getName() != entry) throw InternalError("two entries are called " + entry);
     function_->setCallingConv(llvm::CallingConv::PTX_Kernel);
     function_->addFnAttr(llvm::Attribute::NoUnwind);
+    // Shared memory may be read by the thread that wrote it alone, or by no thread yet: with this,
+    // LLVM takes no load from the branch that it stands in.
+    function_->addFnAttr(llvm::Attribute::SanitizeThread);
     annotate(*function_, "kernel", 1);
     annotate(*function_, "maxntidx", threads);
     // Without it ptxas spills some values for the sake of more blocks at a time.
