@@ -1,0 +1,47 @@
+// A batch in shards: each thread takes its own sequences through all kernels of a program, and
+// what is summed over the batch, as gradients are, is a sum over shards in a fixed binary tree. The
+// shards are a property of the program and of the batch, so bits do not depend on the threads.
+#pragma once
+
+#include "../call.h"
+#include "team.h"
+
+namespace fovea::runtime {
+
+/// Where a tensor of a shard lies: from `at` (null: where the call has it) so many bytes on for
+/// each sequence before the shard, for each shard before it, and for each place before its own.
+struct ShardTensor {
+    void* at = nullptr;
+    std::int64_t by_sequence = 0, by_shard = 0, by_place = 0;
+};
+
+/// An output that is a sum over the batch: `tensor` of the call; `size` floats of shard 0 lie at
+/// `from`.
+struct ShardSum {
+    int tensor = 0;
+    const float* from = nullptr;
+    std::int64_t size = 0;
+};
+
+/// The shards of a call. A thread uses the workspace of one place, that of its first shard.
+struct Shards {
+    int count = 1;  // at most kMostShards
+    int dim = 0;  // of the call's dims: the number of sequences
+    int dims = 0, tensors = 0, sums = 0;
+    const ShardTensor* tensor = nullptr;
+    const ShardSum* sum = nullptr;
+    std::int64_t floats_of_sums = 0;  // from those of a shard to those of the next
+    // Written by the thread of a place: the dims and the addresses of its shard.
+    std::int64_t* dims_of_places = nullptr;
+    void** addresses_of_places = nullptr;
+};
+inline constexpr int kMostShards = 16;
+
+/// The call of one shard, until the next call at this place.
+Call call_of_shard(const Call& call, int shard, int place);
+
+/// This part of the sums over all shards: ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)) for eight of
+/// them. Of n, the first 2^k < n are a tree of their own, and so are the rest.
+void add_shards(const Call& call, Part part);
+
+}  // namespace fovea::runtime
