@@ -43,16 +43,15 @@ inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, K
         return kernels(call, team);
     }
     const runtime::Part part = Team::part();
-    const auto first_of = [&](int index) {
-        return (call.shards->count * index + part.count - 1) / part.count;
-    };
-    const int begin = first_of(part.index), end = first_of(part.index + 1);
+    const int begin = first_shard(*call.shards, part.index, part.count);
+    const int end = first_shard(*call.shards, part.index + 1, part.count);
 #pragma omp parallel num_threads(1)
     for (int shard = begin; shard < end; ++shard) {
         const runtime::Call own = runtime::call_of_shard(call, shard, begin);
         if (shard == begin && prepare) prepare(own, team);
         kernels(own, team);
     }
+    runtime::add_own_shards(call, part);
     team.wait();
     runtime::add_shards(call, part);
 }

@@ -67,7 +67,7 @@ std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
                                                   Arena& sums) {
     auto layout = std::make_shared<ShardLayout>();
     const std::int64_t floats = floats_of_sums(program, dims);
-    sums.reserve(static_cast<std::size_t>(floats * count) * sizeof(float) + kAlignment);
+    sums.reserve(static_cast<std::size_t>(2 * floats * count) * sizeof(float) + kAlignment);
     layout->tensors.resize(parameters);
     for (const TensorSpec& input : program.inputs)
         layout->tensors.push_back(has_batch(program, input.shape) ? by_sequence(input, dims)
@@ -78,10 +78,10 @@ std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
             layout->tensors.push_back(by_sequence(output, dims));
             continue;
         }
-        float* const at = sums.as<float>() + offset;
         const std::int64_t size = elements(output, dims);
-        layout->sums.push_back({static_cast<int>(layout->tensors.size()), at, size});
-        layout->tensors.push_back({at, 0, floats * std::int64_t{sizeof(float)}, 0});
+        layout->sums.push_back({static_cast<int>(layout->tensors.size()), offset, size});
+        layout->tensors.push_back(
+            {sums.as<float>() + offset, 0, floats * std::int64_t{sizeof(float)}, 0});
         offset += aligned_floats(size);
     }
     for (const BufferSpec& buffer : program.buffers) {
@@ -97,7 +97,9 @@ std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
                       .sums = static_cast<int>(layout->sums.size()),
                       .tensor = layout->tensors.data(),
                       .sum = layout->sums.data(),
-                      .floats_of_sums = floats,
+                      .floats = floats,
+                      .sums_of_shards = sums.as<float>(),
+                      .sums_of_trees = sums.as<float>() + floats * count,
                       .dims_of_places = layout->dims.data(),
                       .addresses_of_places = layout->addresses.data()};
     return layout;

@@ -9,11 +9,12 @@
 
 #include "../error.h"
 #include "../isa.h"
+#include "stream.h"
 
 namespace fovea::runtime {
 namespace {
 
-/// Element i of the tree over `Count` shards, `stride` floats apart.
+/// Element 0 of the tree over `Count` shards, `stride` floats apart.
 template <int Count>
 [[gnu::always_inline]] inline float tree(const float* at, std::int64_t stride) {
     if constexpr (Count == 1) {
@@ -24,6 +25,7 @@ template <int Count>
     }
 }
 
+/// `to` is no part of what is added.
 using AddTree = void(float* to, const float* from, std::int64_t stride, std::int64_t size);
 
 template <int Count>
@@ -53,10 +55,83 @@ std::array<AddTree*, sizeof...(Less)> trees(std::integer_sequence<int, Less...>)
     return {add_tree_anywhere<Less + 1>...};
 }
 
-AddTree* tree_of(int count) {
+AddTree& tree_of(int count) {
     static const auto all = trees(std::make_integer_sequence<int, kMostShards>());
     if (count < 1 || count > kMostShards) throw InternalError("{} shards", {count});
-    return all[std::size_t(count - 1)];
+    return *all[static_cast<std::size_t>(count - 1)];
+}
+
+/// The shards of a tree, or of a thread.
+struct Run {
+    int begin = 0, end = 0;
+    int count() const { return end - begin; }
+    bool holds(Run other) const { return begin <= other.begin && other.end <= end; }
+    Run left() const {
+        return {begin, begin + int(std::bit_floor(static_cast<unsigned>(count() - 1)))};
+    }
+    Run right() const { return {left().end, end}; }
+};
+
+Run run_of(const Shards& shards, Part part) {
+    return {first_shard(shards, part.index, part.count),
+            first_shard(shards, part.index + 1, part.count)};
+}
+
+constexpr std::int64_t kChunk = 1024;  // floats that stay in the first cache
+
+/// Calls work(begin, end) for the chunks of a range.
+template <class Work>
+void for_each_chunk(std::int64_t begin, std::int64_t end, const Work& work) {
+    for (; begin < end; begin += kChunk) work(begin, std::min(begin + kChunk, end));
+}
+
+/// Adds the largest trees among a thread's shards, for others to read.
+void add_trees(const Shards& shards, Run tree, Run own) {
+    if (tree.end <= own.begin || own.end <= tree.begin || tree.count() < 2) return;
+    if (!own.holds(tree)) {
+        add_trees(shards, tree.left(), own);
+        return add_trees(shards, tree.right(), own);
+    }
+    AddTree& add = tree_of(tree.count());
+    const float* const from = shards.sums_of_shards + tree.begin * shards.floats;
+    float* const to = shards.sums_of_trees + tree.begin * shards.floats;
+    alignas(64) float chunk[kChunk];
+    for_each_chunk(0, shards.floats, [&](std::int64_t begin, std::int64_t end) {
+        add(chunk, from + begin, shards.floats, end - begin);
+        stream(to + begin, chunk, static_cast<std::size_t>(end - begin));
+    });
+}
+
+/// What is left of the tree, of `size` floats from `begin` on: where it lies, or `to`, where it then
+/// does.
+const float* add_rest(const Shards& shards, int parts, Run tree, std::int64_t begin,
+                      std::int64_t size, float* to) {
+    const bool is_shard = tree.count() == 1;
+    const float* const sums = is_shard ? shards.sums_of_shards : shards.sums_of_trees;
+    for (int part = 0; part < parts; ++part)
+        if (run_of(shards, {part, parts}).holds(tree))
+            return sums + tree.begin * shards.floats + begin;
+    float of_right[kChunk];
+    const float* const left = add_rest(shards, parts, tree.left(), begin, size, to);
+    const float* const right = add_rest(shards, parts, tree.right(), begin, size, of_right);
+    for (std::int64_t i = 0; i < size; ++i) to[i] = left[i] + right[i];
+    return to;
+}
+
+/// Calls work(sum, begin, end) for this part's floats of each sum. Threads share those of all sums,
+/// in lines of memory.
+template <class Work>
+void for_each_sum(const Shards& shards, Part part, const Work& work) {
+    constexpr std::int64_t kLine = 16;
+    const std::int64_t lines = shards.floats / kLine;
+    const std::int64_t first = lines * part.index / part.count * kLine;
+    const std::int64_t last = lines * (part.index + 1) / part.count * kLine;
+    for (int i = 0; i < shards.sums; ++i) {
+        const ShardSum& sum = shards.sum[i];
+        const std::int64_t begin = std::max(first - sum.offset, std::int64_t{0});
+        const std::int64_t end = std::min(last - sum.offset, sum.size);
+        if (begin < end) work(sum, begin, end);
+    }
 }
 
 }  // namespace
@@ -83,25 +158,25 @@ Call call_of_shard(const Call& call, int shard, int place) {
     return own;
 }
 
+void add_own_shards(const Call& call, Part part) {
+    const Shards& shards = *call.shards;
+    if (part.count == 1) return;
+    add_trees(shards, {0, shards.count}, run_of(shards, part));
+    finish_streams();
+}
+
 void add_shards(const Call& call, Part part) {
     const Shards& shards = *call.shards;
-    AddTree* const add = tree_of(shards.count);
-    // Threads share the floats of all sums, in lines of memory.
-    constexpr std::int64_t kLine = 16;
-    const std::int64_t lines = (shards.floats_of_sums + kLine - 1) / kLine;
-    const std::int64_t begin = lines * part.index / part.count * kLine;
-    const std::int64_t end = lines * (part.index + 1) / part.count * kLine;
-    if (shards.sums == 0) return;
-    const float* const start = shards.sum[0].from;
-    for (int i = 0; i < shards.sums; ++i) {
-        const ShardSum& sum = shards.sum[i];
-        const std::int64_t at = sum.from - start;
-        const std::int64_t from = std::clamp<std::int64_t>(begin - at, 0, sum.size);
-        const std::int64_t to = std::clamp<std::int64_t>(end - at, 0, sum.size);
-        if (from < to)
-            add(static_cast<float*>(call.tensors[sum.tensor]) + from, sum.from + from,
-                shards.floats_of_sums, to - from);
-    }
+    const Run all = {0, shards.count};
+    AddTree& add = tree_of(shards.count);
+    for_each_sum(shards, part, [&](const ShardSum& sum, std::int64_t first, std::int64_t last) {
+        auto* const to = static_cast<float*>(call.tensors[sum.tensor]);
+        if (part.count == 1)
+            return add(to, shards.sums_of_shards + sum.offset, shards.floats, sum.size);
+        for_each_chunk(first, last, [&](std::int64_t begin, std::int64_t end) {
+            add_rest(shards, part.count, all, sum.offset + begin, end - begin, to + begin);
+        });
+    });
 }
 
 }  // namespace fovea::runtime

@@ -15,12 +15,11 @@ struct ShardTensor {
     std::int64_t by_sequence = 0, by_shard = 0, by_place = 0;
 };
 
-/// An output that is a sum over the batch: `tensor` of the call; `size` floats of shard 0 lie at
-/// `from`.
+/// An output that is a sum over the batch: `tensor` of the call; of each shard, `size` floats from
+/// `offset` on.
 struct ShardSum {
     int tensor = 0;
-    const float* from = nullptr;
-    std::int64_t size = 0;
+    std::int64_t offset = 0, size = 0;
 };
 
 /// The shards of a call. A thread uses the workspace of one place, that of its first shard.
@@ -30,7 +29,9 @@ struct Shards {
     int dims = 0, tensors = 0, sums = 0;
     const ShardTensor* tensor = nullptr;
     const ShardSum* sum = nullptr;
-    std::int64_t floats_of_sums = 0;  // from those of a shard to those of the next
+    std::int64_t floats = 0;  // of the sums of a shard, whole lines of memory
+    float* sums_of_shards = nullptr;  // [count, floats]
+    float* sums_of_trees = nullptr;  // [count, floats]: of the tree that begins at a shard
     // Written by the thread of a place: the dims and the addresses of its shard.
     std::int64_t* dims_of_places = nullptr;
     void** addresses_of_places = nullptr;
@@ -40,8 +41,15 @@ inline constexpr int kMostShards = 16;
 /// The call of one shard, until the next call at this place.
 Call call_of_shard(const Call& call, int shard, int place);
 
-/// This part of the sums over all shards: ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)) for eight of
-/// them. Of n, the first 2^k < n are a tree of their own, and so are the rest.
+/// The first shard of a part; its last one is before the first of the next part. Part 0 has one.
+constexpr int first_shard(const Shards& shards, int part, int parts) {
+    return (shards.count * part + parts - 1) / parts;
+}
+
+/// The sums over all shards are a binary tree: ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)) for eight.
+/// Of n, the first 2^k < n are a tree of their own, and so are the rest. First each thread adds the
+/// trees that its own shards are, then, behind a barrier, the threads share what is left.
+void add_own_shards(const Call& call, Part part);
 void add_shards(const Call& call, Part part);
 
 }  // namespace fovea::runtime

@@ -4,12 +4,9 @@
 
 #include <cmath>
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include "../isa.h"
 #include "../parallel/blocks.h"
+#include "../parallel/stream.h"
 
 // Below the headers, whose functions other files share.
 #if defined(__clang__)
@@ -71,20 +68,6 @@ template <OptimizerKind kind>
     }
 }
 
-/// Past the caches, where other cores read the memory: a write to a line that they hold would wait
-/// for them, one line after the other.
-void stream(float* to, const float* from, std::size_t size) {
-    std::size_t i = 0;
-#if defined(__SSE2__)
-    for (; i + 4 <= size; i += 4) _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
-#endif
-    for (; i < size; ++i) to[i] = from[i];
-}
-void wait_for_streams() {
-#if defined(__SSE2__)
-    _mm_sfence();
-#endif
-}
 /// Of more floats, caches hold little anyway.
 constexpr std::size_t kMostCached = std::size_t{4} << 20;
 
@@ -169,7 +152,7 @@ void Optimizer::update_part(std::span<float> values, std::span<const float> grad
         update_block(settings_.kind, flat, start, end, factors);
         if (is_away) stream(values.data() + start, moved, end - start);
     });
-    if (is_away) wait_for_streams();
+    if (is_away) finish_streams();
 }
 
 OptimizerFactors Optimizer::factors(double learning_rate, double gradient_scale) const {
