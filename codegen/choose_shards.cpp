@@ -36,11 +36,16 @@ bool gives_gradients(const Graph& graph) {
     return false;
 }
 
-/// What is made once for all runs is made before there are shards.
-bool prepares(const Graph& graph, const fuse::FusedGraph& fused, Symbol sequences) {
-    for (const fuse::Group& group : fused.groups)
-        for (int id : group.stored)
-            if (group.prepared && mentions(graph[id].shape, sequences)) return true;
+/// What a thread prepares serves all of its shards, though one may have a sequence more.
+bool prepares_by_size(const Graph& graph, const fuse::FusedGraph& fused, Symbol sequences) {
+    for (const fuse::Group& group : fused.groups) {
+        if (!group.prepared) continue;
+        for (int id : group.stored) {
+            Shape behind = graph[id].shape;
+            if (behind.rank() > 0) behind[0] = 1;
+            if (mentions(behind, sequences)) return true;
+        }
+    }
     return false;
 }
 
@@ -57,7 +62,8 @@ std::string why_not_shards(const Graph& graph, const fuse::FusedGraph& fused,
         return fmt::format("its gradients have {:.0f} floats, more than cpu.shards.most_floats, {}",
                            floats, choices.most_floats);
     if (auto reason = why_not_in_shards(graph, sequences)) return *reason;
-    if (prepares(graph, fused, sequences)) return "it prepares a value for each sequence";
+    if (prepares_by_size(graph, fused, sequences))
+        return "it prepares a value that has its sequences along another axis than the first";
     return {};
 }
 

@@ -46,10 +46,10 @@ inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, K
     const int begin = first_shard(*call.shards, part.index, part.count);
     const int end = first_shard(*call.shards, part.index + 1, part.count);
 #pragma omp parallel num_threads(1)
-    for (int shard = begin; shard < end; ++shard) {
-        const runtime::Call own = runtime::call_of_shard(call, shard, begin);
-        if (shard == begin && prepare) prepare(own, team);
-        kernels(own, team);
+    {
+        if (begin < end && prepare) prepare(runtime::call_of_place(call, begin), team);
+        for (int shard = begin; shard < end; ++shard)
+            kernels(runtime::call_of_shard(call, shard, begin), team);
     }
     runtime::add_own_shards(call, part);
     team.wait();

@@ -158,6 +158,14 @@ Call call_of_shard(const Call& call, int shard, int place) {
     return own;
 }
 
+Call call_of_place(const Call& call, int place) {
+    const Shards& shards = *call.shards;
+    const Call own = call_of_shard(call, place, place);
+    shards.dims_of_places[std::int64_t{place} * shards.dims + shards.dim] =
+        (call.dims[shards.dim] + shards.count - 1) / shards.count;
+    return own;
+}
+
 void add_own_shards(const Call& call, Part part) {
     const Shards& shards = *call.shards;
     if (part.count == 1) return;

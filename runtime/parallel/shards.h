@@ -40,6 +40,8 @@ inline constexpr int kMostShards = 16;
 
 /// The call of one shard, until the next call at this place.
 Call call_of_shard(const Call& call, int shard, int place);
+/// The same to prepare at a place: as many sequences as the largest shard has.
+Call call_of_place(const Call& call, int place);
 
 /// The first shard of a part; its last one is before the first of the next part. Part 0 has one.
 constexpr int first_shard(const Shards& shards, int part, int parts) {
