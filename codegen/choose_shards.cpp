@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "codegen/graph/id_operands.h"
-#include "codegen/graph/shards.h"
 #include "codegen/kernel/print.h"
+#include "codegen/why_not_in_shards.h"
 
 namespace fovea {
 

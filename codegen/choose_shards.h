@@ -8,7 +8,7 @@
 namespace fovea {
 
 /// Chooses for a program by its optimized graph: one that gives gradients, is small, and does the
-/// same for each sequence (codegen/graph/shards.h) is cut. The reason is set either way.
+/// same for each sequence (codegen/why_not_in_shards.h) is cut. The reason is set either way.
 plan::Shards choose_shards(const Graph& graph, const fuse::FusedGraph& fused,
                            const target::Target& target);
 

@@ -49,7 +49,7 @@ struct Table {
 /// The batch of a program whose threads need not wait for each other within it (parallel/shards.h).
 struct ShardRule {
     int count = 1;  // shards; fewer where there are fewer sequences; 1: the batch is not cut
-    int dim = -1;   // of Model::dims, how many sequences there are: the first dim of what has it
+    int dim = -1;  // of Model::dims, how many sequences there are: the first dim of what has it
     std::int64_t most_floats = 0;  // of the sums over the batch: where they are more, it is not cut
 };
 

@@ -67,7 +67,7 @@ class Instance {
     Executor* executor() const { return executor_.get(); }
     /// Address of tensor number i in the order of Call::tensors.
     void* tensor(std::size_t i) const { return tensors_[i]; }
-    /// How many shards of the batch a run has (parallel/shards.h); 1: all threads share each kernel.
+    /// How many shards of the batch a run has (parallel/shards.h); 1: threads share each kernel.
     int shards() const { return layout_ ? layout_->shards.count : 1; }
     /// Bytes of the planned workspace of all shards, without inputs, outputs and prepared buffers.
     std::size_t workspace_bytes() const { return workspace_bytes_; }

@@ -35,7 +35,8 @@ struct PlaceSizes {
     std::size_t workspace = 0, prepared = 0;
 };
 
-/// `parameters` of them stand before the program's inputs, outputs and buffers. The sums of each shard go to `sums`, which grows as it must.
+/// `parameters` of them stand before the program's inputs, outputs and buffers. The sums of shards
+/// go to `sums`, which grows as it must.
 std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
                                                   std::span<const std::int64_t> dims, int count,
                                                   std::size_t parameters, PlaceSizes places,

@@ -102,8 +102,8 @@ void add_trees(const Shards& shards, Run tree, Run own) {
     });
 }
 
-/// What is left of the tree, of `size` floats from `begin` on: where it lies, or `to`, where it then
-/// does.
+/// What is left of the tree, of `size` floats from `begin` on: where they lie, or `to`, where they
+/// are put.
 const float* add_rest(const Shards& shards, int parts, Run tree, std::int64_t begin,
                       std::int64_t size, float* to) {
     const bool is_shard = tree.count() == 1;

@@ -1,5 +1,5 @@
 // Which graphs do the same for each sequence of their batch, and what the others are told.
-#include "codegen/graph/shards.h"
+#include "codegen/why_not_in_shards.h"
 
 #include <doctest/doctest.h>
 #include <fovea.h>

@@ -8,8 +8,8 @@
 
 namespace fovea {
 
-/// The symbolic dim that the inputs have first, the number of sequences of a batch; none where the
-/// first input has none (0).
+/// The symbolic dim that the first input has in front, the number of sequences of a batch; 0 where
+/// it has none.
 Dim sequences_of(const Graph& graph);
 
 /// The reason why a run cannot be cut into shards of its sequences, without a full stop. None: each

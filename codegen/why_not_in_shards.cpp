@@ -1,5 +1,5 @@
 // One walk over the nodes: what each value is to a run on some of the sequences.
-#include "codegen/graph/shards.h"
+#include "codegen/why_not_in_shards.h"
 
 #include <algorithm>
 #include <vector>
