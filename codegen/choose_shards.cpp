@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/graph/id_operands.h"
 #include "codegen/kernel/print.h"
 #include "codegen/why_not_in_shards.h"
@@ -11,18 +13,16 @@ namespace fovea {
 
 namespace {
 
-bool mentions(const Shape& shape, Symbol symbol) {
-    bool found = false;
-    for (const Dim& dim : shape)
-        dim.each_symbol([&](const Symbol& s) { found = found || s == symbol; });
-    return found;
+bool has_sequences(const Shape& shape, Symbol sequences) {
+    return std::any_of(shape.begin(), shape.end(),
+                       [&](const Dim& dim) { return counts(dim, sequences); });
 }
 
 /// Of the sums over sequences, as far as sizes are static.
 double floats_of_sums(const Graph& graph, Symbol sequences) {
     double floats = 0;
     for (const Node& node : graph.nodes) {
-        if (node.op != Op::output || mentions(node.shape, sequences)) continue;
+        if (node.op != Op::output || has_sequences(node.shape, sequences)) continue;
         double size = 1;
         for (const Dim& dim : node.shape) size *= dim.is_static() ? double(dim.value()) : 1;
         floats += size;
@@ -43,7 +43,7 @@ bool prepares_by_size(const Graph& graph, const fuse::FusedGraph& fused, Symbol 
         for (int id : group.stored) {
             Shape behind = graph[id].shape;
             if (behind.rank() > 0) behind[0] = 1;
-            if (mentions(behind, sequences)) return true;
+            if (has_sequences(behind, sequences)) return true;
         }
     }
     return false;
