@@ -9,6 +9,7 @@
 #include "codegen/autodiff/add_gradients.h"
 #include "codegen/autodiff/recompute_checkpoints.h"
 #include "codegen/base/error.h"
+#include "codegen/choose_shards.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
@@ -28,6 +29,7 @@
 #include "codegen/optimize/select_mode.h"
 #include "codegen/optimize/sum_into_einsum.h"
 #include "codegen/optimize/sum_windows_into_einsum.h"
+#include "codegen/plan/rows_of_draws.h"
 
 namespace fovea {
 
@@ -249,14 +251,18 @@ CompiledProgram compile_program(const ProgramRequest& request, const target::Tar
     program.passes.push_back({"fuse",
                               "last of the graph: passes before it change which ops are adjacent",
                               fusing.milliseconds(), int(program.optimized.nodes.size()), groups});
+    const plan::Shards shards = choose_shards(program.optimized, program.fused, target);
+    const target::Lowering numbers =
+        shards.count > 1 ? lowering_in_shards(target) : target.lowering;
     Stopwatch lowering;
-    lower::Lowered lowered =
-        lower::lower(program.optimized, program.fused, target.lowering, program.tf32);
+    lower::Lowered lowered = lower::lower(program.optimized, program.fused, numbers, program.tf32);
     program.passes.push_back({"lower", "each group is a kernel", lowering.milliseconds(), groups,
                               int(lowered.kernels.size())});
     Stopwatch planning;
     program.plan = assemble_program(request.name, request.graph, program.optimized, program.fused,
-                                    lowered, parameters, pool, target.lowering);
+                                    lowered, parameters, pool, numbers);
+    program.plan.shards = shards;
+    plan::number_rows_of_draws(program.plan, pool.kernels());
     program.passes.push_back({"plan", "lifetimes follow from the order of the kernels",
                               planning.milliseconds(), int(lowered.kernels.size()),
                               int(program.plan.steps.size())});

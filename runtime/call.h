@@ -7,12 +7,16 @@
 namespace fovea::runtime {
 
 class Team;
+struct Shards;
 
 /// What one call of a program is given besides its tensors.
 struct Call {
     const std::int64_t* dims = nullptr;  // values, in the order of Model::dims
     void* const* tensors = nullptr;  // parameters, then inputs, outputs, buffers, in their orders
     std::uint64_t seed = 0, step = 0;  // the key and the first counter word of dropout
+    /// Where set, each thread runs whole shards of the batch (parallel/shards.h).
+    const Shards* shards = nullptr;
+    std::int64_t first = 0;  // of a shard: how many sequences of the batch stand before its own
     /// Parameters have changed since the last run: prepared buffers are filled before the first
     /// kernel.
     bool prepare = true;

@@ -32,6 +32,7 @@ Program program_of(const ProgramRow& row, std::span<const std::string> dims, Pro
     program.kernels = names_of(row.kernels);
     program.computed = computed_checks(row.computed, dims);
     program.run = run;
+    program.shards = row.shards;
     if (row.check_inputs) program.check_inputs = row.check_inputs;
     return program;
 }

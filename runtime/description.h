@@ -46,6 +46,13 @@ struct Table {
     const Row* end() const { return rows + count; }
 };
 
+/// The batch of a program whose threads need not wait for each other within it (parallel/shards.h).
+struct ShardRule {
+    int count = 1;  // shards; fewer where there are fewer sequences; 1: the batch is not cut
+    int dim = -1;  // of Model::dims, how many sequences there are: the first dim of what has it
+    std::int64_t most_floats = 0;  // of the sums over the batch: where they are more, it is not cut
+};
+
 /// As Program has it; `needs` lists the inputs of one output after the other, -1 behind each list.
 struct ProgramRow {
     const char* name;
@@ -55,6 +62,7 @@ struct ProgramRow {
     Rows kernels;  // encoder.attention
     Rows computed;  // 2 ids 8*batch model.cpp:12: the ids of gather; or `2 lengths …`
     void (*check_inputs)(const Call&) = nullptr;
+    ShardRule shards = {};
 };
 
 /// As Model has it, with the parts to choose among.

@@ -133,6 +133,7 @@ bool Instance::bind_again(const std::vector<std::int64_t>& values) {
     if (binding.prepared_shapes != prepared_shapes_) prepared_version_ = 0;
     prepared_shapes_ = binding.prepared_shapes;
     workspace_bytes_ = binding.workspace_bytes;
+    layout_ = binding.layout;
     prepared_bytes_ = binding.prepared_bytes;
     dims_ = values;
     return true;
@@ -141,12 +142,12 @@ bool Instance::bind_again(const std::vector<std::int64_t>& values) {
 void Instance::remember_binding(const std::vector<const void*>& arenas_before) {
     constexpr std::size_t kMost = 1024;
     if (arena_addresses() != arenas_before || bindings_.size() >= kMost) bindings_.clear();
-    bindings_[dims_] = {tensors_, prepared_shapes_, workspace_bytes_, prepared_bytes_};
+    bindings_[dims_] = {tensors_, prepared_shapes_, workspace_bytes_, prepared_bytes_, layout_};
 }
 
 std::vector<const void*> Instance::arena_addresses() const {
     return {inputs_.as<std::byte>(), outputs_.as<std::byte>(), workspace_.as<std::byte>(),
-            prepared_memory_.as<std::byte>()};
+            prepared_memory_.as<std::byte>(), sums_of_shards_.as<std::byte>()};
 }
 
 void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena) {
@@ -170,29 +171,37 @@ void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> spec
 
 void Instance::place_buffers() {
     const std::size_t start = tensors_.size() - program_->buffers.size();
-    place_workspace(start);
-    place_prepared(start);
+    const int shards = is_whole_ || executor_ ? 1 : shard_count(*program_, dims_);
+    place_workspace(start, shards);
+    place_prepared(start, shards);
+    layout_ = nullptr;
+    if (shards > 1)
+        layout_ =
+            lay_out_shards(*program_, dims_, shards, parameters_->count(),
+                           {workspace_bytes_ / static_cast<std::size_t>(shards), prepared_bytes_},
+                           sums_of_shards_);
 }
 
-void Instance::place_workspace(std::size_t start) {
+void Instance::place_workspace(std::size_t start, int shards) {
+    const std::vector<std::int64_t> dims = dims_of_shard(*program_, dims_, shards);
     std::vector<BufferLife> lives;
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < program_->buffers.size(); ++i) {
         const BufferSpec& buffer = program_->buffers[i];
         if (buffer.prepared) continue;
-        const auto shape = shape_values(buffer.shape, dims_);
+        const auto shape = shape_values(buffer.shape, dims);
         lives.push_back({tensor_bytes(buffer.dtype, shape), buffer.first, buffer.last});
         numbers.push_back(start + i);
     }
     const WorkspacePlan plan = plan_workspace(lives);
-    workspace_.reserve(plan.peak_bytes + kAlignment);
-    workspace_bytes_ = plan.peak_bytes;
+    workspace_bytes_ = plan.peak_bytes * static_cast<std::size_t>(shards);
+    workspace_.reserve(workspace_bytes_ + kAlignment);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         tensors_[numbers[i]] = address_in(workspace_, plan.offsets[i]);
     }
 }
 
-void Instance::place_prepared(std::size_t start) {
+void Instance::place_prepared(std::size_t start, int shards) {
     std::vector<std::vector<std::int64_t>> shapes;
     std::vector<std::size_t> numbers, offsets;
     std::size_t bytes = 0;
@@ -209,7 +218,10 @@ void Instance::place_prepared(std::size_t start) {
     }
     if (shapes != prepared_shapes_) prepared_version_ = 0;
     prepared_shapes_ = std::move(shapes);
-    prepared_memory_.reserve(bytes + kAlignment);
+    std::size_t of_places = 0;
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(shards), &of_places))
+        throw UserError("the prepared buffers of {} have too many bytes", {model_->name});
+    prepared_memory_.reserve(of_places + kAlignment);
     prepared_bytes_ = bytes;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         tensors_[numbers[i]] = address_in(prepared_memory_, offsets[i]);
@@ -344,7 +356,16 @@ Call Instance::complete(Call call) {
     if (tensors_.empty()) throw InternalError("program '{}' is not bound", {program_->name});
     call.dims = dims_.data();
     call.tensors = tensors_.data();
+    call.shards = layout_ ? &layout_->shards : nullptr;
     return call;
+}
+
+/// For those who look at what kernels leave in memory.
+void Instance::bind_whole() {
+    is_whole_ = true;
+    if (!layout_) return;
+    bindings_.clear();
+    place_buffers();
 }
 
 void Instance::check_inputs() {
@@ -362,6 +383,7 @@ void Instance::run(std::uint64_t seed, std::uint64_t step) {
 void Instance::run_call(Call call) {
     if (!program_->run && !executor_)
         throw InternalError("program '{}' has no code", {program_->name});
+    if (call.observe) bind_whole();
     parameters_->fetch();
     run_call(call, [this](const Call& complete) {
         if (executor_) return executor_->run(complete);

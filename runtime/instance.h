@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "memory/arena.h"
+#include "memory/shard_layout.h"
 #include "parameters.h"
 #include "program.h"
 
@@ -57,7 +58,8 @@ class Instance {
     void check_inputs();
     /// Checks the inputs, prepares if needed, runs, and checks what ids and lengths were computed.
     void run(std::uint64_t seed = 0, std::uint64_t step = 0);
-    /// The same with the seed, step and callbacks of `call`; the rest of it is not looked at.
+    /// The same with the seed, step and callbacks of `call`; the rest of it is not looked at. What
+    /// is observed are kernels on the whole batch, in this run and in all later ones.
     void run_call(Call call);
     /// The same with `work` in the place of the program's code.
     void run_call(Call call, const std::function<void(const Call&)>& work);
@@ -65,9 +67,11 @@ class Instance {
     Executor* executor() const { return executor_.get(); }
     /// Address of tensor number i in the order of Call::tensors.
     void* tensor(std::size_t i) const { return tensors_[i]; }
-    /// Bytes of the planned workspace, without inputs, outputs and prepared buffers.
+    /// How many shards of the batch a run has (parallel/shards.h); 1: threads share each kernel.
+    int shards() const { return layout_ ? layout_->shards.count : 1; }
+    /// Bytes of the planned workspace of all shards, without inputs, outputs and prepared buffers.
     std::size_t workspace_bytes() const { return workspace_bytes_; }
-    /// Bytes of the prepared buffers.
+    /// Bytes of the prepared buffers; in shards each thread has its own.
     std::size_t prepared_bytes() const { return prepared_bytes_; }
 
     /// Throws UserError when an id or a length that the last run computed is out of range.
@@ -79,20 +83,22 @@ class Instance {
     std::vector<std::int64_t> values_of(const DimValues& dims) const;
     void place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena);
     void place_buffers();
-    void place_workspace(std::size_t start);
-    void place_prepared(std::size_t start);
+    void place_workspace(std::size_t start, int shards);
+    void place_prepared(std::size_t start, int shards);
     void* input_address(const std::string& name);
     void* output_address(const std::string& name);
     bool is_kept(const TensorSpec& output) const { return keeps_states_ && output.state; }
     void place_states();
     void clear_states();
     Call complete(Call call);
+    void bind_whole();
 
     /// What binding to dims gave: valid as long as the arenas do not move.
     struct Binding {
         std::vector<void*> tensors;
         std::vector<std::vector<std::int64_t>> prepared_shapes;
         std::size_t workspace_bytes = 0, prepared_bytes = 0;
+        std::shared_ptr<const ShardLayout> layout;
     };
     bool bind_again(const std::vector<std::int64_t>& values);
     void remember_binding(const std::vector<const void*>& arenas_before);
@@ -109,7 +115,9 @@ class Instance {
     std::map<std::string, void*> placed_;
     bool keeps_states_ = false;
     std::vector<std::vector<std::int64_t>> prepared_shapes_;
-    Arena inputs_, outputs_, workspace_, prepared_memory_;
+    Arena inputs_, outputs_, workspace_, prepared_memory_, sums_of_shards_;
+    std::shared_ptr<const ShardLayout> layout_;  // null: the batch is not cut
+    bool is_whole_ = false;  // it never is
     std::size_t workspace_bytes_ = 0, prepared_bytes_ = 0;
     std::uint64_t prepared_version_ = 0;  // of the parameters; 0: nothing is prepared
 };

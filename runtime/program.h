@@ -73,6 +73,7 @@ struct Program {
     std::vector<ComputedCheck> computed = {};
     /// needs[o]: the numbers of the inputs that output o reads. Empty: every output reads them all.
     std::vector<std::vector<int>> needs = {};
+    ShardRule shards = {};
     /// Where set, makes what runs the calls of an instance, instead of `run`.
     std::function<std::unique_ptr<Executor>()> executor = nullptr;
 };

@@ -70,6 +70,15 @@ struct Step {
     std::vector<int> arguments{};  // into Program::tensors
     int phase = 0;  // ascending; threads wait for each other between phases alone
     std::vector<int> sites{};  // where it draws: for those of its kernel, in their order
+    std::vector<Dim> site_rows{};  // in shards: rows of a sequence at each of these sites
+};
+
+/// How the batch of a program is cut (runtime/parallel/shards.h).
+struct Shards {
+    int count = 1;  // 1: all threads share each kernel
+    Dim sequences{};  // the symbol
+    std::int64_t most_floats = 0;  // of outputs that are sums over the batch
+    std::string reason{};  // why it is cut, or why not
 };
 
 /// `size` positions from `first` on, of `extent`: checked before a run, since it depends on sizes.
@@ -86,6 +95,7 @@ struct Program {
     std::vector<Tensor> tensors{};
     std::vector<Step> prepare{};  // what depends on dims and parameters alone
     std::vector<Step> steps{};
+    Shards shards{};
     std::vector<Slice> slices{};  // those that do not lie within their axes for all sizes
     /// For each output, by number among the inputs, those that it depends on. No list at all, as in
     /// programs that give gradients: every output needs every input.

@@ -48,10 +48,19 @@ struct CpuCompilation {
     int programs = 6;  // of calls one after the other, length / this
 };
 
+/// Small programs that give gradients run in shards of the batch, a thread a shard: threads then
+/// wait for each other a few times in a step, not after most kernels.
+struct CpuShards {
+    int count = 8;  // at most 16; 1: programs are not cut
+    int most_floats = 1024 * 1024;  // of gradients: each shard writes its own, then they are added
+    int row_blocks = 4;  // that a sum over a shard's rows is cut into
+};
+
 struct Cpu {
     CpuContraction contraction{};
     CpuTiles tiles{};
     CpuRows rows{};
+    CpuShards shards{};
     CpuCompilation compilation{};
 };
 

@@ -8,6 +8,7 @@ namespace {
 using Products = CpuContraction;
 using Tiles = CpuTiles;
 using Rows = CpuRows;
+using Shards = CpuShards;
 using Compilation = CpuCompilation;
 
 std::vector<Field<Cpu>> contraction_fields() {
@@ -54,6 +55,13 @@ std::vector<Field<Cpu>> other_fields() {
                                                 "elements of rows that are taken four at a time"),
             field<&Cpu::rows, &Rows::largest_array>("rows.largest_array", between(0, 65536),
                                                     "floats of a row kept on the stack"),
+            field<&Cpu::shards, &Shards::count>("shards.count", between(1, 16),
+                                                "of the batch of a small program; 1: none"),
+            field<&Cpu::shards, &Shards::most_floats>("shards.most_floats", between(0, 1e9),
+                                                      "of gradients of a program in shards"),
+            field<&Cpu::shards, &Shards::row_blocks>(
+                "shards.row_blocks", between(1, 1024),
+                "that a sum over rows is cut into, in such a program"),
             field<&Cpu::compilation, &Compilation::tiles>(
                 "compilation.tiles", between(1, 1e6),
                 "characters of loops over tiles, whose cost grows with their square"),

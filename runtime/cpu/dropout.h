@@ -18,6 +18,14 @@ struct DropoutKey {
     std::uint64_t rounds[10][2];  // in the lower halves
 };
 
+/// Where a kernel draws: the number of the place in the model, and the row that its first one is
+/// among those of the whole batch, which other shards may have begun.
+struct DropoutSite {
+    constexpr DropoutSite(int site, i64 row = 0) : number(std::uint64_t(site)), first_row(row) {}
+    std::uint64_t number;
+    i64 first_row;
+};
+
 /// Lanes of 64 bits that hold a word in their lower half, and anything in the upper one.
 template <int Count>
 struct LongsOf {
@@ -83,9 +91,9 @@ struct PhiloxRow {
     V b, d, from_c;
 };
 template <class V>
-FOVEA_INLINE PhiloxRow<V> philox_row(const DropoutKey& key, int site, V row) {
-    const V from_row = multiply_words(row, kPhiloxC);
-    const V a = mix_words(from_row, splat_as<V>(std::uint64_t(site)), key.rounds[0][0]);
+FOVEA_INLINE PhiloxRow<V> philox_row(const DropoutKey& key, DropoutSite site, V row) {
+    const V from_row = multiply_words(row + splat_as<V>(std::uint64_t(site.first_row)), kPhiloxC);
+    const V a = mix_words(from_row, splat_as<V>(site.number), key.rounds[0][0]);
     const V from_a = multiply_words(a, kPhiloxA);
     const V c = mix_words(from_a, splat_as<V>(key.step * kPhiloxA), key.rounds[1][1]);
     return {from_row, from_a, multiply_words(c, kPhiloxC)};
@@ -152,11 +160,12 @@ FOVEA_INLINE To in_turn(V a, V b) {
 
 /// The words of columns 4 * group to 4 * group + 15 of a row, in order: of the counters (step,
 /// site, row, group) to (step, site, row, group + 3).
-FOVEA_INLINE words dropout_words(const DropoutKey& key, int site, i64 row, i64 group) {
+FOVEA_INLINE words dropout_words(const DropoutKey& key, DropoutSite site, i64 row, i64 group) {
     using V = Longs<4>;
     constexpr std::uint64_t kNumbers[] = {0, 1, 2, 3};
-    V a = splat_as<V>(key.step), b = splat_as<V>(std::uint64_t(site));
-    V c = splat_as<V>(std::uint64_t(row)), d = load_as<V>(kNumbers) + std::uint64_t(group);
+    V a = splat_as<V>(key.step), b = splat_as<V>(site.number);
+    V c = splat_as<V>(std::uint64_t(row + site.first_row)),
+      d = load_as<V>(kNumbers) + std::uint64_t(group);
     philox_lanes(key, a, b, c, d);
     return in_turn<words>(join_words(a, b), join_words(c, d));
 }
@@ -171,10 +180,10 @@ FOVEA_INLINE words lanes_of_pairs(LanePairs pairs) {
 
 /// The four words of sixteen counters (step, site, row[lane], group[lane]): word i decides about
 /// column 4 * group + i.
-FOVEA_INLINE void dropout_words(const DropoutKey& key, int site, words row, words group,
+FOVEA_INLINE void dropout_words(const DropoutKey& key, DropoutSite site, words row, words group,
                                 words (&drawn)[4]) {
-    LanePairs a = splat_as<LanePairs>(key.step), b = splat_as<LanePairs>(std::uint64_t(site));
-    LanePairs c = lane_pairs(row), d = lane_pairs(group);
+    LanePairs a = splat_as<LanePairs>(key.step), b = splat_as<LanePairs>(site.number);
+    LanePairs c = lane_pairs(row + std::uint32_t(site.first_row)), d = lane_pairs(group);
     philox_lanes(key, a, b, c, d);
     drawn[0] = lanes_of_pairs(a), drawn[1] = lanes_of_pairs(b);
     drawn[2] = lanes_of_pairs(c), drawn[3] = lanes_of_pairs(d);
@@ -187,15 +196,15 @@ FOVEA_INLINE floats dropout_factors(words drawn, float p) {
 }
 
 /// The factor at (row, column).
-FOVEA_INLINE float dropout(const DropoutKey& key, int site, float p, i64 row, i64 column) {
+FOVEA_INLINE float dropout(const DropoutKey& key, DropoutSite site, float p, i64 row, i64 column) {
     const words drawn = dropout_words(key, site, row, column / 4);
     const bool kept = (drawn[column % 4] >> 8) >= runtime::dropout_threshold(double(p));
     return kept ? 1.F / (1.F - p) : 0.F;
 }
 
 /// The factors of 16 lanes, whatever their positions: each draws four words and takes one.
-inline floats dropout_scattered(const DropoutKey& key, int site, float p, i64 row, i64 column,
-                                i64 row_step, i64 column_step) {
+inline floats dropout_scattered(const DropoutKey& key, DropoutSite site, float p, i64 row,
+                                i64 column, i64 row_step, i64 column_step) {
     const words lane = words(iota());
     const words rows = lane * std::uint32_t(row_step) + std::uint32_t(row);
     const words columns = lane * std::uint32_t(column_step) + std::uint32_t(column);
@@ -207,8 +216,8 @@ inline floats dropout_scattered(const DropoutKey& key, int site, float p, i64 ro
 }
 
 /// The factors of 16 lanes: lane i is at (row + i * row_step, column + i * column_step).
-FOVEA_INLINE floats dropout_lanes(const DropoutKey& key, int site, float p, i64 row, i64 column,
-                                  i64 row_step, i64 column_step) {
+FOVEA_INLINE floats dropout_lanes(const DropoutKey& key, DropoutSite site, float p, i64 row,
+                                  i64 column, i64 row_step, i64 column_step) {
     if (row_step == 0 && column_step == 1 && column % 4 == 0)
         return dropout_factors(dropout_words(key, site, row, column / 4), p);
     return dropout_scattered(key, site, p, row, column, row_step, column_step);

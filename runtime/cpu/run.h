@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../call.h"
+#include "../parallel/shards.h"
 #include "../parallel/team.h"
 #include "vector.h"
 
@@ -25,6 +26,34 @@ __attribute__((noinline, cold)) inline void call_observer(const runtime::Call& c
 }
 inline void observe(const runtime::Call& call, int kernel) {
     if (call.observe) call_observer(call, kernel);
+}
+
+/// A part of a program: what all threads of a region run together, or one thread alone.
+using Kernels = void (*)(const runtime::Call&, Team&);
+
+/// Inside the parallel region: a program, `prepare` (which may be null) and then `kernels`, by all
+/// threads together; or each shard of the batch by one thread, which prepares for itself. Bits
+/// depend on the shards, not on who runs them.
+inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
+    if (!call.shards) {
+        if (call.prepare && prepare) {
+            prepare(call, team);
+            team.wait();
+        }
+        return kernels(call, team);
+    }
+    const runtime::Part part = Team::part();
+    const int begin = first_shard(*call.shards, part.index, part.count);
+    const int end = first_shard(*call.shards, part.index + 1, part.count);
+#pragma omp parallel num_threads(1)
+    {
+        if (begin < end && prepare) prepare(runtime::call_of_place(call, begin), team);
+        for (int shard = begin; shard < end; ++shard)
+            kernels(runtime::call_of_shard(call, shard, begin), team);
+    }
+    runtime::add_own_shards(call, part);
+    team.wait();
+    runtime::add_shards(call, part);
 }
 
 /// Inside the parallel region, after the last kernel.

@@ -48,7 +48,7 @@ FOVEA_INLINE void draw_columns(float* to, i64 width, const DropoutKey& key,
 /// to[i, lane] = the factor at (row + lane, column + i), for `columns` rows of `width` elements,
 /// rounded up to a multiple of 4, and `lanes` lanes; `column` is a multiple of 4.
 inline void dropout_columns(float* to, i64 width, i64 columns, i64 lanes, const DropoutKey& key,
-                            int site, float p, i64 row, i64 column) {
+                            DropoutSite site, float p, i64 row, i64 column) {
     for (i64 lane = 0; lane < lanes; lane += kLanes) {
         const auto rows = philox_row(key, site, lane_pairs(words(iota(row + lane))));
         i64 i = 0;
@@ -74,8 +74,8 @@ FOVEA_INLINE void store_rows_of_pairs(float* to, i64 width, V first, V second, f
     }
 }
 template <class V>
-FOVEA_INLINE void draw_rows(float* to, i64 width, i64 lanes, const DropoutKey& key, int site,
-                            float p, i64 row, i64 column) {
+FOVEA_INLINE void draw_rows(float* to, i64 width, i64 lanes, const DropoutKey& key,
+                            DropoutSite site, float p, i64 row, i64 column) {
     constexpr std::uint64_t kRows[] = {0, 1, 0, 1, 0, 1, 0, 1},
                             kGroups[] = {0, 0, 1, 1, 2, 2, 3, 3};
     const auto rows =
@@ -93,8 +93,8 @@ FOVEA_INLINE void draw_rows(float* to, i64 width, i64 lanes, const DropoutKey& k
 
 /// to[i, lane] = the factor at (row + i, column + lane), for `rows` rows of `width` elements,
 /// rounded up to a multiple of 2, and `lanes` lanes; `column` is a multiple of 4.
-inline void dropout_rows(float* to, i64 width, i64 rows, i64 lanes, const DropoutKey& key, int site,
-                         float p, i64 row, i64 column) {
+inline void dropout_rows(float* to, i64 width, i64 rows, i64 lanes, const DropoutKey& key,
+                         DropoutSite site, float p, i64 row, i64 column) {
     i64 i = 0;
     if constexpr (kRegisterVectors >= 32)
         for (; i + 6 < rows; i += 8)
@@ -107,7 +107,7 @@ inline void dropout_rows(float* to, i64 width, i64 rows, i64 lanes, const Dropou
 /// to[i, lane] = the factor at (row + i * row_step, column + i * column_step), moved on by
 /// lane_row_step and lane_column_step per lane.
 FOVEA_INLINE void dropout_tile(float* to, i64 width, i64 rows, i64 lanes, const DropoutKey& key,
-                               int site, float p, i64 row, i64 column, i64 row_step,
+                               DropoutSite site, float p, i64 row, i64 column, i64 row_step,
                                i64 column_step, i64 lane_row_step, i64 lane_column_step) {
     for (i64 i = 0; i < rows; ++i)
         for (i64 lane = 0; lane < lanes; lane += kLanes)

@@ -37,6 +37,7 @@ Model with_steps(const Model& model, const Code& code, const Module& module) {
     for (Program& program : result.programs) {
         const Steps& steps = steps_of(code, program, model);
         program.buffers = steps.buffers;
+        program.shards = {};
         program.kernels.clear();
         for (const Step& step : steps.steps)
             program.kernels.push_back(module.kernels[static_cast<std::size_t>(step.kernel)].name);

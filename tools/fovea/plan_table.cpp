@@ -163,6 +163,7 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
                         program.steps.size(), used_kernels(program), program.prepare.size());
     text += fmt::format("peak        {} bytes of workspace ({} without sharing, {} at least)\n",
                         placed.peak_bytes, totals.separate, placed.lower_bound);
+    text += fmt::format("shards      {}: {}\n", program.shards.count, program.shards.reason);
     for (plan::Role role :
          {plan::Role::parameter, plan::Role::prepared, plan::Role::input, plan::Role::output})
         text += fmt::format("{:<12}{} bytes\n", kRoles[int(role)], totals.bytes[role]);

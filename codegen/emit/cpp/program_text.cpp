@@ -44,10 +44,10 @@ class ProgramText {
     }
 
   private:
-    /// All threads of a region call this one.
+    /// All threads of a region call this one; in shards, each thread for itself.
     void write_prepare(const std::string& function) {
         const Writer body = calls(program_.prepare, 1, false);
-        const bool waits = mentions(body.text(), "team");
+        const bool waits = is_cut() || mentions(body.text(), "team");
         writer_.open("void " + function + "(const runtime::Call& call, Team&" +
                      (waits ? " team)" : ")"));
         define_names(body.text(), program_.prepare);
@@ -57,14 +57,15 @@ class ProgramText {
     }
 
     void write_run(const std::string& function) {
-        const Writer body = calls(program_.steps, 2, true);
+        if (is_cut()) write_kernels_of_shard("shard_of_" + identifier(program_.name));
+        const Writer body = is_cut() ? call_of_shards() : calls(program_.steps, 2, true);
         writer_.open("void " + function + "(const runtime::Call& call)");
-        define_names(body.text(), program_.steps);
+        if (!is_cut()) define_names(body.text(), program_.steps);
         writer_.line("Team team;");
         writer_.pragma("#pragma omp parallel");
         writer_.line("{");
         writer_.indent();
-        if (!program_.prepare.empty()) {
+        if (!program_.prepare.empty() && !is_cut()) {
             writer_.open("if (call.prepare)");
             writer_.line("prepare_" + identifier(program_.name) + "(call, team);");
             writer_.line("team.wait();");
@@ -78,6 +79,27 @@ class ProgramText {
         writer_.line("}");
         writer_.close();
         writer_.blank();
+    }
+
+    bool is_cut() const { return program_.shards.count > 1; }
+
+    /// All threads of a region call this one, or one thread for some of the sequences.
+    void write_kernels_of_shard(const std::string& function) {
+        const Writer body = calls(program_.steps, 1, true);
+        writer_.line("// Of " + kernel::text_of(program_.shards.sequences) +
+                     ": all, or those of a shard.");
+        writer_.open("void " + function + "(const runtime::Call& call, Team& team)");
+        define_names(body.text(), program_.steps);
+        writer_.append(body);
+        writer_.close();
+        writer_.blank();
+    }
+    Writer call_of_shards() const {
+        Writer body(2);
+        const std::string name = identifier(program_.name);
+        const std::string prepare = program_.prepare.empty() ? "nullptr" : "prepare_" + name;
+        body.line("run_shards(call, team, " + prepare + ", shard_of_" + name + ");");
+        return body;
     }
 
     Writer calls(const std::vector<Step>& steps, int depth, bool observed) const {
@@ -111,8 +133,16 @@ class ProgramText {
             add(has_memory(tensor) ? names_[std::size_t(tensor)] : "nullptr");
         for (const std::string& symbol : symbols_of(kernel)) add(dim_name(symbol));
         if (draws(kernel)) add("key");
-        for (int site : step.sites) add(std::to_string(site));
+        for (std::size_t i = 0; i < step.sites.size(); ++i) add(site_of(step, i));
         return text;
+    }
+
+    /// `3`; of a shard `{3, call.first * (4 * src_len)}`, the first of its rows.
+    static std::string site_of(const Step& step, std::size_t i) {
+        const std::string site = std::to_string(step.sites[i]);
+        if (step.site_rows.empty()) return site;
+        const Expression rows = Expression{"call.first"} * spell(step.site_rows[i]);
+        return "{" + site + ", " + rows.text + "}";
     }
 
     void define_dims(const std::string& text) {
@@ -178,9 +208,19 @@ class ProgramText {
         for (const std::string& rows : {inputs, outputs, needs, buffers, kernels, computed})
             writer_.line(rows + ",");
         writer_.line(checks ? "check_" + name + "," : "nullptr,");
+        if (is_cut())
+            writer_.line("{" + std::to_string(program_.shards.count) + ", " +
+                         std::to_string(number_of(program_.shards.sequences)) + ", " +
+                         std::to_string(program_.shards.most_floats) + "},");
         writer_.unindent();
         writer_.line("};");
         writer_.blank();
+    }
+
+    std::size_t number_of(const Dim& symbol) const {
+        const auto found =
+            std::find(model_.dims.begin(), model_.dims.end(), kernel::text_of(symbol));
+        return std::size_t(found - model_.dims.begin());
     }
 
     std::string write_table(const std::string& program, const std::string& what, Role role) {

@@ -85,7 +85,8 @@ void Signature::write_head(Writer& writer, const std::string& body) const {
     std::string rest;
     for (const std::string& symbol : symbols_) rest += (rest.empty() ? "i64 " : ", i64 ") + symbol;
     if (draws(kernel_)) rest += (rest.empty() ? "" : ", ") + std::string("const DropoutKey& key");
-    for (std::size_t i = 0; i < sites_of(kernel_).size(); ++i) rest += ", int " + site_name(i);
+    for (std::size_t i = 0; i < sites_of(kernel_).size(); ++i)
+        rest += ", DropoutSite " + site_name(i);
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         const bool last = i + 1 == parameters.size() && rest.empty();
         std::string text = parameters[i].first + (last ? ") {" : ",");
