@@ -2,64 +2,13 @@
 #include "shards.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
-#include <utility>
 
-#include "../error.h"
-#include "../isa.h"
 #include "stream.h"
 
 namespace fovea::runtime {
 namespace {
-
-/// Element 0 of the tree over `Count` shards, `stride` floats apart.
-template <int Count>
-[[gnu::always_inline]] inline float tree(const float* at, std::int64_t stride) {
-    if constexpr (Count == 1) {
-        return *at;
-    } else {
-        constexpr int kLeft = int(std::bit_floor(unsigned(Count - 1)));
-        return tree<kLeft>(at, stride) + tree<Count - kLeft>(at + kLeft * stride, stride);
-    }
-}
-
-/// `to` is no part of what is added.
-using AddTree = void(float* to, const float* from, std::int64_t stride, std::int64_t size);
-
-template <int Count>
-[[gnu::always_inline]] inline void add_tree(float* __restrict to, const float* __restrict from,
-                                            std::int64_t stride, std::int64_t size) {
-    for (std::int64_t i = 0; i < size; ++i) to[i] = tree<Count>(from + i, stride);
-}
-
-template <int Count>
-void add_tree_anywhere(float* to, const float* from, std::int64_t stride, std::int64_t size) {
-    add_tree<Count>(to, from, stride, size);
-}
-
-#if defined(__x86_64__)
-template <int Count>
-[[gnu::target("avx2")]] void add_tree_avx2(float* to, const float* from, std::int64_t stride,
-                                           std::int64_t size) {
-    add_tree<Count>(to, from, stride, size);
-}
-#endif
-
-template <int... Less>
-std::array<AddTree*, sizeof...(Less)> trees(std::integer_sequence<int, Less...>) {
-#if defined(__x86_64__)
-    if (machine_has("avx2")) return {add_tree_avx2<Less + 1>...};
-#endif
-    return {add_tree_anywhere<Less + 1>...};
-}
-
-AddTree& tree_of(int count) {
-    static const auto all = trees(std::make_integer_sequence<int, kMostShards>());
-    if (count < 1 || count > kMostShards) throw InternalError("{} shards", {count});
-    return *all[static_cast<std::size_t>(count - 1)];
-}
 
 /// The shards of a tree, or of a thread.
 struct Run {
@@ -79,6 +28,38 @@ Run run_of(const Shards& shards, Part part) {
 
 constexpr std::int64_t kChunk = 1024;  // floats that stay in the first cache
 
+/// Whether one of so many parts has added this tree.
+bool is_added(const Shards& shards, int parts, Run tree) {
+    for (int part = 0; part < parts; ++part)
+        if (run_of(shards, {part, parts}).holds(tree)) return true;
+    return false;
+}
+
+/// Of four shards, `stride` floats apart.
+void add_four(float* __restrict to, const float* __restrict from, std::int64_t stride,
+              std::int64_t size) {
+    for (std::int64_t i = 0; i < size; ++i)
+        to[i] = (from[i] + from[stride + i]) + (from[2 * stride + i] + from[3 * stride + i]);
+}
+
+/// The sums of a tree, of `size` floats from `begin` on: where they lie, or `to`, where they are
+/// put. So many parts have added their own trees.
+const float* sums_of(const Shards& shards, int parts, Run tree, std::int64_t begin,
+                     std::int64_t size, float* to) {
+    const std::int64_t at = tree.begin * shards.floats + begin;
+    if (tree.count() == 1) return shards.sums_of_shards + at;
+    if (is_added(shards, parts, tree)) return shards.sums_of_trees + at;
+    if (tree.count() == 4 && parts == 0) {
+        add_four(to, shards.sums_of_shards + at, shards.floats, size);
+        return to;
+    }
+    float of_right[kChunk];
+    const float* const left = sums_of(shards, parts, tree.left(), begin, size, to);
+    const float* const right = sums_of(shards, parts, tree.right(), begin, size, of_right);
+    for (std::int64_t i = 0; i < size; ++i) to[i] = left[i] + right[i];
+    return to;
+}
+
 /// Calls work(begin, end) for the chunks of a range.
 template <class Work>
 void for_each_chunk(std::int64_t begin, std::int64_t end, const Work& work) {
@@ -92,30 +73,12 @@ void add_trees(const Shards& shards, Run tree, Run own) {
         add_trees(shards, tree.left(), own);
         return add_trees(shards, tree.right(), own);
     }
-    AddTree& add = tree_of(tree.count());
-    const float* const from = shards.sums_of_shards + tree.begin * shards.floats;
     float* const to = shards.sums_of_trees + tree.begin * shards.floats;
-    alignas(64) float chunk[kChunk];
     for_each_chunk(0, shards.floats, [&](std::int64_t begin, std::int64_t end) {
-        add(chunk, from + begin, shards.floats, end - begin);
-        stream(to + begin, chunk, static_cast<std::size_t>(end - begin));
+        float chunk[kChunk];
+        stream(to + begin, sums_of(shards, 0, tree, begin, end - begin, chunk),
+               static_cast<std::size_t>(end - begin));
     });
-}
-
-/// What is left of the tree, of `size` floats from `begin` on: where they lie, or `to`, where they
-/// are put.
-const float* add_rest(const Shards& shards, int parts, Run tree, std::int64_t begin,
-                      std::int64_t size, float* to) {
-    const bool is_shard = tree.count() == 1;
-    const float* const sums = is_shard ? shards.sums_of_shards : shards.sums_of_trees;
-    for (int part = 0; part < parts; ++part)
-        if (run_of(shards, {part, parts}).holds(tree))
-            return sums + tree.begin * shards.floats + begin;
-    float of_right[kChunk];
-    const float* const left = add_rest(shards, parts, tree.left(), begin, size, to);
-    const float* const right = add_rest(shards, parts, tree.right(), begin, size, of_right);
-    for (std::int64_t i = 0; i < size; ++i) to[i] = left[i] + right[i];
-    return to;
 }
 
 /// Calls work(sum, begin, end) for this part's floats of each sum. Threads share those of all sums,
@@ -176,13 +139,11 @@ void add_own_shards(const Call& call, Part part) {
 void add_shards(const Call& call, Part part) {
     const Shards& shards = *call.shards;
     const Run all = {0, shards.count};
-    AddTree& add = tree_of(shards.count);
     for_each_sum(shards, part, [&](const ShardSum& sum, std::int64_t first, std::int64_t last) {
         auto* const to = static_cast<float*>(call.tensors[sum.tensor]);
-        if (part.count == 1)
-            return add(to, shards.sums_of_shards + sum.offset, shards.floats, sum.size);
         for_each_chunk(first, last, [&](std::int64_t begin, std::int64_t end) {
-            add_rest(shards, part.count, all, sum.offset + begin, end - begin, to + begin);
+            sums_of(shards, part.count > 1 ? part.count : 0, all, sum.offset + begin, end - begin,
+                    to + begin);
         });
     });
 }

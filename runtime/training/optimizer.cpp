@@ -2,6 +2,7 @@
 // are never contracted, so every instruction set gives equal bits.
 #include "optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "../isa.h"
@@ -22,18 +23,17 @@ namespace {
 using Factors = OptimizerFactors;
 
 struct Flat {
-    float* __restrict values;
-    float* __restrict moved;  // where set, the new values go here, the first at 0
+    const float* __restrict values;
+    float* __restrict moved;  // the new values of a block
     const float* __restrict gradients;
     float* __restrict first;
     float* __restrict second;
 };
 
 /// Moves the elements from `start` to below `end`, with vectors of the function it is inlined in.
-template <OptimizerKind kind, bool is_away>
+template <OptimizerKind kind>
 [[gnu::always_inline]] inline void update(Flat flat, std::size_t start, std::size_t end,
                                           Factors f) {
-    float* __restrict const to = is_away ? flat.moved - start : flat.values;
     for (std::size_t i = start; i < end; ++i) {
         const float value = flat.values[i];
         float gradient = flat.gradients[i] * f.gradient_scale;
@@ -41,24 +41,19 @@ template <OptimizerKind kind, bool is_away>
         if constexpr (kind == OptimizerKind::sgd) {
             const float velocity = f.momentum * flat.first[i] + gradient;
             flat.first[i] = velocity;
-            to[i] = value - f.step_size * velocity;
+            flat.moved[i - start] = value - f.step_size * velocity;
         } else {
             const float m = f.beta1 * flat.first[i] + f.one_minus_beta1 * gradient;
             const float v = f.beta2 * flat.second[i] + f.one_minus_beta2 * (gradient * gradient);
             flat.first[i] = m;
             flat.second[i] = v;
             const float change = f.step_size * m / (std::sqrt(v) * f.inverse_root + f.epsilon);
-            to[i] = (kind == OptimizerKind::adamw ? f.keep * value : value) - change;
+            flat.moved[i - start] =
+                (kind == OptimizerKind::adamw ? f.keep * value : value) - change;
         }
     }
 }
 
-template <OptimizerKind kind>
-[[gnu::always_inline]] inline void update(const Flat& flat, std::size_t start, std::size_t end,
-                                          const Factors& f) {
-    if (flat.moved) update<kind, true>(flat, start, end, f);
-    else update<kind, false>(flat, start, end, f);
-}
 [[gnu::always_inline]] inline void update(OptimizerKind kind, const Flat& flat, std::size_t start,
                                           std::size_t end, const Factors& f) {
     switch (kind) {
@@ -143,16 +138,17 @@ Optimizer::Optimizer(std::size_t size, OptimizerSettings settings)
 void Optimizer::update_part(std::span<float> values, std::span<const float> gradients,
                             double learning_rate, double gradient_scale, Part part) {
     const Factors factors = this->factors(learning_rate, gradient_scale);
-    const bool is_away = part.count > 1 && size_ <= kMostCached;
+    const bool streams = part.count > 1 && size_ <= kMostCached;
     alignas(64) float moved[kBlock];
-    const Flat flat = {values.data(), is_away ? moved : nullptr, gradients.data(),
-                       first_.as<float>(), second_.as<float>()};
+    const Flat flat = {values.data(), moved, gradients.data(), first_.as<float>(),
+                       second_.as<float>()};
     static UpdateBlock& update_block = choose_update();
     for_each_block(size_, part, [&](std::size_t, std::size_t start, std::size_t end) {
         update_block(settings_.kind, flat, start, end, factors);
-        if (is_away) stream(values.data() + start, moved, end - start);
+        if (streams) stream(values.data() + start, moved, end - start);
+        else std::copy_n(moved, end - start, values.data() + start);
     });
-    if (is_away) finish_streams();
+    if (streams) finish_streams();
 }
 
 OptimizerFactors Optimizer::factors(double learning_rate, double gradient_scale) const {

@@ -127,6 +127,21 @@ TEST_CASE("the bits of shards do not depend on the threads, nor their values on 
         "transformer",
         {{"hidden", "24"}, {"ffn", "20"}, {"heads", "2"}, {"layers", "1"}, {"dropout", "0.3"}},
         {{"src_len", 5}, {"tgt_len", 7}, {"src_vocab", 13}, {"tgt_vocab", 19}});
+    // One table for both embeddings and the last product: its gradient is a sum of sums.
+    check_model("attention_is_all_you_need",
+                {{"d_model", "16"},
+                 {"d_inner", "12"},
+                 {"layers", "1"},
+                 {"heads", "2"},
+                 {"d_k", "8"},
+                 {"d_v", "6"},
+                 {"share_embeddings", "true"},
+                 {"src_vocab", "14"},
+                 {"tgt_vocab", "14"}},
+                {{"src_len", 4}, {"tgt_len", 6}});
+    // Without a loss, gradients come from cotangents among the inputs.
+    check_model("decoder_block", {{"hidden", "16"}, {"ffn", "9"}, {"heads", "2"}},
+                {{"len", 5}, {"memory_len", 3}});
     check_model("seq2seq_attention", {{"embed", "8"}, {"hidden", "12"}, {"layers", "2"}},
                 {{"src_len", 3}, {"tgt_len", 4}, {"src_vocab", 13}, {"tgt_vocab", 9}});
 }

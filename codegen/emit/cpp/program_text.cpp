@@ -46,11 +46,16 @@ class ProgramText {
   private:
     /// All threads of a region call this one; in shards, each thread for itself.
     void write_prepare(const std::string& function) {
-        const Writer body = calls(program_.prepare, 1, false);
-        const bool waits = is_cut() || mentions(body.text(), "team");
+        write_together(function, calls(program_.prepare, 1, false), program_.prepare);
+    }
+
+    /// A function that threads call inside the region.
+    void write_together(const std::string& function, const Writer& body,
+                        const std::vector<Step>& steps) {
+        const bool waits = mentions(body.text(), "team");
         writer_.open("void " + function + "(const runtime::Call& call, Team&" +
                      (waits ? " team)" : ")"));
-        define_names(body.text(), program_.prepare);
+        define_names(body.text(), steps);
         writer_.append(body);
         writer_.close();
         writer_.blank();
@@ -85,14 +90,9 @@ class ProgramText {
 
     /// All threads of a region call this one, or one thread for some of the sequences.
     void write_kernels_of_shard(const std::string& function) {
-        const Writer body = calls(program_.steps, 1, true);
         writer_.line("// Of " + kernel::text_of(program_.shards.sequences) +
                      ": all, or those of a shard.");
-        writer_.open("void " + function + "(const runtime::Call& call, Team& team)");
-        define_names(body.text(), program_.steps);
-        writer_.append(body);
-        writer_.close();
-        writer_.blank();
+        write_together(function, calls(program_.steps, 1, true), program_.steps);
     }
     Writer call_of_shards() const {
         Writer body(2);
