@@ -1,12 +1,13 @@
-// What is done with the sums of a register tile, and how often the code for it is written.
+// Where the sums of a register tile begin, what is done with them, and how often the code for it
+// is written.
 #pragma once
 
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// A `finish` of many instructions, such as exp or dropout: a tile's sums go through memory to a
-/// loop with its only copy, instead of a copy for each sum.
+/// A `finish` of many instructions, such as exp or dropout, or such a start: a tile's sums go
+/// through memory to, or from, a loop with its only copy, instead of a copy for each sum.
 template <class Finish>
 struct Once : Finish {};
 template <class Finish>
@@ -16,6 +17,22 @@ template <class Finish>
 inline constexpr bool kIsOnce = false;
 template <class Finish>
 inline constexpr bool kIsOnce<Once<Finish>> = true;
+
+/// Sets the vectors of a tile to value(row, vector): unrolled, or in a loop for a `Start` that is
+/// written once.
+template <class Start, int Rows, int Vectors, class V, class Value>
+FOVEA_INLINE void start_sums(V (&sums)[Rows][Vectors], const Value& value) {
+    if constexpr (kIsOnce<Start> && Rows * Vectors > 1) {
+        V in_memory[Rows * Vectors];
+#pragma GCC unroll 1
+        for (int i = 0; i < Rows * Vectors; ++i) in_memory[i] = value(i / Vectors, i % Vectors);
+        FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+            sums[r][v] = in_memory[r * Vectors + v];
+    } else {
+        FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+            sums[r][v] = value(r, v);
+    }
+}
 
 /// Calls body(row, vector, sum) for the sums of a tile: unrolled, or in a loop for a `Finish` that
 /// is written once.

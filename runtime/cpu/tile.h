@@ -153,8 +153,8 @@ FOVEA_INLINE void sum_block(i64 row, i64 lane, Steps steps, const Start& start, 
     constexpr i64 kWide = sizeof(V) / sizeof(float);
     if (lane == 0) FOVEA_UNROLL for (int i = 0; i < Rows; ++i) ahead(row + i);
     V sums[Rows][Vectors];
-    FOVEA_UNROLL for (int i = 0; i < Rows; ++i) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
-        sums[i][v] = start(row + i, lane + kWide * v);
+    start_sums<Start>(sums,
+                      [&](int i, int v) FOVEA_LAMBDA { return start(row + i, lane + kWide * v); });
     const auto add = [&](i64 step) FOVEA_LAMBDA {
         if constexpr (kIsProducts<Term>) return term.add(sums, row, lane, step);
         else

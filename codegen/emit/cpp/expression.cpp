@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 
@@ -167,6 +168,15 @@ bool calls_expensive(const std::string& code) {
         return spelling.expensive && spelling.form == Notation::call &&
                mentions(code, spelling.vector);
     });
+}
+
+bool is_long(const std::string& code) {
+    constexpr int kMostCalls = 16;
+    int calls = 0;
+    for (std::size_t i = 1; i < code.size(); ++i)
+        calls += code[i] == '(' &&
+                 (std::isalnum(static_cast<unsigned char>(code[i - 1])) || code[i - 1] == '>');
+    return calls > kMostCalls || calls_expensive(code);
 }
 
 bool is_operator(Elementwise function) {

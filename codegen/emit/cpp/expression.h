@@ -39,6 +39,9 @@ Expression spell(Elementwise function, const std::vector<Expression>& operands, 
 bool is_expensive(Elementwise function);
 /// Whether code, as `spell` and kernels write it, has such a function of vectors, or dropout.
 bool calls_expensive(const std::string& code);
+/// Whether it has so many functions that register tiles are to have one copy of it, since compilers
+/// take minutes for one a vector: one expensive function, or more than 16.
+bool is_long(const std::string& code);
 /// Whether `spell` needs all operands as vectors (functions), or takes scalars too (operators).
 bool is_operator(Elementwise function);
 

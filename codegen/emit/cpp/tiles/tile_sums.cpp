@@ -36,7 +36,9 @@ void TileStatements::write_start(const Statement& statement) {
     const std::string value =
         store ? text_.stored(*store).text : text_.value(statement.start, DType::f32, true).text;
     const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
-    write_returning("", {{"i64", row}, {"i64", text_.local(statement.place.lane)}}, value, ",");
+    const bool once = is_long(value);
+    write_returning(once ? "Once{" : "", {{"i64", row}, {"i64", text_.local(statement.place.lane)}},
+                    value, once ? "}," : ",");
 }
 
 /// `products(` the numbers of the rows, the vectors of the lanes `),`.
@@ -185,7 +187,7 @@ void TileStatements::write_sum(const Statement& statement) {
     }
     std::swap(body, writer_);
     const std::string row = place.row < 0 ? "" : text_.local(place.row);
-    const bool once = calls_expensive(body.text());
+    const bool once = is_long(body.text());
     writer_.line(
         (once ? "Once{" : "") +
         lambda({{"i64", row}, {"i64", text_.local(place.lane)}, {text_.vector_type(), sum}},
