@@ -2,7 +2,6 @@
 #include "instance.h"
 
 #include <algorithm>
-#include <cstring>
 #include <exception>
 #include <set>
 
@@ -238,39 +237,6 @@ void Instance::place_output(const std::string& name, void* address) {
     if (tensors_.empty()) return;
     tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
         address;
-}
-
-void Instance::keep_states() {
-    keeps_states_ = true;
-    bindings_.clear();
-    tensors_.clear();
-}
-
-/// Puts what states become where they are.
-void Instance::place_states() {
-    const std::size_t inputs = parameters_->count(), outputs = inputs + program_->inputs.size();
-    for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
-        const TensorSpec& state = program_->outputs[i];
-        if (!is_kept(state)) continue;
-        const int input = find_tensor(program_->inputs, state.name);
-        const int parameter = parameters_->find(state.name);
-        if (input < 0 && parameter < 0)
-            throw InternalError("program '{}' has no state '{}'", {program_->name, state.name});
-        const std::size_t from = input < 0 ? static_cast<std::size_t>(parameter)
-                                           : inputs + static_cast<std::size_t>(input);
-        tensors_[outputs + i] = tensors_[from];
-    }
-}
-
-/// Sets the states that are inputs to zeros.
-void Instance::clear_states() {
-    if (!keeps_states_) return;
-    for (std::size_t i = 0; i < program_->inputs.size(); ++i) {
-        const TensorSpec& spec = program_->inputs[i];
-        if (spec.state)
-            std::memset(tensors_[parameters_->count() + i], 0,
-                        tensor_bytes(spec.dtype, shape_of(spec)));
-    }
 }
 
 bool Instance::has_input(const std::string& name) const {

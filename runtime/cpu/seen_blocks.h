@@ -65,7 +65,7 @@ struct SeenBlocks {
     bool all = true;  // every block is seen
 
     /// The rows that a vector of lanes sees.
-    FOVEA_INLINE Steps rows_of(i64 lane) const {
+    FOVEA_INLINE StepRange rows_of(i64 lane) const {
         return {first[lane / kLanes], end[lane / kLanes]};
     }
     /// Sums of the lanes over the rows.
@@ -87,13 +87,13 @@ struct SeenBlocks {
             return parts;
         }
         for (i64 row = 0; row < rows; row += kLanes) {
-            const Steps own = lanes_of(row);
+            const StepRange own = lanes_of(row);
             parts.add({row, minimum(row + kLanes, rows), own.first, own.last});
         }
         return parts;
     }
     /// The lanes that see a block of rows, and those between them.
-    FOVEA_INLINE Steps lanes_of(i64 row) const {
+    FOVEA_INLINE StepRange lanes_of(i64 row) const {
         i64 from = lanes, to = 0;
         for (i64 v = 0; v * kLanes < lanes; ++v)
             if (first[v] < row + kLanes && row < end[v]) {
@@ -168,7 +168,7 @@ FOVEA_INLINE void sum_seen(const Seen& seen, Count steps, const Start& start, co
             {first, end, 0, i64(steps)}, {0, first, 0, 0}, {end, seen.rows, 0, 0}};
         for (int i = 0; i < (Rest == Unseen::left ? 1 : 3); ++i)
             sum_rows_of_blocks<kFew, 1, floats>(parts[i].row, parts[i].row_end, lane,
-                                                Steps{parts[i].step, parts[i].step_end}, start,
+                                                StepRange{parts[i].step, parts[i].step_end}, start,
                                                 term, finish, ahead);
     }
 }
@@ -189,14 +189,14 @@ FOVEA_INLINE void sum_parts(const Parts<Most>& parts, Width lanes, const Start& 
     for (; vector + kVectors <= vectors; vector += kVectors)
         for (const Part& part : parts)
             sum_rows_of_blocks<kRows, kVectors, V>(part.row, part.row_end, vector * kWide,
-                                                   Steps{part.step, part.step_end}, start, term,
+                                                   StepRange{part.step, part.step_end}, start, term,
                                                    finish, ahead);
     if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
         for (; vector < vectors; ++vector)
             for (const Part& part : parts)
                 sum_rows_of_blocks<2 * kRows, 1, V>(part.row, part.row_end, vector * kWide,
-                                                    Steps{part.step, part.step_end}, start, term,
-                                                    finish, ahead);
+                                                    StepRange{part.step, part.step_end}, start,
+                                                    term, finish, ahead);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

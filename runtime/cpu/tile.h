@@ -136,11 +136,11 @@ struct Nothing {
 FOVEA_INLINE i64 first_step(i64) { return 0; }
 FOVEA_INLINE i64 last_step(i64 steps) { return steps; }
 /// Steps that need not begin at 0, where a number of steps is asked for.
-struct Steps {
+struct StepRange {
     i64 first, last;
 };
-FOVEA_INLINE i64 first_step(const Steps& steps) { return steps.first; }
-FOVEA_INLINE i64 last_step(const Steps& steps) { return steps.last; }
+FOVEA_INLINE i64 first_step(const StepRange& steps) { return steps.first; }
+FOVEA_INLINE i64 last_step(const StepRange& steps) { return steps.last; }
 
 /// One register tile: finish(row, lane, sum) gets start(row, lane) with the terms of all steps
 /// added, by Products or by term(sum, row, lane, step). `Unroll`: a known number of steps is
@@ -235,7 +235,7 @@ FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& s
                                                 ahead);
 }
 
-/// Calls body(row) for all rows, four at a time. `rows`: how many, or Steps.
+/// Calls body(row) for all rows, four at a time. `rows`: how many, or a StepRange.
 template <class Rows, class Body>
 FOVEA_INLINE void for_rows(const Rows& rows, const Body& body) {
     i64 row = first_step(rows);
@@ -245,7 +245,7 @@ FOVEA_INLINE void for_rows(const Rows& rows, const Body& body) {
 }
 
 /// combine over value(row): four parts, of the rows 0, 4, 8, ..., 1, 5, 9, ... and so on, so that
-/// no part depends on the number of rows but by the rows it has. Steps begin at a multiple of 4.
+/// no part depends on the number of rows but by the rows it has. Ranges begin at a multiple of 4.
 template <class Rows, class Value, class Combine>
 FOVEA_INLINE floats combine_rows(const Rows& rows, float start, const Value& value,
                                  const Combine& combine) {

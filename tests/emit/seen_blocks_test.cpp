@@ -56,8 +56,8 @@ TEST_CASE("every pair inside is in a block that is seen, seen blocks of a row st
                     const auto seen = seen_of(mask, at, rows, lanes);
                     for (i64 row = 0; row < rows; ++row)
                         for (i64 lane = 0; lane < lanes; ++lane) {
-                            const Steps of_lane = seen.rows_of(lane);
-                            const Steps of_row = seen.lanes_of(row / kLanes * kLanes);
+                            const StepRange of_lane = seen.rows_of(lane);
+                            const StepRange of_row = seen.lanes_of(row / kLanes * kLanes);
                             const bool by_lane = of_lane.first <= row && row < of_lane.last;
                             const bool by_row = of_row.first <= lane && lane < of_row.last;
                             CHECK(by_lane == by_row);
@@ -97,7 +97,7 @@ TEST_CASE("sums of seen blocks are those of the whole tile, to the bit") {
                     });
                 for (i64 row = 0; row < rows; ++row)
                     for (i64 lane = 0; lane < lanes; ++lane) {
-                        const Steps of_lane = seen.rows_of(lane);
+                        const StepRange of_lane = seen.rows_of(lane);
                         float sum = 0;
                         if (of_lane.first <= row && row < of_lane.last)
                             for (i64 step = 0; step < 8; ++step)

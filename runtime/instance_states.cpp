@@ -1,0 +1,53 @@
+// States of a program from run to run.
+#include <cstring>
+
+#include "error.h"
+#include "instance.h"
+#include "memory/shape.h"
+
+namespace fovea::runtime {
+namespace {
+
+/// The place of a tensor among others, or -1.
+int number_of(const std::vector<TensorSpec>& specs, const std::string& name) {
+    for (std::size_t i = 0; i < specs.size(); ++i)
+        if (specs[i].name == name) return static_cast<int>(i);
+    return -1;
+}
+
+}  // namespace
+
+void Instance::keep_states() {
+    keeps_states_ = true;
+    bindings_.clear();
+    tensors_.clear();
+}
+
+/// Puts what states become where they are.
+void Instance::place_states() {
+    const std::size_t inputs = parameters_->count(), outputs = inputs + program_->inputs.size();
+    for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
+        const TensorSpec& state = program_->outputs[i];
+        if (!is_kept(state)) continue;
+        const int input = number_of(program_->inputs, state.name);
+        const int parameter = parameters_->find(state.name);
+        if (input < 0 && parameter < 0)
+            throw InternalError("program '{}' has no state '{}'", {program_->name, state.name});
+        const std::size_t from = input < 0 ? static_cast<std::size_t>(parameter)
+                                           : inputs + static_cast<std::size_t>(input);
+        tensors_[outputs + i] = tensors_[from];
+    }
+}
+
+/// Sets the states that are inputs to zeros.
+void Instance::clear_states() {
+    if (!keeps_states_) return;
+    for (std::size_t i = 0; i < program_->inputs.size(); ++i) {
+        const TensorSpec& spec = program_->inputs[i];
+        const auto count = static_cast<std::size_t>(element_count(shape_of(spec)));
+        if (spec.state)
+            std::memset(tensors_[parameters_->count() + i], 0, count * size_of(spec.dtype));
+    }
+}
+
+}  // namespace fovea::runtime
