@@ -131,9 +131,8 @@ void run_all(const std::string& target, const std::string& fusion) {
          fs::directory_iterator(other ? other : FOVEA_SOURCE_DIR "/tests/parity")) {
         const std::string name = entry.path().filename().string();
         if (!fs::exists(entry.path() / "settings.json")) continue;
-        const bool is_costly = fusion == "off" || target == "ptx-interpreter";
         const std::string model = name.substr(0, name.find('-'));
-        if (target != "reference" && is_costly && fovea::test::is_like_another(model)) continue;
+        if (target != "reference" && fovea::test::is_like_another(model)) continue;
         CAPTURE(name);
         run_case(entry.path(), target, fusion);
     }
