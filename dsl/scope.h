@@ -91,10 +91,13 @@ struct Scope {
         const int leaf = state.node().scope;
         Text path, text;
         graph->write_path(path, leaf);
-        if (!state.node().state) text << "update of what is neither a state nor a cache";
+        if (!state.node().state)
+            text
+                << "update of what is neither a state nor a cache: make it with s.state or s.cache";
         else if (state.dtype() != next.dtype() || !fits(next.shape(), state.shape()))
             text << "update of " << path.view() << ", " << name_of(state.dtype()) << " "
-                 << state.shape() << ", with " << name_of(next.dtype()) << " " << next.shape();
+                 << state.shape() << ", with " << name_of(next.dtype()) << " " << next.shape()
+                 << ": both must have one type and one shape";
         else if (!graph->claim_output(path.view()))
             text << path.view() << " is updated twice, or an output has its name";
         if (!text.view().empty()) {
