@@ -22,13 +22,6 @@ const Program* find_program(const Model& model, const std::string& name) {
     throw UserError("{} has no program '{}'", {model.name, name});
 }
 
-int find_tensor(std::span<const TensorSpec> specs, const std::string& name) {
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        if (specs[i].name == name) return static_cast<int>(i);
-    }
-    return -1;
-}
-
 void mention_dims(std::span<const Extent> shape, std::set<int>& mentioned) {
     for (const Extent& extent : shape) {
         for (const Extent::Term& term : extent.terms()) {
@@ -60,6 +53,13 @@ std::size_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
 void* address_in(Arena& arena, std::size_t offset) { return arena.as<std::byte>() + offset; }
 
 }  // namespace
+
+int Instance::find_tensor(std::span<const TensorSpec> specs, const std::string& name) {
+    for (std::size_t i = 0; i < specs.size(); ++i) {
+        if (specs[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+}
 
 Instance::Instance(const Model& model, const std::string& program, Parameters& parameters)
     : model_(&model), program_(find_program(model, program)), parameters_(&parameters) {

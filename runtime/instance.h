@@ -85,6 +85,8 @@ class Instance {
     void place_buffers();
     void place_workspace(std::size_t start, int shards);
     void place_prepared(std::size_t start, int shards);
+    /// The place of a tensor among others, or -1.
+    static int find_tensor(std::span<const TensorSpec> specs, const std::string& name);
     void* input_address(const std::string& name);
     void* output_address(const std::string& name);
     bool is_kept(const TensorSpec& output) const { return keeps_states_ && output.state; }

@@ -6,16 +6,6 @@
 #include "memory/shape.h"
 
 namespace fovea::runtime {
-namespace {
-
-/// The place of a tensor among others, or -1.
-int number_of(const std::vector<TensorSpec>& specs, const std::string& name) {
-    for (std::size_t i = 0; i < specs.size(); ++i)
-        if (specs[i].name == name) return static_cast<int>(i);
-    return -1;
-}
-
-}  // namespace
 
 void Instance::keep_states() {
     keeps_states_ = true;
@@ -29,7 +19,7 @@ void Instance::place_states() {
     for (std::size_t i = 0; i < program_->outputs.size(); ++i) {
         const TensorSpec& state = program_->outputs[i];
         if (!is_kept(state)) continue;
-        const int input = number_of(program_->inputs, state.name);
+        const int input = find_tensor(program_->inputs, state.name);
         const int parameter = parameters_->find(state.name);
         if (input < 0 && parameter < 0)
             throw InternalError("program '{}' has no state '{}'", {program_->name, state.name});

@@ -149,12 +149,10 @@ template <int Rows, int Vectors, Unseen Rest, class Seen, class Count, class Sta
           class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_seen(const Seen& seen, Count steps, const Start& start, const Term& term,
                            const Finish& finish, const Ahead& ahead = {}) {
-    constexpr bool kRoomy = kRegisterVectors >= 32;
-    constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
-    constexpr int kVectors = kRoomy ? Vectors : 1;
-    constexpr int kFew = !kRoomy    ? (Rows < kMostRows ? Rows : kMostRows)
-                         : Rows > 4 ? kLanes
-                                    : 2 * Rows;
+    using Tiles = RegisterTiles<Rows, Vectors>;
+    constexpr int kVectors = Tiles::kVectors;
+    // Rows of a block are one register tile where there is room.
+    constexpr int kFew = !Tiles::kRoomy ? Tiles::kRows : Rows > 4 ? kLanes : 2 * Rows;
     const i64 vectors = (seen.lanes + kLanes - 1) / kLanes;
     i64 vector = 0;
     if constexpr (kVectors > 1)
@@ -178,25 +176,13 @@ template <int Rows, int Vectors, class V = floats, i64 Most, class Width, class 
           class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_parts(const Parts<Most>& parts, Width lanes, const Start& start,
                             const Term& term, const Finish& finish, const Ahead& ahead = {}) {
-    constexpr bool kRoomy = kRegisterVectors >= 32;
-    constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
-    constexpr int kRows = kRoomy || Rows < kMostRows ? Rows : kMostRows;
-    constexpr int kVectors = kRoomy ? Vectors : 1;
-    constexpr i64 kWide = sizeof(V) / sizeof(float);
-    constexpr i64 kKnownVectors = (kKnown<Width> + kWide - 1) / kWide;
-    const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
-    i64 vector = 0;
-    for (; vector + kVectors <= vectors; vector += kVectors)
+    for_tile_lanes<Rows, Vectors, V>(lanes, [&](auto size, i64 lane) FOVEA_LAMBDA {
+        using Size = decltype(size);
         for (const Part& part : parts)
-            sum_rows_of_blocks<kRows, kVectors, V>(part.row, part.row_end, vector * kWide,
-                                                   StepRange{part.step, part.step_end}, start, term,
-                                                   finish, ahead);
-    if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
-        for (; vector < vectors; ++vector)
-            for (const Part& part : parts)
-                sum_rows_of_blocks<2 * kRows, 1, V>(part.row, part.row_end, vector * kWide,
-                                                    StepRange{part.step, part.step_end}, start,
-                                                    term, finish, ahead);
+            sum_rows_of_blocks<Size::kRows, Size::kVectors, V>(part.row, part.row_end, lane,
+                                                               StepRange{part.step, part.step_end},
+                                                               start, term, finish, ahead);
+    });
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -206,6 +206,35 @@ FOVEA_INLINE void sum_small_tile(i64 rows, Steps steps, const Start& start, cons
         row += sum_few_rows<Most, V>(row, minimum(part, rows - row), steps, start, term, finish);
 }
 
+/// The register tiles that sums of Rows x Vectors are taken in: with fewer registers, as many rows
+/// of one vector as leave room for the step's.
+template <int Rows, int Vectors>
+struct RegisterTiles {
+    static constexpr bool kRoomy = kRegisterVectors >= 32;
+    static constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
+    static constexpr int kRows = kRoomy || Rows < kMostRows ? Rows : kMostRows;
+    static constexpr int kVectors = kRoomy ? Vectors : 1;
+};
+template <int Rows, int Vectors>
+struct TileSize {
+    static constexpr int kRows = Rows, kVectors = Vectors;
+};
+
+/// Calls body(size, lane) for all lanes, each with the TileSize of the register tiles there.
+template <int Rows, int Vectors, class V, class Width, class Body>
+FOVEA_INLINE void for_tile_lanes(Width lanes, const Body& body) {
+    constexpr int kRows = RegisterTiles<Rows, Vectors>::kRows;
+    constexpr int kVectors = RegisterTiles<Rows, Vectors>::kVectors;
+    constexpr i64 kWide = sizeof(V) / sizeof(float);
+    constexpr i64 kKnownVectors = (kKnown<Width> + kWide - 1) / kWide;
+    const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
+    i64 vector = 0;
+    for (; vector + kVectors <= vectors; vector += kVectors)
+        body(TileSize<kRows, kVectors>{}, vector * kWide);
+    if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
+        for (; vector < vectors; ++vector) body(TileSize<2 * kRows, 1>{}, vector * kWide);
+}
+
 /// All rows and lanes of a tile, in register tiles of Rows x Vectors. Sizes may be known, or their
 /// largest values. Lanes past the end are computed, too, up to whole vectors V. `ahead` is called
 /// for every row but those of small tiles.
@@ -213,26 +242,16 @@ template <int Rows, int Vectors, class V = floats, class Height, class Width, cl
           class Start, class Term, class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& start,
                            const Term& term, const Finish& finish, const Ahead& ahead = {}) {
-    // With fewer registers, as many rows of one vector as leave room for the step's.
-    constexpr bool kRoomy = kRegisterVectors >= 32;
-    constexpr int kMostRows = kRegisterVectors - kRegisterVectors / 4;
-    constexpr int kRows = kRoomy || Rows < kMostRows ? Rows : kMostRows;
-    constexpr int kVectors = kRoomy ? Vectors : 1;
-    constexpr i64 kWide = sizeof(V) / sizeof(float);
-    constexpr i64 kKnownVectors = (kKnown<Width> + kWide - 1) / kWide;
     // Terms of many instructions, which have few rows, are written once.
     constexpr bool kSmall = Rows > 4 && kMost<Height> > 0 && kMost<Height> <= kLanes &&
-                            kMost<Width> > 0 && kMost<Width> <= kWide;
-    if constexpr (kRoomy && kSmall) return sum_small_tile<12, V>(rows, steps, start, term, finish);
-    const i64 vectors = (i64(lanes) + kWide - 1) / kWide;
-    i64 vector = 0;
-    for (; vector + kVectors <= vectors; vector += kVectors)
-        sum_rows_of_blocks<kRows, kVectors, V>(0, rows, vector * kWide, steps, start, term, finish,
-                                               ahead);
-    if constexpr (kVectors > 1 && (kKnownVectors == 0 || kKnownVectors % kVectors != 0))
-        for (; vector < vectors; ++vector)
-            sum_rows_of_blocks<2 * kRows, 1, V>(0, rows, vector * kWide, steps, start, term, finish,
-                                                ahead);
+                            kMost<Width> > 0 && kMost<Width> <= i64(sizeof(V) / sizeof(float));
+    if constexpr (RegisterTiles<Rows, Vectors>::kRoomy && kSmall)
+        return sum_small_tile<12, V>(rows, steps, start, term, finish);
+    for_tile_lanes<Rows, Vectors, V>(lanes, [&](auto size, i64 lane) FOVEA_LAMBDA {
+        using Size = decltype(size);
+        sum_rows_of_blocks<Size::kRows, Size::kVectors, V>(0, rows, lane, steps, start, term,
+                                                           finish, ahead);
+    });
 }
 
 /// Calls body(row) for all rows, four at a time. `rows`: how many, or a StepRange.

@@ -115,17 +115,16 @@ TEST_CASE("sums of seen blocks are those of the whole tile, to the bit") {
                 const auto values = [&](i64 lane, i64 step) {
                     return load(other.data() + step * kTile + lane);
                 };
-                const auto of_lane = products(
-                    [&](i64 lane, i64 row) { return pairs[std::size_t(row * kTile + lane)]; },
-                    values);
-                sum_parts<6, 4>(seen.by_lanes(), kTile, from_zero, of_lane, finish_in(parts));
-                sum_tile<6, 4>(lanes, kTile, rows, from_zero, of_lane, finish_in(whole));
-                CHECK(parts == whole);
-                const auto of_row = products(
-                    [&](i64 row, i64 lane) { return pairs[std::size_t(row * kTile + lane)]; },
-                    values);
-                sum_parts<6, 4>(seen.by_rows(), kTile, from_zero, of_row, finish_in(parts));
-                sum_tile<6, 4>(rows, kTile, lanes, from_zero, of_row, finish_in(whole));
-                CHECK(parts == whole);
+                const auto check = [&](const auto& some, i64 rows_of_sum, i64 steps,
+                                       const auto& left_of) {
+                    const auto term = products(left_of, values);
+                    sum_parts<6, 4>(some, kTile, from_zero, term, finish_in(parts));
+                    sum_tile<6, 4>(rows_of_sum, kTile, steps, from_zero, term, finish_in(whole));
+                    CHECK(parts == whole);
+                };
+                check(seen.by_lanes(), lanes, rows,
+                      [&](i64 lane, i64 row) { return pairs[std::size_t(row * kTile + lane)]; });
+                check(seen.by_rows(), rows, lanes,
+                      [&](i64 row, i64 lane) { return pairs[std::size_t(row * kTile + lane)]; });
             }
 }

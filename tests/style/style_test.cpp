@@ -156,6 +156,11 @@ TEST_CASE("a folder of many files has an inner order") {
     for (const auto& [folder, count] : files) CHECK_MESSAGE(count <= 40, folder);
 }
 
+TEST_CASE("no source stands beside the folders") {
+    for (const auto& entry : fs::directory_iterator(kRoot))
+        CHECK_MESSAGE(!is_code(entry.path().filename().string()), entry.path().string());
+}
+
 TEST_CASE("includes go in one direction") {
     for (const Source& source : all_sources()) {
         const std::string from = folder_of(source.name);

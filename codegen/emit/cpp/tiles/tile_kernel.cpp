@@ -164,36 +164,34 @@ class TileKernel {
         }
         const std::string &at = text_.at(loop.axis), &tile = text_.tile_name(loop.axis);
         LoopBounds bounds;
-        std::string seen_from = "unbounded", seen_end = "unbounded";
         std::string first = "0", end = signature_.extent(loop.axis).text;
+        std::string seen_from = "unbounded", seen_end = "unbounded";
         if (loop.lower >= 0) {
             const std::string name = define_bound(loop, loop.lower, "_from");
             const bool moves = !kernel_.nodes[std::size_t(loop.lower)].axes.empty();
             first = (moves ? name + ".smallest" : name) + " / " + tile + " * " + tile;
             bounds.all_from = moves ? name + ".largest" : name;
-            if (find_lanes(loop.lower, bounds)) seen_from = name;
+            bounds.moves_along = moves_along(loop.lower);
+            if (bounds.moves_along >= 0) seen_from = name;
         }
         if (loop.upper >= 0) {
             const std::string name = define_bound(loop, loop.upper, "_end");
             const bool moves = !kernel_.nodes[std::size_t(loop.upper)].axes.empty();
             end = moves ? name + ".largest" : name;
             if (moves) bounds.all_to = name + ".smallest";
-            if (find_lanes(loop.upper, bounds)) seen_end = name;
+            if (const AxisId along = moves_along(loop.upper); along >= 0) {
+                bounds.moves_along = along;
+                seen_end = name;
+            }
         }
         if (bounds.moves_along >= 0)
             bounds.seen =
                 signature_.fresh(identifier(kernel_.axes[std::size_t(loop.axis)].name) + "_seen");
-        statements_.set_bounds(loop.axis, bounds);
+        const bool asks_for_seen = statements_.set_bounds(loop.axis, bounds, plan_.blocks.at(id));
         writer_.open("for (i64 " + at + " = " + first + "; " + at + " < " + end + "; " + at +
                      " += " + tile + ")");
         define_count(loop.axis, end);
-        const auto& block = plan_.blocks.at(id);
-        const bool is_asked = std::any_of(block.begin(), block.end(), [&](const Statement& sum) {
-            return statements_.bounded_loop(sum) == loop.axis;
-        });
-        bounds.keeps_to_seen = is_asked && statements_.keeps_to_seen(block);
-        statements_.set_bounds(loop.axis, bounds);
-        if (is_asked)
+        if (asks_for_seen)
             writer_.line("const auto " + bounds.seen + " = seen_blocks<" + tile + ", " +
                          text_.tile_name(bounds.moves_along) + ">(" + at + ", " +
                          text_.count(loop.axis) + ", " + text_.count(bounds.moves_along) + ", " +
@@ -202,13 +200,10 @@ class TileKernel {
         writer_.close();
     }
 
-    /// Whether a bound moves along an axis that is cut into tiles, which `bounds` then has.
-    bool find_lanes(Id bound, LoopBounds& bounds) const {
+    /// The axis that a bound moves along, if that is cut into tiles; else -1.
+    AxisId moves_along(Id bound) const {
         const auto& axes = kernel_.nodes[std::size_t(bound)].axes;
-        const bool moves = axes.size() == 1 && plan_.is_tiled(axes[0]) &&
-                           plan_.schedule.tiles.at(axes[0]) % target::kLanes == 0;
-        if (moves) bounds.moves_along = axes[0];
-        return moves;
+        return !axes.empty() && plan_.is_tiled(axes[0]) ? axes[0] : -1;
     }
 
     /// `const auto k_n = count_below(fixed<16>, k_end);`: the positions of an axis of one tile.
@@ -231,7 +226,7 @@ class TileKernel {
         }
         text_.lane = axes[0];
         const std::string call =
-            plan_.is_tiled(axes[0])
+            moves_along(bound) >= 0
                 ? "const auto " + name + " = lane_bounds<" + text_.tile_name(axes[0]) + ">("
                 : "const Bounds " + name + " = bounds_of(";
         writer_.line(call + text_.count(axes[0]) + ", " + extent + ", [&](i64 " +

@@ -27,13 +27,9 @@ class TileStatements {
         : plan_(plan), kernel_(plan.kernel), signature_(signature), text_(text), writer_(writer) {}
 
     void write(const Statement& statement);
-    void set_bounds(kernel::AxisId axis, const LoopBounds& bounds) { bounds_[axis] = bounds; }
-    /// The loop whose seen blocks a sum is taken of: its rows or steps are the loop's, and its
-    /// lanes, steps or rows those along which the bounds move. -1: none.
-    kernel::AxisId bounded_loop(const Statement& statement) const;
-    /// Whether the statements of a loop's block read no pairs but by sums of seen blocks, strips
-    /// and masks.
-    bool keeps_to_seen(const std::vector<Statement>& block) const;
+    /// Sets the bounds of a loop around a block; whether sums in it are taken of `bounds.seen`.
+    bool set_bounds(kernel::AxisId axis, const LoopBounds& bounds,
+                    const std::vector<Statement>& block);
 
   private:
     void write_fill(const Statement& statement);
@@ -60,6 +56,11 @@ class TileStatements {
     std::string sum_head(const Statement& statement, const kernel::RegisterTile& tile) const;
     void declare(const Statement& statement);
     void declare(const std::string& name, const Place2& place);
+    /// The loop whose seen blocks a sum is taken of: its rows or steps are the loop's, and its
+    /// lanes, steps or rows those along which the bounds move. -1: none.
+    kernel::AxisId bounded_loop(const Statement& statement) const;
+    /// Whether a statement reads no pairs but those of seen blocks, if it reads any.
+    bool keeps_to_seen(const Statement& statement) const;
     bool is_array(kernel::Id id) const;
     bool is_strip(const Statement& statement) const;
     /// The blocks that bounds leave of a tile of pairs; null: it is none, or there are no bounds.

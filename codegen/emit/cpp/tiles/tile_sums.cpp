@@ -120,17 +120,27 @@ AxisId TileStatements::bounded_loop(const Statement& statement) const {
     return -1;
 }
 
-bool TileStatements::keeps_to_seen(const std::vector<Statement>& block) const {
-    return std::all_of(block.begin(), block.end(), [&](const Statement& statement) {
-        switch (statement.kind) {
-            case Statement::Kind::joint:
-            case Statement::Kind::across:
-            case Statement::Kind::loop: return false;
-            case Statement::Kind::sum: return bounded_loop(statement) >= 0;
-            case Statement::Kind::lanes: return is_strip(statement);
-            default: return true;
-        }
+bool TileStatements::keeps_to_seen(const Statement& statement) const {
+    switch (statement.kind) {
+        case Statement::Kind::joint:
+        case Statement::Kind::across:
+        case Statement::Kind::loop: return false;
+        case Statement::Kind::sum: return bounded_loop(statement) >= 0;
+        case Statement::Kind::lanes: return is_strip(statement);
+        default: return true;
+    }
+}
+
+bool TileStatements::set_bounds(AxisId axis, const LoopBounds& bounds,
+                                const std::vector<Statement>& block) {
+    bounds_[axis] = bounds;
+    const bool asks = std::any_of(block.begin(), block.end(), [&](const Statement& statement) {
+        return bounded_loop(statement) == axis;
     });
+    bounds_[axis].keeps_to_seen =
+        asks && std::all_of(block.begin(), block.end(),
+                            [&](const Statement& statement) { return keeps_to_seen(statement); });
+    return asks;
 }
 
 /// `sum_tile<6, 4>(k_n, q_n, fixed<64>,`, or of the blocks that bounds leave.
