@@ -87,6 +87,36 @@ TEST_CASE("rows that see no key are right where they are zero") {
     CHECK(missed(rows).empty());
 }
 
+/// Weights of softmax that one kernel makes of values that it stores rounded beside them; a kernel
+/// behind a product reads the weights.
+void weights_beside(Scope s, std::string_view stored_as) {
+    const Tensor x = s.input("x", {"batch", "len", 16}), t = tanh(x * 1.01);
+    const Tensor weights = softmax(t), moved = rearrange(weights, "a b c -> (b a) c");
+    s.output("weights", stored_as == "itself" ? weights : moved);
+    s.output("largest", amax(weights * x, -1));
+    s.output("y", amax(linear(s / "linear", t, 16), -1, true) * x + weights);
+}
+
+TEST_CASE("kernels are held to what others stored, wherever it lies") {
+    for (const char* stored_as : {"itself", "a rearrangement"}) {
+        LoadedModel model;
+        weights_beside(Scope{&model.graph}, stored_as);
+        model.entry.name = "beside";
+        model.dtype = DType::bf16;
+        for (const bool gradient : {false, true}) {
+            CAPTURE(stored_as);
+            const CompiledModel compiled =
+                compile(model, {runner_program(model, gradient, false, {true})});
+            const auto generated =
+                model_on({"cpu", ""}, compiled.plan, model.dtype, Optimized::little);
+            const auto rows =
+                verify_kernels(compiled.plan, compiled.programs[0], *generated, kSample, false);
+            CHECK(rows.size() >= 2);
+            CHECK(missed(rows).empty());
+        }
+    }
+}
+
 TEST_CASE("each element is held to its own bound") {
     const Array expected{{3}, {1, 100, 0}}, bound{{3}, {1e-6, 1e-4, 0}};
     const auto row_of = [&](const std::vector<double>& actual) {
