@@ -64,6 +64,8 @@ double moved_by(const ElementwiseRow& row, const Operands& x, double y) {
 
 }  // namespace
 
+bool is_rounded(Elementwise function) { return rounding(function) != 0; }
+
 double error_of(const ElementwiseRow& row, const Operands& x, double y, double size, double unit) {
     switch (row.function) {
         case Elementwise::lt:

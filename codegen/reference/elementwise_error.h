@@ -14,6 +14,9 @@ struct Operands {
     double value[3]{}, error[3]{};
 };
 
+/// Whether what the function gives is rounded, and not one of its operands or a whole number.
+bool is_rounded(Elementwise function);
+
 /// The bound for f, whose exact value of these operands is y. `size`: what the rounding of the
 /// function itself is relative to, |y| usually; `unit`: the relative error of one rounding.
 double error_of(const ElementwiseRow& row, const Operands& x, double y, double size, double unit);

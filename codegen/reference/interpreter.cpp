@@ -8,6 +8,7 @@
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/reference/scan_run.h"
+#include "codegen/reference/scatter_roundings.h"
 
 namespace fovea {
 
@@ -204,6 +205,8 @@ void Interpreter::evaluate(int id) {
         else if (def.expand) result = value_of_body(id);
         else throw InternalError("op " + std::string(row_of(node.op).name) + " has no reference");
     }
+    if (options_.scatters_roundings && node.op == Op::elementwise)
+        scatter_roundings(node, inputs, result);
     if (rounds(id)) result = rounded_to(kBfloat16Format, std::move(result));
     values_[std::size_t(id)] = std::move(result);
     check(id);

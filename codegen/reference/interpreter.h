@@ -28,6 +28,8 @@ struct InterpreterOptions {
     /// Comparisons are of operands rounded to float32, as kernels compare them: a value that was
     /// taken over from a kernel equals what it was made of.
     bool compares_in_single = false;
+    /// Values that are equal but for rounding are not (codegen/reference/scatter_roundings.h).
+    bool scatters_roundings = false;
     /// Refuse computed ids and lengths that are out of range; otherwise the nearest in range is
     /// read in their place, as kernels do (codegen/optimize/guard_ids.h).
     bool checks_ids = true;

@@ -23,6 +23,12 @@ void masked(Scope s) {
     s.output("all", softmax(x));
 }
 
+/// Each number is the batch's own, whatever x is: other places of a merged axis have equal values.
+void of_one_value(Scope s) {
+    Tensor x = s.input("x", {"batch", "len", "len"}), a = s.input("a", {"batch", 1, 1});
+    s.output("y", rearrange(x * a / x, "a b c -> a (b c)"));
+}
+
 CompiledProgram compiled(void (*model)(Scope)) {
     Graph graph;
     model(Scope{&graph});
@@ -70,6 +76,19 @@ TEST_CASE("what is masked may be longer, what is not may not") {
     CHECK(!others.why_not_same(alone, beside));
     beside["seen"].values[std::size_t(len)] = 1;
     CHECK(others.why_not_same(alone, beside) == "element 3 of seen is 0 alone and 1 beside others");
+}
+
+TEST_CASE("values that are equal but for rounding are none that stay") {
+    const CompiledProgram program = compiled(of_one_value);
+    const Neighbours others(program, kRecipe, {"len"}, {});
+    REQUIRE(others.any());
+    const std::int64_t len = others.sizes().at("len");
+    Values alone = {{"y", zeros({2, 9})}}, beside = {{"y", zeros({2, len * len})}};
+    // Of the second batch, whose numbers are others behind the first row.
+    for (std::int64_t i = 3; i < 9; ++i) beside["y"].values[std::size_t(len * len + i)] = 1;
+    CHECK(others.why_not_same(alone, beside).value_or("the same") == "the same");
+    beside["y"].values[2] = 1;
+    CHECK(others.why_not_same(alone, beside) == "element 2 of y is 0 alone and 1 beside others");
 }
 
 TEST_CASE("lengths stay as they are where rows are longer") {

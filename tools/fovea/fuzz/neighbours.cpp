@@ -102,6 +102,7 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
                        const LongerDims& longer, InterpreterOptions options)
     : recipe_(recipe) {
     options.checks_ids = false;
+    options.scatters_roundings = true;
     for (const std::string& name : longer)
         if (recipe.sizes.contains(name)) recipe_.sizes[name] += kMore.at(name);
     if (recipe_.sizes == recipe.sizes) return;
