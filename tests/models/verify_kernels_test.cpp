@@ -117,6 +117,26 @@ TEST_CASE("kernels are held to what others stored, wherever it lies") {
     }
 }
 
+TEST_CASE("values of bfloat16 are held to what it has, and slopes to their gradients") {
+    LoadedModel model;
+    Scope s{&model.graph};
+    const Tensor x = s.input("x", {"batch", 8}, bf16), last = s.cache("last", {"batch", 8}, bf16);
+    const Tensor y = tanh(cast(x, f32) + cast(last, f32));
+    s.update(last, cast(y, bf16));
+    s.output("y", y);
+    s.output("rounded", cast(y * 3.0, bf16));
+    s.output("x_itself", x);
+    model.entry.name = "of_bfloat16";
+    const CompiledModel compiled = compile(model, {runner_program(model, true, false, {true})});
+    const CompiledProgram& program = compiled.programs[0];
+    const auto generated = model_on({"cpu", ""}, compiled.plan, model.dtype, Optimized::little);
+    CHECK(missed(verify_kernels(compiled.plan, program, *generated, kSample, false)).empty());
+    const auto slopes = verify_gradients("of_bfloat16", program, kSample, false);
+    REQUIRE(slopes.size() == 1);
+    CHECK(missed(slopes).empty());
+    CHECK(slopes[0].note.empty());
+}
+
 TEST_CASE("each element is held to its own bound") {
     const Array expected{{3}, {1, 100, 0}}, bound{{3}, {1e-6, 1e-4, 0}};
     const auto row_of = [&](const std::vector<double>& actual) {

@@ -42,7 +42,14 @@ bool is_stopped(const Graph& graph, int id) {
     return node.function == Elementwise::identity ? node.dtype == i32 : gives_steps(node.function);
 }
 
-/// What such nodes give.
+/// The graph without rounding to bfloat16, which gives steps; its gradients are the same.
+Graph in_float32(Graph graph) {
+    for (Node& node : graph.nodes)
+        if (node.dtype == bf16) node.dtype = f32;
+    return graph;
+}
+
+/// What stopped nodes give.
 Values values_of_stopped(const Graph& graph, const SampleDims& dims, const Values& values,
                          const InterpreterOptions& options) {
     Graph observed = graph;
@@ -93,8 +100,8 @@ struct FiniteDifferences::State {
     State(const CompiledProgram& program, const SampleDims& dims, const Values& given,
           const InterpreterOptions& options)
         : values(given),
-          source(guard_ids(program.graph)),
-          gradients(program.gradient, options),
+          source(in_float32(guard_ids(program.graph))),
+          gradients(in_float32(program.gradient), options),
           plain(with_stopped_as_inputs(source), options) {
         set_all(gradients, dims, values);
         set_all(plain, dims, values);
