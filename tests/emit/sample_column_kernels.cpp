@@ -89,6 +89,19 @@ Kernel scatter(const std::string& name, const Dim& columns) {
     return it.finish();
 }
 
+/// Numbers added to a table of one column.
+Kernel scattered_numbers() {
+    Builder it("scattered_numbers");
+    const AxisId row = it.axis("row", m);
+    const int ids = it.input("ids", {m}, i32), dy = it.input("dy", {m});
+    const int table = it.output("table", {7});
+    it.seq(row, [&] {
+        const Id id = it.load(it.at(ids, {row}));
+        it.accumulate(it.at_row(table, id, {}), it.load(it.at(dy, {row})));
+    });
+    return it.finish();
+}
+
 /// Values that change places, of a type.
 Kernel transposed(const std::string& name, DType dtype) {
     Builder it(name);
@@ -114,7 +127,9 @@ std::vector<Kernel> sample_column_kernels() {
             transposed("transposed", f32),
             transposed("transposed_ids", i32),
             scatter("scatter", n),
-            scatter("scatter_32", 32)};
+            scatter("scatter_5", 5),
+            scatter("scatter_32", 32),
+            scattered_numbers()};
 }
 
 }  // namespace fovea::test
