@@ -88,6 +88,7 @@ struct Scope {
     /// what it was. No gradient passes from one call to another.
     constexpr void update(Tensor state, Tensor next, Location location = Location::here()) const {
         if (!is_own("update", state, location) || !is_own("update", next, location)) return;
+        if (!is_of_a_call("update", graph->scope(state.node().scope).part, location)) return;
         const int leaf = state.node().scope;
         Text path, text;
         graph->write_path(path, leaf);
@@ -98,6 +99,9 @@ struct Scope {
             text << "update of " << path.view() << ", " << name_of(state.dtype()) << " "
                  << state.shape() << ", with " << name_of(next.dtype()) << " " << next.shape()
                  << ": both must have one type and one shape";
+        else if (path.view() == "loss")
+            text << "update of loss: what training differentiates has this name, so give the state "
+                    "another";
         else if (!graph->claim_output(path.view()))
             text << path.view() << " is updated twice, or an output has its name";
         if (!text.view().empty()) {
@@ -154,6 +158,7 @@ struct Scope {
     constexpr void output(const char* name, Tensor value,
                           Location location = Location::here()) const {
         if (!is_own("output", value, location) || !is_name("output", name, location)) return;
+        if (!is_of_a_call("output", name, location)) return;
         if (!graph->claim_output(name)) {
             name_clash("outputs", name, location);
             return;
@@ -242,6 +247,16 @@ struct Scope {
         text << what
              << (value.graph ? " of a Tensor of another graph"
                              : " of a Tensor that is empty: no op has made it");
+        fail(*graph, location, id, text);
+        return false;
+    }
+    /// Outputs are of a call, and not of each pair or step in it.
+    constexpr bool is_of_a_call(const char* what, std::string_view name, Location location) const {
+        if (!graph->region) return true;
+        Text text;
+        text << what << " " << name
+             << " inside a score or the step of a loop, which has a value for each pair or step: "
+                "return it from the step, and name what the loop gives";
         fail(*graph, location, id, text);
         return false;
     }

@@ -198,6 +198,13 @@ struct Node {
     bool recomputed = false;  // a value of a checkpoint, made again for the gradient
 };
 
+/// Whether a node of Op::stop_gradient passes on a gradient of the model's own (custom_gradient.h):
+/// its inputs are the value, what stands for the value's gradient, an operand, and the operand's
+/// gradient. With `Node::axis` the value is such a node, too, for another operand.
+constexpr bool has_own_gradient(const Node& node) {
+    return node.op == Op::stop_gradient && node.inputs[2] > 0;
+}
+
 /// Whether a value stays as it is while a program runs: a parameter that is no state.
 inline bool is_weight(const Node& node) { return node.op == Op::parameter && !node.state; }
 

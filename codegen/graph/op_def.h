@@ -186,11 +186,4 @@ inline bool looks_up(const Node& node) {
     return row_of(node.op).op_class == OpClass::elementwise && cost_of(node) == Cost::memory;
 }
 
-/// Whether a node of Op::stop_gradient passes on a gradient of the model's own (custom_gradient.h):
-/// its inputs are the value, what stands for the value's gradient, an operand, and the operand's
-/// gradient. With `Node::axis` the value is such a node, too, for another operand.
-inline bool has_own_gradient(const Node& node) {
-    return node.op == Op::stop_gradient && node.inputs[2] > 0;
-}
-
 }  // namespace fovea
