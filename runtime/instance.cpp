@@ -271,8 +271,12 @@ void* Instance::output_address(const std::string& name) {
 
 std::span<const float> Instance::output_values(const std::string& name) {
     const float* const values = output<float>(name);
-    const int i = find_tensor(program_->outputs, name);
-    const auto shape = shape_of(program_->outputs[static_cast<std::size_t>(i)]);
+    const TensorSpec& spec =
+        program_->outputs[static_cast<std::size_t>(find_tensor(program_->outputs, name))];
+    if (spec.dtype != DType::f32)
+        throw UserError("output '{}' of program '{}' is {}, not f32: read it with output<T>(name)",
+                        {name, program_->name, name_of(spec.dtype)});
+    const auto shape = shape_of(spec);
     return {values, static_cast<std::size_t>(element_count(shape))};
 }
 

@@ -38,7 +38,7 @@ class Instance {
     T* output(const std::string& name) {
         return static_cast<T*>(output_address(name));
     }
-    /// All elements of an f32 output.
+    /// All elements of an f32 output; UserError for an output of another type.
     std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);

@@ -137,6 +137,30 @@ TEST_CASE("values of bfloat16 are held to what it has, and slopes to their gradi
     CHECK(slopes[0].note.empty());
 }
 
+TEST_CASE("no slope is asked of a gradient that the model says itself, in a loop or a score") {
+    const auto stepped = [](Tensor x) {
+        return custom_gradient(round(x), {x}, [](Tensor dy) { return dy; });
+    };
+    for (const bool in_score : {false, true}) {
+        LoadedModel model;
+        Scope s{&model.graph};
+        const Tensor x = s.input("x", {"batch", "len", 4}), start = s.input("start", {"len", 4});
+        if (in_score)
+            s.output("y", attention(x, x, x, [&](Pair p) { return stepped(dot(p.q, p.k)); }));
+        else
+            s.output("y", scan(x, start, [&](Tensor value, Tensor last) {
+                              const Tensor next = stepped(value + last);
+                              return Step{next, next};
+                          }).value);
+        model.entry.name = "own";
+        const CompiledModel compiled = compile(model, {runner_program(model, true, false, {true})});
+        const auto slopes = verify_gradients("own", compiled.programs[0], kSample, false);
+        CHECK(!slopes.empty());
+        for (const VerifyRow& slope : slopes)
+            CHECK(slope.note == "not taken, since the model has a custom_gradient");
+    }
+}
+
 TEST_CASE("each element is held to its own bound") {
     const Array expected{{3}, {1, 100, 0}}, bound{{3}, {1e-6, 1e-4, 0}};
     const auto row_of = [&](const std::vector<double>& actual) {

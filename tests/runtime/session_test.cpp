@@ -151,6 +151,15 @@ TEST_CASE("instance: dims, names and inputs that are wrong") {
                          UserError);
     CHECK_THROWS_AS(instance.output<float>("x"), UserError);
     CHECK_THROWS_AS(instance.place_output("x", nullptr), UserError);
+    Model of_ids = small_model();
+    for (Program& program : of_ids.programs)
+        for (TensorSpec& output : program.outputs)
+            if (output.name == "y") output.dtype = DType::i32;
+    Instance whole(of_ids, "forward", parameters);
+    whole.bind({{"batch", 2}});
+    CHECK_THROWS_WITH_AS(
+        whole.output_values("y"),
+        "output 'y' of program 'forward' is i32, not f32: read it with output<T>(name)", UserError);
     CHECK(instance.has_input("ids"));
     CHECK_FALSE(instance.has_output("ids"));
     instance.input<std::int32_t>("ids")[0] = 5;

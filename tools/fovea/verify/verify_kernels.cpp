@@ -11,6 +11,7 @@
 
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/graph/op_def.h"
+#include "codegen/graph/scan_function.h"
 #include "codegen/reference/error_bounds.h"
 #include "codegen/reference/rounded_to.h"
 #include "runtime/session.h"
@@ -62,6 +63,14 @@ void round_to_bfloat16(Array& value, Array& bound) {
     for (std::size_t i = 0; i < value.values.size(); ++i)
         bound.values[i] += kBfloat16Format.spacing(std::abs(value.values[i]) + bound.values[i]);
     value = rounded_to(kBfloat16Format, std::move(value));
+}
+
+/// Whether a model says what a gradient is, also in the step of a loop or in a score.
+bool has_own_gradients(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, has_own_gradient) ||
+           std::ranges::any_of(graph.scans, [](const ScanAttributes& scan) {
+               return scan.function && has_own_gradients(scan.function->step);
+           });
 }
 
 /// Compares after every kernel.
@@ -285,7 +294,7 @@ std::vector<VerifyRow> verify_gradients(const std::string& model, const Compiled
     const double floor = std::max(differences.largest_gradient() / 10, kFloor);
     std::vector<VerifyRow> rows;
     // Where a model says what a gradient is, no slope has to be.
-    const bool own = std::ranges::any_of(compiled.gradient.nodes, has_own_gradient);
+    const bool own = has_own_gradients(compiled.graph);
     for (const std::string& name : differences.names()) {
         if (own) {
             rows.push_back({model, compiled.name + "/" + name + ".grad (finite differences)",
