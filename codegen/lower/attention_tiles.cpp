@@ -19,6 +19,8 @@ AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused
       build_(graph, fused, group, memories, std::move(name)) {
     const Shape& queries = graph[input(AttentionInput::query)].shape;
     const Shape& values = graph[input(AttentionInput::value)].shape;
+    const Dim of_queries = queries[-1].without_label();
+    const Dim of_keys = graph[input(AttentionInput::key)].shape[-1].without_label();
     b = axis("b", queries[0]);
     h = m = kNoAxis;
     if (queries.rank() == 4) {
@@ -30,6 +32,7 @@ AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused
     q = builder().axis("q", queries[-2]);
     k = builder().axis("k", values[-2]);
     d = builder().axis("d", queries[-1]);
+    c = of_keys == of_queries ? d : builder().axis("c", of_keys);
     e = builder().axis("e", values[-1]);
     if (attributes_.has_lens) lens_rank_ = graph[input(AttentionInput::lens)].shape.rank();
 }
@@ -121,12 +124,13 @@ void AttentionTiles::load_query() {
     query = builder().named(load(AttentionInput::query, q, d), "query");
 }
 
-void AttentionTiles::load_key() { key = builder().named(load(AttentionInput::key, k, d), "key"); }
+void AttentionTiles::load_key() { key = builder().named(load(AttentionInput::key, k, c), "key"); }
 
 PairTiles AttentionTiles::pairs(const Graph& function) {
-    return PairTiles(function, builder(),
-                     [this](const Node& input, const TileAxes& own) { return leaf(input, own); },
-                     {d});
+    return PairTiles(
+        function, builder(),
+        [this](const Node& input, const TileAxes& own) { return leaf(input, own); },
+        c == d ? TileAxes{d} : TileAxes{d, c});
 }
 
 Id AttentionTiles::scores(Id live) {
@@ -148,7 +152,7 @@ Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
     switch (leaf.port.role) {
         case Role::score: return score_gradient;
         case Role::query: return own[0] == d ? query : load(AttentionInput::query, q, own[0]);
-        case Role::key: return own[0] == d ? key : load(AttentionInput::key, k, own[0]);
+        case Role::key: return own[0] == c ? key : load(AttentionInput::key, k, own[0]);
         case Role::batch: return index(b);
         case Role::head: return head();
         case Role::query_index: return index(q);

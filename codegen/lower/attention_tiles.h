@@ -11,8 +11,8 @@
 namespace fovea::lower {
 
 /// Axes, inputs and mask of one fused attention. Positions: b batch, h head of the keys, m head of
-/// queries among those that read it, q query, k key, d in the vectors of queries and keys, e in
-/// those of values.
+/// queries among those that read it, q query, k key, d in the vectors of queries, c in those of
+/// keys (d, where they are as wide), e in those of values.
 class AttentionTiles {
   public:
     /// Of a kernel with this name.
@@ -25,7 +25,7 @@ class AttentionTiles {
     const AttentionAttributes& attributes() const { return attributes_; }
     const ScoreFunction& function() const { return *attributes_.function; }
 
-    kernel::AxisId b, h, m, q, k, d, e;
+    kernel::AxisId b, h, m, q, k, d, c, e;
     /// b, h and m, those that are longer than 1.
     std::vector<kernel::AxisId> points() const;
     /// The axes of [batch, (heads of queries,) rows, columns]; `row` and `column` may be kNoAxis.

@@ -93,7 +93,7 @@ class Backward {
             if (id >= 0) carried_.push_back({id, result, number, std::move(axes), over_keys});
         };
         if (has(Side::keys)) {
-            add(AttentionResult::key, 0, {tiles_.k, tiles_.d}, false);
+            add(AttentionResult::key, 0, {tiles_.k, tiles_.c}, false);
             add(AttentionResult::value, 0, {tiles_.k, tiles_.e}, false);
         }
         for (int n = 0; n < kMaxCaptures && has(Side::captures); ++n) {
@@ -249,7 +249,7 @@ class Backward {
         if (carried.result == AttentionResult::value)
             return it_.contract(kept_, cotangent_, {tiles_.q});
         if (carried.result == AttentionResult::key)
-            return pairs.sum_of_output({Role::key, 0, true}, {tiles_.d}, {tiles_.q});
+            return pairs.sum_of_output({Role::key, 0, true}, {tiles_.c}, {tiles_.q});
         return pairs.sum_of_output({Role::capture, carried.number, true}, carried.axes,
                                    {tiles_.q, tiles_.k});
     }
