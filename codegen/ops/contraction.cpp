@@ -55,7 +55,8 @@ Tensor on_side(Tensor factor, int rank, int side) {
     return keep_only(factor, (side >> missing) & ((1 << factor.rank()) - 1));
 }
 
-/// Σ over `axes` of the product of two sides; the axes stay, with size 1.
+/// Σ over `axes` of the product of two sides; the axes stay, with size 1. What one side alone has
+/// of them is summed first.
 Tensor contract(Tensor a, Tensor b, const ProductSides& sides, int rank, int axes) {
     EinsumAxes labels;
     int kept = (sides.a | sides.b) & ~axes;
@@ -64,6 +65,9 @@ Tensor contract(Tensor a, Tensor b, const ProductSides& sides, int rank, int axe
         if (sides.b >> i & 1) labels.b.push(i);
         if (kept >> i & 1) labels.out.push(i);
     }
+    const EinsumAxes::List of_a = labels.a;
+    a = detail::sum_alone(a, labels.a, labels.b, labels.out, Location::here());
+    b = detail::sum_alone(b, labels.b, of_a, labels.out, Location::here());
     return insert_axes(einsum(a, b, labels, Location::here()), kept, rank);
 }
 
@@ -271,8 +275,8 @@ Tensor einsum_derive(const Derivation& d) {
     return einsum(d.inputs[0], d.inputs[1], labels_of(d.source, d.node), d.node.location);
 }
 
-/// Labels are distinct in each list, as many as the operand has axes, of equal sizes, and those of
-/// the result come from the operands.
+/// Labels are distinct in each list, as many as the operand has axes, of equal sizes; those of the
+/// result come from the operands, and what is summed both operands have.
 std::optional<std::string> why_no_einsum(const Graph& graph, int id) {
     const EinsumAxes& axes = labels_of(graph, graph[id]);
     const Shape &a = graph[graph[id].inputs[0]].shape, &b = graph[graph[id].inputs[1]].shape;
@@ -295,6 +299,13 @@ std::optional<std::string> why_no_einsum(const Graph& graph, int id) {
             known = &dim;
         }
     }
+    for (const EinsumAxes::List* list : {&axes.a, &axes.b})
+        for (int i = 0; i < list->count; ++i) {
+            const int label = list->label[std::size_t(i)];
+            const EinsumAxes::List& other = list == &axes.a ? axes.b : axes.a;
+            if (!axes.out.contains(label) && !other.contains(label))
+                return "a label that is summed is in one operand alone";
+        }
     return {};
 }
 

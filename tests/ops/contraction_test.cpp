@@ -84,6 +84,22 @@ TEST_CASE("products of many factors are gathered on two sides") {
     CHECK_FALSE(contract_product({q, q}, 3, 1 << 2));
 }
 
+TEST_CASE("what one factor alone has of the summed axes is summed first") {
+    Graph graph;
+    Tensor a = input(graph, "a", {2, 3, 1, 5}), b = input(graph, "b", {2, 3, 4, 1});
+    for (const auto& factors : {std::vector{a, b}, std::vector{b, a}}) {
+        const auto contracted = contract_product(factors, 4, 1 << 1 | 1 << 3);
+        REQUIRE(contracted);
+        output(factors[0].id == a.id ? "y" : "turned", *contracted);
+    }
+    output("z", reduce(Reduction::sum, a * b, 1 << 1 | 1 << 3));
+    verify_graph(graph);
+    const Arrays arrays = {{"a", random_array({2, 3, 1, 5}, 1)},
+                           {"b", random_array({2, 3, 4, 1}, 2)}};
+    check_close(run(graph, arrays), run(graph, arrays, "z"));
+    check_close(run(graph, arrays, "turned"), run(graph, arrays, "z"));
+}
+
 TEST_CASE("a product of many operands is that of one after the other") {
     const auto check = [](Pattern pattern, auto f, const std::vector<Extents>& shapes) {
         INFO("einsum '", pattern.text, "'");
