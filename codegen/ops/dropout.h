@@ -5,8 +5,9 @@
 
 namespace fovea {
 
-/// The factor of dropout for every element of `shape`: 0 with probability p, else 1 / (1 - p).
-/// Drawn from Philox at (step, site, row, column); see runtime/training/philox.h.
+/// The factor of dropout for every element of `shape`: while training 0 with probability p, else
+/// 1 / (1 - p); 1 in all other programs. Drawn from Philox at (step, site, row, column); see
+/// runtime/training/philox.h.
 constexpr Tensor random(Graph& graph, const Shape& shape, double p, int site,
                         Location location = Location::here()) {
     if (!(p >= 0 && p < 1) || site < 0) {

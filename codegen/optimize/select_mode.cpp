@@ -1,4 +1,4 @@
-// Makes dropout a product with random factors, or nothing.
+// Makes dropout a product with random factors, or nothing; such factors by themselves are 1 then.
 #include "codegen/optimize/select_mode.h"
 
 #include "codegen/graph/rewrite.h"
@@ -29,6 +29,8 @@ Graph select_mode(const Graph& graph, bool training) {
             const Tensor value = rewrite.mapped(node.inputs[0]);
             if (keeps_state(node, value.node())) return Tensor{&rewrite.target(), 0};
         }
+        if (node.op == Op::random && !training)
+            return full(rewrite.target(), node.shape, 1, node.dtype, node.location);
         if (node.op != Op::dropout) return {};
         Tensor x = rewrite.mapped(node.inputs[0]);
         if (!training) return x;

@@ -7,16 +7,26 @@ namespace fovea::plan {
 
 namespace {
 
+bool counts(const Dim& extent, const Dim& sequences) {
+    bool found = false;
+    extent.each_symbol(
+        [&](const Symbol& symbol) { found = found || symbol == sequences.bare_symbol(); });
+    return found;
+}
+
+/// None where all sequences share what is drawn.
 Dim rows_of_sequence(const kernel::Kernel& kernel, int site, const Dim& sequences) {
     for (const kernel::Node& node : kernel.nodes) {
         const auto* random = std::get_if<kernel::Random>(&node.operation);
         if (!random || random->site != site) continue;
         for (const kernel::Stride& stride : random->row) {
             const Dim& extent = kernel.axes[std::size_t(stride.axis)].extent;
+            if (!counts(extent, sequences)) continue;
             if (extent.divisible_by(sequences)) return stride.stride * (extent / sequences);
+            throw InternalError("plan: " + kernel.name + " draws in shards, but not by sequence");
         }
     }
-    throw InternalError("plan: " + kernel.name + " draws in shards, but not for each sequence");
+    return 0;
 }
 
 }  // namespace

@@ -146,6 +146,28 @@ TEST_CASE("the bits of shards do not depend on the threads, nor their values on 
                 {{"src_len", 3}, {"tgt_len", 4}, {"src_vocab", 13}, {"tgt_vocab", 9}});
 }
 
+TEST_CASE("numbers that all sequences share are drawn alike in each shard") {
+    std::vector<CompiledModel> compiled;
+    for (const char* schedule : {"cpu.shards.count = 8\n", "cpu.shards.count = 1\n"}) {
+        LoadedModel model;
+        Scope s{&model.graph};
+        Tensor x = s.input("x", {"batch", 3, 8});
+        Tensor own = dropout(linear(s / "l", x, 8), 0.5);
+        s.output("loss", mean(mean(square(own * random(s, {3, 8}, 0.5, 7)), 1), 1));
+        model.entry.name = compiled.empty() ? "cut" : "whole";
+        read_schedule(schedule, "test", model.targets);
+        compiled.push_back(compile(model, {runner_program(model, true, true, true)}));
+    }
+    REQUIRE(compiled[0].plan.programs[0].shards.count == 8);
+    const auto loaded = load_together({&compiled[0].plan, &compiled[1].plan}, isa_of_this_machine(),
+                                      Optimized::little);
+    const auto cut = run_twice(*loaded[0], {{"batch", 21}}, 3);
+    const auto whole = run_twice(*loaded[1], {{"batch", 21}}, 2);
+    CHECK(differing({{"loss", cut.at("loss")}}, whole) == "");
+    CHECK(differing({{"x.grad", cut.at("x.grad")}}, whole) == "");
+    check_sums(cut.at("l.weight.grad"), whole.at("l.weight.grad"));
+}
+
 TEST_CASE("sums over the batch that are too large, and observers, keep the batch whole") {
     const CompiledModel compiled =
         compile_with("position_wise_ffn", {{"input", "3"}, {"ffn", "5"}, {"output", "2"}},

@@ -1,6 +1,7 @@
 // Dropout's draws: where they come from, and that the gradient repeats them.
 #include "codegen/ops/dropout.h"
 
+#include "codegen/optimize/select_mode.h"
 #include "runtime/training/philox.h"
 #include "tests/ops/check_gradient.h"
 
@@ -18,6 +19,18 @@ TEST_CASE("row, column, site, seed and step decide") {
             CHECK(y.values[row * 5 + column] == doctest::Approx(kept ? 1 / 0.6 : 0));
         }
     check_close(run(graph, {}), filled({2, 3, 5}, 1));
+}
+
+TEST_CASE("in evaluation factors that a model draws itself are 1") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2, 5});
+    output("y", x * random(graph, {5}, 0.5, 0));
+    const Arrays arrays = {{"x", random_array({2, 5}, 1)}};
+    const auto values = [&](bool training) {
+        return run(select_mode(graph, training), arrays, "y", {.training = true, .seed = 3}).values;
+    };
+    CHECK(values(false) == arrays.at("x").values);
+    CHECK(values(true) != arrays.at("x").values);
 }
 
 TEST_CASE("the gradient draws the same numbers") {
