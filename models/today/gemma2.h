@@ -45,17 +45,26 @@ constexpr Tensor gemma_norm(Scope s, const DecoderSettings& c, Tensor x) {
     return value_of(s, rms_norm(x, 1.0 + weight, c.rms_norm_eps));
 }
 
+/// Whether the settings fit each other; a sentence, where they do not.
+constexpr bool has_fitting_settings(Scope root, const Gemma2Settings& settings) {
+    const std::size_t listed = settings.layer_types.size();
+    const int layers = settings.decoder.num_hidden_layers;
+    Text text;
+    if (listed && listed != std::size_t(layers))
+        text << "layer_types has " << int(listed) << " layers, num_hidden_layers is " << layers;
+    else if (!(settings.query_pre_attn_scalar > 0))
+        text << "query_pre_attn_scalar must be above 0: scores are divided by its root";
+    else if (settings.attn_logit_softcapping < 0 || settings.final_logit_softcapping < 0)
+        text << "attn_logit_softcapping and final_logit_softcapping must be above 0, or 0 for none";
+    else return true;
+    fail(*root.graph, Location::here(), root.id, text);
+    return false;
+}
+
 /// Inputs and outputs: text_inputs, text_outputs.
 constexpr void gemma2(Scope root, const Gemma2Settings& settings) {
     const DecoderSettings& c = settings.decoder;
-    const std::size_t listed = settings.layer_types.size();
-    if (listed && listed != std::size_t(c.num_hidden_layers)) {
-        Text text;
-        text << "layer_types has " << int(listed) << " layers, num_hidden_layers is "
-             << c.num_hidden_layers;
-        fail(*root.graph, Location::here(), root.id, text);
-        return;
-    }
+    if (!has_fitting_settings(root, settings)) return;
     const TextInputs texts = text_inputs(root);
     Scope s = root / "model";
     Tensor words = decoder_embedding(s, c);

@@ -233,6 +233,12 @@ TEST_CASE("settings that make no model say why") {
           std::string::npos);
     CHECK(message("gemma2", {{"num_hidden_layers", "3"}, {"layer_types", "full_attention"}})
               .find("layer_types has 1 layers, num_hidden_layers is 3") != std::string::npos);
+    for (const char* root : {"0", "-4"})
+        CHECK(message("gemma2", {{"query_pre_attn_scalar", root}})
+                  .find("query_pre_attn_scalar must be above 0") != std::string::npos);
+    for (const char* cap : {"attn_logit_softcapping", "final_logit_softcapping"})
+        CHECK(message("gemma2", {{cap, "-1"}}).find("must be above 0, or 0 for none") !=
+              std::string::npos);
     for (const auto& [buckets, distance] : {std::pair{"3", "20"}, {"32", "16"}})
         CHECK(message("t5", {{"relative_attention_num_buckets", buckets},
                              {"relative_attention_max_distance", distance}})
