@@ -10,6 +10,8 @@
 #include "codegen/base/error.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/id_operands.h"
+#include "codegen/graph/scan_function.h"
+#include "codegen/optimize/select_mode.h"
 #include "tools/fovea/arguments.h"
 
 namespace fovea::tool {
@@ -235,7 +237,9 @@ Graph with_gradients(const Graph& graph) {
 void run_reference(const LoadedModel& model, const runtime::RunRequest& request, Fusion fusion,
                    const SafetensorsFile& inputs, const SafetensorsFile* weights,
                    const std::string& output_path) {
-    Graph graph = fusion ? model.graph : expand_composites(with_checks(model.graph));
+    // What the other mode gives is neither computed nor differentiated, as in compiled programs.
+    Graph graph = select_mode(seal_scans(model.graph), request.train);
+    if (!fusion) graph = expand_composites(with_checks(graph));
     if (request.gradients) graph = with_gradients(graph);
     ReferenceRun run(graph, request);
     std::vector<TensorView> views;
