@@ -58,6 +58,15 @@ FOVEA_INLINE words pairs_of(const T* first, const T* second, Stride stride, Lane
     return second ? low | half_words(second, stride, lanes) << 16 : low;
 }
 
+template <class T>
+FOVEA_INLINE words pairs_of(const T* first, const T* second, std::integral_constant<i64, 1>,
+                            Lanes lanes) {
+    if (!second) return half_words(first, lanes);
+    if constexpr (std::is_same_v<T, float>)
+        return narrow_pairs(load(first, lanes), load(second, lanes));
+    else return half_words(first, lanes) | half_words(second, lanes) << 16;
+}
+
 /// Columns of b, whose steps are neighbours, to [pair, Width, 2], in squares of 16 x 16 pairs.
 template <int Width, class T, class Stride>
 inline void pack_columns_along(bf16* to, const T* b, Stride stride, i64 columns, i64 extent) {

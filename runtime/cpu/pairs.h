@@ -50,6 +50,19 @@ FOVEA_INLINE floats add_products(Pairs a, Pairs b, floats sum) {
 }
 #endif
 
+/// 16 pairs of floats that are rounded.
+FOVEA_INLINE words narrow_pairs(floats first, floats second) {
+#if defined(__AVX512BF16__)
+    using Halves = Register<std::uint16_t, 32>;
+    const auto both = Halves(_mm512_cvtne2ps_pbh(__m512(second), __m512(first)));
+    return words(__builtin_shufflevector(both, both, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6,
+                                         22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+                                         14, 30, 15, 31));
+#else
+    return convert<words>(narrow(first)) | convert<words>(narrow(second)) << 16;
+#endif
+}
+
 /// 16 elements, rounded if they are floats, in the lower halves of 32 bits; lanes that take no part
 /// are 0.
 FOVEA_INLINE words half_words(const bf16* from, Lanes lanes) {
