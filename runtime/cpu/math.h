@@ -200,7 +200,8 @@ FOVEA_INLINE floats sqrt(floats x) {
 FOVEA_INLINE floats rsqrt(floats x) { return 1.F / sqrt(x); }
 
 /// tanh x = u / (2 - u) for u = 1 - e^-2|x|, which keeps its precision near 0: of e^-2|x| = 2^n 2^f
-/// f times the polynomial is 2^f - 1, a minimax fit on [-1/2, 1/2]; within 4 units in the last place.
+/// f times the polynomial is 2^f - 1, a minimax fit on [-1/2, 1/2]. Within 4 units in the last
+/// place.
 FOVEA_INLINE floats tanh(floats x) {
     const floats y = smaller(splat(20.F), abs(x)) * -2.885390081777927F;
     const floats n = round_nearest(y);
