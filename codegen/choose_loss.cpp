@@ -29,7 +29,9 @@ LossChoice choose_loss(const LossProduct& product, DType dtype, AttentionForm fo
         return choice;
     }
     if (form == AttentionForm::plain) return store("asked for");
-    if (dtype != DType::f32) return store("products of bfloat16 are faster than those of chunks");
+    if (is_half(dtype))
+        return store(
+            fmt::format("products of {} are faster than those of chunks", long_name_of(dtype)));
     if (!product.classes.is_static())
         return store("the size of " + size_text(product.classes) +
                      " is known only when the program runs, and for few classes that is faster");

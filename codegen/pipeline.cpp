@@ -244,9 +244,9 @@ CompiledProgram compile_program(const ProgramRequest& request, const target::Tar
     run_passes(request, target, program);
     Stopwatch fusing;
     program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
-    if (request.dtype == DType::bf16)
-        fuse::store_bfloat16(program.optimized, program.fused, target.lowering.attention_in_bf16,
-                             target.lowering.independent_tiles);
+    if (is_half(request.dtype))
+        fuse::store_halves(program.optimized, program.fused, request.dtype,
+                           target.lowering.attention_in_halves, target.lowering.independent_tiles);
     int groups = int(program.fused.groups.size());
     program.passes.push_back({"fuse",
                               "last of the graph: passes before it change which ops are adjacent",

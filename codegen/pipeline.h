@@ -36,7 +36,7 @@ struct ProgramRequest {
     Gradients gradients = Gradients::none;
     Fusion fusion{};
     std::vector<std::string> only{};  // outputs wanted; empty: all
-    DType dtype = DType::f32;  // of weights and activations in memory: f32 or bf16
+    DType dtype = DType::f32;  // of weights and activations in memory: f32, bf16 or f16
     bool tf32 = false;  // with f32: products may round their operands to tf32
 };
 

@@ -70,7 +70,7 @@ constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, BatchNormOptions op
         Text text;
         text << "batch_norm over axis " << axis << " of " << name_of(x.dtype()) << " " << x.shape()
              << (has_axis ? ": its momentum must be in [0, 1]"
-                          : ": expected f32 or bf16 that has this axis");
+                          : ": expected f32, bf16 or f16 that has this axis");
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, s.id, text);
     }

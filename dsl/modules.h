@@ -49,7 +49,7 @@ constexpr Tensor linear(Scope s, Tensor x, Dim out, LinearOptions options = {},
     if (!is_float(x.dtype()) || !x.rank() || !right_width) {
         Text text;
         text << "linear: expected [..., " << (options.in == Dim(0) ? Dim("in") : options.in)
-             << "] of f32 or bf16, got " << name_of(x.dtype()) << " " << x.shape();
+             << "] of f32, bf16 or f16, got " << name_of(x.dtype()) << " " << x.shape();
         x.graph->write_origin(text, x.id);
         if (x.dtype() == i32) text << " (did you forget embedding?)";
         return fail(*x.graph, location, s.id, text);
@@ -190,7 +190,7 @@ constexpr bool last_axes(const char* norm, Scope s, Tensor x, int axes, Shape& s
     if (axes < 1 || axes > x.rank() || !is_float(x.dtype())) {
         Text text;
         text << norm << " over the last " << axes << " axes of " << name_of(x.dtype()) << " "
-             << x.shape() << ": expected f32 or bf16, and 1 to " << x.rank() << " axes";
+             << x.shape() << ": expected f32, bf16 or f16, and 1 to " << x.rank() << " axes";
         x.graph->write_origin(text, x.id);
         fail(*x.graph, location, s.id, text);
         return false;
@@ -234,7 +234,7 @@ constexpr Tensor group_norm(Scope s, Tensor x, Dim groups, double eps = 1e-5,
     if (!is_usable("group_norm", location, {x})) return poison_of({x});
     if (x.rank() < 2 || !is_float(x.dtype())) {
         Text text;
-        text << "group_norm: expected f32 or bf16 [batch, channels, ...], got "
+        text << "group_norm: expected f32, bf16 or f16 [batch, channels, ...], got "
              << name_of(x.dtype()) << " " << x.shape();
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, s.id, text);

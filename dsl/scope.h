@@ -46,8 +46,8 @@ struct Scope {
     /// gradient, and the optimizer leaves them as they are (PyTorch's `requires_grad_(False)`).
     constexpr Scope frozen() const { return {graph, id, true}; }
 
-    /// A parameter `path.name`; two parameters of one name are an error. Of bf16, it is kept as f32
-    /// and cast.
+    /// A parameter `path.name`; two parameters of one name are an error. Of bf16 or f16, it is kept
+    /// as f32 and cast.
     constexpr Tensor parameter(const char* name, const Shape& shape,
                                Initial initial = Initial::xavier_uniform, DType type = f32,
                                Location location = Location::here()) const {
@@ -179,7 +179,7 @@ struct Scope {
         if (!is_own("loss", value, location) || !is_name("loss", name, location)) return;
         if (!is_float(value.dtype())) {
             Text text;
-            text << "loss " << name << ": expected f32 or bf16, got " << name_of(value.dtype())
+            text << "loss " << name << ": expected f32, bf16 or f16, got " << name_of(value.dtype())
                  << " " << value.shape();
             fail(*graph, location, id, text);
             return;
@@ -228,7 +228,7 @@ struct Scope {
         if (!is_float(type)) {
             Text text;
             text << "parameter " << graph->scope(leaf).part << " " << shape
-                 << ": parameters are f32 or bf16, not " << name_of(type);
+                 << ": parameters are f32, bf16 or f16, not " << name_of(type);
             return fail(*graph, location, id, text);
         }
         const Tensor weights = {graph, graph->add({.op = Op::parameter,

@@ -2,12 +2,12 @@
 #include "load_parameters.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <set>
 
 #include "error.h"
 #include "files/printable.h"
+#include "memory/halves.h"
 
 namespace fovea::runtime {
 namespace {
@@ -42,16 +42,18 @@ std::vector<std::string> unused_names(const Model& model, const SafetensorsFile&
     return unused;
 }
 
-/// A parameter of F32, or of BF16, which is widened.
+/// A parameter of F32, or of BF16 or F16, which are widened.
 void copy_parameter(const SafetensorsFile& file, const TensorView& tensor,
                     std::span<const std::int64_t> shape, std::span<float> values) {
-    if (tensor.dtype != safetensors_name(DType::bf16))
-        return copy_tensor(file, tensor, "parameter", DType::f32, shape, values.data());
-    std::vector<std::uint16_t> halves(values.size());
-    copy_tensor(file, tensor, "parameter", DType::bf16, shape, halves.data());
-    std::transform(halves.begin(), halves.end(), values.begin(), [](std::uint16_t half) {
-        return std::bit_cast<float>(std::uint32_t{half} << 16);
-    });
+    for (const DType type : {DType::bf16, DType::f16}) {
+        if (tensor.dtype != safetensors_name(type)) continue;
+        std::vector<std::uint16_t> halves(values.size());
+        copy_tensor(file, tensor, "parameter", type, shape, halves.data());
+        std::transform(halves.begin(), halves.end(), values.begin(),
+                       [&](std::uint16_t half) { return float_of_half(type, half); });
+        return;
+    }
+    copy_tensor(file, tensor, "parameter", DType::f32, shape, values.data());
 }
 
 }  // namespace

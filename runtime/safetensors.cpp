@@ -179,6 +179,7 @@ std::string_view safetensors_name(DType dtype) {
     switch (dtype) {
         case DType::f32: return "F32";
         case DType::bf16: return "BF16";
+        case DType::f16: return "F16";
         case DType::i32: return "I32";
         case DType::boolean: return "BOOL";
     }

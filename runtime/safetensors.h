@@ -25,7 +25,7 @@ struct TensorView {
     Bytes bytes;  // row-major, little-endian
 };
 
-/// The format's name of a dtype: F32, BF16, I32, BOOL.
+/// The format's name of a dtype: F32, BF16, F16, I32, BOOL.
 std::string_view safetensors_name(DType dtype);
 
 /// A file read whole. Views point into it, so it can be moved but not copied.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <string_view>
 
 #include "error.h"
@@ -51,9 +52,9 @@ class Row {
         throw InternalError("a table has an unknown word: {}", {text});
     }
     DType dtype() {
-        constexpr std::string_view kNames[] = {name_of(DType::f32), name_of(DType::bf16),
-                                               name_of(DType::i32), name_of(DType::boolean)};
-        return DType(choice(kNames, 4));
+        std::string_view names[std::size(kDTypes)];
+        std::transform(std::begin(kDTypes), std::end(kDTypes), names, name_of);
+        return kDTypes[choice(names, int(std::size(names)))];
     }
     Initial initial() {
         constexpr std::string_view kNames[] = {"zeros", "ones", "xavier_uniform", "normal",

@@ -201,7 +201,8 @@ inline double converted(double x, DType type) {
     switch (type) {
         case DType::i32: return whole_part(x);
         case DType::boolean: return double(x != 0);
-        case DType::bf16: return kBfloat16Format.nearest(x);
+        case DType::bf16:
+        case DType::f16: return format_of(type).nearest(x);
         default: return x;
     }
 }

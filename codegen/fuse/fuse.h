@@ -54,9 +54,10 @@ struct FusedGraph {
     std::vector<Layout> layouts;
     /// For a base whose memory is an output of the program: the output's node, else -1.
     std::vector<int> output_of;
-    /// Which bases are stored as bfloat16, although the graph says float32; empty: none, weights
+    /// Which bases are stored as `half`, although the graph says float32; empty: none, weights
     /// included. Kernels compute in float32 either way.
-    std::vector<bool> in_bfloat16;
+    std::vector<bool> in_halves;
+    DType half = DType::f32;  // bf16 or f16, where some may be
     std::vector<Refusal> refusals;
 };
 
@@ -92,13 +93,13 @@ void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 /// Orders the groups so that each comes after those it reads from, and names them.
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
 
-/// Stores values that contractions read as bfloat16, and the weights that they read in panels.
+/// Stores values that contractions read as `half`, and the weights that they read in panels.
 /// Parameters themselves, outputs of the program, and values that kernels other than row kernels,
 /// copies and contractions touch stay float32; with `in_attention`, kernels of attention read and
-/// write bfloat16, too.
+/// write halves, too.
 /// With `apart`, each gradient of attention is summed by a kernel of its own.
-void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention = false,
-                    bool apart = false);
+void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool in_attention = false,
+                  bool apart = false);
 
 /// The composite that a node belongs to, or its op; the products of attention by their result:
 /// `masked_softmax`, `add`, `scores`.

@@ -90,6 +90,20 @@ Id Builder::map(Elementwise function, std::vector<Id> operands) {
     return make(Map{function, std::move(operands)});
 }
 
+Id Builder::map(Elementwise function, std::vector<Id> operands, DType type) {
+    if (is_half(type) && row_of(function).gives_boolean)
+        for (Id& operand : operands) {
+            if (const auto* number = as<Constant>(kernel_, operand)) {
+                operand = fill(format_of(type).nearest(number->value), number->axes);
+                continue;
+            }
+            const auto* load = as<Load>(kernel_, operand);
+            const bool is_rounded =
+                load && kernel_.buffers[std::size_t(load->access.buffer)].dtype == type;
+            if (!is_rounded) operand = cast(operand, type);
+        }
+    return map(function, std::move(operands));
+}
 Id Builder::cast(Id x, DType type) { return make(Map{Elementwise::identity, {x}, type}); }
 
 Id Builder::random(int site, double probability, std::vector<Stride> row,

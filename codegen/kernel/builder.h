@@ -41,6 +41,9 @@ class Builder {
     Id index(AxisId axis);
     Id load(Access access);
     Id map(Elementwise function, std::vector<Id> operands);
+    /// The same of operands that are `type` for the model: halves are rounded before they are
+    /// compared, so that a value is like itself wherever it comes from.
+    Id map(Elementwise function, std::vector<Id> operands, DType type);
     /// A value as f32, or as i32: the whole part of a number, 0 and 1 of a boolean.
     Id cast(Id x, DType type);
     Id random(int site, double probability, std::vector<Stride> row, std::vector<Stride> column);

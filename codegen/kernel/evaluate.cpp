@@ -154,7 +154,7 @@ class Evaluator {
         if (auto map = as<Map>(kernel_, id)) {
             double x[3]{};
             for (std::size_t i = 0; i < map->operands.size(); ++i) x[i] = get(map->operands[i]);
-            if (map->cast_to == DType::bf16) return converted(x[0], DType::bf16);
+            if (map->cast_to && is_half(*map->cast_to)) return converted(x[0], *map->cast_to);
             const bool whole = kernel_.nodes[std::size_t(id)].dtype == DType::i32;
             return whole ? whole_value(map->function, x[0], x[1], x[2])
                          : row_of(map->function).value(x[0], x[1], x[2]);

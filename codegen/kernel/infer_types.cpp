@@ -99,12 +99,9 @@ DType tile_dtype(const Kernel& kernel, const Operation& operation, DType made_wi
         return kernel.nodes[std::size_t(carried->initial)].dtype;
     if (auto result = std::get_if<Result>(&operation))
         return kernel.nodes[std::size_t(carry_of(kernel, *result).initial)].dtype;
-    if (auto load = std::get_if<Load>(&operation)) {
-        const DType dtype = kernel.buffers[std::size_t(load->access.buffer)].dtype;
-        return dtype == DType::bf16 ? DType::f32 : dtype;
-    }
-    if (auto map = std::get_if<Map>(&operation); map && map->cast_to)
-        return *map->cast_to == DType::bf16 ? DType::f32 : *map->cast_to;
+    if (auto load = std::get_if<Load>(&operation))
+        return widened(kernel.buffers[std::size_t(load->access.buffer)].dtype);
+    if (auto map = std::get_if<Map>(&operation); map && map->cast_to) return widened(*map->cast_to);
     if (auto map = std::get_if<Map>(&operation))
         return row_of(map->function).gives_boolean ? DType::boolean : operand_dtype(kernel, *map);
     if (auto reduce = std::get_if<Reduce>(&operation)) {
@@ -112,7 +109,7 @@ DType tile_dtype(const Kernel& kernel, const Operation& operation, DType made_wi
         return dtype == DType::boolean ? DType::f32 : dtype;
     }
     return std::holds_alternative<Constant>(operation) || std::holds_alternative<Extent>(operation)
-               ? made_with
+               ? widened(made_with)
                : DType::f32;
 }
 

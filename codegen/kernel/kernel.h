@@ -96,7 +96,7 @@ struct Load {
     Access access;
 };
 /// With `cast_to`, of identity: the value as that type. To i32, the whole part of a number, i32's
-/// smallest where i32 cannot hold it. To bf16, a tile of f32 whose values are rounded to bfloat16.
+/// smallest where i32 cannot hold it. To bf16 or f16, a tile of f32 whose values are rounded.
 struct Map {
     Elementwise function = Elementwise::identity;
     std::vector<Id> operands;
@@ -118,9 +118,22 @@ struct Reduce {
     AxisId blocks = -1;
 };
 /// What the operands of a product may be rounded to, if they do not lie so in memory, to be
-/// multiplied in pairs or as matrices: bfloat16, or tf32, a float with 10 bits of fraction, where
-/// a target multiplies that. Sums are float32.
-enum class Factors { f32, bf16, tf32 };
+/// multiplied in pairs or as matrices: bfloat16, float16, or tf32, a float with 10 bits of
+/// fraction, where a target multiplies that. Sums are float32.
+enum class Factors { f32, bf16, f16, tf32 };
+constexpr bool is_half(Factors factors) {
+    return factors == Factors::bf16 || factors == Factors::f16;
+}
+/// What memory holds of such factors.
+constexpr DType dtype_of(Factors factors) {
+    return factors == Factors::bf16  ? DType::bf16
+           : factors == Factors::f16 ? DType::f16
+                                     : DType::f32;
+}
+/// Those of what memory holds: of f32, floats.
+constexpr Factors factors_of(DType dtype) {
+    return dtype == DType::bf16 ? Factors::bf16 : dtype == DType::f16 ? Factors::f16 : Factors::f32;
+}
 /// With `blocks`, as a sum: each position along it has the products of one block of positions.
 struct Contract {
     std::vector<AxisId> axes;
@@ -175,11 +188,11 @@ struct Steps;
 
 /// Which loops a kernel has, by which every target writes it in a way of its own.
 enum class Form {
-    rows,         // points outside, passes over the axes of one tile inside
+    rows,  // points outside, passes over the axes of one tile inside
     contraction,  // a product with an epilogue
-    scatter,      // points in order: rows added to a table
-    tiles,        // loops over tiles
-    scan,         // other kernels, once for each step or each chunk
+    scatter,  // points in order: rows added to a table
+    tiles,  // loops over tiles
+    scan,  // other kernels, once for each step or each chunk
 };
 
 struct Kernel {

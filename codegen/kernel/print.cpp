@@ -125,7 +125,9 @@ class Printer {
 
     std::string by(AxisId blocks) const { return blocks < 0 ? "" : " by " + axes({blocks}); }
     static std::string factors(Factors factors) {
-        return factors == Factors::bf16 ? "_bf16" : factors == Factors::tf32 ? "_tf32" : "";
+        return factors == Factors::tf32 ? "_tf32"
+               : is_half(factors)       ? "_" + std::string(name_of(dtype_of(factors)))
+                                        : "";
     }
     std::string access(const Access& access) const {
         std::string inside = sum(access.strides, access.offset);

@@ -62,7 +62,7 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
     const Contract* contract = nullptr;
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id)
         if (auto found = as<Contract>(kernel, id)) contract = found;
-    const bool is_plain = contract->blocks < 0 && contract->factors != Factors::bf16;
+    const bool is_plain = contract->blocks < 0 && !is_half(contract->factors);
     if (!is_plain || roles.columns < 0) return Reading::packed;
     const Access &a = as<Load>(kernel, roles.a)->access, &b = as<Load>(kernel, roles.b)->access;
     const AxisId inner = contract->axes.back();

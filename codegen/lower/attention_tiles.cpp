@@ -280,10 +280,10 @@ Id AttentionTiles::keys(DType dtype) {
     return builder().extent(graph_[input(AttentionInput::key)].shape[-2].without_label(), dtype);
 }
 
-void take_bfloat16(kernel::Kernel& kernel) {
+void take_factors(kernel::Kernel& kernel, kernel::Factors factors) {
     for (kernel::Node& node : kernel.nodes)
         if (auto contract = std::get_if<kernel::Contract>(&node.operation))
-            contract->factors = kernel::Factors::bf16;
+            contract->factors = factors;
 }
 
 }  // namespace fovea::lower

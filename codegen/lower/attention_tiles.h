@@ -112,7 +112,7 @@ class AttentionTiles {
     int lens_rank_ = 0;
 };
 
-/// Lets the products of a kernel take bfloat16, where a target multiplies matrices of it.
-void take_bfloat16(kernel::Kernel& kernel);
+/// Lets the products of a kernel take halves, where a target multiplies matrices of them.
+void take_factors(kernel::Kernel& kernel, kernel::Factors factors);
 
 }  // namespace fovea::lower

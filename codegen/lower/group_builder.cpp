@@ -144,7 +144,7 @@ Id GroupBuilder::compute(int id) {
                 if (input > 0) operands.push_back(value(input));
             if (node.function == Elementwise::identity)
                 return builder_.cast(operands[0], node.dtype);
-            return builder_.map(node.function, operands);
+            return builder_.map(node.function, operands, graph_[node.inputs[0]].dtype);
         }
         default: throw InternalError("lower: no tile for op " + std::string(row_of(node.op).name));
     }

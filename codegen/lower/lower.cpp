@@ -37,9 +37,14 @@ Lowered lower(const Graph& graph, const fuse::FusedGraph& fused, const target::L
             lowered.kernels.push_back(std::move(kernel));
     std::vector<LoweredKernel> copies;
     for (int parameter : std::vector<int>(memories.transposed_parameters()))
-        copies.push_back(lower_transposed(graph, fused, parameter, false, memories));
+        copies.push_back(
+            lower_transposed(graph, fused, parameter, memories.transposed(parameter), memories));
+    for (int parameter : std::vector<int>(memories.transposed_halves_parameters()))
+        copies.push_back(lower_transposed(graph, fused, parameter,
+                                          memories.transposed_halves(parameter), memories));
     for (int parameter : std::vector<int>(memories.paired_parameters()))
-        copies.push_back(lower_transposed(graph, fused, parameter, true, memories));
+        copies.push_back(
+            lower_transposed(graph, fused, parameter, memories.paired(parameter), memories));
     for (int parameter : std::vector<int>(memories.rounded_parameters()))
         copies.push_back(lower_rounded(graph, fused, parameter, memories));
     lowered.kernels.insert(lowered.kernels.begin(), copies.begin(), copies.end());

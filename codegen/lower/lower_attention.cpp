@@ -147,7 +147,7 @@ class Forward {
 LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
                               const fuse::Group& group, Memories& memories) {
     LoweredKernel lowered = Forward(graph, fused, group, memories).run();
-    if (memories.has_pairs()) take_bfloat16(lowered.kernel);
+    if (memories.has_halves()) take_factors(lowered.kernel, kernel::factors_of(memories.half()));
     return lowered;
 }
 

@@ -324,7 +324,8 @@ std::vector<LoweredKernel> lower_attention_gradient(const Graph& graph,
         if (!backward.is_wanted()) continue;
         lowered.push_back(backward.run());
         kernel::share_tiles(lowered.back().kernel);
-        if (memories.has_pairs()) take_bfloat16(lowered.back().kernel);
+        if (memories.has_halves())
+            take_factors(lowered.back().kernel, kernel::factors_of(memories.half()));
     }
     return lowered;
 }

@@ -256,10 +256,13 @@ class Contraction {
         if (!across || factors() == kernel::Factors::tf32)
             return build_.access(operand, operand_axes(b), false);
         const std::vector<AxisId> axes = operand_axes(b);
-        const bool pairs = build_.memories().has_pairs();
-        if (pairs && !lies_in_pairs(b)) return build_.access(operand, operand_axes(b), false);
         Memories& memories = build_.memories();
-        const int memory = pairs ? memories.paired(layout.base) : memories.transposed(layout.base);
+        const bool pairs = memories.has_pairs();
+        if (memories.has_halves() && !sums_columns(b))
+            return build_.access(operand, operand_axes(b), false);
+        const int memory = pairs                   ? memories.paired(layout.base)
+                           : memories.has_halves() ? memories.transposed_halves(layout.base)
+                                                   : memories.transposed(layout.base);
         const int buffer = build_.buffer(memory, false);
         const auto access = pairs ? paired_access : transposed_access;
         return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1], memories.target());
@@ -269,7 +272,7 @@ class Contraction {
     /// is.
     bool reads_rounded(bool b) {
         const Memories& memories = build_.memories();
-        if (!memories.has_pairs() || memories.target().weights == target::Weights::in_pairs)
+        if (!memories.has_halves() || memories.target().weights == target::Weights::in_panels)
             return false;
         const int base = build_.layout(inputs_[b ? 1 : 0]).base;
         return base > 0 && is_weight(graph_[base]) && graph_[base].dtype == DType::f32 &&
@@ -285,7 +288,7 @@ class Contraction {
     }
 
     /// Whether the one contracted axis is that of a matrix's columns, of a size that is known.
-    bool lies_in_pairs(bool b) {
+    bool sums_columns(bool b) {
         const EinsumAxes::List& list = b ? axes_.b : axes_.a;
         const Shape& shape = shape_of(b);
         return real_axes(roles_.summed).size() == 1 && roles_.summed[0] == list.label[1] &&
@@ -311,9 +314,11 @@ class Contraction {
         return build_.builder().contract(rows, lanes, summed, factors());
     }
     kernel::Factors factors() {
-        const auto is_half = [&](std::size_t i) { return graph_[inputs_[i]].dtype == DType::bf16; };
         const Memories& memories = build_.memories();
-        if (memories.has_pairs() || is_half(0) || is_half(1)) return kernel::Factors::bf16;
+        for (std::size_t i : {0, 1})
+            if (is_half(graph_[inputs_[i]].dtype))
+                return kernel::factors_of(graph_[inputs_[i]].dtype);
+        if (memories.has_halves()) return kernel::factors_of(memories.half());
         return memories.takes_tf32() ? kernel::Factors::tf32 : kernel::Factors::f32;
     }
 

@@ -97,7 +97,7 @@ std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph
 }
 
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
-                               bool pairs, Memories& memories) {
+                               int memory, Memories& memories) {
     const std::string path = fuse::underscored(ModuleNames(graph).name(graph[parameter].scope));
     const fuse::Group group =
         copy_of_weight(graph, parameter, path.empty() ? "transpose_weight" : path + "_transposed");
@@ -105,7 +105,7 @@ LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused
     const Shape& shape = graph[parameter].shape;
     AxisId column = build.axis(shape[1]), row = build.axis(shape[0]);
     Access from = build.access(parameter, {row, column}, false);
-    const int memory = pairs ? memories.paired(parameter) : memories.transposed(parameter);
+    const bool pairs = memories[memory].dtype == DType::bf16;
     const auto access = pairs ? paired_access : transposed_access;
     const Access to =
         access(build.buffer(memory, true), shape[0], shape[1], row, column, memories.target());
@@ -127,7 +127,7 @@ LoweredKernel lower_rounded(const Graph& graph, const fuse::FusedGraph& fused, i
     const Access from = build.access(parameter, all, false);
     copy_elements(build, axes, from,
                   build.access(build.layout(parameter), memories.rounded(parameter), all, true));
-    return build.finish("copy in bfloat16");
+    return build.finish("copy in " + std::string(long_name_of(memories.half())));
 }
 
 }  // namespace fovea::lower

@@ -39,11 +39,11 @@ LoweredKernel lower_scan(const Graph& graph, const fuse::FusedGraph& fused,
 /// A rearrangement, slice or output by itself; one kernel for each part of a concatenation.
 std::vector<LoweredKernel> lower_copy(const Graph& graph, const fuse::FusedGraph& fused,
                                       const fuse::Group& group, Memories& memories);
-/// The copy of a parameter as bfloat16.
+/// The copy of a parameter as bfloat16 or float16.
 LoweredKernel lower_rounded(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
                             Memories& memories);
-/// The transposed copy of a matrix parameter, of pairs of bfloat16 or as it is.
+/// The transposed copy of a matrix parameter: of bfloat16 in pairs, of float16, or as it is.
 LoweredKernel lower_transposed(const Graph& graph, const fuse::FusedGraph& fused, int parameter,
-                               bool pairs, Memories& memories);
+                               int memory, Memories& memories);
 
 }  // namespace fovea::lower

@@ -34,6 +34,8 @@ int Memories::of(int base) { return add(base, Kind::value); }
 
 int Memories::transposed(int base) { return add(base, Kind::transposed); }
 
+int Memories::transposed_halves(int base) { return add(base, Kind::transposed_halves); }
+
 int Memories::paired(int base) { return add(base, Kind::paired); }
 
 int Memories::rounded(int base) { return add(base, Kind::rounded); }
@@ -69,8 +71,8 @@ int Memories::add(int base, Kind kind) {
                   .dtype = node.dtype,
                   .shape = {}};
     for (const Dim& dim : node.shape) memory.shape.push_back(dim.without_label());
-    if (kind == Kind::value && has_pairs() && fused_.in_bfloat16[std::size_t(base)])
-        memory.dtype = DType::bf16;
+    if (kind == Kind::value && has_halves() && fused_.in_halves[std::size_t(base)])
+        memory.dtype = half();
     if (kind == Kind::paired) {
         const Dim rows = memory.shape[0], pairs((memory.shape[1].value() + 1) / 2);
         const int panel = kernel::panel_columns(rows, target_);
@@ -80,19 +82,23 @@ int Memories::add(int base, Kind kind) {
         memory.dtype = DType::bf16;
         memory.name += "_pairs";
         paired_.push_back(base);
-    } else if (kind == Kind::transposed) {
+    } else if (kind == Kind::transposed || kind == Kind::transposed_halves) {
         const Dim rows = memory.shape[0], columns = memory.shape[1];
         const int panel = kernel::panel_columns(rows, target_);
         if (!lies_in_panels(rows, target_)) memory.shape = {columns, rows};
         else if (rows.is_static())
             memory.shape = {Dim((rows.value() + panel - 1) / panel), columns, Dim(panel)};
         else memory.shape = {rows + Dim(panel - 1), columns};  // room for a panel that is not full
+        if (kind == Kind::transposed_halves) {
+            memory.dtype = half();
+            memory.name += "_" + std::string(long_name_of(half()));
+        }
         memory.name += lies_in_panels(rows, target_) ? "_panels" : "_transposed";
-        transposed_.push_back(base);
+        (kind == Kind::transposed ? transposed_ : transposed_halves_).push_back(base);
     }
     if (kind == Kind::rounded) {
-        memory.dtype = DType::bf16;
-        memory.name += "_bfloat16";
+        memory.dtype = half();
+        memory.name += "_" + std::string(long_name_of(half()));
         rounded_.push_back(base);
     }
     all_.push_back(memory);

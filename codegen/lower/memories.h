@@ -37,12 +37,17 @@ class Memories {
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
     /// contractions take its rows in several panels, [panels, columns, rows of a panel].
     int transposed(int base);
+    /// The same of what contractions multiply: float16.
+    int transposed_halves(int base);
     /// The same of bfloat16: [panels, pairs of columns, rows of a panel, 2].
     int paired(int base);
-    /// The memory of a copy of parameter `base` as bfloat16.
+    /// The memory of a copy of parameter `base` as what contractions multiply.
     int rounded(int base);
-    /// Whether contractions multiply bfloat16; those inside scans do not.
-    bool has_pairs() const { return !fused_.in_bfloat16.empty(); }
+    /// Whether contractions multiply bfloat16 or float16, and which; those inside scans do not.
+    bool has_halves() const { return !fused_.in_halves.empty(); }
+    DType half() const { return fused_.half; }
+    /// Whether weights for them lie in pairs.
+    bool has_pairs() const { return has_halves() && half() == DType::bf16; }
     /// Whether contractions may round float32 to tf32, also inside scans.
     bool takes_tf32() const { return tf32_; }
     /// New memory that no value of the graph has.
@@ -51,11 +56,12 @@ class Memories {
     std::vector<Memory> take() { return std::move(all_); }
     /// Parameters whose transposed copy was asked for, in order.
     const std::vector<int>& transposed_parameters() const { return transposed_; }
+    const std::vector<int>& transposed_halves_parameters() const { return transposed_halves_; }
     const std::vector<int>& paired_parameters() const { return paired_; }
     const std::vector<int>& rounded_parameters() const { return rounded_; }
 
   private:
-    enum class Kind { value, transposed, paired, rounded };
+    enum class Kind { value, transposed, transposed_halves, paired, rounded };
     int add(int base, Kind kind);
     std::string name_of(int base) const;
 
@@ -65,7 +71,7 @@ class Memories {
     bool tf32_;
     ModuleNames modules_;
     std::vector<Memory> all_;
-    std::vector<int> transposed_, paired_, rounded_;
+    std::vector<int> transposed_, transposed_halves_, paired_, rounded_;
     std::map<std::pair<int, Kind>, int> index_;
     std::map<int, int> parts_;
 };

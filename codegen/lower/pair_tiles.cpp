@@ -291,7 +291,7 @@ Id PairTiles::compute(int node, const TileAxes& axes) {
         if (what.dtype == function_[what.inputs[0]].dtype) return operands[0];
         return builder_.cast(operands[0], what.dtype);
     }
-    return builder_.map(what.function, operands);
+    return builder_.map(what.function, operands, function_[what.inputs[0]].dtype);
 }
 
 /// A number of the pair that a table is looked up by.

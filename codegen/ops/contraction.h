@@ -227,7 +227,7 @@ constexpr Tensor einsum_of(const Pattern& pattern, std::span<const Tensor> opera
         if (reader.why.size() ||
             (operand.dtype() == operands[0].dtype() && is_float(operand.dtype())))
             continue;
-        reader.why << "expected operands of f32 or all of bf16, got";
+        reader.why << "expected operands of one type, f32, bf16 or f16, got";
         for (const Tensor& each : operands) reader.why << " " << name_of(each.dtype());
     }
     if (!reader.why.size() && parsed.mistake != PatternMistake::none)

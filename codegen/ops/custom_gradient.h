@@ -41,7 +41,7 @@ constexpr Tensor custom_gradient(Tensor value, const Tensor (&operands)[Count], 
     if (!is_float(value.dtype())) {
         Text text;
         text << "custom_gradient: a value " << name_of(value.dtype()) << " " << value.shape()
-             << " has no gradient: expected f32 or bf16";
+             << " has no gradient: expected f32, bf16 or f16";
         return fail(graph, location, graph.scope_of(value.id), text);
     }
     // What stands for the gradient is zeros that are the value's in all but number, so that it is

@@ -40,7 +40,7 @@ constexpr Tensor dropout(Tensor x, double p, Location location = Location::here(
         Text text;
         text << "dropout of " << name_of(x.dtype()) << " " << x.shape()
              << (is_float(x.dtype()) ? ": its probability must be in [0, 1)"
-                                     : ": its operand must be f32 or bf16");
+                                     : ": its operand must be f32, bf16 or f16");
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     if (p == 0) return x;

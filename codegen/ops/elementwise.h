@@ -113,9 +113,9 @@ constexpr Tensor dtype_error(Graph& graph, Elementwise function, Tensor operand,
 
 /// By what a function takes, and the type of an operand: a table takes a compiler few steps.
 inline constexpr auto kTaken = [] {
-    FixedArray<FixedArray<bool, 4>, 4> taken{};
+    FixedArray<FixedArray<bool, kDTypes>, 4> taken{};
     for (Takes takes : {Takes::floats, Takes::numbers, Takes::booleans, Takes::any})
-        for (DType type : {f32, bf16, i32, boolean})
+        for (DType type : {f32, bf16, f16, i32, boolean})
             taken[std::size_t(takes)][std::size_t(type)] =
                 takes == Takes::any || (takes == Takes::booleans) == (type == boolean);
     taken[std::size_t(Takes::floats)][std::size_t(i32)] = false;
@@ -329,8 +329,8 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
                         .location = a.location});
 }
 
-/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 (nearest even); to
-/// bool, whether they are not 0.
+/// The same values as another type: i32 to f32, bool to 0 and 1, f32 to bf16 or f16 (nearest
+/// even, of f16 infinite from 65520 on); to bool, whether they are not 0.
 constexpr Tensor cast(Tensor x, DType type, Location location = Location::here()) {
     if (!is_usable("cast", location, {x})) return poison_of({x});
     if (x.dtype() == type) return x;

@@ -35,7 +35,7 @@ constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::
 }
 
 /// A table of `rows` rows, zero but for the sum of the rows of `values` [ids..., width...] that
-/// have its id. Rows of bf16 are added in f32, and their sum is rounded.
+/// have its id. Rows of bf16 and f16 are added in f32, and their sum is rounded.
 constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
                              Location location = Location::here()) {
     if (!is_usable("scatter_add", location, {values, ids})) return poison_of({values, ids});
@@ -48,8 +48,9 @@ constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
              << " " << ids.shape();
         return fail(*values.graph, location, values.graph->scope_of(values.id), text);
     }
-    if (values.dtype() == bf16)
-        return cast(scatter_add(cast(values, f32, location), ids, rows, location), bf16, location);
+    if (is_half(values.dtype()))
+        return cast(scatter_add(cast(values, f32, location), ids, rows, location), values.dtype(),
+                    location);
     Shape shape;
     shape.push(rows);
     for (int i = ids.rank(); i < values.rank(); ++i) shape.push(values.shape()[i]);

@@ -42,8 +42,9 @@ constexpr bool has_axis(const char* name, Tensor x, int axis, bool is_taken, con
     return false;
 }
 constexpr bool has_float_axis(const char* name, Tensor x, int axis, Location location) {
-    return is_usable(name, location, {x}) && has_axis(name, x, axis, is_float(x.dtype()),
-                                                      "expected f32 or bf16 (use cast)", location);
+    return is_usable(name, location, {x}) &&
+           has_axis(name, x, axis, is_float(x.dtype()), "expected f32, bf16 or f16 (use cast)",
+                    location);
 }
 constexpr bool has_boolean_axis(const char* name, Tensor x, int axis, Location location) {
     return is_usable(name, location, {x}) && has_axis(name, x, axis, x.dtype() == boolean,

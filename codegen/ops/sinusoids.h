@@ -18,8 +18,8 @@ constexpr Tensor sinusoids(Tensor x, Location location = Location::here()) {
     if (!is_usable("sinusoids", location, {x})) return poison_of({x});
     if (x.rank() < 2 || !is_float(x.dtype())) {
         Text text;
-        text << "sinusoids: expected f32 or bf16 [..., length, width], got " << name_of(x.dtype())
-             << " " << x.shape();
+        text << "sinusoids: expected f32, bf16 or f16 [..., length, width], got "
+             << name_of(x.dtype()) << " " << x.shape();
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
     return make(*x.graph, {.op = Op::sinusoids,

@@ -10,19 +10,19 @@ bool holds_lengths(const Tensor& tensor) {
                        [](const Check& check) { return check.holds == Holds::lengths; });
 }
 
-bool has_bfloat16(const kernel::Kernel& kernel) {
-    const auto multiplies = [](const kernel::Node& node) {
+bool has_halves(const kernel::Kernel& kernel, DType half) {
+    const auto multiplies = [&](const kernel::Node& node) {
         const auto* product = std::get_if<kernel::Contract>(&node.operation);
-        return product && product->factors == kernel::Factors::bf16;
+        return product && product->factors == kernel::factors_of(half);
     };
     return std::any_of(kernel.buffers.begin(), kernel.buffers.end(),
-                       [](const kernel::Buffer& buffer) { return buffer.dtype == DType::bf16; }) ||
+                       [&](const kernel::Buffer& buffer) { return buffer.dtype == half; }) ||
            std::any_of(kernel.nodes.begin(), kernel.nodes.end(), multiplies);
 }
 
-bool has_bfloat16(const Model& model) {
+bool has_halves(const Model& model, DType half) {
     return std::any_of(model.kernels.begin(), model.kernels.end(),
-                       [](const kernel::Kernel& kernel) { return has_bfloat16(kernel); });
+                       [&](const kernel::Kernel& kernel) { return has_halves(kernel, half); });
 }
 
 }  // namespace fovea::plan

@@ -111,8 +111,8 @@ struct Alias {
     std::string name, parameter;
 };
 
-/// Whether a kernel reads, writes or multiplies bfloat16.
-bool has_bfloat16(const kernel::Kernel& kernel);
+/// Whether a kernel reads, writes or multiplies bfloat16, or float16: `half`.
+bool has_halves(const kernel::Kernel& kernel, DType half);
 
 /// Programs over the same parameters; a kernel that several steps share is held once.
 struct Model {
@@ -127,7 +127,7 @@ struct Model {
     target::Target target{};  // that its kernels were lowered for
 };
 
-/// Whether any kernel does: then there is a form of them for machines with products of bfloat16.
-bool has_bfloat16(const Model& model);
+/// Whether any kernel does: of bfloat16, there is a form of them for machines with products of it.
+bool has_halves(const Model& model, DType half);
 
 }  // namespace fovea::plan

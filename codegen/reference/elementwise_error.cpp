@@ -101,7 +101,8 @@ double error_of(const ElementwiseRow& row, const Operands& x, double y, double s
         default: break;
     }
     const double moved = moved_by(row, x, y);
-    double local = rounding(row.function) * unit * (size + moved);
+    const double units = rounding(row.function);
+    double local = units > 0 ? units * unit * (size + moved) : 0;  // the size may be infinite
     // exp x is computed as 2^(x log2 e), whose exponent is rounded, too.
     if (row.function == Elementwise::exp || row.function == Elementwise::exp2)
         local *= 1 + std::abs(x.value[0]);

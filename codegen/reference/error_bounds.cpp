@@ -43,14 +43,24 @@ void add_to(Array& total, const Array& more, double times = 1) {
 /// The error of a value behind its rounding to a format: what is close to the middle of two values
 /// there may become either.
 double with_rounding(const NumberFormat& format, double value, double error) {
+    if (value == 0 && error == 0) return 0;
     return error + format.spacing(std::abs(value) + error);
 }
 
 /// How far the rounded value moves when the value moves by its error.
 double moved_in(const NumberFormat& format, double value, double error) {
     if (!std::isfinite(error)) return kNoBound;
+    const double low = format.nearest(value - error), high = format.nearest(value + error);
+    if (low == high) return 0;  // both infinite, perhaps
+    if (!std::isfinite(low) || !std::isfinite(high)) return kNoBound;
     const double y = format.nearest(value);
-    return std::max(format.nearest(value + error) - y, y - format.nearest(value - error));
+    return std::max(high - y, y - low);
+}
+
+/// Operand `i` as a comparison of such values takes it.
+void round(const NumberFormat& format, Operands& x, int i) {
+    x.error[i] = moved_in(format, x.value[i], x.error[i]);
+    x.value[i] = format.nearest(x.value[i]);
 }
 
 }  // namespace
@@ -112,10 +122,11 @@ const Array& ErrorBounds::of(int id) {
         if (bounds_[std::size_t(top)]) continue;
         if (is_scan(reference_.graph(), top)) scan(top);
         else bounds_[std::size_t(top)] = evaluate(top);
-        if (!reference_.rounds(top)) continue;
+        const NumberFormat* format = reference_.format(top);
+        if (!format || row_of(reference_.graph()[top].op).op_class == OpClass::leaf) continue;
         std::vector<double>& errors = bounds_[std::size_t(top)]->values;
         for (std::size_t i = 0; i < errors.size(); ++i)
-            errors[i] = with_rounding(kBfloat16Format, reference_.value(top).values[i], errors[i]);
+            errors[i] = with_rounding(*format, reference_.value(top).values[i], errors[i]);
     }
     return *bounds_[std::size_t(id)];
 }
@@ -177,7 +188,8 @@ Array ErrorBounds::elementwise(int id) {
         values[i] = operand_value(id, i).values.data();
         errors[i] = operand_bound(id, i).values.data();
     }
-    const bool to_bfloat16 = node.function == Elementwise::identity && node.dtype == DType::bf16;
+    const DType compared = row.gives_boolean ? reference_.graph()[node.inputs[0]].dtype : f32;
+    const bool to_half = node.function == Elementwise::identity && is_half(node.dtype);
     const bool is_near_one =
         node.function == Elementwise::tanh && is_sum(reference_.graph(), node.inputs[0]);
     const bool to_whole = node.dtype == i32 && row.function != Elementwise::where;
@@ -190,11 +202,12 @@ Array ErrorBounds::elementwise(int id) {
                        for (int i = 0; i < row.arity; ++i) {
                            x.value[i] = values[i][place[i]];
                            x.error[i] = errors[i][place[i]];
+                           if (is_half(compared)) round(format_of(compared), x, i);
                            exact = exact && x.error[i] == 0;
                        }
                        double& error = result.values[at];
                        const double value = y.values[at++];
-                       if (to_bfloat16) error = moved_in(kBfloat16Format, x.value[0], x.error[0]);
+                       if (to_half) error = moved_in(format_of(node.dtype), x.value[0], x.error[0]);
                        else if (!(exact && (to_whole || row.gives_boolean)))
                            error =
                                error_of(row, x, value, is_near_one ? 1 : std::abs(value), unit_);
@@ -251,12 +264,14 @@ Array ErrorBounds::einsum(int id) {
 
 Array ErrorBounds::factor_bound(int id, int i) {
     Array result = operand_bound(id, i);
-    if (!factors_) return result;
+    const DType own = reference_.graph()[reference_.graph()[id].inputs[std::size_t(i)]].dtype;
+    const NumberFormat* format = is_half(own) ? &format_of(own) : factors_;
+    if (!format) return result;
     const Array& value = operand_value(id, i);
     for (std::size_t k = 0; k < result.values.size(); ++k) {
         double& error = result.values[k];
-        const bool exact = error == 0 && factors_->nearest(value.values[k]) == value.values[k];
-        if (!exact) error = with_rounding(*factors_, value.values[k], error);
+        const bool exact = error == 0 && format->nearest(value.values[k]) == value.values[k];
+        if (!exact) error = with_rounding(*format, value.values[k], error);
     }
     return result;
 }

@@ -4,8 +4,8 @@
 // expression has, in any order of its sums (Higham 2002, "Accuracy and stability of numerical
 // algorithms", sections 3.1 and 4.2): what its operands' errors become, and the rounding of the op
 // itself. A comparison whose sides are closer than their errors may go the other way; what it
-// chooses may then be either. What the interpreter rounds to bfloat16 or tf32 may become a
-// neighbour of its value there, and a kernel may go on with what it has not rounded.
+// chooses may then be either. What the interpreter rounds to bfloat16, float16 or tf32 may become
+// a neighbour of its value there, and a kernel may go on with what it has not rounded.
 #pragma once
 
 #include <map>

@@ -152,15 +152,19 @@ bool Interpreter::is_assumed(int id) const {
     return !assumed_.empty() && assumed_[std::size_t(id)];
 }
 
-bool Interpreter::rounds(int id) const { return !rounded_.empty() && rounded_[std::size_t(id)]; }
+const NumberFormat* Interpreter::format(int id) const {
+    const bool rounds = !memory_.empty() && is_half(memory_[std::size_t(id)]);
+    return rounds ? &format_of(memory_[std::size_t(id)]) : nullptr;
+}
 
 const NumberFormat* Interpreter::factors() const {
-    if (!rounded_.empty()) return &kBfloat16Format;
+    if (is_half(factors_)) return &format_of(factors_);
     return options_.tf32 ? &kTf32Format : nullptr;
 }
 
-void Interpreter::round_to_bfloat16(std::vector<bool> nodes) {
-    rounded_ = std::move(nodes);
+void Interpreter::round_to_memory(std::vector<DType> nodes, DType factors) {
+    memory_ = std::move(nodes);
+    factors_ = factors;
     forget();
 }
 
@@ -174,7 +178,8 @@ void Interpreter::evaluate(int id) {
         if (found->second.shape != shape_of(node))
             throw UserError(found->first + ": expected " + text_of(shape_of(node)) + ", got " +
                             text_of(found->second.shape));
-        values_[std::size_t(id)] = found->second;
+        values_[std::size_t(id)] =
+            format(id) ? rounded_to(*format(id), found->second) : found->second;
         check(id);
         return;
     }
@@ -185,13 +190,19 @@ void Interpreter::evaluate(int id) {
     for (std::size_t i = 0; i < inputs.size(); ++i)
         if (node.inputs[i] > 0) inputs[i] = &*values_[std::size_t(node.inputs[i])];
     std::array<Array, 2> rounded;
-    const NumberFormat* format = node.op == Op::einsum ? factors() : nullptr;
-    if (options_.compares_in_single && node.op == Op::elementwise &&
-        row_of(node.function).gives_boolean && is_float(graph_[node.inputs[0]].dtype))
-        format = &kFloat32Format;
-    if (format)
+    const NumberFormat* rounding = nullptr;
+    if (node.op == Op::einsum) {
+        const DType own = graph_[node.inputs[0]].dtype;
+        rounding = !memory_.empty() && is_half(own) ? &format_of(own) : factors();
+    }
+    if (node.op == Op::elementwise && row_of(node.function).gives_boolean) {
+        const DType own = graph_[node.inputs[0]].dtype;
+        if (is_half(own) || (is_float(own) && options_.compares_in_single))
+            rounding = &format_of(own);
+    }
+    if (rounding)
         for (std::size_t i = 0; i < 2 && inputs[i]; ++i) {
-            rounded[i] = rounded_to(*format, *inputs[i]);
+            rounded[i] = rounded_to(*rounding, *inputs[i]);
             inputs[i] = &rounded[i];
         }
     if (op_def(node.op).draws && !options_.training) {
@@ -207,7 +218,7 @@ void Interpreter::evaluate(int id) {
     }
     if (options_.scatters_roundings && node.op == Op::elementwise)
         scatter_roundings(node, inputs, result);
-    if (rounds(id)) result = rounded_to(kBfloat16Format, std::move(result));
+    if (format(id)) result = rounded_to(*format(id), std::move(result));
     values_[std::size_t(id)] = std::move(result);
     check(id);
 }

@@ -26,7 +26,8 @@ struct InterpreterOptions {
     /// What einsums multiply is rounded to tf32 first, also in scans; in attention it is not.
     bool tf32 = false;
     /// Comparisons are of operands rounded to float32, as kernels compare them: a value that was
-    /// taken over from a kernel equals what it was made of.
+    /// taken over from a kernel equals what it was made of. Those of bfloat16 and float16 always
+    /// are of rounded operands.
     bool compares_in_single = false;
     /// Values that are equal but for rounding are not (codegen/reference/scatter_roundings.h).
     bool scatters_roundings = false;
@@ -43,9 +44,10 @@ class Interpreter {
     Interpreter(const Interpreter&) = delete;
     Interpreter& operator=(const Interpreter&) = delete;
 
-    /// From here on, the values of these nodes are rounded to bfloat16, and so is what the graph's
-    /// einsums multiply, as kernels do that keep them so; those inside scans and attention are not.
-    void round_to_bfloat16(std::vector<bool> nodes);
+    /// From here on, the values of nodes are rounded to what memory holds of them, by node, and
+    /// what the graph's einsums multiply to `factors` (f32: not), or, of halves, to their own type,
+    /// as kernels do; those inside scans and attention are not.
+    void round_to_memory(std::vector<DType> nodes, DType factors);
     /// Gives a symbolic dim its size.
     void bind(std::string_view dim, std::int64_t size);
     /// Gives an input (by name) or a parameter (by path) its values, and binds the symbolic dims
@@ -56,9 +58,9 @@ class Interpreter {
     /// anew.
     void assume(const std::map<int, Array>& values);
     bool is_assumed(int id) const;
-    /// Whether the node's value is rounded to bfloat16.
-    bool rounds(int id) const;
-    /// What the graph's einsums round their operands to; null when they do not.
+    /// What the node's value is rounded to; null when it is not.
+    const NumberFormat* format(int id) const;
+    /// What the graph's einsums of float32 round their operands to; null when they do not.
     const NumberFormat* factors() const;
     /// Whether the graph has an input or a parameter of this name.
     bool has(const std::string& name) const;
@@ -95,7 +97,8 @@ class Interpreter {
     std::vector<std::optional<Array>> values_;
     std::vector<bool> assumed_;  // nodes whose values are; empty: none
     std::map<int, std::vector<int>> checks_;  // of a node, by what is_check says of an output
-    std::vector<bool> rounded_;  // nodes whose values are; empty: none
+    std::vector<DType> memory_;  // by node, what its values are rounded to; empty: nothing
+    DType factors_ = DType::f32;
 };
 
 }  // namespace fovea

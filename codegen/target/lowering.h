@@ -7,23 +7,23 @@ namespace fovea::target {
 /// instruction set; panels of weights are whole vectors.
 inline constexpr int kLanes = 16;
 
-/// How programs in bfloat16 lay out the matrices among their parameters for products: pairs of
-/// columns in panels of rows, as a CPU multiplies them, or rounded as they are.
-enum class Weights { in_pairs, as_they_are };
+/// How programs in bfloat16 or float16 lay out the matrices among their parameters for products: in
+/// panels of rows, as a CPU multiplies them (bfloat16 in pairs of columns), or rounded as they are.
+enum class Weights { in_panels, as_they_are };
 
 /// What one of each costs, in nanoseconds of one thread.
 struct AttentionCosts {
-    double run = 0;            // once
-    double point = 0;          // a batch element's head
-    double row = 0;            // a query
-    double row_element = 0;    // an element of a query
-    double pair = 0;           // a (query, key) pair, keys in whole vectors
-    double multiply_add = 0;   // of a product
-    double operation = 0;      // of the score and of its gradient
+    double run = 0;  // once
+    double point = 0;  // a batch element's head
+    double row = 0;  // a query
+    double row_element = 0;  // an element of a query
+    double pair = 0;  // a (query, key) pair, keys in whole vectors
+    double multiply_add = 0;  // of a product
+    double operation = 0;  // of the score and of its gradient
     double transcendental = 0;
-    double dropout = 0;        // a factor drawn
-    double tensor_byte = 0;    // of queries, keys, values that the second cache does not hold
-    double pair_byte = 0;      // of scores and weights, likewise
+    double dropout = 0;  // a factor drawn
+    double tensor_byte = 0;  // of queries, keys, values that the second cache does not hold
+    double pair_byte = 0;  // of scores and weights, likewise
 };
 
 /// Costs of attention in plain ops and as one kernel, forward and with the backward pass: fitted
@@ -103,8 +103,8 @@ struct Lowering {
     AttentionChoices attention{};
     LossChoices loss{};
 
-    Weights weights = Weights::in_pairs;
-    bool attention_in_bf16 = false;  // with bfloat16: attention reads and writes it, too
+    Weights weights = Weights::in_panels;
+    bool attention_in_halves = false;  // with bf16 or f16: attention reads and writes it, too
     /// Gradients of attention are a kernel over tiles of keys and one over tiles of queries, none
     /// of which waits for another; else one kernel, whose tiles of keys add to the gradient of the
     /// queries in order, with five products instead of seven.

@@ -26,10 +26,11 @@ struct NoLines {
     FOVEA_INLINE void fetch() {}
 };
 
-/// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest.
-template <int Rows, int Vectors, class Stride, class Next, class First, class... Rest>
-FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Stride row,
-                               const float* b, Next next, First sum, Rest... rest) {
+/// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest; b of
+/// floats, or of halves that are widened.
+template <int Rows, int Vectors, class Stride, class B, class Next, class First, class... Rest>
+FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Stride row, const B* b,
+                               Next next, First sum, Rest... rest) {
     for (i64 k = 0; k < sum.extent; ++k, a += sum.a, b += sum.b) {
         if constexpr (sizeof...(rest) > 0) {
             add_products(c, a, row, b, next, rest...);
@@ -56,9 +57,9 @@ FOVEA_INLINE void finish_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors],
 }
 
 /// One tile of the product.
-template <int Rows, int Vectors, class Stride, class Finish, class Next, class... Sums>
+template <int Rows, int Vectors, class Stride, class B, class Finish, class Next, class... Sums>
 FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], const float* a,
-                                Stride row, const float* b, const Finish& finish, Next next,
+                                Stride row, const B* b, const Finish& finish, Next next,
                                 Sums... sums) {
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
@@ -75,9 +76,9 @@ constexpr int next_fewer(int rows) {
 }
 
 /// A tile of sums in memory, for the last rows: one copy of the code serves every kernel.
-template <int Rows, int Vectors, class... Sums>
+template <int Rows, int Vectors, class B, class... Sums>
 FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row,
-                                                         const float* b, Sums... sums) {
+                                                         const B* b, Sums... sums) {
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
@@ -87,9 +88,8 @@ FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float
 }
 
 /// `rows` < 2 * Rows rows: tiles of Rows, then of fewer.
-template <int Rows, int Vectors, class... Sums>
-inline void product_rows(floats* to, i64 rows, const float* a, i64 row, const float* b,
-                         Sums... sums) {
+template <int Rows, int Vectors, class B, class... Sums>
+inline void product_rows(floats* to, i64 rows, const float* a, i64 row, const B* b, Sums... sums) {
     for (; rows >= Rows; rows -= Rows, a += Rows * row, to += Rows * Vectors)
         product_tile<Rows, Vectors>(to, a, row, b, sums...);
     if constexpr (Rows > 1)
@@ -154,9 +154,9 @@ FOVEA_INLINE NextSums next_sums(const Panel& panel, const AddProduct& finish) {
 
 /// All rows of a panel: whole tiles in registers, `tile` elements of a apart, then the rest by way
 /// of memory.
-template <int Rows, int Vectors, class Stride, class Finish, class Next, class... Sums>
+template <int Rows, int Vectors, class Stride, class B, class Finish, class Next, class... Sums>
 FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
-                                const float* a, Stride row, i64 tile, const float* b,
+                                const float* a, Stride row, i64 tile, const B* b,
                                 const Finish& finish, Next next, Sums... sums) {
     for (; rows >= Rows; i += Rows, rows -= Rows, a += tile)
         contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish,

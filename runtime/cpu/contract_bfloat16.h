@@ -9,16 +9,6 @@
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// One operand, of bf16 or of floats that are rounded when they are packed, at i = 0 (or j = 0) and
-/// k = 0, and how far it moves along its own axis.
-template <class T, class Stride>
-struct HalfOperand {
-    const T* data;
-    Stride stride;
-};
-template <class T, class Stride>
-HalfOperand(const T*, Stride) -> HalfOperand<T, Stride>;
-
 /// b in panels of pairs of Width neighbours along j, `panel` elements from one to the next.
 template <i64 Width>
 struct PairPanels {
@@ -163,9 +153,6 @@ FOVEA_INLINE void contract_packed(const Panel& panel, const Lanes (&lanes)[Vecto
         contract_pair_rows<Width, Rows>(row, count, panel.column, lanes, rows, b, pairs, finish);
     }
 }
-
-/// Rows of a that are packed at a time where only one panel reads them.
-inline constexpr i64 kChunkTiles = 16;
 
 template <int Rows, int Vectors, bool Whole, class T, class Stride, class B, class Finish,
           class... Sums>

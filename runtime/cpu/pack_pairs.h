@@ -2,36 +2,10 @@
 // rounded on the way. An odd last step has 0 beside it.
 #pragma once
 
-#include <type_traits>
-
-#include "contract.h"
+#include "half_operands.h"
 #include "pairs.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
-
-/// A contracted axis for one operand.
-template <class Extent, class Stride>
-struct Steps {
-    Extent extent;
-    Stride stride;
-};
-template <class Extent, class Stride>
-Steps(Extent, Stride) -> Steps<Extent, Stride>;
-
-/// Whether an operand has one contracted axis whose elements are neighbours.
-template <class... Strides>
-constexpr bool lie_along() {
-    return sizeof...(Strides) == 1 && (std::is_same_v<Strides, Fixed<1>> && ...);
-}
-
-/// Calls `visit` with the address of each step, the last axis fastest.
-template <class T, class Visit, class First, class... Rest>
-FOVEA_INLINE void for_each_step(const T* at, const Visit& visit, First first, Rest... rest) {
-    for (i64 k = 0; k < first.extent; ++k, at += first.stride) {
-        if constexpr (sizeof...(rest) == 0) visit(at);
-        else for_each_step(at, visit, rest...);
-    }
-}
 
 /// Calls `write` with the addresses of two steps at a time; null for the second of an odd last one.
 template <class T, class Write, class First, class... Rest>

@@ -59,7 +59,7 @@ FOVEA_INLINE words narrow_pairs(floats first, floats second) {
                                          22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
                                          14, 30, 15, 31));
 #else
-    return convert<words>(narrow(first)) | convert<words>(narrow(second)) << 16;
+    return convert<words>(narrow<bf16>(first)) | convert<words>(narrow<bf16>(second)) << 16;
 #endif
 }
 
@@ -69,7 +69,7 @@ FOVEA_INLINE words half_words(const bf16* from, Lanes lanes) {
     return convert<words>(load_halves(from, lanes));
 }
 FOVEA_INLINE words half_words(const float* from, Lanes lanes) {
-    return convert<words>(narrow(load(from, lanes)));
+    return convert<words>(narrow<bf16>(load(from, lanes)));
 }
 template <class T>
 FOVEA_INLINE words half_words(const T* from, std::integral_constant<i64, 1>, Lanes lanes) {
@@ -91,8 +91,8 @@ FOVEA_INLINE words words_along(const bf16* from, i64 count) {
 }
 FOVEA_INLINE words words_along(const float* from, i64 count) {
     bf16 some[2 * kLanes];
-    store_as(some, narrow(load(from, lanes_at(0, count))));
-    store_as(some + kLanes, narrow(load(from + kLanes, lanes_at(kLanes, count))));
+    store_as(some, narrow<bf16>(load(from, lanes_at(0, count))));
+    store_as(some + kLanes, narrow<bf16>(load(from + kLanes, lanes_at(kLanes, count))));
     return load_as<words>(some);
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "registers.h"
+#include "float16.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
@@ -130,12 +130,24 @@ FOVEA_INLINE void store(bool* to, ints mask, Lanes lanes) {
 FOVEA_INLINE ints load(const bool* from) { return load(from, Lanes{}); }
 FOVEA_INLINE void store(bool* to, ints mask) { store(to, mask, Lanes{}); }
 
-/// bfloat16: the upper half of a float32; stored to nearest, ties to even.
+/// bfloat16: the upper half of a float32; float16: see float16.h. Stored to nearest, ties to even.
 struct bf16 {
     std::uint16_t bits;
 };
-FOVEA_INLINE floats widen(halves bits) { return floats(convert<words>(bits) << 16); }
+struct f16 {
+    std::uint16_t bits;
+};
+template <class T>
+concept Half = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
+
+template <Half T>
+FOVEA_INLINE floats widen(halves bits) {
+    if constexpr (std::is_same_v<T, f16>) return floats_of_float16(bits);
+    else return floats(convert<words>(bits) << 16);
+}
+template <Half T>
 FOVEA_INLINE halves narrow(floats value) {
+    if constexpr (std::is_same_v<T, f16>) return float16_of_floats(value);
 #if defined(__AVX512BF16__)
     return halves(_mm512_cvtneps_pbh(__m512(value)));
 #else
@@ -146,33 +158,58 @@ FOVEA_INLINE halves narrow(floats value) {
 #endif
 }
 /// Their bits; lanes that take no part are 0 and their memory is not touched.
-FOVEA_INLINE halves load_halves(const bf16* from, Lanes lanes) {
+template <Half T>
+FOVEA_INLINE halves load_halves(const T* from, Lanes lanes) {
 #if defined(__AVX512F__)
     return halves(_mm256_maskz_loadu_epi16(lanes.bits(), from));
 #else
     halves packed{};
     if (lanes.all()) std::memcpy(&packed, from, sizeof packed);
-    else std::memcpy(&packed, from, std::size_t(lanes.count) * sizeof(bf16));
+    else std::memcpy(&packed, from, std::size_t(lanes.count) * sizeof(T));
     return packed;
 #endif
 }
-FOVEA_INLINE floats load(const bf16* from, Lanes lanes) { return widen(load_halves(from, lanes)); }
-FOVEA_INLINE void store(bf16* to, floats value, Lanes lanes) {
-    const halves packed = narrow(value);
+template <Half T>
+FOVEA_INLINE floats load(const T* from, Lanes lanes) {
+    return widen<T>(load_halves(from, lanes));
+}
+template <Half T>
+FOVEA_INLINE void store(T* to, floats value, Lanes lanes) {
+    const halves packed = narrow<T>(value);
 #if defined(__AVX512F__)
     _mm256_mask_storeu_epi16(to, lanes.bits(), __m256i(packed));
 #else
     if (lanes.all()) std::memcpy(to, &packed, sizeof packed);
-    else std::memcpy(to, &packed, std::size_t(lanes.count) * sizeof(bf16));
+    else std::memcpy(to, &packed, std::size_t(lanes.count) * sizeof(T));
 #endif
 }
-FOVEA_INLINE floats load(const bf16* from) { return load(from, Lanes{}); }
-FOVEA_INLINE void store(bf16* to, floats value) { store(to, value, Lanes{}); }
-FOVEA_INLINE float to_float(bf16 value) { return widen(splat_as<halves>(value.bits))[0]; }
-FOVEA_INLINE bf16 to_bf16(float value) { return {narrow(splat(value))[0]}; }
-/// The nearest values of bfloat16, as floats.
-FOVEA_INLINE floats rounded_to_bf16(floats value) { return widen(narrow(value)); }
+template <Half T>
+FOVEA_INLINE floats load(const T* from) {
+    return load(from, Lanes{});
+}
+template <Half T>
+FOVEA_INLINE void store(T* to, floats value) {
+    store(to, value, Lanes{});
+}
+template <Half T>
+FOVEA_INLINE float to_float(T value) {
+    return widen<T>(splat_as<halves>(value.bits))[0];
+}
+template <Half T>
+FOVEA_INLINE T to_half(float value) {
+    return {narrow<T>(splat(value))[0]};
+}
+FOVEA_INLINE bf16 to_bf16(float value) { return to_half<bf16>(value); }
+FOVEA_INLINE f16 to_f16(float value) { return to_half<f16>(value); }
+/// The nearest values of a half, as floats.
+template <Half T>
+FOVEA_INLINE floats rounded_to(floats value) {
+    return widen<T>(narrow<T>(value));
+}
+FOVEA_INLINE floats rounded_to_bf16(floats value) { return rounded_to<bf16>(value); }
 FOVEA_INLINE float rounded_to_bf16(float value) { return to_float(to_bf16(value)); }
+FOVEA_INLINE floats rounded_to_f16(floats value) { return rounded_to<f16>(value); }
+FOVEA_INLINE float rounded_to_f16(float value) { return to_float(to_f16(value)); }
 
 template <class T>
 FOVEA_INLINE auto load(const T* from, AllLanes) {
@@ -320,8 +357,9 @@ FOVEA_INLINE void transpose(floats (&rows)[16]) {
 }
 
 /// to[i * to_stride + j] = from[j * from_stride + i] for the rows i and columns j that take part.
-inline FOVEA_SHARED void copy_transposed(float* to, i64 to_stride, const float* from,
-                                         i64 from_stride, Lanes rows, Lanes columns) {
+template <class T>
+inline FOVEA_SHARED void copy_transposed(T* to, i64 to_stride, const float* from, i64 from_stride,
+                                         Lanes rows, Lanes columns) {
     floats square[kLanes];
     FOVEA_UNROLL for (i64 j = 0; j < kLanes; ++j) square[j] =
         j < columns.count ? load(from + j * from_stride, rows) : floats{};
@@ -331,7 +369,8 @@ inline FOVEA_SHARED void copy_transposed(float* to, i64 to_stride, const float* 
 }
 
 /// The same to a panel, whose next rows are copied next: what they are read from is fetched ahead.
-inline void copy_to_panel(float* to, i64 to_stride, const float* from, i64 from_stride, Lanes rows,
+template <class T>
+inline void copy_to_panel(T* to, i64 to_stride, const float* from, i64 from_stride, Lanes rows,
                           Lanes columns) {
     constexpr i64 kAhead = 8 * kLanes;
     for (i64 j = 0; j < columns.count; ++j) __builtin_prefetch(from + j * from_stride + kAhead);

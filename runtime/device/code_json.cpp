@@ -136,7 +136,7 @@ std::vector<T> values_of(const Json& array, const Convert& convert) {
 std::vector<int> whole_numbers(const Json& array) { return values_of<int>(array, whole); }
 
 DType dtype_of(const std::string& name) {
-    for (DType dtype : {DType::f32, DType::bf16, DType::i32, DType::boolean})
+    for (DType dtype : kDTypes)
         if (name == name_of(dtype)) return dtype;
     throw UserError("the tables of kernels have a buffer of '" + name + "'");
 }

@@ -26,6 +26,7 @@ int element_of_map(const MappedTensor& tensor) {
     switch (tensor.dtype) {
         case DType::f32: return kCuMapFloat32;
         case DType::bf16: return kCuMapBfloat16;
+        case DType::f16: return kCuMapFloat16;
         case DType::i32: return kCuMapInt32;
         case DType::boolean: return kCuMapUint8;
     }

@@ -41,7 +41,8 @@ inline constexpr int kCuJitInfoLog = 3, kCuJitInfoLogBytes = 4, kCuJitErrorLog =
 
 /// Of tensor maps: elements, the swizzles of 32, 64 and 128 bytes in order behind none, how much
 /// of memory a copy fetches (256 bytes), and what lies outside of the tensor (zeros).
-inline constexpr int kCuMapUint8 = 0, kCuMapInt32 = 3, kCuMapFloat32 = 7, kCuMapBfloat16 = 9,
+inline constexpr int kCuMapUint8 = 0, kCuMapInt32 = 3, kCuMapFloat16 = 6, kCuMapFloat32 = 7,
+                     kCuMapBfloat16 = 9,
                      kCuMapTf32 = 11;  // floats, rounded on their way
 inline constexpr int kCuMapNoInterleave = 0, kCuMapFetch256 = 3, kCuMapZeros = 0;
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "../error.h"
+#include "../memory/halves.h"
 #include "../memory/shape.h"
 #include "../threads.h"
 #include "../training/random_stream.h"
@@ -47,14 +48,9 @@ std::size_t elements_of(const Instance& instance, const TensorSpec& spec) {
     return static_cast<std::size_t>(element_count(instance.shape_of(spec)));
 }
 
-void fill_bf16(std::uint16_t* values, std::size_t count, const RandomStream& stream) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto value = static_cast<float>(stream.normal(i));
-        std::uint32_t bits = 0;
-        static_assert(sizeof bits == sizeof value);
-        __builtin_memcpy(&bits, &value, sizeof bits);
-        values[i] = static_cast<std::uint16_t>(bits >> 16);
-    }
+void fill_halves(DType type, std::uint16_t* values, std::size_t count, const RandomStream& stream) {
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = half_of_float(type, static_cast<float>(stream.normal(i)));
 }
 
 double milliseconds_of_run(Instance& instance) {
@@ -111,8 +107,8 @@ void fill_random(Instance& instance, std::uint64_t seed) {
         const std::size_t count = elements_of(instance, spec);
         if (spec.dtype == DType::f32) {
             stream.fill_normal({instance.input<float>(spec.name), count});
-        } else if (spec.dtype == DType::bf16) {
-            fill_bf16(instance.input<std::uint16_t>(spec.name), count, stream);
+        } else if (is_half(spec.dtype)) {
+            fill_halves(spec.dtype, instance.input<std::uint16_t>(spec.name), count, stream);
         } else if (spec.dtype == DType::boolean) {
             auto* values = instance.input<std::uint8_t>(spec.name);
             for (std::size_t j = 0; j < count; ++j) {

@@ -70,7 +70,7 @@ TEST_CASE("losses that cannot be added up are refused") {
     };
     const std::string of_ids =
         mistake_of([](Scope s) { s.loss("count", s.input("ids", {"batch"}, i32)); });
-    CHECK(of_ids.find("loss count: expected f32 or bf16, got i32 [batch]") != of_ids.npos);
+    CHECK(of_ids.find("loss count: expected f32, bf16 or f16, got i32 [batch]") != of_ids.npos);
     const std::string twice = mistake_of([](Scope s) {
         const Tensor x = s.input("x", {"batch"});
         s.output("loss", x);

@@ -129,7 +129,7 @@ TEST_CASE("a hang, a crash, a sticky error and an out-of-memory lose one case of
         CHECK(broken.text(fails, "text") ==
               "cannot finish the kernels on Fake GPU: an illegal memory access was encountered "
               "(700)");
-        CHECK(broken.output.find("case 7, " + hangs + ": hang\n    at: kernel probe_mma_tf32\n") !=
+        CHECK(broken.output.find("case 8, " + hangs + ": hang\n    at: kernel probe_mma_tf32\n") !=
               std::string::npos);
     }
     // What is done stays done; with --retry what did not pass runs again.

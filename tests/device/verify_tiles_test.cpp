@@ -32,7 +32,7 @@ std::ptrdiff_t right(runtime::device::Device& device, const std::vector<bundle::
 
 TEST_CASE("tiles of products and of boxes lie where the manual says") {
     InterpreterDevice device;
-    CHECK(right(device, product_probes()) == 7);
+    CHECK(right(device, product_probes()) == 9);
     CHECK(right(device, box_probes()) == 5);
 }
 

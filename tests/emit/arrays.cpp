@@ -25,9 +25,15 @@ bool accumulates(const Kernel& kernel, std::size_t buffer) {
 
 constexpr std::size_t kGuard = 16;
 constexpr double kHuge = 1e30;  // hidden scores, which are exact
-const std::uint16_t kUnwrittenHalf = ptx::to_bf16(kUnwritten);
 
 }  // namespace
+
+std::uint16_t half_of(DType half, double value) {
+    return half == f16 ? ptx::to_f16(value) : ptx::to_bf16(value);
+}
+double value_of_half(DType half, std::uint16_t bits) {
+    return half == f16 ? ptx::from_f16(bits) : ptx::from_bf16(bits);
+}
 
 Arrays::Arrays(const Kernel& kernel, const kernel::DimValues& dims, int limit, unsigned seed) {
     std::mt19937 generator(seed);
@@ -43,22 +49,22 @@ Arrays::Arrays(const Kernel& kernel, const kernel::DimValues& dims, int limit, u
         floats[i].assign(size + kGuard, kUnwritten);
         integers[i].assign(size + kGuard, -77);
         booleans[i].assign(size + kGuard, 77);
-        halves[i].assign(size + kGuard, kUnwrittenHalf);
+        halves[i].assign(size + kGuard, half_of(buffer.dtype, kUnwritten));
         for (std::size_t at = 0; at < size; ++at) {
             const float value = blank ? kUnwritten : draw();
             floats[i][at] = value;
             integers[i][at] = blank ? -77 : int(generator() % unsigned(limit));
             booleans[i][at] = blank ? 77 : generator() % 2;
-            halves[i][at] = ptx::to_bf16(double(value));
-            exact[i][at] = buffer.dtype == DType::f32    ? floats[i][at]
-                           : buffer.dtype == DType::i32  ? integers[i][at]
-                           : buffer.dtype == DType::bf16 ? ptx::from_bf16(halves[i][at])
-                                                         : booleans[i][at];
+            halves[i][at] = half_of(buffer.dtype, double(value));
+            exact[i][at] = buffer.dtype == DType::f32   ? floats[i][at]
+                           : buffer.dtype == DType::i32 ? integers[i][at]
+                           : is_half(buffer.dtype)      ? value_of_half(buffer.dtype, halves[i][at])
+                                                        : booleans[i][at];
         }
-        addresses.push_back(buffer.dtype == DType::f32    ? static_cast<void*>(floats[i].data())
-                            : buffer.dtype == DType::i32  ? static_cast<void*>(integers[i].data())
-                            : buffer.dtype == DType::bf16 ? static_cast<void*>(halves[i].data())
-                                                          : booleans[i].data());
+        addresses.push_back(buffer.dtype == DType::f32   ? static_cast<void*>(floats[i].data())
+                            : buffer.dtype == DType::i32 ? static_cast<void*>(integers[i].data())
+                            : is_half(buffer.dtype)      ? static_cast<void*>(halves[i].data())
+                                                         : booleans[i].data());
     }
 }
 
@@ -89,20 +95,22 @@ void check_against_evaluator(const Kernel& kernel, const kernel::DimValues& dims
             if (std::fabs(exact) < kHuge) scale = std::max(scale, std::fabs(exact));
             const double own = buffer.dtype == DType::f32   ? double(arrays.floats[i][at])
                                : buffer.dtype == DType::i32 ? double(arrays.integers[i][at])
-                               : buffer.dtype == DType::bf16
-                                   ? double(ptx::from_bf16(arrays.halves[i][at]))
+                               : is_half(buffer.dtype)
+                                   ? value_of_half(buffer.dtype, arrays.halves[i][at])
                                    : double(arrays.booleans[i][at]);
             const bool same = own == exact || (std::isnan(own) && std::isnan(exact));
             const double error = same ? 0 : std::fabs(own - exact);
             if (!(error <= worst)) worst = error, where = at;
         }
-        const double allowed = tolerance * scale + (buffer.dtype == DType::bf16 ? scale / 256 : 0);
+        const double rounding = is_half(buffer.dtype) ? format_of(buffer.dtype).spacing(1) / 2 : 0;
+        const double allowed = (tolerance + rounding) * scale;
         CHECK_MESSAGE(worst <= allowed, kernel.name, ": ", buffer.name, "[", where, "] is off by ",
                       worst);
         bool intact = true;
         for (std::size_t at = size; at < size + kGuard; ++at)
             intact &= arrays.floats[i][at] == kUnwritten && arrays.integers[i][at] == -77 &&
-                      arrays.booleans[i][at] == 77 && arrays.halves[i][at] == kUnwrittenHalf;
+                      arrays.booleans[i][at] == 77 &&
+                      arrays.halves[i][at] == half_of(buffer.dtype, kUnwritten);
         CHECK_MESSAGE(intact, kernel.name, ": writes past the end of ", buffer.name);
     }
 }

@@ -25,6 +25,10 @@ struct Arrays {
 
 constexpr float kUnwritten = -77.F;
 
+/// An element of a buffer of bfloat16 or float16: its bits, and their value.
+std::uint16_t half_of(DType half, double value);
+double value_of_half(DType half, std::uint16_t bits);
+
 /// Whether two runs wrote the same bits.
 bool same_bits(const Arrays& a, const Arrays& b);
 

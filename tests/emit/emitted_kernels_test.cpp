@@ -58,8 +58,11 @@ bool begin_alike(const Kernel& kernel, const Arrays& a, const Arrays& b, std::in
         const kernel::Buffer& buffer = kernel.buffers[i];
         if (!buffer.written || buffer.shape[0] != Dim("m")) continue;
         const auto end = std::ptrdiff_t(b.exact[i].size()) / all * few;
-        if (!std::equal(a.floats[i].begin(), a.floats[i].begin() + end, b.floats[i].begin()))
-            return false;
+        const bool alike =
+            is_half(buffer.dtype)
+                ? std::equal(a.halves[i].begin(), a.halves[i].begin() + end, b.halves[i].begin())
+                : std::equal(a.floats[i].begin(), a.floats[i].begin() + end, b.floats[i].begin());
+        if (!alike) return false;
     }
     return true;
 }
@@ -76,10 +79,11 @@ void check_rows_alone(const runtime::Model& model, int number, const Kernel& ker
         for (std::size_t i = 0; i < kernel.buffers.size(); ++i) {
             const DType dtype = kernel.buffers[i].dtype;
             some.addresses[i] = some.floats[i].data();
-            if (dtype == DType::bf16) some.addresses[i] = some.halves[i].data();
+            if (is_half(dtype)) some.addresses[i] = some.halves[i].data();
             if (dtype == DType::i32) some.addresses[i] = some.integers[i].data();
-            if (kernel.buffers[i].written)
-                std::fill(some.floats[i].begin(), some.floats[i].end(), 0.F);
+            if (!kernel.buffers[i].written) continue;
+            std::fill(some.floats[i].begin(), some.floats[i].end(), 0.F);
+            std::fill(some.halves[i].begin(), some.halves[i].end(), std::uint16_t(0));
         }
         dims["m"] = rows;
         run_program(model, number, dims, some, 2);
@@ -176,6 +180,8 @@ TEST_CASE("products by block of rows agree with the evaluator") {
 TEST_CASE("gated products agree with the evaluator") {
     for (const std::string& isa : some_isas())
         check_all("gated", sample_gated_products(), 3e-6, isa);
+    for (const std::string& isa : isas_here())
+        check_all("gated_float16", sample_gated_float16_products(), 1e-5, isa);
     for (const std::string& isa : isas_here(true))
         check_all("gated_halves", sample_gated_bfloat16_products(), 1e-5, isa);
 }
@@ -184,6 +190,32 @@ TEST_CASE("contractions of bfloat16 agree with the evaluator") {
     for (const std::string& isa : isas_here(true)) {
         check_all("bfloat16_products", sample_bfloat16_contractions(), 3e-6, isa);
         check_all("rounded_products", sample_rounded_contractions(), 1. / 64, isa);
+    }
+}
+
+TEST_CASE("contractions of float16 agree with the evaluator") {
+    for (const std::string& isa : isas_here()) {
+        check_all("float16_products", sample_float16_contractions(), 3e-6, isa);
+        check_all("products_to_float16", sample_contractions_to_float16(), 1. / 512, isa);
+    }
+}
+
+TEST_CASE("a row's bits of float16 products do not depend on the rows beside it") {
+    std::vector<Kernel> kernels;
+    for (const Kernel& kernel : sample_float16_contractions())
+        for (const char* name :
+             {"half_nn_f16", "half_nt_f16", "half_64_f16", "float16_dense", "float16_dense_128"})
+            if (kernel.name == name) kernels.push_back(kernel);
+    REQUIRE(kernels.size() == 5);
+    for (const std::string& isa : isas_here()) {
+        CAPTURE(isa);
+        const runtime::Model& model =
+            compile_and_load(model_of_kernels("float16_alone", kernels), isa);
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            const DimValues dims{{"m", 41}, {"n", 200}, {"k", 70}, {"b", 1}};
+            Arrays all(kernels[i], dims, 7, 5);
+            check_rows_alone(model, int(i), kernels[i], all, dims);
+        }
     }
 }
 

@@ -91,4 +91,10 @@ std::vector<Kernel> sample_gated_bfloat16_products() {
     return {gated(half), gated(even), gated(pairs), gated(rows), gated(wide)};
 }
 
+std::vector<Kernel> sample_gated_float16_products() {
+    std::vector<Kernel> kernels = in_float16(sample_gated_bfloat16_products());
+    std::erase_if(kernels, [](const Kernel& kernel) { return kernel.name == "gated_pairs_f16"; });
+    return kernels;
+}
+
 }  // namespace fovea::test

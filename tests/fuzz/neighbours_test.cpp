@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "dsl/fovea.h"
 
 using namespace fovea;
@@ -62,6 +64,10 @@ TEST_CASE("the rows of a batch are compared where the others leave them as they 
     CHECK(!others.why_not_same(alone, beside));
     beside["y"].values[23] = 1;
     CHECK(others.why_not_same(alone, beside) == "element 23 of y is 0 alone and 1 beside others");
+    beside["y"].values[23] = std::nan("");
+    CHECK(others.why_not_same(alone, beside));
+    alone["y"].values[23] = std::nan("");
+    CHECK(!others.why_not_same(alone, beside));
 }
 
 TEST_CASE("what is masked may be longer, what is not may not") {

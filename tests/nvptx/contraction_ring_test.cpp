@@ -8,6 +8,7 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/kernel/builder.h"
 #include "codegen/target/target.h"
+#include "tests/emit/sample_kernels.h"
 #include "tests/nvptx/mutation_subject.h"
 #include "tests/nvptx/waits.h"
 
@@ -142,7 +143,7 @@ void check_ring(const std::vector<Kernel>& kernels, const std::vector<DimValues>
             CAPTURE(dims.at("k"));
             Arrays first(kernels[i], dims, 7, 11);
             run_ptx(emitted, i, dims, first);
-            const bool halves = kernels[i].buffers.back().dtype == kHalf;
+            const bool halves = is_half(kernels[i].buffers.back().dtype);
             check_against_evaluator(kernels[i], dims, first, halves ? 1. / 128 : 3e-6);
             for (const ptx::Schedule& schedule : ptx::schedules()) {
                 Arrays other(kernels[i], dims, 7, 11);
@@ -165,6 +166,16 @@ TEST_CASE("contractions of boxes agree with the evaluator") {
                                   {{"m", 70}, {"k", 0}, {"b", 0}},
                                   {{"m", 70}, {"k", 331}, {"b", 2}}});
     check_ring(large_ring_products(), {{{"m", 130}, {"k", 0}}});
+}
+
+TEST_CASE("contractions of boxes of float16 agree with the evaluator") {
+    for (const Kernel& kernel : in_float16(small_products())) {
+        CAPTURE(kernel.name);
+        CHECK(plan_of(kernel).copies_boxes());
+    }
+    check_ring(in_float16(small_products()),
+               {{{"m", 1}, {"k", 1}, {"b", 1}}, {{"m", 70}, {"k", 331}, {"b", 2}}});
+    check_ring(in_float16(large_ring_products()), {{{"m", 130}, {"k", 0}}});
 }
 
 TEST_CASE("operands that are no tensors of the GPU's copies pass as they did") {

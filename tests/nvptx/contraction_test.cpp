@@ -188,6 +188,23 @@ TEST_CASE("contractions of bfloat16 in PTX agree with the evaluator") {
     check_kernels(sample_rounded_contractions(), product_sizes(), 1. / 64);
 }
 
+TEST_CASE("contractions of float16 in PTX agree with the evaluator") {
+    check_kernels(with_products(sample_float16_contractions()), product_sizes(), 3e-6);
+    check_kernels(sample_contractions_to_float16(), product_sizes(), 1. / 512);
+}
+
+TEST_CASE("large tiles of float16 in PTX agree with the evaluator") {
+    std::vector<Kernel> kernels = in_float16(large_products());
+    const Kernel rounded = kernels.back();
+    kernels.pop_back();
+    const std::vector<DimValues> dims{{{"m", 130}, {"k", 70}}};
+    for (const char* architecture : {"sm_80", "sm_90a"}) {
+        check_on(architecture, kernels, dims, 3e-6);
+        check_on(architecture, {rounded}, dims, 1. / 512);
+        check_on(architecture, in_float16(group_products()), dims, 1. / 512);
+    }
+}
+
 TEST_CASE("large tiles of contractions in PTX agree with the evaluator") {
     const std::vector<Kernel> all = large_products();
     for (const Kernel& kernel : all) {

@@ -70,6 +70,7 @@ TEST_CASE("gated products in PTX agree with the evaluator") {
     for (const char* architecture : {"sm_80", "sm_90a"}) {
         check_gated(architecture, sample_gated_products(), odd_sizes(), 3e-6);
         check_gated(architecture, sample_gated_bfloat16_products(), odd_sizes(), 1e-5);
+        check_gated(architecture, sample_gated_float16_products(), odd_sizes(), 1e-5);
     }
 }
 

@@ -57,8 +57,8 @@ bool MutationSubject::is_right(const Arrays& arrays, const Arrays& right) const 
         const kernel::Buffer& buffer = emitted_.kernels[0].buffers[i];
         if (!buffer.written) continue;
         const auto value = [&](const Arrays& of, std::size_t at) {
-            return double(buffer.dtype == bf16 ? ptx::from_bf16(of.halves[i][at])
-                                               : of.floats[i][at]);
+            return is_half(buffer.dtype) ? value_of_half(buffer.dtype, of.halves[i][at])
+                                         : double(of.floats[i][at]);
         };
         const std::size_t size = right.exact[i].size();
         double scale = 1;

@@ -23,8 +23,7 @@ namespace {
 std::size_t bytes_of(const kernel::Buffer& buffer, const DimValues& dims) {
     std::size_t size = 1;
     for (const Dim& dim : buffer.shape) size *= std::size_t(kernel::value_of(dim, dims));
-    const std::size_t element = buffer.dtype == DType::boolean ? 1 : buffer.dtype == bf16 ? 2 : 4;
-    return size * element;
+    return size * std::size_t(size_of(buffer.dtype));
 }
 
 std::uint64_t blocks_of(const emit::PtxLaunch& launch, const DimValues& dims) {
@@ -40,9 +39,9 @@ std::uint64_t blocks_of(const emit::PtxLaunch& launch, const DimValues& dims) {
 /// The map of a tensor of these sizes, zeros where it has no elements.
 std::array<std::byte, 128> tensor_map(const emit::TensorMap& from, const Kernel& kernel,
                                       std::uint64_t address, const DimValues& dims) {
-    const bool halves = kernel.buffers[std::size_t(from.buffer)].dtype == bf16;
+    const DType dtype = kernel.buffers[std::size_t(from.buffer)].dtype;
     ptx::TensorMap map{.rank = std::uint32_t(from.axes.size()),
-                       .element_bytes = halves ? 2u : 4u,
+                       .element_bytes = std::uint32_t(size_of(dtype)),
                        .swizzle = std::uint32_t(from.swizzle),
                        .rounds_to_tf32 = from.rounds_to_tf32};
     map.address = address + std::uint64_t(kernel::value_of(from.offset, dims)) * map.element_bytes;

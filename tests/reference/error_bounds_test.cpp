@@ -99,13 +99,14 @@ struct RoundedSum {
     void set(Interpreter& interpreter) const {
         interpreter.set("x", {{1, 2}, {1.0 + 0x1p-20, 3}});
         interpreter.set("b", {{2, 1}, {1, 0.125}});
-        std::vector<bool> rounded(graph.nodes.size(), false);
-        rounded[std::size_t(node)] = true;
-        interpreter.round_to_bfloat16(rounded);
+        std::vector<DType> memory(graph.nodes.size(), f32);
+        memory[std::size_t(node)] = half;
+        interpreter.round_to_memory(memory, half);
     }
 
     Graph graph;
     int node = 0;
+    DType half = bf16;
 };
 
 }  // namespace
@@ -121,6 +122,40 @@ TEST_CASE("what is rounded to bfloat16 may be its neighbour there, or not rounde
     CHECK(kept < 0x1p-5);
     CHECK(y > 3 * 0x1p-6);
     CHECK(y < 3 * 0x1p-5);
+}
+
+TEST_CASE(
+    "what is rounded to float16 is off by less than bfloat16's neighbours, unless it overflows") {
+    RoundedSum sum;
+    sum.half = f16;
+    Interpreter interpreter(sum.graph);
+    sum.set(interpreter);
+    ErrorBounds bounds(interpreter);
+    const double kept = bounds.of_output("kept").values[0];
+    CHECK(interpreter.output("kept").values[0] == 2.375);
+    CHECK(kept > 0x1p-9);
+    CHECK(kept < 0x1p-8);
+    // 65519 is rounded to the largest value, and with its error it may be infinite.
+    interpreter.set("x", {{1, 2}, {65518, 0}});
+    ErrorBounds of_large(interpreter);
+    CHECK(interpreter.output("kept").values[0] == 65504);
+    CHECK(std::isinf(of_large.of_output("kept").values[0]));
+    // What is far less than 2^-24 may be that.
+    interpreter.set("x", {{1, 2}, {-1, 0}});
+    ErrorBounds of_small(interpreter);
+    CHECK(interpreter.output("kept").values[0] == 0);
+    const double small = of_small.of_output("kept").values[0];
+    CHECK(small >= 0x1p-24);
+    CHECK(small < 0x1p-9);
+}
+
+TEST_CASE("a cast to float16 moves by its values' distance, and is infinite or not") {
+    Graph graph;
+    output("y", cast(cast(input(graph, "x", {3}) / 3.0, f16), f32));
+    const Array bound = bounds_of(graph, {{3}, {3, 3 * 65520, 1e30}});
+    CHECK(bound.values[0] < 0x1p-9);
+    CHECK(std::isinf(bound.values[1]));
+    CHECK(bound.values[2] < 0x1p-100);
 }
 
 TEST_CASE("what a node is taken for has no error") {

@@ -48,12 +48,15 @@ TEST_CASE("load_parameters: by name, by alias, and past tables of positions") {
           "'scale' and 'tied.scale' in 'w' are one tensor in small, but differ there");
 }
 
-TEST_CASE("load_parameters: bfloat16 is widened") {
-    const std::uint16_t halves[] = {0x3f80, 0x4000, 0x4040};  // 1, 2, 3
-    TensorView scale = counted_tensor("scale", {3});
-    scale.dtype = "BF16";
-    scale.bytes = std::as_bytes(std::span(halves));
-    CHECK(load({scale, counted_tensor("table", {5, 4}), counted_tensor("bias", {8})}) == "loaded");
+TEST_CASE("load_parameters: bfloat16 and float16 are widened") {
+    const std::uint16_t one_to_three[][3] = {{0x3f80, 0x4000, 0x4040}, {0x3c00, 0x4000, 0x4200}};
+    for (int half = 0; half < 2; ++half) {
+        TensorView scale = counted_tensor("scale", {3});
+        scale.dtype = half ? "F16" : "BF16";
+        scale.bytes = std::as_bytes(std::span(one_to_three[half]));
+        CHECK(load({scale, counted_tensor("table", {5, 4}), counted_tensor("bias", {8})}) ==
+              "loaded");
+    }
 }
 
 TEST_CASE("load_parameters: missing, misshapen and mistyped") {

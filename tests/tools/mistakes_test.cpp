@@ -59,8 +59,8 @@ TEST_CASE("names that nothing has come with the nearest one") {
     check_mistake({"show", "transformer", "--set", "hiden=3"},
                   "unknown setting 'hiden' of transformer: did you mean 'hidden'? settings: "
                   "src_vocab, tgt_vocab, hidden, ffn, heads, layers, dropout, bias, dtype");
-    check_mistake({"show", "transformer", "--set", "dtype=f16"},
-                  "setting 'dtype' takes f32|tf32|bf16, not 'f16'");
+    check_mistake({"show", "transformer", "--set", "dtype=f8"},
+                  "setting 'dtype' takes f32|tf32|bf16|f16, not 'f8'");
     check_mistake({"show", "transformer", "--stag", "plan"},
                   "unknown option '--stag' of fovea show: did you mean '--stage'?");
     check_mistake({"show", "transformer", "--program", "forwad"},

@@ -88,7 +88,7 @@ const Json& at(const Json& object, std::string_view key) {
 
 runtime::DType dtype_of(const std::string& name) {
     using runtime::DType;
-    for (DType dtype : {DType::f32, DType::bf16, DType::i32, DType::boolean})
+    for (DType dtype : runtime::kDTypes)
         if (name == name_of(dtype)) return dtype;
     throw runtime::UserError("a file of the bundle has a tensor of '" + name + "'");
 }

@@ -1,10 +1,11 @@
 #include "tools/bundle/compare.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+
+#include "runtime/memory/halves.h"
 
 namespace fovea::bundle {
 
@@ -20,8 +21,8 @@ double value_at(const void* address, DType dtype, std::size_t i) {
         case DType::i32: return static_cast<const std::int32_t*>(address)[i];
         case DType::boolean: return static_cast<const std::uint8_t*>(address)[i];
         case DType::bf16:
-            return std::bit_cast<float>(std::uint32_t(static_cast<const std::uint16_t*>(address)[i])
-                                        << 16);
+        case DType::f16:
+            return runtime::float_of_half(dtype, static_cast<const std::uint16_t*>(address)[i]);
     }
     return 0;
 }

@@ -118,7 +118,7 @@ int build_command(const std::vector<std::string>& arguments) {
          "runner of tensor files. It needs the C++ and OpenMP libraries alone; built with\n"
          "--device cuda, its option --device cuda opens the CUDA driver. Weights and activations\n"
          "lie in memory as float32 on this machine's cores and as bfloat16 on a GPU, unless\n"
-         "--set dtype=f32|tf32|bf16 says otherwise."},
+         "--set dtype=f32|tf32|bf16|f16 says otherwise."},
         options, arguments);
     if (given.help()) return 0;
     wanted_isas(given);

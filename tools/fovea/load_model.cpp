@@ -97,10 +97,13 @@ std::optional<DType> dtype_of(const SettingValues& values) {
     std::optional<DType> dtype;
     for (const auto& [name, value] : values) {
         if (name != kDtype) continue;
-        if (value != "f32" && value != kTf32 && value != "bf16")
+        dtype.reset();
+        for (DType type : {f32, bf16, f16})
+            if (value == name_of(type)) dtype = type;
+        if (value == kTf32) dtype = f32;
+        if (!dtype)
             throw UserError(
-                fmt::format("setting '{}' takes f32|tf32|bf16, not '{}'", kDtype, value));
-        dtype = value == "bf16" ? DType::bf16 : DType::f32;
+                fmt::format("setting '{}' takes f32|tf32|bf16|f16, not '{}'", kDtype, value));
     }
     return dtype;
 }

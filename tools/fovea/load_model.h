@@ -22,14 +22,14 @@ struct LoadedModel {
 };
 
 /// How the setting `dtype` keeps weights and activations in memory, where it is among the values:
-/// tf32 as float32. UserError for other than f32, tf32 and bf16.
+/// tf32 as float32. UserError for other than f32, tf32, bf16 and f16.
 std::optional<DType> dtype_of(const SettingValues& values);
 /// Whether it is tf32.
 bool takes_tf32(const SettingValues& values);
 
-/// Every model takes the setting `dtype`, f32, tf32 or bf16, beside its own; unset it is `unset`.
-/// UserError for an unknown model or setting (with the nearest name), and with the text of the
-/// mistake for a model that is wrong.
+/// Every model takes the setting `dtype`, f32, tf32, bf16 or f16, beside its own; unset it is
+/// `unset`. UserError for an unknown model or setting (with the nearest name), and with the text of
+/// the mistake for a model that is wrong.
 LoadedModel load_model(const std::string& name, const SettingValues& values,
                        DType unset = DType::f32);
 

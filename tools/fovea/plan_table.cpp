@@ -18,10 +18,6 @@ namespace {
 
 constexpr const char* kRoles[] = {"parameter", "input", "output", "buffer", "prepared", "none"};
 
-int bytes_of_element(DType type) {
-    return type == DType::bf16 ? 2 : type == DType::boolean ? 1 : 4;
-}
-
 std::string shape_text(const plan::Tensor& tensor) {
     std::vector<std::string> parts;
     for (const Dim& dim : tensor.shape) parts.push_back(kernel::text_of(dim));
@@ -30,7 +26,7 @@ std::string shape_text(const plan::Tensor& tensor) {
 
 /// `4096*batch*src_len`
 std::string bytes_formula(const plan::Tensor& tensor) {
-    std::int64_t factor = bytes_of_element(tensor.dtype);
+    std::int64_t factor = size_of(tensor.dtype);
     std::string symbols;
     for (const Dim& dim : tensor.shape) {
         if (dim.is_static()) {
@@ -46,7 +42,7 @@ std::string bytes_formula(const plan::Tensor& tensor) {
 
 std::size_t bytes_at(const plan::Tensor& tensor, const SampleDims& dims) {
     if (tensor.role == plan::Role::none) return 0;
-    std::int64_t bytes = bytes_of_element(tensor.dtype);
+    std::int64_t bytes = size_of(tensor.dtype);
     for (const Dim& dim : tensor.shape)
         if (__builtin_mul_overflow(bytes, value_of(dim, dims), &bytes))
             throw UserError(fmt::format("'{}', {}, has more bytes at {} than a number of 63 bits",

@@ -140,7 +140,7 @@ int verify_command(const std::vector<std::string>& arguments) {
          "made of against the model's own, and every gradient against finite differences,\n"
          "at several sizes. Built-in models are taken small unless --set says otherwise\n"
          "(dtype apart). On PTX both are checked, float32 and bfloat16, unless\n"
-         "--set dtype=f32|tf32|bf16 says which. Exit status 1 when a check misses.",
+         "--set dtype=f32|tf32|bf16|f16 says which. Exit status 1 when a check misses.",
          true},
         options, arguments);
     if (given.help()) return 0;

@@ -88,22 +88,24 @@ class ContractionKernel {
                       extent(schedule_.columns).text + ", with_point" + sums(schedule_, contract_) +
                       ");");
     }
-    bool takes_bfloat16() const { return contract_.factors == Factors::bf16; }
+    bool takes_halves() const { return is_half(contract_.factors); }
+    bool takes_pairs() const { return contract_.factors == Factors::bf16; }
     /// Whether the rows of a lie side by side, and its steps do not.
     bool may_pack_rows() const {
         return contract_.axes.size() == 1 && schedule_.rows >= 0 &&
                !stride(schedule_.a, contract_.axes[0]).is_one() &&
                stride(schedule_.a, schedule_.rows).is_one();
     }
-    /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, and, for
-    /// pairs, wherever a step's neighbour is not the next element; else of what a cache holds,
-    /// where b lies in panels. Where b is small, all rows: threads share them.
+    /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, for pairs
+    /// wherever a step's neighbour is not the next element, and of float16 always, since rows are
+    /// widened; else of what a cache holds, where b lies in panels. Where b is small, all rows:
+    /// threads share them.
     std::string blocks() const {
         if (schedule_.rows < 0 || is_in_place()) return "";
         const bool is_along =
             contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
-        const bool packs =
-            takes_bfloat16() ? !is_along || dtype_of(schedule_.a) != DType::bf16 : may_pack_rows();
+        const bool packs = takes_pairs() ? !is_along || dtype_of(schedule_.a) != DType::bf16
+                                         : takes_halves() || may_pack_rows();
         const bool blocked = packs || schedule_.in_panels;
         if (!blocked && !is_small()) return "";
         Expression steps{"1"};
@@ -241,12 +243,12 @@ class ContractionKernel {
             if (!in_epilogue(id)) continue;
             (as<Store>(kernel_, id) ? stores : nodes).push_back(id);
         }
-        if (before_.empty() && !takes_bfloat16() && may_pack_rows() && only_stores(stores)) {
+        if (before_.empty() && !takes_halves() && may_pack_rows() && only_stores(stores)) {
             const Access& access = as<Store>(kernel_, stores[0])->access;
             return writer_.line("const StoreProduct finish{" + values_.start_of_row(access) + ", " +
                                 spell(stride_of(access, schedule_.rows)).text + "};");
         }
-        if (const Id added = added_to(stores); added >= 0 && !takes_bfloat16()) {
+        if (const Id added = added_to(stores); added >= 0 && !takes_halves()) {
             const Access& access = as<Store>(kernel_, stores[0])->access;
             return writer_.line("const AddProduct finish{" + values_.start_of_row(access) + ", " +
                                 values_.start_of_row(as<Load>(kernel_, added)->access) + ", " +
@@ -295,7 +297,8 @@ class ContractionKernel {
 
     void write_call(const std::string& tile, const ContractionRoles& roles,
                     const Contract& contract, const std::string& finish) {
-        const std::string function = takes_bfloat16() ? "contract_bfloat16"
+        const std::string function = takes_pairs()    ? "contract_bfloat16"
+                                     : takes_halves() ? "contract_float16"
                                      : is_in_place()  ? "contract_in_place"
                                                       : "contract";
         const std::string rows = is_in_place() ? size(roles.rows) + ", " : "";
@@ -333,10 +336,12 @@ class ContractionKernel {
         const Access& access = as<Load>(kernel_, load)->access;
         for (const Stride& stride : access.strides)
             if (stride.axis == axis && stride.panel)
-                return (takes_bfloat16() ? "PairPanels<" : "PanelOperand<") +
+                return (takes_pairs()    ? "PairPanels<"
+                        : takes_halves() ? "HalfPanels<"
+                                         : "PanelOperand<") +
                        std::to_string(stride.panel) + ">{" + start_of(load) + ", " +
                        spell(stride.stride).text + "}";
-        return (takes_bfloat16() ? "HalfOperand{" : "Operand{") + start_of(load) + ", " +
+        return (takes_halves() ? "HalfOperand{" : "Operand{") + start_of(load) + ", " +
                known(stride(load, axis)) + "}";
     }
 

@@ -105,7 +105,7 @@ Expression Values::make_load(Id id, const Load& load) {
         return {"load_each(" + pointer.text + ", " +
                 spell(stride_along(access, place.grouped)).text + ", " + place.group + ")"};
     if (!is_vector(id)) {
-        const bool half = kernel_.buffers[std::size_t(access.buffer)].dtype == DType::bf16;
+        const bool half = is_half(kernel_.buffers[std::size_t(access.buffer)].dtype);
         const std::string element = at.pointer + "[" + at.offset.text + "]";
         return {half ? "to_float(" + element + ")" : element};
     }
@@ -125,7 +125,7 @@ Expression Values::make_load(Id id, const Load& load) {
 void Values::write_store(const Store& store) {
     const Access& access = store.access;
     const DType dtype = kernel_.buffers[std::size_t(access.buffer)].dtype;
-    const DType kept = dtype == DType::bf16 ? DType::f32 : dtype;
+    const DType kept = widened(dtype);
     const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
     const Dim step = lane_stride(access);
     const bool vector = place.lane >= 0 && (gathers || step != Dim(0));
@@ -140,9 +140,10 @@ void Values::write_store(const Store& store) {
     }
     if (!vector) {
         const std::string element = at.pointer + "[" + at.offset.text + "]";
-        if (dtype == DType::bf16) {
+        if (is_half(dtype)) {
             const std::string old = store.accumulate ? "to_float(" + element + ") + " : "";
-            writer_.line(head + element + " = to_bf16(" + old + value_text + ");");
+            writer_.line(head + element + " = to_" + element_type(dtype) + "(" + old + value_text +
+                         ");");
             return;
         }
         writer_.line(head + element + (store.accumulate ? " += " : " = ") + value_text + ";");

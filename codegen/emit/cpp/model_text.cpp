@@ -129,7 +129,9 @@ std::string kernel_headers(const Model& model, const std::string& kernels) {
     if (mentions(kernels, "contract_in_place") || mentions(kernels, "contract_along"))
         head.line("#include \"fovea/cpu/contract_windows.h\"");
     if (mentions(kernels, "SomeRows")) head.line("#include \"fovea/cpu/some_rows.h\"");
-    if (plan::has_bfloat16(model)) head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
+    if (plan::has_halves(model, DType::bf16))
+        head.line("#include \"fovea/cpu/contract_bfloat16.h\"");
+    if (plan::has_halves(model, DType::f16)) head.line("#include \"fovea/cpu/contract_float16.h\"");
     head.blank();
     return head.text();
 }

@@ -26,7 +26,8 @@ bool mentions(const std::string& text, const std::string& name) {
 std::string element_type(DType dtype) {
     switch (dtype) {
         case DType::f32: return "float";
-        case DType::bf16: return "bf16";
+        case DType::bf16:
+        case DType::f16: return std::string(name_of(dtype));
         case DType::i32: return "i32";
         case DType::boolean: return "bool";
     }

@@ -16,7 +16,7 @@ namespace fovea::emit {
 /// Whether `text` has `name` as a whole word.
 bool mentions(const std::string& text, const std::string& name);
 
-/// The C++ type of an element: float, i32, bool, bf16.
+/// The C++ type of an element: float, i32, bool, bf16, f16.
 std::string element_type(DType dtype);
 
 class Signature {

@@ -104,7 +104,8 @@ Expression Values::make_map(Id id, const Map& map) {
     if (map.function == Elementwise::identity) {
         const Expression same =
             value(map.operands[0], kernel_.nodes[std::size_t(id)].dtype, vector);
-        return map.cast_to == DType::bf16 ? call("rounded_to_bf16", same.text) : same;
+        const bool rounds = map.cast_to && is_half(*map.cast_to);
+        return rounds ? call("rounded_to_" + std::string(name_of(*map.cast_to)), same.text) : same;
     }
     if (divides) return call("divide_whole", operands[0].text + ", " + operands[1].text);
     return spell(map.function, operands, vector);

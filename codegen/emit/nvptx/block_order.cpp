@@ -89,7 +89,7 @@ class Order {
             const auto& axes = node.axes;
             if (!load || std::count(axes.begin(), axes.end(), order_.rows)) continue;
             const DType dtype = kernel.buffers[std::size_t(load->access.buffer)].dtype;
-            std::int64_t bytes = dtype == DType::boolean ? 1 : dtype == DType::bf16 ? 2 : 4;
+            std::int64_t bytes = size_of(dtype);
             AxisId along = -1;
             for (AxisId axis : axes) {
                 const Dim& extent = kernel.axes[std::size_t(axis)].extent;

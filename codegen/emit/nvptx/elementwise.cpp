@@ -268,12 +268,6 @@ Value* of_integers(llvm::IRBuilder<>& ir, Elementwise function, const std::vecto
 
 }  // namespace
 
-Value* rounded_to_bf16(llvm::IRBuilder<>& ir, Value* x) {
-    Value* half = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {x});
-    Value* bits = ir.CreateZExt(ir.CreateBitCast(half, ir.getInt16Ty()), ir.getInt32Ty());
-    return ir.CreateBitCast(ir.CreateShl(bits, 16), ir.getFloatTy());
-}
-
 Value* float_constant(llvm::IRBuilder<>& ir, double value) {
     return llvm::ConstantFP::get(ir.getContext(), llvm::APFloat(float(value)));
 }

@@ -18,9 +18,6 @@ llvm::Value* elementwise(llvm::IRBuilder<>& ir, Elementwise function,
 /// What i32 makes of a float or a double: `fovea::whole_part`.
 llvm::Value* whole_part(llvm::IRBuilder<>& ir, llvm::Value* x);
 
-/// The float nearest to x that bfloat16 has.
-llvm::Value* rounded_to_bf16(llvm::IRBuilder<>& ir, llvm::Value* x);
-
 /// A number of the builder's float type.
 llvm::Value* float_constant(llvm::IRBuilder<>& ir, double value);
 

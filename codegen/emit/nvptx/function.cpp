@@ -8,6 +8,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/base/text.h"
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/emit/nvptx/inline_asm.h"
 #include "codegen/emit/nvptx/tensor_map.h"
 #include "codegen/kernel/analysis/kept_row.h"
@@ -213,7 +214,8 @@ Value* Function::element(const Access& access) {
 llvm::Type* Function::memory_type(DType dtype) {
     switch (dtype) {
         case DType::f32: return ir_.getFloatTy();
-        case DType::bf16: return ir_.getInt16Ty();
+        case DType::bf16:
+        case DType::f16: return ir_.getInt16Ty();
         case DType::i32: return ir_.getInt32Ty();
         case DType::boolean: return ir_.getInt8Ty();
     }
@@ -235,19 +237,14 @@ Value* Function::load_at(int index, Value* element) {
     llvm::Type* type = memory_type(dtype);
     Value* bits = ir_.CreateLoad(type, ir_.CreateInBoundsGEP(type, buffer(index), element));
     if (dtype == DType::boolean) return ir_.CreateICmpNE(bits, ir_.getInt8(0));
-    if (dtype != DType::bf16) return bits;
-    return ir_.CreateBitCast(ir_.CreateShl(ir_.CreateZExt(bits, ir_.getInt32Ty()), 16),
-                             ir_.getFloatTy());
+    return is_half(dtype) ? float_of_half(ir_, dtype, bits) : bits;
 }
 
 void Function::store_at(int index, Value* element, Value* value) {
     const DType dtype = kernel_.buffers[std::size_t(index)].dtype;
     llvm::Type* type = memory_type(dtype);
     if (dtype == DType::boolean) value = ir_.CreateZExt(value, type);
-    if (dtype == DType::bf16) {
-        Value* rounded = ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {value});
-        value = ir_.CreateBitCast(rounded, type);
-    }
+    if (is_half(dtype)) value = half_of_float(ir_, dtype, value);
     ir_.CreateStore(value, ir_.CreateInBoundsGEP(type, buffer(index), element));
 }
 

@@ -61,7 +61,7 @@ class Function {
     void set_position(kernel::AxisId axis, llvm::Value* position);
 
     /// The address of an element at the current positions, and the element: f32, i32 or i1; a
-    /// bfloat16 in memory is widened, and rounded to nearest even when it is stored.
+    /// float of 16 bits in memory is widened, and rounded to nearest even when it is stored.
     llvm::Value* address(const kernel::Access& access);
     llvm::Value* load(const kernel::Access& access);
     void store(const kernel::Access& access, llvm::Value* value);
@@ -73,7 +73,7 @@ class Function {
     /// The element of a node's tile at the current positions, made from its operands unless it is
     /// known there. Reductions, products and carried values must have been defined.
     llvm::Value* value(kernel::Id id);
-    /// The same, converted: f32 (also for bf16), i32 or i1.
+    /// The same, converted: f32 (also for halves), i32 or i1.
     llvm::Value* value(kernel::Id id, DType dtype);
     /// What a node's element is at the current positions. Replaces what was known of the node
     /// there, and of all that is made from it. Known until the block of code that it stands in

@@ -54,12 +54,12 @@ std::string outputs(const Values& values) {
 }
 
 std::string product(std::size_t sums, const std::string& a, std::size_t b, bool adds,
-                    const char* layout) {
+                    const char* layout, DType half) {
     return fmt::format(
-        "{{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, {}, 0;\n\t"
-        "wgmma.mma_async.sync.aligned.m64n{}k16.f32.bf16.bf16 {{{}}}, {}, ${}, adds, 1, 1, {};\n\t"
-        "}}",
-        int(adds), 2 * sums, registers(0, sums), a, b, layout);
+        "{{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, {0}, 0;\n\t"
+        "wgmma.mma_async.sync.aligned.m64n{1}k16.f32.{2}.{2} {{{3}}}, {4}, ${5}, adds, 1, 1, {6};"
+        "\n\t}}",
+        int(adds), 2 * sums, name_of(half), registers(0, sums), a, b, layout);
 }
 
 }  // namespace
@@ -85,14 +85,15 @@ Values fence_registers(Function& f, const Values& registers) {
                   registers);
 }
 
-Values start_first_product(Function& f, Value* a, Value* b, int columns) {
+Values start_first_product(Function& f, Value* a, Value* b, int columns, DType half) {
     const auto sums = std::size_t(columns) / 2;
     const std::vector<llvm::Type*> types(sums, f.ir().getFloatTy());
-    return fields(f, types, product(sums, fmt::format("${}", sums), sums + 1, false, "0, 0"),
+    return fields(f, types, product(sums, fmt::format("${}", sums), sums + 1, false, "0, 0", half),
                   repeated("=f", sums) + ",l,l", {a, b});
 }
 
-Values start_product_of_registers(Function& f, const Values& a, Value* b, const Values& sums) {
+Values start_product_of_registers(Function& f, const Values& a, Value* b, const Values& sums,
+                                  DType half) {
     const std::size_t count = sums.size();
     Values operands = a;
     operands.push_back(b);
@@ -100,7 +101,7 @@ Values start_product_of_registers(Function& f, const Values& a, Value* b, const 
     const std::vector<llvm::Type*> types(count, f.ir().getFloatTy());
     return fields(
         f, types,
-        product(count, "{" + registers(count, a.size()) + "}", count + a.size(), true, "1"),
+        product(count, "{" + registers(count, a.size()) + "}", count + a.size(), true, "1", half),
         repeated("=f", count) + "," + repeated("r", a.size()) + ",l" + ties(count), operands);
 }
 

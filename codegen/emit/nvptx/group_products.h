@@ -19,12 +19,13 @@ llvm::Value* describe_operand(Function& f, llvm::Value* address, int apart = 16)
 Values fence_registers(Function& f, const Values& registers);
 
 /// Starts `a * b` of 64 rows and so many columns, neighbours along the depth, of which there are
-/// 16. Until `wait_for_products` nothing may touch what this returns.
-Values start_first_product(Function& f, llvm::Value* a, llvm::Value* b, int columns);
+/// 16, of the type `half`. Until `wait_for_products` nothing may touch what this returns.
+Values start_first_product(Function& f, llvm::Value* a, llvm::Value* b, int columns, DType half);
 
 /// Starts `sums + a * b`: `a` in four registers, neighbours of `b` along the columns. Until
 /// `wait_for_products` nothing may touch what this returns, nor change the registers.
-Values start_product_of_registers(Function& f, const Values& a, llvm::Value* b, const Values& sums);
+Values start_product_of_registers(Function& f, const Values& a, llvm::Value* b, const Values& sums,
+                                  DType half);
 
 /// The products since the last call are a group.
 void commit_products(Function& f);

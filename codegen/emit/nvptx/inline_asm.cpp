@@ -82,11 +82,12 @@ Values start_product(Function& f, Value* a, Value* b, bool transposed_a, bool tr
     const std::size_t first = sums.size();
     const std::string layout =
         is_tf32 ? "" : fmt::format(", {}, {}", int(transposed_a), int(transposed_b));
+    const std::string types =
+        is_tf32 ? "k8.f32.tf32.tf32" : fmt::format("k16.f32.{0}.{0}", name_of(dtype_of(factors)));
     const std::string text = fmt::format(
         "{{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, 1, 0;\n\t"
         "wgmma.mma_async.sync.aligned.m64n{}{} {{{}}}, ${}, ${}, adds, 1, 1{};\n\t}}",
-        2 * sums.size(), is_tf32 ? "k8.f32.tf32.tf32" : "k16.f32.bf16.bf16", registers, first,
-        first + 1, layout);
+        2 * sums.size(), types, registers, first, first + 1, layout);
     return update(f, text, ",l,l", {a, b}, sums);
 }
 

@@ -27,7 +27,7 @@ llvm::Value* in_register(Function& f, llvm::Value* value);
 Values fence_products(Function& f, const Values& sums);
 
 /// wgmma.mma_async: `sums`, of 64 rows and 2 * sums.size() columns, plus the product of the
-/// operands that the descriptors name, bfloat16 or tf32, 32 bytes along the depth. `transposed`,
+/// operands that the descriptors name, halves or tf32, 32 bytes along the depth. `transposed`,
 /// which tf32 cannot be: neighbours differ in the row or the column. Until `wait_for_products`
 /// nothing may touch what this returns.
 Values start_product(Function& f, llvm::Value* a, llvm::Value* b, bool transposed_a,

@@ -27,21 +27,20 @@ Values multiply_matrices(llvm::IRBuilder<>& ir, const Values& a, Value* b_low, V
                          const Values& sums, kernel::Factors factors) {
     Values arguments = a;
     arguments.insert(arguments.end(), {b_low, b_high});
+    if (factors == kernel::Factors::f16)
+        for (Value*& pair : arguments)
+            pair = ir.CreateBitCast(pair, llvm::FixedVectorType::get(ir.getHalfTy(), 2));
     arguments.insert(arguments.end(), sums.begin(), sums.end());
-    const auto id = factors == kernel::Factors::tf32
-                        ? llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32
-                        : llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
+    const auto id =
+        factors == kernel::Factors::tf32  ? llvm::Intrinsic::nvvm_mma_m16n8k8_row_col_tf32
+        : factors == kernel::Factors::f16 ? llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
+                                          : llvm::Intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
     return four_of(ir, ir.CreateIntrinsic(id, {}, arguments));
 }
 
 Value* rounded_to_tf32(llvm::IRBuilder<>& ir, Value* value) {
     Value* bits = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_f2tf32_rna, {}, {value});
     return ir.CreateBitCast(bits, ir.getFloatTy());
-}
-
-Value* pair_of(llvm::IRBuilder<>& ir, Value* low, Value* high) {
-    Value* halves = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {}, {high, low});
-    return ir.CreateBitCast(halves, ir.getInt32Ty());
 }
 
 }  // namespace fovea::emit::nvptx

@@ -12,13 +12,11 @@ constexpr int kLargestBox = 256;
 
 }  // namespace
 
-int bytes_of(DType dtype) { return dtype == DType::boolean ? 1 : dtype == DType::bf16 ? 2 : 4; }
-
 std::optional<std::string> why_not_tensor_map(const kernel::Kernel& kernel, const TensorMap& map) {
     if (map.axes.size() < 2 || map.axes.size() > 5)
         return fmt::format("it has {} axes, not 2 to 5", map.axes.size());
     const kernel::Buffer& buffer = kernel.buffers.at(std::size_t(map.buffer));
-    const int element = bytes_of(buffer.dtype);
+    const int element = size_of(buffer.dtype);
     const Dim unit(kUnit / element);
     if (!map.offset.divisible_by(unit))
         return fmt::format("it starts at no multiple of 16 bytes of {}", buffer.name);
@@ -43,7 +41,7 @@ std::optional<std::string> why_not_tensor_map(const kernel::Kernel& kernel, cons
 }
 
 int box_bytes(const kernel::Kernel& kernel, const TensorMap& map) {
-    int bytes = bytes_of(kernel.buffers.at(std::size_t(map.buffer)).dtype);
+    int bytes = size_of(kernel.buffers.at(std::size_t(map.buffer)).dtype);
     for (const TensorMap::Axis& axis : map.axes) bytes *= axis.box;
     return bytes;
 }

@@ -10,9 +10,6 @@ namespace fovea::emit::nvptx {
 
 inline constexpr int kTensorMapBytes = 128;
 
-/// Bytes of an element in memory.
-int bytes_of(DType dtype);
-
 /// Why a map is none that the driver takes, whatever the sizes are, as part of a sentence; none:
 /// it is one.
 std::optional<std::string> why_not_tensor_map(const kernel::Kernel& kernel, const TensorMap& map);

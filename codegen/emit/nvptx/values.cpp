@@ -6,6 +6,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/function.h"
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/emit/nvptx/random.h"
 #include "codegen/kernel/infer_types.h"
 #include "codegen/kernel/print.h"
@@ -125,9 +126,8 @@ Value* Function::value(Id id) {
 Value* Function::value(Id id, DType dtype) {
     if (auto number = as<Constant>(kernel_, id); number && !is_known(id))
         return constant(number->value, dtype);
-    const auto without_bf16 = [](DType one) { return one == DType::bf16 ? DType::f32 : one; };
-    const DType own = without_bf16(kernel_.nodes[std::size_t(id)].dtype);
-    dtype = without_bf16(dtype);
+    const DType own = widened(kernel_.nodes[std::size_t(id)].dtype);
+    dtype = widened(dtype);
     Value* result = value(id);
     if (own == dtype) return result;
     llvm::Type* type = dtype == DType::f32 ? ir_.getFloatTy() : ir_.getInt32Ty();
@@ -159,7 +159,8 @@ Value* Function::make(Id id) {
 Value* Function::make_map(const Map& map, DType dtype) {
     if (map.function == Elementwise::identity) {
         Value* same = value(map.operands[0], dtype);
-        return map.cast_to == DType::bf16 ? rounded_to_bf16(ir_, same) : same;
+        const bool rounds = map.cast_to && is_half(*map.cast_to);
+        return rounds ? rounded_to(ir_, *map.cast_to, same) : same;
     }
     const bool logic = row_of(map.function).takes == Takes::booleans;
     const DType type = logic ? DType::boolean : operand_dtype(kernel_, map);

@@ -27,10 +27,10 @@ struct AttentionOptions {
 
 namespace detail {
 
-/// All f32 or all bf16.
+/// All of one type of float.
 constexpr void check_types(Tensor q, Tensor k, Tensor v, Text& why) {
     if (is_float(q.dtype()) && q.dtype() == k.dtype() && (!v || q.dtype() == v.dtype())) return;
-    why << (v ? "q, k and v" : "q and k") << " must be f32 or bf16, all of them, got "
+    why << (v ? "q, k and v" : "q and k") << " must be f32, bf16 or f16, all of one type, got "
         << name_of(q.dtype()) << ", " << name_of(k.dtype());
     if (v) why << ", " << name_of(v.dtype());
 }

@@ -17,7 +17,7 @@ constexpr bool is_of_floats(const char* op, Tensor x, Location location) {
     Text text;
     text << op << " does not take " << name_of(x.dtype()) << " " << x.shape();
     x.graph->write_origin(text, x.id);
-    text << ": expected f32 or bf16";
+    text << ": expected f32, bf16 or f16";
     fail(*x.graph, location, x.graph->scope_of(x.id), text);
     return false;
 }

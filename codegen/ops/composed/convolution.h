@@ -66,7 +66,7 @@ struct Convolution {
     constexpr bool refuses(Tensor x, Location location) const {
         Text text;
         if (x.rank() != axes + 2 || !is_float(x.dtype())) {
-            text << name << ": expected f32 or bf16 " << layout_of_x() << ", got "
+            text << name << ": expected f32, bf16 or f16 " << layout_of_x() << ", got "
                  << name_of(x.dtype()) << " " << x.shape();
         } else if (groups < 1 || !x.dim(1).without_label().divisible_by(Dim(groups))) {
             text << name << ": " << groups << " groups do not divide the channels of " << x.shape();

@@ -10,7 +10,7 @@ namespace fovea {
 namespace detail {
 
 /// What f(total, value) comes to along axis `axis`, which is the first of the result: at every
-/// position, and at the last. Of bf16 it is computed in f32.
+/// position, and at the last. Of bf16 and f16 it is computed in f32.
 constexpr Step<Tensor, Tensor> accumulate(Elementwise f, double start, Tensor x, int axis,
                                           Location location) {
     Tensor steps = axis_first(x, axis < 0 ? axis + x.rank() : axis, false, location);

@@ -29,7 +29,7 @@ struct Pool {
         // A window's elements need an axis of their own.
         if (is_float(x.dtype()) && x.rank() >= axes && x.rank() < Shape::kMaxRank) return true;
         Text text;
-        text << name << ": expected f32 or bf16 of " << axes << " to " << Shape::kMaxRank - 1
+        text << name << ": expected f32, bf16 or f16 of " << axes << " to " << Shape::kMaxRank - 1
              << " axes, got " << name_of(x.dtype()) << " " << x.shape();
         movement_mistake(x, text, location);
         return false;

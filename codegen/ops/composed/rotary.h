@@ -276,7 +276,7 @@ constexpr Tensor rotary(Tensor x, const RotaryTable& table, Location location = 
         text << "rotary: " << name_of(x.dtype()) << " " << of_x;
         x.graph->write_origin(text, x.id);
         text << " cannot be turned by angles " << of_table
-             << ": expected f32 or bf16 [batch, (heads,) len, width], a static width of two "
+             << ": expected f32, bf16 or f16 [batch, (heads,) len, width], a static width of two "
                 "features or more for each angle, and positions [len] or [batch, len]";
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
@@ -324,7 +324,7 @@ constexpr Tensor rotary(Tensor x, const RotaryOptions& options = {},
     if (!is_usable("rotary", location, {x})) return poison_of({x});
     if (x.rank() < 2) {
         Text text;
-        text << "rotary: expected f32 or bf16 [batch, (heads,) len, width], got "
+        text << "rotary: expected f32, bf16 or f16 [batch, (heads,) len, width], got "
              << name_of(x.dtype()) << " " << x.shape();
         return detail::movement_mistake(x, text, location);
     }

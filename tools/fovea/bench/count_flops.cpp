@@ -61,7 +61,7 @@ bool is_gathered(const kernel::Kernel& kernel, int buffer) {
 }
 
 double bytes_of(const plan::Tensor& tensor, const SampleDims& dims) {
-    double bytes = tensor.dtype == DType::bf16 ? 2 : tensor.dtype == DType::boolean ? 1 : 4;
+    double bytes = size_of(tensor.dtype);
     for (const Dim& dim : tensor.shape) bytes *= double(value_of(dim, dims));
     return bytes;
 }

@@ -20,6 +20,7 @@ struct Precision {
     Tolerances bounds;
 };
 constexpr Precision kBf16 = {bf16, false, "bf16", tolerances_of(bf16)},
+                    kF16 = {f16, false, "f16", tolerances_of(f16)},
                     kTf32 = {f32, true, "tf32", kTf32Tolerances},
                     kF32 = {f32, false, "f32", {2e-5, 1e-4}};
 
@@ -70,7 +71,7 @@ class Catalog {
                                   {40, 4096, 48},      {300, 72, 2052},     {9, 136, 264, false},
                                   {70, 67, 77, false}, {70, 72, 520, false}};
         if (quick_) all = {{200, 136, 72}};
-        for (const Precision& precision : precisions({kBf16, kTf32, kF32}))
+        for (const Precision& precision : precisions({kBf16, kF16, kTf32, kF32}))
             for (const auto& [rows, k, columns, as_many] : all)
                 if (columns < 1024 || precision.dtype == bf16)
                     add_products(precision, rows, k, columns, as_many);
@@ -83,7 +84,7 @@ class Catalog {
 
     /// Both passes: the second is the stage `gradients`.
     void attention() {
-        for (const Precision& precision : precisions({kBf16, kTf32})) {
+        for (const Precision& precision : precisions({kBf16, kF16, kTf32})) {
             for (const char* heads : {"2", "1"}) {
                 add(of_model(
                     "attention", "multi_head_attention",
@@ -289,7 +290,7 @@ class Catalog {
                                           {"tgt_vocab", 11}}),
                      .optimizer = optimizer,
                      .steps = quick_ ? 4 : 10,
-                     .bfloat16 = precision.dtype == bf16});
+                     .in_halves = is_half(precision.dtype)});
     }
 
     BundleWriter& writer_;

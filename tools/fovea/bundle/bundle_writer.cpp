@@ -143,7 +143,7 @@ void BundleWriter::add(const TrainingCase& given) {
     for (const auto& [name, array] : run.after) tensors.add("after " + name, DType::f32, array);
     Json::Array losses(run.losses.begin(), run.losses.end()),
         norms(run.norms.begin(), run.norms.end());
-    const double wide = given.bfloat16 ? 100 : 1;
+    const double wide = given.in_halves ? 100 : 1;
     add_case(
         "training", kLong,
         {{"name", given.name},

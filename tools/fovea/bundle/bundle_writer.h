@@ -36,7 +36,7 @@ struct TrainingCase {
     Sample sample;
     std::string optimizer = "adam";
     int steps = 10;
-    bool bfloat16 = false;
+    bool in_halves = false;
 };
 
 /// A measurement of the first program.

@@ -1,16 +1,12 @@
 #include "tools/fovea/bundle/case_tensors.h"
 
-#include <bit>
 #include <span>
+
+#include "runtime/memory/halves.h"
 
 namespace fovea::tool {
 
 namespace {
-
-std::uint16_t bfloat16_bits(double value) {
-    const auto bits = std::bit_cast<std::uint32_t>(float(value));
-    return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 template <class T, class Convert>
 std::vector<T> converted_values(const Array& array, const Convert& convert) {
@@ -44,8 +40,11 @@ void CaseTensors::add(const std::string& name, DType dtype, const Array& array) 
                               converted_values<std::uint8_t>(
                                   array, [](double v) { return std::uint8_t(v != 0); }));
         case DType::bf16:
-            return add_values(name, dtype, array.shape,
-                              converted_values<std::uint16_t>(array, bfloat16_bits));
+        case DType::f16:
+            return add_values(
+                name, dtype, array.shape, converted_values<std::uint16_t>(array, [&](double v) {
+                    return runtime::half_of_float(runtime::DType(int(dtype)), float(v));
+                }));
     }
 }
 

@@ -62,8 +62,8 @@ void round_inputs(const plan::Program& program, const std::vector<std::int64_t>&
     for (const plan::Tensor& tensor : program.tensors) {
         if (tensor.role != plan::Role::input) continue;
         std::vector<double>& own = values.at(tensor.name).values;
-        if (tensor.dtype == DType::bf16)
-            for (double& value : own) value = kBfloat16Format.nearest(value);
+        if (is_half(tensor.dtype))
+            for (double& value : own) value = format_of(tensor.dtype).nearest(value);
         if (plan::holds_lengths(tensor) && !lengths.empty())
             for (std::size_t i = 0; i < own.size(); ++i)
                 own[i] = double(lengths[i % lengths.size()]);
@@ -76,7 +76,7 @@ std::vector<ExpectedTensor> expected_tensors(const plan::Model& plan,
                                              Tolerances bounds) {
     options.tf32 = compiled.tf32;
     Interpreter reference(compiled.optimized, options);
-    if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
+    round_as_kernels(reference, compiled);
     set_all(reference, sample.dims, values);
     const double gradients = std::max(largest_gradient(compiled.optimized, reference) / 10, 1e-3);
     std::vector<ExpectedTensor> expected;
@@ -118,8 +118,7 @@ TrainingRun run_training(const CompiledModel& model, const Sample& sample,
         Interpreter reference(
             compiled.optimized,
             {.training = true, .seed = seed, .step = std::uint64_t(step), .tf32 = compiled.tf32});
-        if (!compiled.fused.in_bfloat16.empty())
-            reference.round_to_bfloat16(rounded(compiled.fused));
+        round_as_kernels(reference, compiled);
         Values values = run.inputs;
         read(values);
         set_all(reference, sample.dims, values);

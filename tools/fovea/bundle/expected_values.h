@@ -12,8 +12,8 @@
 
 namespace fovea::tool {
 
-/// Inputs in bfloat16 become what memory can hold, and inputs of lengths take `lengths` in turns,
-/// where there are any.
+/// Inputs in bfloat16 and float16 become what memory can hold, and inputs of lengths take `lengths`
+/// in turns, where there are any.
 void round_inputs(const plan::Program& program, const std::vector<std::int64_t>& lengths,
                   Values& values);
 

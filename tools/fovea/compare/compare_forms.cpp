@@ -65,7 +65,8 @@ class ComparedForm {
             case runtime::DType::i32: return copy_from<std::int32_t>(spec.name, count);
             case runtime::DType::boolean: return copy_from<std::uint8_t>(spec.name, count);
             case runtime::DType::f32: return copy_from<float>(spec.name, count);
-            case runtime::DType::bf16: break;
+            case runtime::DType::bf16:
+            case runtime::DType::f16: break;
         }
         throw UserError("fovea compare takes models with float32 outputs");
     }

@@ -61,7 +61,7 @@ double moved_bytes(const Kernel& kernel, const SampleDims& dims) {
     }
     double bytes = 0;
     for (std::size_t b = 0; b < kernel.buffers.size(); ++b)
-        bytes += double(element_bytes(kernel.buffers[b].dtype)) * (read[b] + written[b]);
+        bytes += double(size_of(kernel.buffers[b].dtype)) * (read[b] + written[b]);
     return bytes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "runtime/memory/halves.h"
 #include "tools/fovea/device/verify_tiles.h"
 
 namespace fovea::tool {
@@ -73,10 +74,14 @@ std::string ldmatrix_text(const std::string& name, const std::string& transposed
 )";
 }
 
-/// Small whole numbers are exact in bfloat16 and tf32.
+/// Small whole numbers are exact in all types.
 std::uint32_t tf32(int value) { return std::bit_cast<std::uint32_t>(float(value)); }
-std::uint32_t bfloat16(int value) { return tf32(value) >> 16; }
-std::uint32_t pair(int low, int high) { return bfloat16(low) | bfloat16(high) << 16; }
+std::uint32_t pair(runtime::DType half, int low, int high) {
+    const auto bits = [&](int value) {
+        return std::uint32_t(runtime::half_of_float(half, float(value)));
+    };
+    return bits(low) | bits(high) << 16;
+}
 
 /// Elements of a [16, 16] and b [16, 8] without symmetry.
 int a_layout_element(int row, int column) { return (7 * row + 3 * column) % 11 - 5; }
@@ -97,16 +102,17 @@ Words products(int depth) {
     return words;
 }
 
-Words bfloat16_input() {
+Words halves_input(runtime::DType half) {
     Words input;
     for (int lane = 0; lane < kWarpLanes; ++lane) {
         const int group = lane / 4, first = lane % 4 * 2;
         for (int i = 0; i < 4; ++i) {
             const int row = group + (i % 2) * 8, column = first + (i / 2) * 8;
-            input.push_back(pair(a_layout_element(row, column), a_layout_element(row, column + 1)));
+            input.push_back(
+                pair(half, a_layout_element(row, column), a_layout_element(row, column + 1)));
         }
         for (int i = 0; i < 2; ++i)
-            input.push_back(pair(b_layout_element(first + 8 * i, group),
+            input.push_back(pair(half, b_layout_element(first + 8 * i, group),
                                  b_layout_element(first + 8 * i + 1, group)));
     }
     return input;
@@ -164,8 +170,11 @@ bundle::Probe of_warp(const std::string& name, const std::string& entry, const s
 std::vector<bundle::Probe> layout_probes() {
     std::vector<bundle::Probe> probes = {
         of_warp("mma.m16n8k16 bf16", "probe_mma",
-                mma_text("probe_mma", "m16n8k16.row.col.f32.bf16.bf16"), bfloat16_input(),
-                products(16), true),
+                mma_text("probe_mma", "m16n8k16.row.col.f32.bf16.bf16"),
+                halves_input(runtime::DType::bf16), products(16), true),
+        of_warp("mma.m16n8k16 f16", "probe_mma_f16",
+                mma_text("probe_mma_f16", "m16n8k16.row.col.f32.f16.f16"),
+                halves_input(runtime::DType::f16), products(16), true),
         of_warp("mma.m16n8k8 tf32", "probe_mma_tf32",
                 mma_text("probe_mma_tf32", "m16n8k8.row.col.f32.tf32.tf32"), tf32_input(),
                 products(8), true),

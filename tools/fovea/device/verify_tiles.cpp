@@ -5,14 +5,18 @@
 
 #include <bit>
 
+#include "codegen/kernel/kernel.h"
+#include "runtime/memory/halves.h"
+
 namespace fovea::tool {
 
 namespace {
 
+using kernel::Factors;
 using Words = std::vector<std::uint32_t>;
 
 constexpr int kTileThreads = 128;
-constexpr int kRows = 64, kTileColumns = 128, kDepth = 64;  // of a product of bfloat16
+constexpr int kRows = 64, kTileColumns = 128, kDepth = 64;  // of a product of halves
 constexpr int kTileStep = 16,
               kTileSteps = kDepth / kTileStep;      // along the depth, of one instruction
 constexpr int kRow = 64;                                // elements in a row of 128 bytes
@@ -29,15 +33,20 @@ const char* name_of(Lies lies) {
     return kNames[int(lies)];
 }
 
-/// The operands of a product, of bfloat16 or of tf32.
+/// The operands of a product.
 struct Operands {
     Lies a, b;
-    bool tf32 = false;
+    Factors factors = Factors::bf16;
 
-    int bytes() const { return tf32 ? 4 : 2; }
-    int depth() const { return tf32 ? kTf32Depth : kDepth; }
+    bool tf32() const { return factors == Factors::tf32; }
+    int bytes() const { return tf32() ? 4 : 2; }
+    int depth() const { return tf32() ? kTf32Depth : kDepth; }
+    std::string type() const {
+        return tf32() ? "tf32" : std::string(fovea::name_of(dtype_of(factors)));
+    }
     std::string entry() const {
-        return fmt::format("probe_wgmma_{}_{}{}", name_of(a), name_of(b), tf32 ? "_tf32" : "");
+        return fmt::format("probe_wgmma_{}_{}{}", name_of(a), name_of(b),
+                           factors == Factors::bf16 ? "" : "_" + type());
     }
 };
 
@@ -73,7 +82,8 @@ std::string registers_text() {
 
 /// One instruction for each step, with the sums %f0 on; descriptors in %d4 and %d5.
 std::string steps_text(const Operands& of) {
-    const auto [a, b, tf32] = of;
+    const Lies a = of.a, b = of.b;
+    const bool tf32 = of.tf32();
     std::string sums, text;
     for (int i = 0; i < kSums; ++i) sums += fmt::format("{}%f{}", i ? ", " : "", i);
     for (int i = 0; i < kTileSteps; ++i) {
@@ -85,11 +95,11 @@ std::string steps_text(const Operands& of) {
         if (!tf32 && a != Lies::registers) transposed = fmt::format(", {}", int(a == Lies::across));
         if (!tf32) transposed += fmt::format(", {}", int(b == Lies::across));
         text += fmt::format(
-            "    wgmma.mma_async.sync.aligned.m64n{}{} {{{}}},\n"
+            "    wgmma.mma_async.sync.aligned.m64n{}k{}.f32.{}.{} {{{}}},\n"
             "        {}, %d5, %p0, 1, 1{};\n"
             "    add.u64 %d4, %d4, {};\n    add.u64 %d5, %d5, {};\n",
-            kTileColumns, tf32 ? "k8.f32.tf32.tf32" : "k16.f32.bf16.bf16", sums, left, transposed,
-            step_of(a), step_of(b));
+            kTileColumns, tf32 ? 8 : 16, of.type(), of.type(), sums, left, transposed, step_of(a),
+            step_of(b));
     }
     return text;
 }
@@ -145,7 +155,7 @@ std::string product_text(const Operands& of) {
            "    ret;\n}\n";
 }
 
-/// Small whole numbers without symmetry, exact in bfloat16 and tf32.
+/// Small whole numbers without symmetry, exact in all types.
 int a_element(int row, int depth) { return (7 * row + 3 * depth) % 11 - 5; }
 int b_element(int depth, int column) { return (5 * depth + 2 * column) % 13 - 6; }
 /// The byte of an element: rows of 128 bytes, whose pieces of 16 bytes are exchanged by the number
@@ -159,8 +169,10 @@ int byte_of(const Operands& of, Lies lies, int outer, int depth) {
 }
 
 void put(const Operands& of, Words& words, int byte, int value) {
-    const auto bits = std::bit_cast<std::uint32_t>(float(value));
-    words[std::size_t(byte / 4)] |= of.tf32 ? bits : bits >> 16 << (byte % 4 * 8);
+    const auto half = runtime::DType(int(dtype_of(of.factors)));
+    words[std::size_t(byte / 4)] |=
+        of.tf32() ? std::bit_cast<std::uint32_t>(float(value))
+                  : std::uint32_t(runtime::half_of_float(half, float(value))) << (byte % 4 * 8);
 }
 
 /// The tiles, and the registers of a: words 4 i to 4 i + 3 of a thread for step i.
@@ -216,7 +228,9 @@ std::vector<bundle::Probe> product_probes() {
         {{Lies::across, Lies::across}, "wgmma bf16, columns by rows"},
         {{Lies::registers, Lies::along_depth}, "wgmma bf16, registers by columns"},
         {{Lies::registers, Lies::across}, "wgmma bf16, registers by rows"},
-        {{Lies::along_depth, Lies::along_depth, true}, "wgmma tf32, rows by columns"}};
+        {{Lies::along_depth, Lies::across, Factors::f16}, "wgmma f16, rows by rows"},
+        {{Lies::registers, Lies::along_depth, Factors::f16}, "wgmma f16, registers by columns"},
+        {{Lies::along_depth, Lies::along_depth, Factors::tf32}, "wgmma tf32, rows by columns"}};
     std::vector<bundle::Probe> probes;
     for (const Form& form : kForms)
         probes.push_back({.name = form.name,

@@ -8,9 +8,9 @@
 
 namespace fovea::tool {
 
-/// `wgmma` of bfloat16 and tf32 on small whole numbers, with operands whose neighbours lie along
-/// the depth or, of bfloat16, across it, in rows of 128 swizzled bytes, and with the left one in
-/// registers: every element must lie where the PTX manual says ("Matrix Descriptor Format",
+/// `wgmma` of bfloat16, float16 and tf32 on small whole numbers, with operands whose neighbours lie
+/// along the depth or, of halves, across it, in rows of 128 swizzled bytes, and with the left one
+/// in registers: every element must lie where the PTX manual says ("Matrix Descriptor Format",
 /// "Strides"). For devices that run sm_90a.
 std::vector<bundle::Probe> product_probes();
 

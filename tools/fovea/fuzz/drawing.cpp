@@ -16,8 +16,9 @@ const std::vector<std::int64_t> kSizes = {1,  2,  3,  4,  5,  6,  7,  8,  9,  12
                                           17, 20, 24, 31, 32, 33, 40, 48, 63, 64, 65};
 constexpr std::int64_t kMostElements = 12'000;
 constexpr int kMostTries = 200;
-/// How many programs lie in memory as bfloat16, and how many multiply in tf32 on a GPU.
-constexpr double kInBfloat16 = 0.2, kInTf32 = 0.1;
+/// How many programs lie in memory as bfloat16, how many multiply in tf32 on a GPU, and how many
+/// lie in memory as float16.
+constexpr double kInBfloat16 = 0.2, kInTf32 = 0.1, kInFloat16 = 0.1;
 constexpr std::uint32_t kKindStream = 5;
 /// How many programs have a schedule of their own.
 constexpr double kScheduled = 0.3;
@@ -31,8 +32,9 @@ Drawing::Drawing(std::uint64_t seed) : random_(seed, 1) {
     recipe_.scale = chance(0.85) ? 1 : chance(0.5) ? 30 : 1e-3;
     // Of a stream of its own: programs of float32 are the same without these.
     const double kind = double(runtime::RandomStream(seed, kKindStream).uniform(0));
-    if (kind < kInBfloat16) recipe_.dtype = DType::bf16;
-    else recipe_.tf32 = kind < kInBfloat16 + kInTf32;
+    if (kind < kInBfloat16) recipe_.dtype = bf16;
+    else if (kind < kInBfloat16 + kInTf32) recipe_.tf32 = true;
+    else if (kind < kInBfloat16 + kInTf32 + kInFloat16) recipe_.dtype = f16;
     const auto draw_size = [&]() -> std::int64_t {
         if (chance(0.04)) return 0;
         return chance(0.7) ? one_of(kSizes) % 20 + (chance(0.1) ? 0 : 1) : one_of(kSizes);

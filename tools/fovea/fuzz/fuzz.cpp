@@ -84,7 +84,8 @@ std::string file_of(const Recipe& recipe, const Outcome& outcome) {
     std::istringstream lines(recipe.schedule);
     for (std::string line; std::getline(lines, line);) schedule += "//     " + line + "\n";
     if (!schedule.empty()) schedule = "// With the schedule\n" + schedule;
-    if (recipe.dtype == DType::bf16) schedule = "// With --set dtype=bf16\n" + schedule;
+    if (is_half(recipe.dtype))
+        schedule = fmt::format("// With --set dtype={}\n{}", name_of(recipe.dtype), schedule);
     if (recipe.tf32) schedule = "// With --set dtype=tf32\n" + schedule;
     return fmt::format("// {}: {}\n// fovea fuzz --seed {} --count 1\n{}{}", outcome.where,
                        outcome.what, recipe.seed, schedule, build(recipe).source);

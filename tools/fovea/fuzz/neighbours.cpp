@@ -142,7 +142,8 @@ std::optional<std::string> Neighbours::why_not_same(const Values& alone,
     for (const Element& element : kept_) {
         const double one = alone.at(element.output).values[element.alone];
         const double other = beside.at(element.output).values[element.beside];
-        if (!(one == other || std::abs(one - other) <= element.lost))
+        const bool none = std::isnan(one) && std::isnan(other);
+        if (!(one == other || none || std::abs(one - other) <= element.lost))
             return fmt::format("element {} of {} is {} alone and {} beside others", element.alone,
                                element.output, one, other);
     }

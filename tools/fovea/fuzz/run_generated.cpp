@@ -17,7 +17,7 @@ void fill_with_nan(runtime::Instance& instance, const plan::Program& program,
         const plan::Tensor& tensor = program.tensors[i];
         if (tensor.role != plan::Role::buffer && tensor.role != plan::Role::output) continue;
         if (tensor.state && in_place) continue;
-        std::int64_t bytes = element_bytes(tensor.dtype);
+        std::int64_t bytes = size_of(tensor.dtype);
         for (const Dim& dim : tensor.shape) bytes *= value_of(dim, dims);
         if (void* address = instance.tensor(i)) std::memset(address, 0xff, std::size_t(bytes));
     }

@@ -42,10 +42,9 @@ bool is_stopped(const Graph& graph, int id) {
     return node.function == Elementwise::identity ? node.dtype == i32 : gives_steps(node.function);
 }
 
-/// The graph without rounding to bfloat16, which gives steps; its gradients are the same.
+/// The graph without rounding to 16 bits, which gives steps; its gradients are the same.
 Graph in_float32(Graph graph) {
-    for (Node& node : graph.nodes)
-        if (node.dtype == bf16) node.dtype = f32;
+    for (Node& node : graph.nodes) node.dtype = widened(node.dtype);
     return graph;
 }
 

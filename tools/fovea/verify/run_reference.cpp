@@ -12,6 +12,7 @@
 #include "codegen/graph/id_operands.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/optimize/select_mode.h"
+#include "runtime/memory/halves.h"
 #include "tools/fovea/arguments.h"
 
 namespace fovea::tool {
@@ -30,14 +31,10 @@ std::vector<double> doubles(const TensorView& tensor) {
     return {values.begin(), values.end()};
 }
 
-std::vector<double> from_bf16(const TensorView& tensor) {
+std::vector<double> from_halves(const TensorView& tensor, runtime::DType type) {
     std::vector<double> values;
-    for (double half : doubles<std::uint16_t>(tensor)) {
-        std::uint32_t bits = std::uint32_t(half) << 16;
-        float value;
-        std::memcpy(&value, &bits, sizeof value);
-        values.push_back(value);
-    }
+    for (double half : doubles<std::uint16_t>(tensor))
+        values.push_back(runtime::float_of_half(type, std::uint16_t(half)));
     return values;
 }
 
@@ -48,7 +45,8 @@ Array array_of(const TensorView& tensor, DType type, const std::string& what) {
     Array array{tensor.shape, {}};
     switch (type) {
         case DType::f32: array.values = doubles<float>(tensor); break;
-        case DType::bf16: array.values = from_bf16(tensor); break;
+        case DType::bf16:
+        case DType::f16: array.values = from_halves(tensor, runtime::DType(int(type))); break;
         case DType::i32: array.values = doubles<std::int32_t>(tensor); break;
         case DType::boolean: array.values = doubles<std::uint8_t>(tensor); break;
     }
@@ -156,8 +154,11 @@ class ReferenceRun {
                 throw UserError(
                     fmt::format("'{}' lacks parameter '{}' of {}", weights->path(), path, model));
             std::string what = fmt::format("parameter '{}' in '{}'", path, weights->path());
-            const bool half = tensor->dtype == runtime::safetensors_name(runtime::DType::bf16);
-            interpreter_.set(path, array_of(*tensor, half ? DType::bf16 : node.dtype, what));
+            DType type = node.dtype;
+            for (DType half : {bf16, f16})
+                if (tensor->dtype == runtime::safetensors_name(runtime::DType(int(half))))
+                    type = half;
+            interpreter_.set(path, array_of(*tensor, type, what));
         }
     }
     /// The tensor of a parameter, under its own name or one that it is tied to.

@@ -74,7 +74,7 @@ double draw(const plan::Tensor& tensor, const Sample& sample, const RandomStream
         value /= std::sqrt(width);
         if (tensor.initial == plan::Initial::ones) value += 1;
     }
-    return tensor.dtype == DType::bf16 ? kBfloat16Format.nearest(value) : double(float(value));
+    return format_of(tensor.dtype).nearest(value);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 #include "tools/fovea/verify/tensor_memory.h"
 
 #include <cstdint>
-#include <cstring>
+
+#include "runtime/memory/halves.h"
 
 namespace fovea::tool {
 
@@ -12,13 +13,10 @@ std::vector<double> read_tensor(const void* address, DType type, std::size_t cou
             case DType::f32: values[i] = static_cast<const float*>(address)[i]; break;
             case DType::i32: values[i] = static_cast<const std::int32_t*>(address)[i]; break;
             case DType::boolean: values[i] = static_cast<const std::uint8_t*>(address)[i]; break;
-            case DType::bf16: {
-                std::uint32_t bits = std::uint32_t(static_cast<const std::uint16_t*>(address)[i])
-                                     << 16;
-                float value;
-                std::memcpy(&value, &bits, sizeof value);
-                values[i] = value;
-            }
+            case DType::bf16:
+            case DType::f16:
+                values[i] = runtime::float_of_half(runtime::DType(int(type)),
+                                                   static_cast<const std::uint16_t*>(address)[i]);
         }
     }
     return values;
@@ -31,12 +29,10 @@ void write_tensor(void* address, DType type, const Array& array) {
             case DType::f32: static_cast<float*>(address)[i] = float(value); break;
             case DType::i32: static_cast<std::int32_t*>(address)[i] = std::int32_t(value); break;
             case DType::boolean: static_cast<std::uint8_t*>(address)[i] = value != 0; break;
-            case DType::bf16: {
-                float narrow = float(value);
-                std::uint32_t bits;
-                std::memcpy(&bits, &narrow, sizeof bits);
-                static_cast<std::uint16_t*>(address)[i] = std::uint16_t(bits >> 16);
-            }
+            case DType::bf16:
+            case DType::f16:
+                static_cast<std::uint16_t*>(address)[i] =
+                    runtime::half_of_float(runtime::DType(int(type)), float(value));
         }
     }
 }

@@ -57,12 +57,12 @@ void take_unseen_rows(const Node& node, const std::vector<double>& actual, Array
             for (std::size_t i : {row, rows + row}) expected.values[i] = actual[i];
 }
 
-/// A value that is bfloat16 by itself is rounded where it is stored: to either of two neighbours,
-/// where its error spans their middle.
-void round_to_bfloat16(Array& value, Array& bound) {
+/// A value of 16 bits by itself is rounded where it is stored: to either of two neighbours, where
+/// its error spans their middle.
+void round_to_half(const NumberFormat& format, Array& value, Array& bound) {
     for (std::size_t i = 0; i < value.values.size(); ++i)
-        bound.values[i] += kBfloat16Format.spacing(std::abs(value.values[i]) + bound.values[i]);
-    value = rounded_to(kBfloat16Format, std::move(value));
+        bound.values[i] += format.spacing(std::abs(value.values[i]) + bound.values[i]);
+    value = rounded_to(format, std::move(value));
 }
 
 /// Whether a model says what a gradient is, also in the step of a loop or in a score.
@@ -145,8 +145,8 @@ class Observer {
         std::vector<double> actual = read_tensor(instance_.tensor(std::size_t(number)),
                                                  tensor.dtype, expected.values.size());
         Array bound = bounds.of(tensor.node);
-        if (tensor.dtype == DType::bf16 && !reference_.rounds(tensor.node))
-            round_to_bfloat16(expected, bound);
+        if (is_half(tensor.dtype) && !reference_.format(tensor.node))
+            round_to_half(format_of(tensor.dtype), expected, bound);
         take_unseen_rows(node, actual, expected);
         const bool gradient = node.backward || node.name.ends_with(".grad");
         compare_within(expected, bound, actual, gradient, gradient ? gradient_floor_ : kFloor, row);
@@ -209,13 +209,18 @@ void set_all(Interpreter& reference, const SampleDims& dims, const Values& value
         if (reference.has(name)) reference.set(name, array);
 }
 
-std::vector<bool> rounded(const fuse::FusedGraph& fused) {
-    std::vector<bool> nodes(fused.layouts.size(), false);
-    for (std::size_t id = 0; id < nodes.size(); ++id) {
+void round_as_kernels(Interpreter& reference, const CompiledProgram& compiled) {
+    const fuse::FusedGraph& fused = compiled.fused;
+    std::vector<DType> memory(fused.layouts.size(), DType::f32);
+    for (std::size_t id = 0; id < memory.size(); ++id) {
         const int base = fused.layouts[id].base;
-        nodes[id] = base > 0 && fused.in_bfloat16[std::size_t(base)];
+        if (base <= 0) continue;
+        const bool in_half = !fused.in_halves.empty() && fused.in_halves[std::size_t(base)];
+        memory[id] = in_half ? fused.half : compiled.optimized[base].dtype;
     }
-    return nodes;
+    if (!fused.in_halves.empty() ||
+        std::ranges::any_of(memory, [](DType type) { return is_half(type); }))
+        reference.round_to_memory(std::move(memory), fused.half);
 }
 
 std::vector<VerifyRow> verify_optimized(const std::string& model, const CompiledProgram& compiled,
@@ -263,7 +268,7 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
                                                .tf32 = compiled.tf32,
                                                .compares_in_single = true,
                                                .checks_ids = false});
-    if (!compiled.fused.in_bfloat16.empty()) reference.round_to_bfloat16(rounded(compiled.fused));
+    round_as_kernels(reference, compiled);
     set_all(reference, sample.dims, values);
     runtime::DimValues dims(sample.dims.begin(), sample.dims.end());
     runtime::Parameters parameters(generated, dims);

@@ -31,8 +31,9 @@ void compare_within(const Array& expected, const Array& bound, const std::vector
 /// Gives the reference the sizes, and the values that it has a name for.
 void set_all(Interpreter& reference, const SampleDims& dims, const Values& values);
 
-/// The nodes whose values are read from memory as bfloat16.
-std::vector<bool> rounded(const fuse::FusedGraph& fused);
+/// From here on, the reference of a program's kernels rounds where they do: what lies in memory as
+/// bfloat16 or float16, and what products take.
+void round_as_kernels(Interpreter& reference, const CompiledProgram& compiled);
 
 /// The largest |gradient| among the outputs of the program.
 double largest_gradient(const Graph& graph, Interpreter& reference);

@@ -37,9 +37,11 @@ bool write_transpose_kernel(const Kernel& kernel, const LoopNest& nest, Signatur
     const Load* load = as<Load>(kernel, nest.nodes[0]);
     const Store* store = as<Store>(kernel, nest.nodes[1]);
     if (!load || !store || store->accumulate) return false;
-    for (const Access* access : {&load->access, &store->access})
-        if (access->row >= 0 || kernel.buffers[std::size_t(access->buffer)].dtype != DType::f32)
-            return false;
+    if (load->access.row >= 0 || store->access.row >= 0) return false;
+    const auto memory = [&](const Access& access) {
+        return kernel.buffers[std::size_t(access.buffer)].dtype;
+    };
+    if (memory(load->access) != DType::f32 || !is_float(memory(store->access))) return false;
     const AxisId rows = contiguous_axis(load->access), columns = contiguous_axis(store->access);
     if (rows < 0 || columns < 0 || rows == columns) return false;
     if (stride_along(load->access, columns) == Dim(0)) return false;

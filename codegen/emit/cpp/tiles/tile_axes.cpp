@@ -106,8 +106,8 @@ void TileAxes::check(Id id) const {
     std::vector<AxisId> axes = node.axes;
     if (access) {
         if (access->row >= 0 && as<Store>(kernel_, id)) refuse("a store to a row that is picked");
-        if (kernel_.buffers[std::size_t(access->buffer)].dtype == DType::bf16)
-            refuse("bf16 memory");
+        const DType memory = kernel_.buffers[std::size_t(access->buffer)].dtype;
+        if (is_half(memory)) refuse(std::string(name_of(memory)) + " memory");
         axes = of(*access);
         if (axes.size() > (access->row >= 0 ? 3 : 2))  // rows that are picked stay where they lie
             refuse("a loaded or stored tile of more than two axes");

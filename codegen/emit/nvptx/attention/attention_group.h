@@ -8,7 +8,7 @@
 
 namespace fovea::emit::nvptx {
 
-/// Adds the entry of a kernel that has a plan. Products take operands of bfloat16 and add in
+/// Adds the entry of a kernel that has a plan. Products take operands of halves and add in
 /// float32; everything else is float32.
 PtxLaunch write_attention_group(llvm::Module& module, const AttentionGroupPlan& plan,
                                 const std::string& entry);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/emit/nvptx/contraction/check_schedule.h"
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/emit/nvptx/tensor_map.h"
 #include "codegen/emit/nvptx/tiles/tile_matrix_plan.h"
 #include "codegen/kernel/analysis/blocks.h"
@@ -27,6 +28,7 @@ class GroupPlanner {
 
     void run() {
         find_loop();
+        plan_.half = half_of_products(kernel_);
         find_products();
         for (Plan::Sum& sum : plan_.sums) find_sum(sum);
         plan_.only_adds = only_adds();
@@ -122,7 +124,7 @@ class GroupPlanner {
     int columns_beside_sums() const {
         const int tiles = int(plan_.scores.size()) + tiles_beside_scores();
         for (int columns = plan_.target.groups.columns; columns >= kFewestKeys; columns /= 2) {
-            const int weights = columns / 4;  // of one sum, in bfloat16
+            const int weights = columns / 4;  // of one sum, in halves
             if (registers_of_sums() + tiles * columns / 2 + weights <=
                 plan_.target.groups.registers)
                 return columns;
@@ -247,7 +249,8 @@ class GroupPlanner {
     void add_map(Plan::Operand& operand) {
         const Access& access = as<Load>(kernel_, operand.load)->access;
         const Buffer& buffer = kernel_.buffers[std::size_t(access.buffer)];
-        if (buffer.dtype != DType::bf16) refuse_group(buffer.name + " in memory as float32");
+        if (buffer.dtype != plan_.half)
+            refuse_group(buffer.name + " in memory as " + std::string(long_name_of(buffer.dtype)));
         const TileMatrixPlan::Operand& tile = matrices_.operands.at(operand.load);
         operand.columns = matrices_.length(tile.column);
         if (operand.columns != 64 && operand.columns != 128)

@@ -1,7 +1,7 @@
 // Which kernels over tiles are attention that groups of warps compute (sm_90a), forward or
 // backward: scores, products of rows of the block and rows of a tile, both from memory; weights
 // made of them in any way; and sums over the tiles, of weights and rows of a tile. Operands lie in
-// memory as bfloat16 and come to shared memory in boxes of tensors.
+// memory as halves and come to shared memory in boxes of tensors.
 #pragma once
 
 #include <optional>
@@ -25,6 +25,7 @@ struct AttentionGroupPlan {
     kernel::AxisId rows = -1;  // the `par` axis
     std::vector<kernel::Id> task;  // nodes inside of the loops around everything
     kernel::Id loop = -1;  // over tiles
+    DType half = DType::bf16;  // of the operands
 
     /// A loaded operand: the map of its tensor, whose axes are its columns, its rows, and points.
     struct Operand {

@@ -165,8 +165,9 @@ Values GroupTiles::start_score(const Plan::Score& score, Value* moving_at, const
         const int box = depth / Plan::kBoxColumns, in_box = depth % Plan::kBoxColumns * 2;
         Value* a = plus(rows, box * fixed.box_bytes() + in_box);
         Value* b = plus(columns, box * moving.box_bytes() + part.first * kBoxRowBytes + in_box);
-        sums = depth == 0 ? start_first_product(f_, a, b, part.columns)
-                          : start_product(f_, a, b, false, false, sums);
+        sums = depth == 0
+                   ? start_first_product(f_, a, b, part.columns, plan_.half)
+                   : start_product(f_, a, b, false, false, sums, kernel::factors_of(plan_.half));
     }
     commit_products(f_);
     return sums;
@@ -178,7 +179,7 @@ Values GroupTiles::add_rows(std::size_t moving, Value* rows_at, const Registers&
     Values sums = registers.sums;
     for (std::size_t i = 0; i < registers.weights.size(); ++i) {
         Value* b = plus(rows, (first + int(i) * kDepth) * kBoxRowBytes);
-        sums = start_product_of_registers(f_, registers.weights[i], b, sums);
+        sums = start_product_of_registers(f_, registers.weights[i], b, sums, plan_.half);
     }
     commit_products(f_);
     return sums;

@@ -14,7 +14,9 @@ namespace {
 std::string form_of(const Kernel& kernel, const ContractionPlan& plan) {
     if (plan.factors == Factors::f32) return "";
     const std::string products =
-        plan.factors == Factors::tf32 ? "products of tf32 " : "products of bfloat16 ";
+        plan.factors == Factors::tf32
+            ? "products of tf32 "
+            : "products of " + std::string(long_name_of(dtype_of(plan.factors))) + " ";
     if (plan.form == ContractionForm::group) return products + "by groups of warps (wgmma)";
     if (plan.form == ContractionForm::matrix)
         return products + "by warps (mma.sync), not by groups of them (wgmma): " +

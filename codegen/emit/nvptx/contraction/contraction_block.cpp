@@ -1,5 +1,6 @@
 // Positions of a block, and the epilogue of one element.
 #include "codegen/emit/nvptx/contraction/contraction_block.h"
+#include "codegen/emit/nvptx/halves.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -13,23 +14,21 @@ namespace {
 
 constexpr unsigned kSharedSpace = 3;
 
-/// Stores `values[i][number]` as neighbours of bfloat16 in one piece, if they are that.
+/// Stores `values[i][number]` as neighbours of 16 bits in one piece, if they are that.
 bool store_halves(const ContractionBlock& block, const Access& access,
                   const std::vector<Values>& values, std::size_t number, Value* first_column) {
     Function& f = block.f;
     llvm::IRBuilder<>& ir = f.ir();
     const int count = int(values.size());
-    const bool halves = f.kernel().buffers[std::size_t(access.buffer)].dtype == DType::bf16;
-    if (!halves || count % 2 != 0 || !block.plan.settings.aligned ||
+    const DType half = f.kernel().buffers[std::size_t(access.buffer)].dtype;
+    if (!is_half(half) || count % 2 != 0 || !block.plan.settings.aligned ||
         !lies_in_groups(f.kernel(), access, block.plan.columns, count))
         return false;
     Value* all =
         llvm::UndefValue::get(llvm::FixedVectorType::get(ir.getInt32Ty(), unsigned(count / 2)));
     for (std::size_t i = 0; i < values.size(); i += 2) {
-        Value* pair = ir.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {},
-                                         {values[i + 1][number], values[i][number]});
-        all = ir.CreateInsertElement(all, ir.CreateBitCast(pair, ir.getInt32Ty()),
-                                     std::uint64_t(i / 2));
+        Value* pair = pair_of(ir, half, values[i][number], values[i + 1][number]);
+        all = ir.CreateInsertElement(all, pair, std::uint64_t(i / 2));
     }
     f.set_position(block.plan.columns, first_column);
     ir.CreateAlignedStore(all, f.address(access), llvm::Align(std::uint64_t(count) * 2));

@@ -26,7 +26,7 @@ class Boxes {
     std::optional<OperandBoxes> find() {
         const DType dtype = kernel_.buffers[std::size_t(access_.buffer)].dtype;
         const bool is_tf32 = plan_.factors == Factors::tf32;
-        if (dtype != (is_tf32 ? DType::f32 : DType::bf16)) return std::nullopt;
+        if (dtype != dtype_of(plan_.factors)) return std::nullopt;
         const int row = kBoxSwizzle / plan_.element_bytes();
         if (access_.row >= 0 || !has_plain_strides()) return std::nullopt;
         boxes_.map.buffer = access_.buffer;

@@ -1,4 +1,4 @@
-// The product of two tiles of bfloat16 or tf32 by wgmma, which reads both from shared memory, in
+// The product of two tiles of halves or tf32 by wgmma, which reads both from shared memory, in
 // rows of 128 bytes that are swizzled.
 #include "codegen/emit/nvptx/contraction/contraction_product.h"
 #include "codegen/emit/nvptx/group_products.h"
@@ -11,7 +11,7 @@ using llvm::Value;
 namespace {
 
 constexpr int kRows = 64;  // of a group of four warps
-/// Bytes: along the depth of one instruction, and of a row. bfloat16 alone lies the other way, 16
+/// Bytes: along the depth of one instruction, and of a row. Halves alone lie the other way, 16
 /// rows along the depth.
 constexpr int kDepth = 32, kRow = 128, kRowsOfDepth = 16;
 

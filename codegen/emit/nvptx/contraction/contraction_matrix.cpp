@@ -1,5 +1,5 @@
-// The product of two tiles by mma.sync: m16n8k16 of bfloat16, m16n8k8 of tf32. ldmatrix fills the
-// registers, of bfloat16 from either layout of a tile; tf32 that lies along the outer axis is read
+// The product of two tiles by mma.sync: m16n8k16 of halves, m16n8k8 of tf32. ldmatrix fills the
+// registers, of halves from either layout of a tile; tf32 that lies along the outer axis is read
 // element by element.
 #include <algorithm>
 
@@ -53,7 +53,7 @@ Value* MatrixProduct::where_bit(int bit, int number) const {
 Values MatrixProduct::four_matrices(const OperandTiles& tile, Value* from, Value* outer, int depth,
                                     bool along_depth) const {
     Value* first = ir_.getInt32(unsigned(depth));
-    const bool by_ldmatrix = tile.depth_inside() || plan_.factors == Factors::bf16;
+    const bool by_ldmatrix = tile.depth_inside() || is_half(plan_.factors);
     Values registers = by_ldmatrix ? read_matrices(tile, from, outer, first, along_depth)
                                    : read_elements(tile, from, outer, first, along_depth);
     if (!tile.must_be_rounded()) return registers;

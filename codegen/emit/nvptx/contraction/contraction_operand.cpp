@@ -9,6 +9,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/nvptx/halves.h"
 
 namespace fovea::emit::nvptx {
 
@@ -156,21 +157,19 @@ Values OperandTiles::begin(Value* tile, Value* to) {
     return loaded;
 }
 
-/// What is loaded as it lies in shared memory: a number, or pairs of bfloat16.
+/// What is loaded as it lies in shared memory: a number, or pairs of halves.
 Value* OperandTiles::in_memory_form(Value* loaded) {
     if (is_tf32()) return rounded_to_tf32(ir_, loaded);
     if (element_bytes() == 4) return loaded;
-    if (operand_.width == 1)
-        return ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {loaded});
+    const DType half = dtype_of(block_.plan.factors);
+    if (operand_.width == 1) return half_of_float(ir_, half, loaded);
     const int pairs = operand_.width / 2;
     Value* all =
         llvm::UndefValue::get(llvm::FixedVectorType::get(ir_.getInt32Ty(), unsigned(pairs)));
     for (int i = 0; i < pairs; ++i) {
         Value* low = ir_.CreateExtractElement(loaded, std::uint64_t(2 * i));
         Value* high = ir_.CreateExtractElement(loaded, std::uint64_t(2 * i + 1));
-        Value* pair = ir_.CreateIntrinsic(llvm::Intrinsic::nvvm_ff2bf16x2_rn, {}, {high, low});
-        all = ir_.CreateInsertElement(all, ir_.CreateBitCast(pair, ir_.getInt32Ty()),
-                                      std::uint64_t(i));
+        all = ir_.CreateInsertElement(all, pair_of(ir_, half, low, high), std::uint64_t(i));
     }
     return all;
 }

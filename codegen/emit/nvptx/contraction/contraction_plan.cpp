@@ -76,7 +76,7 @@ namespace {
 /// The widest group of at most 16 bytes.
 int group_width(const Kernel& kernel, Id load, AxisId axis) {
     const Access& access = as<Load>(kernel, load)->access;
-    for (int width = dtype_of(kernel, load) == DType::bf16 ? 8 : 4; width > 1; width /= 2)
+    for (int width = is_half(dtype_of(kernel, load)) ? 8 : 4; width > 1; width /= 2)
         if (lies_in_groups(kernel, access, axis, width)) return width;
     return 1;
 }
@@ -105,7 +105,7 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
     const bool is_short =
         depth_run.is_static() && depth_run.value() < plan.settings.target.contraction.short_run;
     operand.depth_first = !depth_run.is_one() && !is_short;
-    const bool halves = dtype_of(kernel, load) == DType::bf16;
+    const bool halves = is_half(dtype_of(kernel, load));
     if (plan.form == ContractionForm::scalar) {
         operand.asynchronous = !halves;
         if (plan.settings.aligned && !halves && !outer_run.is_one()) {
@@ -116,12 +116,13 @@ OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id l
     }
     operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
     if (plan.factors == Factors::tf32) {
-        // What lies in memory as bfloat16 is widened on its way.
+        // What lies in memory as halves is widened on its way.
         operand.asynchronous = !halves;
         if (plan.settings.aligned && !halves)
             operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
         return operand;
     }
+    if (halves && dtype_of(kernel, load) != dtype_of(plan.factors)) return operand;  // one by one
     if (plan.settings.aligned && halves && plan.contracted.size() == 1 &&
         lies_in_pairs(kernel, access, outer, depth)) {
         operand.in_pairs = operand.depth_first = true;
@@ -261,7 +262,7 @@ std::optional<std::string> why_not_contraction(const Kernel& kernel) {
     return std::nullopt;
 }
 
-/// Those of bfloat16 must be worth larger tiles of both operands: what passes through registers
+/// Those of halves must be worth larger tiles of both operands: what passes through registers
 /// one by one needs too many of them. Those of tf32 are read along the depth alone, and rounded
 /// where the copy of a box does it.
 std::optional<std::string> why_not_group(const Kernel& kernel, const ContractionPlan& plan) {
@@ -269,7 +270,7 @@ std::optional<std::string> why_not_group(const Kernel& kernel, const Contraction
     if (plan.tile_rows < 64 || plan.tile_columns < 64) return "a tile is smaller than 64 x 64";
     if (plan.before >= 0 && !plan.b.depth_inside)
         return "columns of two products are not contiguous along K";
-    if (plan.factors == Factors::bf16) {
+    if (is_half(plan.factors)) {
         const bool by_one = !plan.a.asynchronous && !plan.b.asynchronous &&
                             (plan.a.width == 1 || plan.b.width == 1);
         if (by_one) return "operands pass through registers one by one";

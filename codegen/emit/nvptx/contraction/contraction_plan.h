@@ -17,8 +17,8 @@ namespace fovea::emit::nvptx {
 /// What the threads of a block make of the tile of the product that is theirs.
 enum class ContractionForm {
     scalar,  // each thread 4 x 4 or 8 x 8 elements, float32
-    matrix,  // each warp pieces of 16 x 8, mma.sync of bfloat16 or tf32
-    group,   // each group of four warps 64 rows, wgmma of bfloat16 or tf32
+    matrix,  // each warp pieces of 16 x 8, mma.sync of halves or tf32
+    group,   // each group of four warps 64 rows, wgmma of halves or tf32
     vector,  // no rows: the threads of a warp share the sum of one element, or each has a column
 };
 
@@ -65,7 +65,7 @@ struct ContractionPlan {
     bool overlaps = false;  // of wgmma: a product is under way while the next one is prepared
     RowRange taken = {};    // the plan is for so many rows
     /// Of an element of an operand in shared memory.
-    int element_bytes() const { return factors == kernel::Factors::bf16 ? 2 : 4; }
+    int element_bytes() const { return is_half(factors) ? 2 : 4; }
     /// Columns of each product in a tile: those of two are side by side, so that a is read once.
     int own_columns() const { return before < 0 ? tile_columns : tile_columns / 2; }
     /// Of wgmma: four warps of their own, behind `threads`, are there for the copies of boxes.

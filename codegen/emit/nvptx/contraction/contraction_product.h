@@ -51,7 +51,7 @@ class ScalarProduct : public TileProduct {
     llvm::Value *thread_row_, *thread_column_;  // i32
 };
 
-/// Each warp has pieces of 16 x 8 elements, by mma.sync of bfloat16 or tf32 with float32 sums.
+/// Each warp has pieces of 16 x 8 elements, by mma.sync of halves or tf32 with float32 sums.
 class MatrixProduct : public TileProduct {
   public:
     MatrixProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);
@@ -81,7 +81,7 @@ class MatrixProduct : public TileProduct {
     llvm::Value *lane_, *first_row_, *first_column_;  // i32; of the warp
 };
 
-/// Each group of four warps has 64 rows and all columns, by wgmma of bfloat16 or tf32.
+/// Each group of four warps has 64 rows and all columns, by wgmma of halves or tf32.
 class GroupProduct : public TileProduct {
   public:
     GroupProduct(const ContractionBlock& block, const OperandTiles& a, const OperandTiles& b);

@@ -2,6 +2,7 @@
 // side. Either the lanes of a warp share the sum of one column, or each lane has a column and the
 // warps of the block share its sum.
 #include "codegen/emit/nvptx/contraction/contraction_block.h"
+#include "codegen/emit/nvptx/halves.h"
 
 namespace fovea::emit::nvptx {
 
@@ -13,14 +14,14 @@ namespace {
 Value* product_of_operands(const ContractionBlock& block, Id of_b, Value* at, Value* sum) {
     Function& f = block.f;
     set_depth(block, at);
-    const bool rounds = block.plan.factors == Factors::bf16;
+    const DType half = dtype_of(block.plan.factors);
     Value* factors[2];
     for (int i = 0; i < 2; ++i) {
         const Id load = i ? of_b : block.plan.a.load;
         const Access& access = as<Load>(f.kernel(), load)->access;
-        const bool halves = f.kernel().buffers[std::size_t(access.buffer)].dtype == DType::bf16;
+        const DType memory = f.kernel().buffers[std::size_t(access.buffer)].dtype;
         factors[i] = f.load(access);
-        if (rounds && !halves) factors[i] = rounded_to_bf16(f.ir(), factors[i]);
+        if (is_half(half) && memory != half) factors[i] = rounded_to(f.ir(), half, factors[i]);
     }
     return f.ir().CreateIntrinsic(llvm::Intrinsic::fma, {f.ir().getFloatTy()},
                                   {factors[0], factors[1], sum});

@@ -5,6 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "codegen/emit/nvptx/block_order.h"
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/emit/nvptx/matrix_instructions.h"
 #include "codegen/kernel/analysis/blocks.h"
 
@@ -16,6 +17,7 @@ using llvm::Value;
 TileFragments::TileFragments(const Kernel& kernel, AxisId rows, Function& function)
     : kernel_(kernel),
       rows_(rows),
+      half_(half_of_products(kernel)),
       f_(function),
       ir_(function.ir()),
       slots_(rows, function),
@@ -109,7 +111,7 @@ std::vector<Values> TileFragments::packed(const Values& all) {
         for (std::size_t half = 0; half < 2; ++half)
             for (std::size_t row = 0; row < kRows; ++row) {
                 const std::size_t at = row * length + step * 4 + half * 2;
-                registers.push_back(pair_of(ir_, all[at], all[at + 1]));
+                registers.push_back(pair_of(ir_, half_, all[at], all[at + 1]));
             }
         operands.push_back(std::move(registers));
     }

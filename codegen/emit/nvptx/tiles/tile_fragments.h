@@ -73,6 +73,7 @@ class TileFragments {
 
     const kernel::Kernel& kernel_;
     const AxisId rows_;
+    const DType half_;  // that products take
     Function& f_;
     llvm::IRBuilder<>& ir_;
     TileSlots slots_;

@@ -19,7 +19,7 @@ std::optional<std::string> why_not_tile_kernel(const kernel::Kernel& kernel,
                                                const target::Gpu& target);
 
 /// Adds the entry of a kernel that `why_not_tile_kernel` finds nothing against: of matrix products
-/// of bfloat16 where the kernel says so, else in float32. Products are by groups of warps where the
+/// of halves where the kernel says so, else in float32. Products are by groups of warps where the
 /// target has them, the buffers are `aligned` to 16 bytes and `why_not_attention_group` finds
 /// nothing. Sums are taken in an order that only static sizes decide; every element is written by
 /// one thread.

@@ -4,6 +4,7 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 #include "codegen/emit/nvptx/contraction/contraction_block.h"
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/emit/nvptx/matrix_instructions.h"
 
 namespace fovea::emit::nvptx {
@@ -13,7 +14,7 @@ using llvm::Value;
 
 namespace {
 
-constexpr int kCopiedPiece = 8;  // elements that a thread copies at once, 16 bytes of bfloat16
+constexpr int kCopiedPiece = 8;  // elements that a thread copies at once, 16 bytes of halves
 
 }  // namespace
 
@@ -81,7 +82,7 @@ void TileMatrices::copy_through_registers(Id load, Value* first, Value* end) {
             Value* position = ir_.CreateNSWAdd(column, integer(i));
             f_.set_position(operand.column, ir_.CreateZExt(position, wide));
             Value* value = f_.load(access);
-            if (i % 2) words.push_back(pair_of(ir_, low, value));
+            if (i % 2) words.push_back(pair_of(ir_, plan_.half, low, value));
             low = value;
         }
         Value* vector = llvm::PoisonValue::get(llvm::FixedVectorType::get(ir_.getInt32Ty(), 4));

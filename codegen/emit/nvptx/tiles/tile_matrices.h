@@ -1,4 +1,4 @@
-// Operands of matrix products of a block: from global to shared memory, as bfloat16, and from there
+// Operands of matrix products of a block: from global to shared memory, as halves, and from there
 // to the registers of mma.sync.m16n8k16.
 #pragma once
 

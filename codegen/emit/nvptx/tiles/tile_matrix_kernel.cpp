@@ -93,7 +93,7 @@ class Writer : public TileFragments {
                 for (int half = 0; half < 2; ++half) {
                     Values& one = sums[std::size_t(i + half)];
                     one = multiply_matrices(f_.ir(), a, b[std::size_t(half) * 2],
-                                            b[std::size_t(half) * 2 + 1], one);
+                                            b[std::size_t(half) * 2 + 1], one, contract.factors);
                 }
             }
         }

@@ -1,4 +1,4 @@
-// Kernels over tiles whose products are of bfloat16: entries of mma.sync.
+// Kernels over tiles whose products are of halves: entries of mma.sync.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -8,7 +8,7 @@
 
 namespace fovea::emit::nvptx {
 
-/// Adds the entry of a kernel that has a plan. Products take operands rounded to bfloat16 and add
+/// Adds the entry of a kernel that has a plan. Products take operands rounded to halves and add
 /// in float32; everything else is float32.
 PtxLaunch write_tile_matrices(llvm::Module& module, const TileMatrixPlan& plan,
                               const std::string& entry);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/emit/nvptx/contraction/contraction_plan.h"
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/kernel/analysis/blocks.h"
 #include "codegen/kernel/rewrites/tile_rewrites.h"
 
@@ -27,6 +28,7 @@ class MatrixPlanner {
           positions_(positions_of(plan.kernel)) {}
 
     void run() {
+        plan_.half = half_of_products(kernel_);
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id)
             if (auto contract = as<Contract>(kernel_, id)) add(id, *contract);
         if (plan_.operands.empty()) refuse_matrices("no product of matrices");
@@ -52,7 +54,9 @@ class MatrixPlanner {
     }
 
     void add(Id id, const Contract& contract) {
-        if (contract.factors != Factors::bf16) refuse_matrices("a product of floats");
+        if (!is_half(contract.factors)) refuse_matrices("a product of floats");
+        if (dtype_of(contract.factors) != plan_.half)
+            refuse_matrices("products of bfloat16 and of float16");
         ++products_;
         if (contract.axes.size() != 1 || axes(id).size() != 2 || !has(id, plan_.rows))
             refuse_matrices("a product that is no tile of rows and columns");
@@ -82,8 +86,9 @@ class MatrixPlanner {
         for (Id user : users_[std::size_t(id)])
             if (!as<Contract>(kernel_, user))
                 refuse_matrices("an operand of a product that is read elsewhere");
-        if (kernel_.buffers[std::size_t(access.buffer)].dtype != DType::bf16)
-            operand.why_not_asynchronous = "it is no bfloat16 in memory";
+        if (kernel_.buffers[std::size_t(access.buffer)].dtype != plan_.half)
+            operand.why_not_asynchronous =
+                "it is no " + std::string(long_name_of(plan_.half)) + " in memory";
         else if (!lies_in_groups(kernel_, access, operand.column, 8))
             operand.why_not_asynchronous = "its rows are no pieces of 16 bytes";
         plan_.operands[id] = operand;

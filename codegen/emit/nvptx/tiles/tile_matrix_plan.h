@@ -1,4 +1,4 @@
-// Which kernels over tiles multiply matrices of bfloat16, and where their tiles lie: every tile is
+// Which kernels over tiles multiply matrices of halves, and where their tiles lie: every tile is
 // a part of (rows, columns), the rows along the `par` axis, 16 to a warp, the columns along any
 // other axis. Tiles lie in the registers of mma.sync, operands that are loaded in shared memory.
 #pragma once
@@ -18,9 +18,10 @@ struct TileMatrixPlan {
     kernel::AxisId rows = -1;       // the `par` axis
     std::vector<kernel::Id> task;   // nodes inside of the loops around everything
     target::Gpu target;
+    DType half = DType::bf16;  // that products take
     int tile_columns = 0;  // positions per tile of the loops
 
-    /// A loaded operand of a contraction, [rows, columns] of bfloat16 in shared memory.
+    /// A loaded operand of a contraction, [rows, columns] of halves in shared memory.
     struct Operand {
         kernel::AxisId row = -1, column = -1;
         kernel::Id home = -1;  // the loop with which it moves; -1: none

@@ -2,6 +2,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include "codegen/emit/nvptx/halves.h"
 #include "codegen/emit/nvptx/tiles/tile_elements.h"
 
 namespace fovea::emit::nvptx {
@@ -59,8 +60,7 @@ Value* TileElements::add_term(Id id, Value* so_far) {
 Value* TileElements::term(Id id, Factors factors) {
     load_reads(reads_of(plan_, id), false);
     Value* value = f_.value(id, DType::f32);
-    if (factors != Factors::bf16) return value;
-    return rounded_to_bf16(f_.ir(), value);
+    return is_half(factors) ? rounded_to(f_.ir(), dtype_of(factors), value) : value;
 }
 
 }  // namespace fovea::emit::nvptx

@@ -134,7 +134,7 @@ bool TileValues::decide(Id id) {
         return reader.step == all[0].step && reader.block == block;
     });
     if (sum) return read_more || !one_step || all[0].axes != node.axes;
-    const bool is_float = node.dtype == DType::f32 || node.dtype == DType::bf16;
+    const bool is_float = fovea::is_float(node.dtype);
     if (!is_float || node.axes.empty() || node.axes.size() > 2) return false;
     if (as<Load>(kernel_, id)) return read_more;
     if (is_plain(id)) return read_more && plain_work(id) > kMostPlainWork;
@@ -147,7 +147,7 @@ bool TileValues::is_plain(Id id) const {
     if (as<Constant>(kernel_, id) || as<Extent>(kernel_, id) || as<Index>(kernel_, id) ||
         as<Valid>(kernel_, id))
         return true;
-    if (as<Load>(kernel_, id)) return node.dtype != DType::f32 && node.dtype != DType::bf16;
+    if (as<Load>(kernel_, id)) return !is_float(node.dtype);
     const Map* map = as<Map>(kernel_, id);
     return map && std::all_of(map->operands.begin(), map->operands.end(),
                               [&](Id operand) { return is_plain(operand); });

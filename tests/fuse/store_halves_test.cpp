@@ -31,11 +31,10 @@ plan::Program planned(const Graph& graph, DType dtype, Gradients gradients, bool
         .plan;
 }
 
-int halves(const plan::Program& program, plan::Role role) {
-    return int(std::count_if(program.tensors.begin(), program.tensors.end(),
-                             [&](const plan::Tensor& tensor) {
-                                 return tensor.role == role && tensor.dtype == DType::bf16;
-                             }));
+int halves(const plan::Program& program, plan::Role role, DType half = bf16) {
+    return int(std::count_if(
+        program.tensors.begin(), program.tensors.end(),
+        [&](const plan::Tensor& tensor) { return tensor.role == role && tensor.dtype == half; }));
 }
 
 }  // namespace
@@ -82,6 +81,28 @@ TEST_CASE("weights that lie as they are have one copy, which products of both di
     CHECK(program.prepare.size() == 2);
 }
 
+TEST_CASE("float16 lies where bfloat16 does; its weights are transposed, not in pairs") {
+    for (Gradients gradients : {Gradients::none, Gradients::of_parameters}) {
+        CompiledModel model = compile_model(
+            "m", "m.cpp", {},
+            {{.name = "p", .graph = two_layers(), .gradients = gradients, .dtype = f16}});
+        const plan::Program& program = model.programs[0].plan;
+        const plan::Program in_bfloat16 = planned(two_layers(), bf16, gradients, true);
+        for (plan::Role role : {plan::Role::parameter, plan::Role::input, plan::Role::output,
+                                plan::Role::buffer, plan::Role::prepared}) {
+            CHECK(halves(program, role, f16) == halves(in_bfloat16, role));
+            CHECK(halves(program, role) == 0);
+        }
+        for (const plan::Tensor& tensor : program.tensors)
+            if (tensor.role == plan::Role::prepared) {
+                CHECK(tensor.name.ends_with("weight_float16_transposed"));
+                CHECK(tensor.shape.size() == 2);
+            }
+        CHECK(plan::has_halves(model.plan, f16));
+        CHECK(!plan::has_halves(model.plan, bf16));
+    }
+}
+
 TEST_CASE("products of tf32 read weights as they are, in float32") {
     const CompiledModel model = compile_model("m", "m.cpp", {},
                                               {{.name = "p",
@@ -91,7 +112,7 @@ TEST_CASE("products of tf32 read weights as they are, in float32") {
     CHECK(model.programs[0].tf32);
     const plan::Program& program = model.programs[0].plan;
     CHECK(program.prepare.empty());
-    CHECK(!plan::has_bfloat16(model.plan));
+    CHECK(!plan::has_halves(model.plan, bf16));
     int products = 0;
     for (const kernel::Kernel& kernel : model.plan.kernels)
         for (const kernel::Node& node : kernel.nodes)
@@ -132,7 +153,7 @@ Graph layers_with_attention(bool bias_of_pairs) {
 int halves_of_attention(const Graph& graph, Gradients gradients, bool in_attention,
                         bool apart = false) {
     target::Target target;
-    target.lowering.attention_in_bf16 = in_attention;
+    target.lowering.attention_in_halves = in_attention;
     target.lowering.independent_tiles = apart;
     const CompiledModel model = compile_model("m", "m.cpp", {},
                                               {{.name = "p",

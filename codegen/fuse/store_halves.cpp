@@ -1,4 +1,4 @@
-// Which values lie in memory as bfloat16: those that contractions multiply.
+// Which values lie in memory as floats of 16 bits: those that contractions multiply.
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/attention_input.h"
 
@@ -27,9 +27,9 @@ class Storage {
             }
         }
         keep_compared();
-        fused_.in_bfloat16.assign(graph_.nodes.size(), false);
+        fused_.in_halves.assign(graph_.nodes.size(), false);
         for (int id = 1; id < int(graph_.nodes.size()); ++id)
-            fused_.in_bfloat16[std::size_t(id)] =
+            fused_.in_halves[std::size_t(id)] =
                 multiplied_[std::size_t(id)] && !kept_[std::size_t(id)] && may_change(id);
     }
 
@@ -110,7 +110,9 @@ class Storage {
 
 }  // namespace
 
-void store_bfloat16(const Graph& graph, FusedGraph& fused, bool in_attention, bool apart) {
+void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool in_attention,
+                  bool apart) {
+    fused.half = half;
     Storage(graph, fused, in_attention, apart).run();
 }
 

@@ -1,0 +1,43 @@
+// Floats of 16 bits, one by one: what files and callers hold; kernels have their own, in vectors.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "../dtype.h"
+
+namespace fovea::runtime {
+
+/// The value of a bfloat16 or float16.
+inline float float_of_half(DType half, std::uint16_t bits) {
+    if (half == DType::bf16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float sign = bits >> 15 ? -1.F : 1.F;
+    if (exponent == 31) return fraction ? std::nanf("") : sign * HUGE_VALF;
+    return sign * (exponent ? std::ldexp(static_cast<float>(fraction + 1024), exponent - 25)
+                            : std::ldexp(static_cast<float>(fraction), -24));
+}
+
+/// The bfloat16 or float16 nearest to a value, ties to even.
+inline std::uint16_t half_of_float(DType half, float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    if (half == DType::bf16) {
+        if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
+        return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+    }
+    const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
+    const float magnitude = std::abs(value);
+    if (std::isnan(value)) return sign | 0x7e00;
+    if (magnitude >= 65520) return sign | 0x7c00;
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);
+    if (exponent < -13) exponent = -13;  // the distance of the smallest is 2^-24
+    const auto whole =
+        static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 11 - exponent)));
+    // One more than the fraction holds goes into the exponent.
+    return static_cast<std::uint16_t>(
+        sign | (whole < 1024 ? whole : (static_cast<std::uint32_t>(exponent + 13) << 10) + whole));
+}
+
+}  // namespace fovea::runtime
