@@ -14,10 +14,21 @@ bool keeps_state(const Node& output, const Node& value) {
     return output.op == Op::output && output.state && value.state && value.scope == output.scope;
 }
 
+/// Factors that a model draws itself, also in a score, are 1.
+Graph without_draws(Graph graph) {
+    for (Node& node : graph.nodes) {
+        if (node.op != Op::random) continue;
+        node.op = Op::constant;
+        node.value = 1;
+        node.site = 0;
+    }
+    return graph;
+}
+
 }  // namespace
 
 Graph select_mode(const Graph& graph, bool training) {
-    return Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
+    Graph selected = Rewrite::run(graph, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {
         const Node& node = rewrite.source()[id];
         if (node.op == Op::attention && !training) {
             Tensor copied = rewrite.copy(id);
@@ -29,13 +40,12 @@ Graph select_mode(const Graph& graph, bool training) {
             const Tensor value = rewrite.mapped(node.inputs[0]);
             if (keeps_state(node, value.node())) return Tensor{&rewrite.target(), 0};
         }
-        if (node.op == Op::random && !training)
-            return full(rewrite.target(), node.shape, 1, node.dtype, node.location);
         if (node.op != Op::dropout) return {};
         Tensor x = rewrite.mapped(node.inputs[0]);
         if (!training) return x;
         return detail::times_random(x, node.value, node.site);
     });
+    return training ? selected : without_draws(std::move(selected));
 }
 
 }  // namespace fovea

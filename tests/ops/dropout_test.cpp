@@ -1,6 +1,7 @@
 // Dropout's draws: where they come from, and that the gradient repeats them.
 #include "codegen/ops/dropout.h"
 
+#include "codegen/ops/attention/attention.h"
 #include "codegen/optimize/select_mode.h"
 #include "runtime/training/philox.h"
 #include "tests/ops/check_gradient.h"
@@ -31,6 +32,19 @@ TEST_CASE("in evaluation factors that a model draws itself are 1") {
     };
     CHECK(values(false) == arrays.at("x").values);
     CHECK(values(true) != arrays.at("x").values);
+}
+
+TEST_CASE("those of a score are, too") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2, 3, 4});
+    output("y", attention(x, x, x,
+                          [&](Pair p) { return dot_product(p) * random(*p.q.graph, {}, 0.5, 0); }));
+    for (const bool training : {false, true}) {
+        bool draws = false;
+        for (const Node& node : select_mode(graph, training).nodes)
+            draws = draws || node.op == Op::random;
+        CHECK(draws == training);
+    }
 }
 
 TEST_CASE("the gradient draws the same numbers") {
