@@ -184,6 +184,13 @@ struct Scope {
             fail(*graph, location, id, text);
             return;
         }
+        if (std::string_view(name) == "loss") {
+            Text text;
+            text << "loss loss: the total of all losses is output loss, so give this one another "
+                    "name";
+            fail(*graph, location, id, text);
+            return;
+        }
         if (graph->losses.size() == 0 && !graph->claim_output("loss")) {
             name_clash("outputs", "loss", location);
             return;

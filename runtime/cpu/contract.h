@@ -343,18 +343,32 @@ FOVEA_SHARED __attribute__((noinline)) void shared_panel(const Panel& panel, Ope
     contract_panel<Rows, Vectors, Whole>(panel, a, b, finish, sum);
 }
 
-/// One panel of a contraction. `columns` is the extent of j: when it is known and a multiple of the
-/// panel's width, no lane is ever masked.
-template <int Rows, int Vectors, class Columns, class A, class B, class Finish, class... Sums>
-FOVEA_INLINE void contract(const Panel& panel, Columns, A a, B b, const Finish& finish,
-                           Sums... sums) {
+/// The register tiles of a panel, and whether none of its lanes is ever masked.
+template <int Rows, int Vectors, bool Whole>
+struct PanelTiles {
+    static constexpr int kRows = Rows, kVectors = Vectors;
+    static constexpr bool kWhole = Whole;
+};
+/// Calls run with the PanelTiles of a panel. `columns` is the extent of j: when it is known and a
+/// multiple of the panel's width, no lane is masked.
+template <int Rows, int Vectors, class Columns, class Run>
+FOVEA_INLINE void with_panel_tiles(const Panel& panel, Columns /*columns*/, const Run& run) {
     constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
     constexpr i64 kColumns = kKnown<Columns>;
     constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
     if constexpr (kVectors > 1 && kColumns == 0)
-        if (panel.columns <= kLanes)
-            return contract_panel<kRows, 1, false>(panel, a, b, finish, sums...);
-    contract_panel<kRows, kVectors, kWhole>(panel, a, b, finish, sums...);
+        if (panel.columns <= kLanes) return run(PanelTiles<kRows, 1, false>{});
+    run(PanelTiles<kRows, kVectors, kWhole>{});
+}
+
+/// One panel of a contraction; `columns` as above.
+template <int Rows, int Vectors, class Columns, class A, class B, class Finish, class... Sums>
+FOVEA_INLINE void contract(const Panel& panel, Columns columns, A a, B b, const Finish& finish,
+                           Sums... sums) {
+    with_panel_tiles<Rows, Vectors>(panel, columns, [&](auto tiles) FOVEA_LAMBDA {
+        using Tiles = decltype(tiles);
+        contract_panel<Tiles::kRows, Tiles::kVectors, Tiles::kWhole>(panel, a, b, finish, sums...);
+    });
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

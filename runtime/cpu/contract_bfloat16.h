@@ -20,8 +20,6 @@ struct PairPanels {
         return data + column / Width * panel + 2 * (column % Width);
     }
 };
-template <class B>
-inline constexpr i64 kPanelWidth = 0;  // of panels of pairs
 template <i64 Width>
 inline constexpr i64 kPanelWidth<PairPanels<Width>> = Width;
 
@@ -182,15 +180,13 @@ FOVEA_INLINE void contract_pair_panel(const Panel& panel, HalfOperand<T, Stride>
 
 /// One panel of a contraction, as `contract` of contract.h.
 template <int Rows, int Vectors, class Columns, class A, class B, class Finish, class... Sums>
-FOVEA_INLINE void contract_bfloat16(const Panel& panel, Columns, A a, B b, const Finish& finish,
-                                    Sums... sums) {
-    constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
-    constexpr i64 kColumns = kKnown<Columns>;
-    constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
-    if constexpr (kVectors > 1 && kColumns == 0)
-        if (panel.columns <= kLanes)
-            return contract_pair_panel<kRows, 1, false>(panel, a, b, finish, sums...);
-    contract_pair_panel<kRows, kVectors, kWhole>(panel, a, b, finish, sums...);
+FOVEA_INLINE void contract_bfloat16(const Panel& panel, Columns columns, A a, B b,
+                                    const Finish& finish, Sums... sums) {
+    with_panel_tiles<Rows, Vectors>(panel, columns, [&](auto tiles) FOVEA_LAMBDA {
+        using Tiles = decltype(tiles);
+        contract_pair_panel<Tiles::kRows, Tiles::kVectors, Tiles::kWhole>(panel, a, b, finish,
+                                                                          sums...);
+    });
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

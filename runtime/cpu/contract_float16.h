@@ -20,10 +20,8 @@ struct HalfPanels {
     /// Where the columns from `column` on start.
     const f16* at(i64 column) const { return data + column / Width * panel + column % Width; }
 };
-template <class B>
-inline constexpr i64 kHalfPanelWidth = 0;
 template <i64 Width>
-inline constexpr i64 kHalfPanelWidth<HalfPanels<Width>> = Width;
+inline constexpr i64 kPanelWidth<HalfPanels<Width>> = Width;
 
 /// What b lies as where it is packed.
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__F16C__))
@@ -151,7 +149,7 @@ FOVEA_INLINE void contract_factor_panel(const Panel& panel, HalfOperand<T, Strid
     };
     // As much for all panels of a block: more would move the rows that are packed.
     const i64 floats_of_b = kWidth * steps * i64(sizeof(Factor)) / i64(sizeof(float)) + kLanes;
-    constexpr i64 kPanel = kHalfPanelWidth<B>;
+    constexpr i64 kPanel = kPanelWidth<B>;
     float* memory = scratch(floats_of_a + (kPanel > 0 && kWidensAsItReads ? 0 : floats_of_b));
     auto* columns = reinterpret_cast<Factor*>(memory + floats_of_a);
     if constexpr (kPanel > 0) {
@@ -174,15 +172,13 @@ FOVEA_INLINE void contract_factor_panel(const Panel& panel, HalfOperand<T, Strid
 
 /// One panel of a contraction, as `contract` of contract.h.
 template <int Rows, int Vectors, class Columns, class A, class B, class Finish, class... Sums>
-FOVEA_INLINE void contract_float16(const Panel& panel, Columns, A a, B b, const Finish& finish,
-                                   Sums... sums) {
-    constexpr int kRows = tile_rows(Rows), kVectors = tile_vectors(Vectors);
-    constexpr i64 kColumns = kKnown<Columns>;
-    constexpr bool kWhole = kColumns > 0 && kColumns % (kLanes * kVectors) == 0;
-    if constexpr (kVectors > 1 && kColumns == 0)
-        if (panel.columns <= kLanes)
-            return contract_factor_panel<kRows, 1, false>(panel, a, b, finish, sums...);
-    contract_factor_panel<kRows, kVectors, kWhole>(panel, a, b, finish, sums...);
+FOVEA_INLINE void contract_float16(const Panel& panel, Columns columns, A a, B b,
+                                   const Finish& finish, Sums... sums) {
+    with_panel_tiles<Rows, Vectors>(panel, columns, [&](auto tiles) FOVEA_LAMBDA {
+        using Tiles = decltype(tiles);
+        contract_factor_panel<Tiles::kRows, Tiles::kVectors, Tiles::kWhole>(panel, a, b, finish,
+                                                                            sums...);
+    });
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

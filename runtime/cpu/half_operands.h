@@ -17,6 +17,10 @@ struct HalfOperand {
 template <class T, class Stride>
 HalfOperand(const T*, Stride) -> HalfOperand<T, Stride>;
 
+/// The width of the panels that an operand b lies in; 0: it does not.
+template <class B>
+inline constexpr i64 kPanelWidth = 0;
+
 /// A contracted axis for one operand.
 template <class Extent, class Stride>
 struct Steps {

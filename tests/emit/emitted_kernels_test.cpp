@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "tests/emit/compiled_model.h"
 #include "tests/emit/sample_kernels.h"
@@ -91,6 +93,24 @@ void check_rows_alone(const runtime::Model& model, int number, const Kernel& ker
     }
 }
 
+/// The same of the kernels that have one of the names, compiled for each instruction set.
+void check_rows_alone(const std::string& program, const std::vector<Kernel>& kernels,
+                      const std::set<std::string>& names, const std::vector<std::string>& isas) {
+    std::vector<Kernel> chosen;
+    for (const Kernel& kernel : kernels)
+        if (names.contains(kernel.name)) chosen.push_back(kernel);
+    REQUIRE(chosen.size() == names.size());
+    for (const std::string& isa : isas) {
+        CAPTURE(isa);
+        const runtime::Model& model = compile_and_load(model_of_kernels(program, chosen), isa);
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            const DimValues dims{{"m", 41}, {"n", 200}, {"k", 70}, {"b", 1}};
+            Arrays all(chosen[i], dims, 7, 5);
+            check_rows_alone(model, int(i), chosen[i], all, dims);
+        }
+    }
+}
+
 /// One instruction set of this machine, which all have the same text for, or each where FOVEA_WHOLE
 /// is set.
 std::vector<std::string> some_isas() {
@@ -102,23 +122,12 @@ std::vector<std::string> some_isas() {
 }  // namespace
 
 TEST_CASE("a row's bits do not depend on the rows beside it") {
-    std::vector<Kernel> kernels;
-    for (const Kernel& kernel : sample_contractions())
-        for (const char* name : {"product_nn", "product_nt", "product_64", "product_80_t",
-                                 "matrix_vector", "dense_32", "dense"})
-            if (kernel.name == name) kernels.push_back(kernel);
-    for (const Kernel& kernel : sample_row_kernels())
-        for (const char* name : {"layer_norm", "layer_norm_32", "cross_entropy_40"})
-            if (kernel.name == name) kernels.push_back(kernel);
-    for (const std::string& isa : isas_here()) {
-        CAPTURE(isa);
-        const runtime::Model& model = compile_and_load(model_of_kernels("alone", kernels), isa);
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            const DimValues dims{{"m", 41}, {"n", 200}, {"k", 70}, {"b", 1}};
-            Arrays all(kernels[i], dims, 7, 5);
-            check_rows_alone(model, int(i), kernels[i], all, dims);
-        }
-    }
+    check_rows_alone("alone", sample_contractions(),
+                     {"product_nn", "product_nt", "product_64", "product_80_t", "matrix_vector",
+                      "dense_32", "dense"},
+                     isas_here());
+    check_rows_alone("rows_alone", sample_row_kernels(),
+                     {"layer_norm", "layer_norm_32", "cross_entropy_40"}, isas_here());
 }
 
 TEST_CASE("a product whose rows are packed in several blocks has the bits of one in one block") {
@@ -201,38 +210,14 @@ TEST_CASE("contractions of float16 agree with the evaluator") {
 }
 
 TEST_CASE("a row's bits of float16 products do not depend on the rows beside it") {
-    std::vector<Kernel> kernels;
-    for (const Kernel& kernel : sample_float16_contractions())
-        for (const char* name :
-             {"half_nn_f16", "half_nt_f16", "half_64_f16", "float16_dense", "float16_dense_128"})
-            if (kernel.name == name) kernels.push_back(kernel);
-    REQUIRE(kernels.size() == 5);
-    for (const std::string& isa : isas_here()) {
-        CAPTURE(isa);
-        const runtime::Model& model =
-            compile_and_load(model_of_kernels("float16_alone", kernels), isa);
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            const DimValues dims{{"m", 41}, {"n", 200}, {"k", 70}, {"b", 1}};
-            Arrays all(kernels[i], dims, 7, 5);
-            check_rows_alone(model, int(i), kernels[i], all, dims);
-        }
-    }
+    check_rows_alone(
+        "float16_alone", sample_float16_contractions(),
+        {"half_nn_f16", "half_nt_f16", "half_64_f16", "float16_dense", "float16_dense_128"},
+        isas_here());
 }
 
 TEST_CASE("a row's bits of bfloat16 products do not depend on the rows beside it") {
-    std::vector<Kernel> kernels;
-    for (const Kernel& kernel : sample_bfloat16_contractions())
-        for (const char* name : {"half_nn", "half_nt", "half_64", "half_dense", "half_dense_128"})
-            if (kernel.name == name) kernels.push_back(kernel);
-    REQUIRE(kernels.size() == 5);
-    for (const std::string& isa : isas_here(true)) {
-        CAPTURE(isa);
-        const runtime::Model& model =
-            compile_and_load(model_of_kernels("halves_alone", kernels), isa);
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            const DimValues dims{{"m", 41}, {"n", 200}, {"k", 70}, {"b", 1}};
-            Arrays all(kernels[i], dims, 7, 5);
-            check_rows_alone(model, int(i), kernels[i], all, dims);
-        }
-    }
+    check_rows_alone("halves_alone", sample_bfloat16_contractions(),
+                     {"half_nn", "half_nt", "half_64", "half_dense", "half_dense_128"},
+                     isas_here(true));
 }

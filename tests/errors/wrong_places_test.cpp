@@ -41,6 +41,7 @@ const std::vector<WrongCall> kPlaces = {
      [](Given& g) { each_pair(g.x, [&, h = g.s.cache("h", {})](Tensor v) { g.s.update(h, v); }); }},
     {"update of loss", "give the state another",
      [](Given& g) { g.s.update(g.s.cache("loss", {4}), g.v); }},
+    {"loss loss", "another name", [](Given& g) { g.s.loss("loss", g.v); }},
     {"output of a value", "custom_gradient",
      [](Given& g) {
          g.s.output("y", custom_gradient(round(g.x), {g.x}, [&](Tensor dy) {

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "runtime/memory/halves.h"
+#include "tools/fovea/runtime_dtype.h"
 
 namespace fovea::tool {
 
@@ -22,7 +23,7 @@ template <class T>
 void CaseTensors::add_values(const std::string& name, DType dtype, std::vector<std::int64_t> shape,
                              const std::vector<T>& values) {
     const auto bytes = std::as_bytes(std::span(values));
-    tensors_.push_back({name, runtime::DType(int(dtype)), std::move(shape),
+    tensors_.push_back({name, runtime_dtype(dtype), std::move(shape),
                         std::vector<std::byte>(bytes.begin(), bytes.end())});
 }
 
@@ -41,10 +42,10 @@ void CaseTensors::add(const std::string& name, DType dtype, const Array& array) 
                                   array, [](double v) { return std::uint8_t(v != 0); }));
         case DType::bf16:
         case DType::f16:
-            return add_values(
-                name, dtype, array.shape, converted_values<std::uint16_t>(array, [&](double v) {
-                    return runtime::half_of_float(runtime::DType(int(dtype)), float(v));
-                }));
+            return add_values(name, dtype, array.shape,
+                              converted_values<std::uint16_t>(array, [&](double v) {
+                                  return runtime::half_of_float(runtime_dtype(dtype), float(v));
+                              }));
     }
 }
 

@@ -18,6 +18,7 @@
 #include "runtime/device/training.h"
 #include "runtime/memory/shape.h"
 #include "runtime/tables.h"
+#include "tools/fovea/runtime_dtype.h"
 
 namespace fovea::tool {
 
@@ -42,7 +43,7 @@ class Conversion {
         device::Kernel result;
         result.name = from.name;
         for (const kernel::Buffer& buffer : from.buffers)
-            result.buffers.push_back({runtime::DType(int(buffer.dtype)), buffer.written});
+            result.buffers.push_back({runtime_dtype(buffer.dtype), buffer.written});
         if (from.steps) {
             result.scan = scan(*from.steps, ptx);
             return result;
@@ -124,7 +125,7 @@ std::vector<device::Step> converted(const std::vector<plan::Step>& steps) {
 runtime::TensorSpec spec_of(const plan::Tensor& tensor, const Conversion& convert) {
     runtime::TensorSpec spec;
     spec.name = tensor.name;
-    spec.dtype = runtime::DType(int(tensor.dtype));
+    spec.dtype = runtime_dtype(tensor.dtype);
     spec.shape = convert.shape(tensor.shape);
     spec.initial = runtime::Initial(int(tensor.initial));
     spec.fan_in = tensor.fan_in;
@@ -203,7 +204,7 @@ std::vector<runtime::BufferSpec> buffers_of(const plan::Program& program,
     std::vector<runtime::BufferSpec> buffers;
     for (const plan::Tensor& tensor : program.tensors)
         if (tensor.role == plan::Role::buffer || tensor.role == plan::Role::prepared)
-            buffers.push_back({tensor.name, runtime::DType(int(tensor.dtype)),
+            buffers.push_back({tensor.name, runtime_dtype(tensor.dtype),
                                convert.shape(tensor.shape), tensor.first, tensor.last,
                                tensor.role == plan::Role::prepared});
     return buffers;

@@ -7,6 +7,7 @@
 
 #include "codegen/kernel/kernel.h"
 #include "runtime/memory/halves.h"
+#include "tools/fovea/runtime_dtype.h"
 
 namespace fovea::tool {
 
@@ -169,7 +170,7 @@ int byte_of(const Operands& of, Lies lies, int outer, int depth) {
 }
 
 void put(const Operands& of, Words& words, int byte, int value) {
-    const auto half = runtime::DType(int(dtype_of(of.factors)));
+    const auto half = runtime_dtype(dtype_of(of.factors));
     words[std::size_t(byte / 4)] |=
         of.tf32() ? std::bit_cast<std::uint32_t>(float(value))
                   : std::uint32_t(runtime::half_of_float(half, float(value))) << (byte % 4 * 8);

@@ -14,6 +14,7 @@
 #include "codegen/optimize/select_mode.h"
 #include "runtime/memory/halves.h"
 #include "tools/fovea/arguments.h"
+#include "tools/fovea/runtime_dtype.h"
 
 namespace fovea::tool {
 
@@ -39,14 +40,14 @@ std::vector<double> from_halves(const TensorView& tensor, runtime::DType type) {
 }
 
 Array array_of(const TensorView& tensor, DType type, const std::string& what) {
-    std::string_view expected = runtime::safetensors_name(runtime::DType(int(type)));
+    std::string_view expected = runtime::safetensors_name(runtime_dtype(type));
     if (tensor.dtype != expected)
         throw UserError(fmt::format("{} should be {}, but is {}", what, expected, tensor.dtype));
     Array array{tensor.shape, {}};
     switch (type) {
         case DType::f32: array.values = doubles<float>(tensor); break;
         case DType::bf16:
-        case DType::f16: array.values = from_halves(tensor, runtime::DType(int(type))); break;
+        case DType::f16: array.values = from_halves(tensor, runtime_dtype(type)); break;
         case DType::i32: array.values = doubles<std::int32_t>(tensor); break;
         case DType::boolean: array.values = doubles<std::uint8_t>(tensor); break;
     }
@@ -156,8 +157,7 @@ class ReferenceRun {
             std::string what = fmt::format("parameter '{}' in '{}'", path, weights->path());
             DType type = node.dtype;
             for (DType half : {bf16, f16})
-                if (tensor->dtype == runtime::safetensors_name(runtime::DType(int(half))))
-                    type = half;
+                if (tensor->dtype == runtime::safetensors_name(runtime_dtype(half))) type = half;
             interpreter_.set(path, array_of(*tensor, type, what));
         }
     }

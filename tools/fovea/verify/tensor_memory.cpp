@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/memory/halves.h"
+#include "tools/fovea/runtime_dtype.h"
 
 namespace fovea::tool {
 
@@ -15,7 +16,7 @@ std::vector<double> read_tensor(const void* address, DType type, std::size_t cou
             case DType::boolean: values[i] = static_cast<const std::uint8_t*>(address)[i]; break;
             case DType::bf16:
             case DType::f16:
-                values[i] = runtime::float_of_half(runtime::DType(int(type)),
+                values[i] = runtime::float_of_half(runtime_dtype(type),
                                                    static_cast<const std::uint16_t*>(address)[i]);
         }
     }
@@ -32,7 +33,7 @@ void write_tensor(void* address, DType type, const Array& array) {
             case DType::bf16:
             case DType::f16:
                 static_cast<std::uint16_t*>(address)[i] =
-                    runtime::half_of_float(runtime::DType(int(type)), float(value));
+                    runtime::half_of_float(runtime_dtype(type), float(value));
         }
     }
 }
