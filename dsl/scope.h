@@ -191,7 +191,7 @@ struct Scope {
             fail(*graph, location, id, text);
             return;
         }
-        if (graph->losses.size() == 0 && !graph->claim_output("loss")) {
+        if (graph->losses.empty() && !graph->claim_output("loss")) {
             name_clash("outputs", "loss", location);
             return;
         }

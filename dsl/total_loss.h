@@ -8,7 +8,7 @@ namespace fovea {
 
 /// Called when a model is whole: its losses, by their weights, are output `loss`, [].
 constexpr void add_total_loss(Graph& graph) {
-    if (graph.losses.size() == 0) return;
+    if (graph.losses.empty()) return;
     Tensor total;
     for (const LossTerm& loss : graph.losses) {
         Tensor value{&graph, loss.value};

@@ -100,7 +100,7 @@ class Placement {
         return own_or_rearranged(id);
     }
     Layout own_or_rearranged(int id) const {
-        const Layout own = row_major(id, graph_[id].shape);
+        Layout own = row_major(id, graph_[id].shape);
         const int reader = only_rearrangement(id);
         if (!reader) return own;
         const Node& view = graph_[reader];

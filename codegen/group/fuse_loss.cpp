@@ -57,8 +57,8 @@ class Search {
             if (node.dtype != f32) return "its logits are not float32";
             if (node.op == Op::einsum) return match(node);
             reader = id;
-            if (node.op == Op::rearrange && keeps_last_axis(graph_, node)) id = node.inputs[0];
-            else if (is_cast(node)) id = node.inputs[0];
+            if (is_cast(node) || (node.op == Op::rearrange && keeps_last_axis(graph_, node)))
+                id = node.inputs[0];
             else if (const int bias = bias_of(node); bias && found_.bias < 0)
                 found_.bias = bias, id = node.inputs[0] == bias ? node.inputs[1] : node.inputs[0];
             else return "its logits come from " + what(node) + ", not from a product";

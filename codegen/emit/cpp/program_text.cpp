@@ -139,7 +139,7 @@ class ProgramText {
 
     /// `3`; of a shard `{3, call.first * (4 * src_len)}`, the first of its rows.
     static std::string site_of(const Step& step, std::size_t i) {
-        const std::string site = std::to_string(step.sites[i]);
+        std::string site = std::to_string(step.sites[i]);
         if (step.site_rows.empty()) return site;
         const Expression rows = Expression{"call.first"} * spell(step.site_rows[i]);
         return "{" + site + ", " + rows.text + "}";
