@@ -246,7 +246,7 @@ CompiledProgram compile_program(const ProgramRequest& request, const target::Tar
     program.fused = fuse::fuse(program.optimized, request.fusion.enabled);
     if (is_half(request.dtype))
         fuse::store_halves(program.optimized, program.fused, request.dtype,
-                           target.lowering.attention_in_halves, target.lowering.independent_tiles);
+                           target.lowering.independent_tiles);
     int groups = int(program.fused.groups.size());
     program.passes.push_back({"fuse",
                               "last of the graph: passes before it change which ops are adjacent",

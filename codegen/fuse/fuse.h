@@ -95,11 +95,10 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 
 /// Stores values that contractions read as `half`, and the weights that they read in panels.
 /// Parameters themselves, outputs of the program, and values that kernels other than row kernels,
-/// copies and contractions touch stay float32; with `in_attention`, kernels of attention read and
-/// write halves, too.
-/// With `apart`, each gradient of attention is summed by a kernel of its own.
-void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool in_attention = false,
-                  bool apart = false);
+/// copies, contractions and attention touch stay float32.
+/// With `apart`, each gradient of attention is summed by a kernel of its own; without, that of the
+/// queries, which is summed in memory, stays float32, too.
+void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool apart = false);
 
 /// The composite that a node belongs to, or its op; the products of attention by their result:
 /// `masked_softmax`, `add`, `scores`.

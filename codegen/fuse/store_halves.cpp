@@ -8,8 +8,8 @@ namespace {
 
 class Storage {
   public:
-    Storage(const Graph& graph, FusedGraph& fused, bool in_attention, bool apart)
-        : graph_(graph), fused_(fused), in_attention_(in_attention), apart_(apart) {
+    Storage(const Graph& graph, FusedGraph& fused, bool apart)
+        : graph_(graph), fused_(fused), apart_(apart) {
         multiplied_.resize(graph.nodes.size());
         kept_.resize(graph.nodes.size());
     }
@@ -20,7 +20,10 @@ class Storage {
             for (int id : group.nodes)
                 for (int input : graph_[id].inputs)
                     if (input > 0) touch(group, input);
-            for (int id : group.stored) note(group, id);
+            for (int id : group.stored) {
+                note(group, id);
+                if (base_of(id) > 0 && adds_up(group, id)) kept_[std::size_t(base_of(id))] = true;
+            }
             for (int input : factors_of(group)) {
                 const int base = base_of(input);
                 if (base > 0) multiplied_[std::size_t(base)] = true;
@@ -44,7 +47,7 @@ class Storage {
             for (int beside : group.beside) all.push_back(graph_[beside].inputs[1]);
             return all;
         }
-        if (!in_attention_ || !is_attention(group)) return {};
+        if (!is_attention(group)) return {};
         std::vector<int> factors;
         for (AttentionInput input : {AttentionInput::query, AttentionInput::key,
                                      AttentionInput::value, AttentionInput::cotangent})
@@ -54,20 +57,19 @@ class Storage {
     static bool is_attention(const Group& group) {
         return group.form == Form::attention || group.form == Form::attention_gradient;
     }
-    /// Whether its kernel reads and writes any type of element. A gradient of attention that also
-    /// is one of what all pairs share adds up the queries' in memory, unless they are apart.
+    /// Whether its kernel reads and writes any type of element.
     bool takes_any_type(const Group& group) const {
-        if (is_attention(group)) {
-            bool adds_up = false;
-            for (int id : group.nodes) adds_up |= graph_[id].result == AttentionResult::capture;
-            return in_attention_ && (apart_ || !adds_up);
-        }
-        return group.form == Form::rows || group.form == Form::columns ||
+        return is_attention(group) || group.form == Form::rows || group.form == Form::columns ||
                group.form == Form::contract || group.form == Form::copy;
     }
     bool may_change(int id) const {
         return row_of(graph_[id].op).op_class != OpClass::leaf &&
                fused_.output_of[std::size_t(id)] < 0 && graph_[id].dtype == DType::f32;
+    }
+    /// A gradient of queries that tiles of keys add to in memory.
+    bool adds_up(const Group& group, int id) const {
+        return group.form == Form::attention_gradient && !apart_ &&
+               graph_[id].result == AttentionResult::query;
     }
     void note(const Group& group, int id) {
         if (base_of(id) > 0 && !takes_any_type(group)) kept_[std::size_t(base_of(id))] = true;
@@ -104,16 +106,15 @@ class Storage {
 
     const Graph& graph_;
     FusedGraph& fused_;
-    bool in_attention_, apart_;
+    bool apart_;
     std::vector<bool> multiplied_, kept_, seen_;
 };
 
 }  // namespace
 
-void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool in_attention,
-                  bool apart) {
+void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool apart) {
     fused.half = half;
-    Storage(graph, fused, in_attention, apart).run();
+    Storage(graph, fused, apart).run();
 }
 
 }  // namespace fovea::fuse

@@ -104,7 +104,6 @@ struct Lowering {
     LossChoices loss{};
 
     Weights weights = Weights::in_panels;
-    bool attention_in_halves = false;  // with bf16 or f16: attention reads and writes it, too
     /// Gradients of attention are a kernel over tiles of keys and one over tiles of queries, none
     /// of which waits for another; else one kernel, whose tiles of keys add to the gradient of the
     /// queries in order, with five products instead of seven.

@@ -52,7 +52,6 @@ Target gpu_target() {
     Target target;
     target.lowering.row_blocks = 128;  // nearly the number of multiprocessors
     target.lowering.weights = Weights::as_they_are;
-    target.lowering.attention_in_halves = true;
     target.lowering.independent_tiles = true;
     target.gpus = all_gpus();
     return target;

@@ -307,6 +307,16 @@ FOVEA_INLINE void fill_tile(float* to, i64 count, float value) {
     for (i64 i = 0; i < count; i += kLanes) store(to + i, splat(value));
 }
 
+/// A tile of halves in memory as floats: rows `stride` elements apart to rows `width` apart.
+template <class T, class Columns>
+FOVEA_INLINE void widen_tile(float* to, i64 width, const T* from, i64 stride, i64 rows,
+                             Columns columns) {
+    for (i64 row = 0; row < rows; ++row)
+        for (i64 column = 0; column < columns; column += kLanes)
+            store(to + row * width + column,
+                  load(from + row * stride + column, lanes_at(column, columns)));
+}
+
 #if defined(__AVX512F__)
 /// The columns of rows of 8 floats: half the work of turning rows of 16.
 template <class Stride, class Body>

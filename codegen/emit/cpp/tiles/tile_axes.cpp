@@ -107,7 +107,8 @@ void TileAxes::check(Id id) const {
     if (access) {
         if (access->row >= 0 && as<Store>(kernel_, id)) refuse("a store to a row that is picked");
         const DType memory = kernel_.buffers[std::size_t(access->buffer)].dtype;
-        if (is_half(memory)) refuse(std::string(name_of(memory)) + " memory");
+        if (auto store = as<Store>(kernel_, id); store && store->accumulate && is_half(memory))
+            refuse("a sum in memory of " + std::string(name_of(memory)));
         axes = of(*access);
         if (axes.size() > (access->row >= 0 ? 3 : 2))  // rows that are picked stay where they lie
             refuse("a loaded or stored tile of more than two axes");

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/tiles/tile_arrays.h"
 #include "codegen/emit/cpp/tiles/tile_axes.h"
 #include "codegen/emit/cpp/tiles/tile_joint_sums.h"
 #include "codegen/emit/cpp/tiles/tile_readers.h"
 #include "codegen/emit/cpp/tiles/tile_roots.h"
-#include "codegen/emit/cpp/tiles/tile_strip.h"
 
 namespace fovea::emit {
 
@@ -29,8 +29,7 @@ class Planner {
         for (Id id = 0; id < Id(kernel_.nodes.size()); ++id)
             if (as<Load>(kernel_, id)) plan_.home[id] = axes_.home(id);
         plan_block(-1, task);
-        for (const auto& [loop, statements] : plan_.blocks)
-            for (const Statement& statement : statements) find_arrays(loop, statement);
+        find_arrays(plan_, axes_, roots_, statement_);
     }
 
   private:
@@ -222,11 +221,14 @@ class Planner {
         find_start(loop, id, statement);
     }
 
-    /// The leaves of a sum's operand that move along `lane` must be contiguous along it.
+    /// The leaves of a sum's operand that move along `lane` must be contiguous along it, and floats:
+    /// register tiles read each element more than once.
     void need_lanes(Id operand, AxisId lane) {
-        if (!axes_.has(operand, lane)) return;
-        if (as<Load>(kernel_, operand)) {
-            if (!axes_.is_contiguous(operand, lane)) turn(operand, lane);
+        if (auto load = as<Load>(kernel_, operand)) {
+            if (axes_.has(operand, lane) && !axes_.is_contiguous(operand, lane))
+                turn(operand, lane);
+            else if (is_half(kernel_.buffers[std::size_t(load->access.buffer)].dtype))
+                widen(operand);
         } else if (as<Map>(kernel_, operand) && !roots_.is_root(operand)) {
             for (Id inner : as<Map>(kernel_, operand)->operands) need_lanes(inner, lane);
         }
@@ -255,6 +257,19 @@ class Planner {
         statement.place = {row, lane};
         put_before_readers(home, statement);
         plan_.turned[load] = {{row, lane}, home};
+    }
+
+    /// A copy in floats of a loaded tile of halves, made where the tile is loaded.
+    void widen(Id load) {
+        if (plan_.widened.contains(load) || axes(load).size() != 2) return;
+        Place2 place{axes(load)[0], axes(load)[1]};
+        if (axes_.is_contiguous(load, place.row)) std::swap(place.row, place.lane);
+        if (!axes_.is_contiguous(load, place.lane)) return;
+        const Id home = plan_.home[load];
+        Statement statement;
+        statement.kind = Kind::widen, statement.source = load, statement.place = place;
+        put_before_readers(home, statement);
+        plan_.widened[load] = {place, home};
     }
 
     /// Tiles of memory that an elementwise root reads across its lanes are turned, too.
@@ -340,52 +355,11 @@ class Planner {
         return last;
     }
 
-    /// Values that another statement reads are kept in an array.
-    void find_arrays(Id loop, const Statement& statement) {
-        for (Id id : statement.roots) {
-            if (as<Store>(kernel_, id) || axes(id).empty()) continue;
-            const Id owner = storage_of(id);
-            if (plan_.arrays.contains(owner)) continue;
-            const bool in_rows = statement.kind != Kind::lanes || axes(id).size() > 1;
-            const bool kept = statement.kind == Kind::turn || statement.kind == Kind::mask ||
-                              statement.kind == Kind::across || statement.kind == Kind::draw ||
-                              statement.kind == Kind::joint || is_read_elsewhere(id, id, in_rows);
-            if (!kept) continue;
-            Place2 place = statement.place;
-            if (statement.kind != Kind::turn) place = axes_.place(axes(id), loop);
-            plan_.arrays[owner] = {place, loop};
-        }
-    }
-
-    bool is_read_elsewhere(Id root, Id id, bool in_rows) const {
-        return std::any_of(users(id).begin(), users(id).end(), [&](Id user) {
-            const auto found = statement_.find(user);
-            if (found == statement_.end()) return is_read_elsewhere(root, user, in_rows);
-            return found->second != statement_.at(root) ||
-                   (in_rows && pass_of(root) != pass_of(user));
-        });
-    }
-
-    /// The pass over the rows of a strip in which a root is computed; -1: none.
-    int pass_of(Id id) const {
-        const auto [loop, number] = statement_.at(id);
-        const Statement& statement = plan_.blocks.at(loop)[std::size_t(number)];
-        if (statement.kind != Kind::lanes || statement.place.row < 0) return -1;
-        if (!as<Store>(kernel_, id) && !as<Reduce>(kernel_, id) && axes(id).size() < 2) return -1;
-        const std::vector<StripStep> steps = strip_steps(plan_, statement);
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            const auto& rows = steps[i].rows;
-            if (steps[i].reduce == id || std::find(rows.begin(), rows.end(), id) != rows.end())
-                return int(i);
-        }
-        return -1;
-    }
-
     TilePlan& plan_;
     const Kernel& kernel_;
     TileAxes axes_;
     TileRoots roots_;
-    std::map<Id, std::pair<Id, int>> statement_;  // of roots, carried values and results
+    StatementOf statement_;  // of roots, carried values and results
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct Statement {
         joint,   // sums over either of two axes, of terms that share values
         across,  // reductions along the lanes, row by row
         turn,    // what is made of a tile of memory with its columns in the lanes
+        widen,   // floats of a tile of memory that holds halves
         mask,    // a tile in place, where a tile of the loop is not valid whole
         fill,    // what a carried value starts with
         draw,    // dropout's factors
@@ -37,7 +38,7 @@ struct Statement {
     Kind kind = Kind::scalar;
     Place2 place;
     kernel::AxisId step = -1;        // of a sum; of joint sums the axis beside place.row
-    kernel::Id source = -1;          // the sum, the loop, the loaded tile that is turned
+    kernel::Id source = -1;          // the sum, the loop, the tile that is turned or widened
     kernel::Id start = -1;           // what a sum begins with, or -1
     kernel::Id value = -1;           // the node that the finished sum is the value of
     std::vector<kernel::Id> roots;   // values and stores, in order
@@ -59,6 +60,7 @@ struct TilePlan {
     std::map<kernel::Id, kernel::Id> storage;   // node -> the node whose array or number it uses
     std::map<kernel::Id, TileArray> arrays;     // by the node that `storage` names
     std::map<kernel::Id, TileArray> turned;     // by load: its copy with columns in the lanes
+    std::map<kernel::Id, TileArray> widened;    // by load: floats of its halves, as they lie
     std::map<kernel::Id, kernel::Id> home;      // of every load of a tile: the loop, or -1
     std::set<kernel::Id> roots;                 // nodes that a statement computes
     std::map<kernel::AxisId, int> depths;       // in one tile: how deep the axes' loops were

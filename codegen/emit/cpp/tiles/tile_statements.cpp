@@ -27,6 +27,7 @@ void TileStatements::write(const Statement& statement) {
         case Kind::joint: write_joint(statement); break;
         case Kind::across: write_across(statement); break;
         case Kind::turn: write_turn(statement); break;
+        case Kind::widen: write_widen(statement); break;
         case Kind::mask: write_mask(statement); break;
         case Kind::fill: write_fill(statement); break;
         case Kind::draw: write_draw(statement); break;
@@ -78,6 +79,8 @@ void TileStatements::declare(const Statement& statement) {
         if (is_array(id)) declare(text_.name(owner(id)), plan_.arrays.at(owner(id)).place);
     if (statement.kind == Kind::turn && statement.roots.empty())
         declare(text_.turned_name(statement.source), statement.place);
+    if (statement.kind == Kind::widen)
+        declare(text_.widened_name(statement.source), statement.place);
 }
 
 std::string TileStatements::lane_head(AxisId axis) const {
@@ -320,6 +323,17 @@ void TileStatements::write_turn(const Statement& statement) {
     writer_.unindent();
     writer_.line("});");
     writer_.unindent();
+}
+
+void TileStatements::write_widen(const Statement& statement) {
+    const Access& access = as<Load>(kernel_, statement.source)->access;
+    const auto [row, lane] = statement.place;
+    Dim stride = 0;
+    for (const Stride& it : access.strides)
+        if (it.axis == row) stride = it.stride;
+    writer_.line("widen_tile(" + text_.widened_name(statement.source) + ", " + text_.width(lane) +
+                 ", " + text_.pointer(access) + ", " + spell(stride).text + ", " +
+                 text_.count(row) + ", " + text_.count_argument(lane) + ");");
 }
 
 void TileStatements::write_mask(const Statement& statement) {

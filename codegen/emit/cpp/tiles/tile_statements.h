@@ -42,6 +42,7 @@ class TileStatements {
     void write_joint(const Statement& statement);
     void write_across(const Statement& statement);
     void write_turn(const Statement& statement);
+    void write_widen(const Statement& statement);
     void write_mask(const Statement& statement);
 
     /// The lines that compute and keep roots; returns those that must wait (`late`: of lanes).

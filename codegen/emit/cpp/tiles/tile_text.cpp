@@ -19,16 +19,15 @@ Expression element_at(const Expression& address) {
     return {address.text.substr(0, plus) + "[" + address.text.substr(plus + 3) + "]"};
 }
 
-/// So many elements from position 0.
-Expression moved(const std::string& position, const Dim& stride) {
-    return position == "0" ? Expression{"0"} : Expression{position} * spell(stride);
-}
-
 std::int64_t whole_vectors(std::int64_t count) {
     return (count + target::kLanes - 1) / target::kLanes * target::kLanes;
 }
 
 }  // namespace
+
+Expression moved(const std::string& position, const Dim& stride) {
+    return position == "0" ? Expression{"0"} : Expression{position} * spell(stride);
+}
 
 TileText::TileText(const TilePlan& plan, Signature& signature)
     : plan_(plan),
@@ -102,6 +101,13 @@ const std::string& TileText::turned_name(Id load) {
     std::string& name = turned_[load];
     const std::string& buffer = signature_.buffer(as<Load>(kernel_, load)->access.buffer);
     if (name.empty()) name = signature_.fresh(buffer + "_columns");
+    return name;
+}
+
+const std::string& TileText::widened_name(Id load) {
+    std::string& name = widened_[load];
+    const std::string& buffer = signature_.buffer(as<Load>(kernel_, load)->access.buffer);
+    if (name.empty()) name = signature_.fresh(buffer + "_floats");
     return name;
 }
 
@@ -179,15 +185,18 @@ std::string TileText::mask() const {
 std::string TileText::lanes() const { return mask().empty() ? "Lanes{}" : mask(); }
 
 Expression TileText::load(Id id, const Load& load) {
-    const Expression from = address(load.access);
-    if (!is_vector(id)) return element_at(from);
     if (auto turned = plan_.turned.find(id);
-        turned != plan_.turned.end() && turned->second.place.lane == lane) {
+        turned != plan_.turned.end() && is_vector(id) && turned->second.place.lane == lane) {
         Expression copy = kept(id, turned_name(id), turned->second.place);
         if (kernel_.nodes[std::size_t(id)].dtype != DType::boolean) return copy;
         return {copy.text + " != 0.0F", Binding::comparison};
     }
-    return load_from(load.access, from);
+    if (auto widened = plan_.widened.find(id); widened != plan_.widened.end())
+        return kept(id, widened_name(id), widened->second.place);
+    const Expression from = address(load.access);
+    if (is_vector(id)) return load_from(load.access, from);
+    const Expression element = element_at(from);
+    return lies_in_halves(load.access) ? Expression{"to_float(" + element.text + ")"} : element;
 }
 
 Expression TileText::load_from(const Access& access, const Expression& from) {
@@ -217,9 +226,11 @@ std::string TileText::store(const Store& store) {
     const Expression to = address(store.access);
     const DType dtype = kernel_.buffers[std::size_t(store.access.buffer)].dtype;
     const std::string head = signature_.if_there(store.access.buffer);
-    if (lane < 0)
+    if (lane < 0) {
+        const std::string number = value(store.value, widened(dtype), false).text;
         return head + element_at(to).text + (store.accumulate ? " += " : " = ") +
-               value(store.value, dtype, false).text + ";";
+               (is_half(dtype) ? "to_" + element_type(dtype) + "(" + number + ")" : number) + ";";
+    }
     Dim stride = 0;
     for (const Stride& it : store.access.strides)
         if (it.axis == lane) stride = it.stride;
@@ -228,7 +239,8 @@ std::string TileText::store(const Store& store) {
     const std::string end = unit ? (mask().empty() ? "" : ", " + mask()) : ", " + lanes();
     const std::string old = (unit ? load_name() : "load_strided(") + where + end + ") + ";
     return head + (unit ? "store(" : "store_strided(") + where + ", " +
-           (store.accumulate ? old : "") + value(store.value, dtype, true).text + end + ");";
+           (store.accumulate ? old : "") + value(store.value, widened(dtype), true).text + end +
+           ");";
 }
 
 // ---- values
@@ -237,10 +249,15 @@ Expression TileText::value(Id id) {
     return value(id, kernel_.nodes[std::size_t(id)].dtype, is_vector(id));
 }
 
+bool TileText::lies_in_halves(const Access& access) const {
+    return is_half(kernel_.buffers[std::size_t(access.buffer)].dtype);
+}
+
 bool TileText::fits_half(const Access& access) const {
-    return std::any_of(access.strides.begin(), access.strides.end(), [&](const Stride& stride) {
-        return stride.axis == lane && stride.stride.is_one();
-    });
+    return !lies_in_halves(access) &&
+           std::any_of(access.strides.begin(), access.strides.end(), [&](const Stride& stride) {
+               return stride.axis == lane && stride.stride.is_one();
+           });
 }
 
 bool TileText::fits_half(Id id, Id sum) const {
@@ -248,6 +265,8 @@ bool TileText::fits_half(Id id, Id sum) const {
     if (kernel_.nodes[std::size_t(id)].dtype != DType::f32 || registers_.contains(id)) return false;
     if (auto array = plan_.arrays.find(storage_of(id)); array != plan_.arrays.end())
         return array->second.place.lane == lane;
+    if (auto copy = plan_.widened.find(id); copy != plan_.widened.end())
+        return copy->second.place.lane == lane;
     if (auto load = as<Load>(kernel_, id)) return fits_half(load->access);
     const Map* map = as<Map>(kernel_, id);
     if (!map || plan_.roots.contains(id)) return false;
@@ -322,61 +341,6 @@ Expression TileText::valid(const Valid& valid) {
     if (above.empty() || below.empty()) return {above + below, Binding::comparison};
     const bool vector = moves || is_vector(valid.lower) || is_vector(valid.upper);
     return {"(" + above + (vector ? ") & (" : ") && (") + below + ")", Binding::logic};
-}
-
-namespace {
-
-Dim step_along(const std::vector<Stride>& strides, AxisId axis) {
-    for (const Stride& stride : strides)
-        if (stride.axis == axis) return stride.stride;
-    return 0;
-}
-
-}  // namespace
-
-/// `key, site, 0.1F, row, column`: the draw at a position, without the axes of `tile`.
-std::string TileText::draw_arguments(const Random& random, const std::vector<AxisId>& tile) const {
-    const auto sum = [&](const std::vector<Stride>& strides) {
-        Expression result{"0"};
-        for (const Stride& stride : strides) {
-            const bool inside = std::find(tile.begin(), tile.end(), stride.axis) != tile.end();
-            const Expression at = !inside                       ? position(stride.axis)
-                                  : plan_.is_tiled(stride.axis) ? Expression{this->at(stride.axis)}
-                                                                : Expression{"0"};
-            result = result + moved(at.in(Binding::product), stride.stride);
-        }
-        return result.text;
-    };
-    return "key, " + site_name(kernel_, random) + ", " + spell_float(random.probability).text +
-           ", " + sum(random.row) + ", " + sum(random.column);
-}
-
-Expression TileText::random(Id id, const Random& random) const {
-    const std::string arguments = draw_arguments(random, {});
-    if (!is_vector(id)) return {"dropout(" + arguments + ")"};
-    return {"dropout_lanes(" + arguments + ", " + spell(step_along(random.row, lane)).text + ", " +
-            spell(step_along(random.column, lane)).text + ")"};
-}
-
-std::string TileText::draw(Id id, const std::string& to, const Place2& place) const {
-    const auto [row, lanes] = place;
-    const Random& random = *as<Random>(kernel_, id);
-    const std::string arguments = to + draw_arguments(random, {row, lanes});
-    const Dim row_step = step_along(random.row, row), lane_step = step_along(random.row, lanes);
-    const Dim row_column = step_along(random.column, row);
-    const Dim lane_column = step_along(random.column, lanes);
-    const bool along_lanes = row_column == Dim(0) && lane_column.is_one();
-    const AxisId along = along_lanes ? lanes : row;
-    if (plan_.is_tiled(along) && random.column.size() == 1) {
-        if (along_lanes && row_step.is_one() && lane_step == Dim(0))
-            return "dropout_rows(" + arguments + ");";
-        if (row_step == Dim(0) && lane_step.is_one() && row_column.is_one() &&
-            lane_column == Dim(0))
-            return "dropout_columns(" + arguments + ");";
-    }
-    return "dropout_tile(" + arguments + ", " + spell(row_step).text + ", " +
-           spell(row_column).text + ", " + spell(lane_step).text + ", " + spell(lane_column).text +
-           ");";
 }
 
 }  // namespace fovea::emit

@@ -12,6 +12,9 @@
 
 namespace fovea::emit {
 
+/// So many elements from position 0.
+Expression moved(const std::string& position, const Dim& stride);
+
 class TileText {
   public:
     TileText(const TilePlan& plan, Signature& signature);
@@ -42,6 +45,7 @@ class TileText {
     /// The name of the array, or of the variable, that keeps a value.
     const std::string& name(kernel::Id owner);
     const std::string& turned_name(kernel::Id load);
+    const std::string& widened_name(kernel::Id load);
     /// `s_tile[k_step * q_step]`, and `// [k, q]`.
     std::string array_size(const Place2& place) const;
     std::string shape_comment(const Place2& place) const;
@@ -96,6 +100,7 @@ class TileText {
     Expression load_from(const kernel::Access& access, const Expression& from);
     std::string load_name() const { return half ? "load8(" : "load("; }
     Expression kept(kernel::Id id, const std::string& array, const Place2& place);
+    bool lies_in_halves(const kernel::Access& access) const;
     Expression valid(const kernel::Valid& valid);
     Expression random(kernel::Id id, const kernel::Random& random) const;
     std::string draw_arguments(const kernel::Random& random,
@@ -109,7 +114,7 @@ class TileText {
     Writer unused_;
     Values values_;
     std::map<kernel::AxisId, AxisNames> names_;
-    std::map<kernel::Id, std::string> arrays_, turned_, registers_;
+    std::map<kernel::Id, std::string> arrays_, turned_, widened_, registers_;
     std::map<std::string, std::string> pointers_;
     std::map<int, std::string> pointer_names_;  // by buffer
 };
