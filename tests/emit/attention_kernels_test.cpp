@@ -30,9 +30,14 @@ void check(const runtime::Model& model, int number, const Kernel& kernel, const 
     run_program(model, number, dims, three, 3);
     CHECK(same_bits(one, three));
     // The gradient of a slope adds many products of either sign.
+    const bool rounds = kernel.name.find("bfloat16") != std::string::npos;
     check_against_evaluator(kernel, dims, one,
-                            kernel.name == "alibi_attention_gradient" ? 1e-4 : 5e-6);
+                            rounds                                      ? 0.02
+                            : kernel.name == "alibi_attention_gradient" ? 1e-4
+                                                                        : 5e-6);
 }
+
+AttentionVariant in_float32(AttentionVariant variant) { return variant; }
 
 /// The variants on the first instruction set, every other one by chance unless FOVEA_WHOLE is set;
 /// on the others those that differ there.
@@ -68,8 +73,9 @@ void check_variants(const std::string& name, Kernel (*build)(const AttentionVari
 TEST_CASE("attention's bits do not depend on how far its sequences are padded") {
     std::vector<Kernel> kernels;
     for (const char* variant : {"padded", "causal_padded"})
-        kernels.push_back(attention_forward(attention_variant(variant)));
-    const std::string isa = isas_here().front();
+        for (AttentionVariant (*in)(AttentionVariant) : {in_float32, in_bfloat16_memory})
+            kernels.push_back(attention_forward(in(attention_variant(variant))));
+    const std::string isa = isas_here(true).front();
     const runtime::Model& model = compile_and_load(model_of_kernels("padding", kernels), isa);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         CAPTURE(kernels[i].name);
@@ -85,4 +91,29 @@ TEST_CASE("attention agrees with the evaluator") {
 
 TEST_CASE("the gradient of attention agrees with the evaluator") {
     check_variants("attention_backward", attention_backward);
+}
+
+TEST_CASE("attention in bfloat16, and its gradient, agree with the evaluator") {
+    const std::vector<std::string> isas = isas_here(true);
+    const bool whole = std::getenv("FOVEA_WHOLE");
+    unsigned turn = random_seed();
+    for (const std::string& isa : isas) {
+        CAPTURE(isa);
+        std::vector<Kernel> kernels;
+        for (const std::string_view name :
+             {"by_query", "causal_padded", "wide", "dropout", "uniform_window"}) {
+            const bool here = isa == isas.front() && (whole || turn++ % 2 == 0);
+            if (name != "by_query" && !here) continue;
+            const AttentionVariant variant = attention_variant(name);
+            kernels.push_back(attention_forward(in_bfloat16_memory(variant)));
+            kernels.push_back(attention_backward(in_bfloat16_memory(variant)));
+        }
+        kernels.push_back(attention_forward(in_bfloat16(attention_variant("padded"))));
+        const runtime::Model& model =
+            compile_and_load(model_of_kernels("bfloat16", kernels), isa, "-Og");
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            for (const auto& [queries, keys] : kLengths)
+                check(model, int(i), kernels[i],
+                      attention_sizes(keys == 10 ? 2 : 1, queries, keys));
+    }
 }

@@ -137,3 +137,25 @@ TEST_CASE("narrow heads have a text for one small tile, without loops over tiles
     variant.value_width = 64;
     CHECK(emit::cpp_kernel(attention_backward(variant), {}).find("in_one_tile") == text.npos);
 }
+
+TEST_CASE("products of attention in bfloat16 take pairs, and nothing is widened for them") {
+    const auto count = [](const Kernel& kernel, const std::string& what) {
+        const std::string text = emit::cpp_kernel(kernel, {});
+        int found = 0;
+        for (std::size_t at = text.find(what); at != std::string::npos;
+             at = text.find(what, at + 1))
+            ++found;
+        return found;
+    };
+    const AttentionVariant variant = in_bfloat16_memory(attention_variant("causal_padded"));
+    CHECK(count(attention_forward(variant), " pair_products(") == 2);
+    CHECK(count(attention_forward(variant), "widen_tile(") == 0);
+    CHECK(count(attention_backward(variant), " pair_products(") == 5);
+    CHECK(count(attention_backward(variant), "widen_tile(") == 0);
+    // A score that is no product, and vectors shorter than those of a machine.
+    const AttentionVariant additive = in_bfloat16_memory(attention_variant("additive"));
+    CHECK(count(attention_forward(additive), " pair_products(") == 1);
+    const AttentionVariant narrow = in_bfloat16_memory(attention_variant("heads_inside"));
+    CHECK(count(attention_forward(narrow), " pair_products(") == 0);
+    CHECK(count(attention_forward(narrow), "widen_tile(") > 0);
+}

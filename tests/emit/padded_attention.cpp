@@ -14,9 +14,9 @@ constexpr std::int64_t kWidth = 64, kHeads = 2, kLongest = 200;
 constexpr int kValidKeys = 21;
 
 /// The first `rows` rows of each head of a tensor [1, heads, length, 64].
-std::vector<float> first_rows(const std::vector<float>& tensor, std::int64_t length,
-                              std::int64_t rows) {
-    std::vector<float> result;
+template <class T>
+std::vector<T> first_rows(const std::vector<T>& tensor, std::int64_t length, std::int64_t rows) {
+    std::vector<T> result;
     for (std::int64_t head = 0; head < kHeads; ++head) {
         const auto first = tensor.begin() + head * length * kWidth;
         result.insert(result.end(), first, first + rows * kWidth);
@@ -37,12 +37,16 @@ void check_padding(const kernel::Kernel& kernel,
             const std::int64_t length = operand == std::string_view("query") ? queries : keys;
             const std::vector<float> rows = first_rows(all.floats[i], kLongest, length);
             std::copy(rows.begin(), rows.end(), some.floats[i].begin());
+            const std::vector<std::uint16_t> halves = first_rows(all.halves[i], kLongest, length);
+            std::copy(halves.begin(), halves.end(), some.halves[i].begin());
         }
         some.integers[loaded_buffer(kernel, "length")][0] = kValidKeys;
         run(dims, some);
-        return first_rows(some.floats[written_buffer(kernel)], queries, 10);
+        const std::size_t written = written_buffer(kernel);
+        return std::pair(first_rows(some.floats[written], queries, 10),
+                         first_rows(some.halves[written], queries, 10));
     };
-    const std::vector<float> shortest = output(10, kValidKeys);
+    const auto shortest = output(10, kValidKeys);
     CHECK(output(70, kValidKeys) == shortest);
     CHECK(output(10, 150) == shortest);
     CHECK(output(130, kLongest) == shortest);

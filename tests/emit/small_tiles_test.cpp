@@ -55,9 +55,12 @@ void check_same_bits(const runtime::Model& model, int number, const Kernel& kern
         if (buffer.written) continue;
         const bool of_output = is_cotangent(kernel, i);
         if (of_output) std::fill(large.floats[i].begin(), large.floats[i].end(), 0.F);
+        if (of_output) std::fill(large.halves[i].begin(), large.halves[i].end(), 0);
         for_elements(buffer, few, many, [&](std::size_t at, std::size_t from, const auto&) {
             if (of_output) large.floats[i][from] = small.floats[i][at];
+            if (of_output) large.halves[i][from] = small.halves[i][at];
             small.floats[i][at] = large.floats[i][from];
+            small.halves[i][at] = large.halves[i][from];
             small.integers[i][at] = large.integers[i][from];
             small.booleans[i][at] = large.booleans[i][from];
         });
@@ -73,10 +76,20 @@ void check_same_bits(const runtime::Model& model, int number, const Kernel& kern
         for_elements(buffer, few, many, [&](std::size_t at, std::size_t from, const auto& index) {
             // Dropout numbers the queries of all heads, so only those of the first one agree.
             const bool is_first = index[batch] == 0 && index[batch + 1] == 0;
-            if (!draws || is_first) same &= small.floats[i][at] == large.floats[i][from];
+            if (draws && !is_first) return;
+            same &= is_half(buffer.dtype) ? small.halves[i][at] == large.halves[i][from]
+                                          : small.floats[i][at] == large.floats[i][from];
         });
         CHECK(same);
     }
+}
+
+void check_kernels(const std::vector<Kernel>& kernels, const std::vector<bool>& draws,
+                   const std::string& isa) {
+    const runtime::Model& model = compile_and_load(model_of_kernels("small_tiles", kernels), isa);
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        for (const auto& [queries, keys] : {std::pair{1, 1}, {16, 16}, {10, 9}, {5, 3}, {13, 12}})
+            check_same_bits(model, int(i), kernels[i], draws[i], queries, keys);
 }
 
 }  // namespace
@@ -97,11 +110,13 @@ TEST_CASE("attention in one small tile has the bits of the loop over tiles") {
             for (Kernel (*build)(const AttentionVariant&) : {attention_forward, attention_backward})
                 kernels.push_back(build(variant)), draws.push_back(variant.dropout > 0);
         }
-        const plan::Model narrow = model_of_kernels("small_tiles", kernels);
-        const runtime::Model& model = compile_and_load(narrow, isa);
-        for (std::size_t i = 0; i < kernels.size(); ++i)
-            for (const auto& [queries, keys] :
-                 {std::pair{1, 1}, {16, 16}, {10, 9}, {5, 3}, {13, 12}})
-                check_same_bits(model, int(i), kernels[i], draws[i], queries, keys);
+        check_kernels(kernels, draws, isa);
     }
+}
+
+TEST_CASE("attention in bfloat16 has them in one small tile, too") {
+    AttentionVariant variant = in_bfloat16_memory(attention_variant("uniform"));
+    variant.width = 16, variant.value_width = 24;
+    check_kernels({attention_forward(variant), attention_backward(variant)}, {false, false},
+                  isas_here(true).front());
 }

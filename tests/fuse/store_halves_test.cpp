@@ -176,8 +176,8 @@ int halves_of_attention(const Graph& graph, Gradients gradients, bool apart = fa
 TEST_CASE("attention takes and gives bfloat16 where its kernels can") {
     const Graph graph = layers_with_attention(false);
     CHECK(halves_of_attention(graph, Gradients::none) == 4);  // q, k, v and the output
-    // The gradient's: q, k, v and the output's, and those of k and v; tiles of keys add to that of q
-    // in memory, in float32, where no kernel of its own sums it.
+    // The gradient's: q, k, v and the output's, and those of k and v; where no kernel of its own
+    // sums that of q, tiles of keys add to it in memory, in float32.
     CHECK(halves_of_attention(graph, Gradients::of_parameters) == 4 + (4 + 2));
     CHECK(halves_of_attention(graph, Gradients::of_parameters, true) == 4 + (4 + 2) + (4 + 1));
 }

@@ -8,6 +8,7 @@
 #include "codegen/emit/cpp/tiles/tile_arrays.h"
 #include "codegen/emit/cpp/tiles/tile_axes.h"
 #include "codegen/emit/cpp/tiles/tile_joint_sums.h"
+#include "codegen/emit/cpp/tiles/tile_pairs.h"
 #include "codegen/emit/cpp/tiles/tile_readers.h"
 #include "codegen/emit/cpp/tiles/tile_roots.h"
 
@@ -30,6 +31,7 @@ class Planner {
             if (as<Load>(kernel_, id)) plan_.home[id] = axes_.home(id);
         plan_block(-1, task);
         find_arrays(plan_, axes_, roots_, statement_);
+        plan_pairs(plan_);
     }
 
   private:
@@ -221,8 +223,8 @@ class Planner {
         find_start(loop, id, statement);
     }
 
-    /// The leaves of a sum's operand that move along `lane` must be contiguous along it, and floats:
-    /// register tiles read each element more than once.
+    /// The leaves of a sum's operand that move along `lane` must be contiguous along it, and
+    /// floats: register tiles read each element more than once.
     void need_lanes(Id operand, AxisId lane) {
         if (auto load = as<Load>(kernel_, operand)) {
             if (axes_.has(operand, lane) && !axes_.is_contiguous(operand, lane))

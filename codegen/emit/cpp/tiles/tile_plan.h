@@ -30,6 +30,7 @@ struct Statement {
         across,  // reductions along the lanes, row by row
         turn,    // what is made of a tile of memory with its columns in the lanes
         widen,   // floats of a tile of memory that holds halves
+        pair,    // an operand of sums with two steps side by side
         mask,    // a tile in place, where a tile of the loop is not valid whole
         fill,    // what a carried value starts with
         draw,    // dropout's factors
@@ -37,11 +38,11 @@ struct Statement {
     };
     Kind kind = Kind::scalar;
     Place2 place;
-    kernel::AxisId step = -1;        // of a sum; of joint sums the axis beside place.row
-    kernel::Id source = -1;          // the sum, the loop, the tile that is turned or widened
-    kernel::Id start = -1;           // what a sum begins with, or -1
-    kernel::Id value = -1;           // the node that the finished sum is the value of
-    std::vector<kernel::Id> roots;   // values and stores, in order
+    kernel::AxisId step = -1;  // of a sum or an operand; of joint sums the axis beside place.row
+    kernel::Id source = -1;  // the sum, the loop, what is turned, widened or paired
+    kernel::Id start = -1;  // what a sum begins with, or -1
+    kernel::Id value = -1;  // the node that the finished sum is the value of
+    std::vector<kernel::Id> roots;  // values and stores, in order
 };
 
 /// A copy or a value in memory of the kernel's own, [row, lane].
@@ -57,13 +58,14 @@ struct TilePlan {
     std::vector<kernel::AxisId> each;
     kernel::AxisId par = -1;
     std::map<kernel::Id, std::vector<Statement>> blocks;  // by loop; -1: the task
-    std::map<kernel::Id, kernel::Id> storage;   // node -> the node whose array or number it uses
-    std::map<kernel::Id, TileArray> arrays;     // by the node that `storage` names
-    std::map<kernel::Id, TileArray> turned;     // by load: its copy with columns in the lanes
-    std::map<kernel::Id, TileArray> widened;    // by load: floats of its halves, as they lie
-    std::map<kernel::Id, kernel::Id> home;      // of every load of a tile: the loop, or -1
-    std::set<kernel::Id> roots;                 // nodes that a statement computes
-    std::map<kernel::AxisId, int> depths;       // in one tile: how deep the axes' loops were
+    std::map<kernel::Id, kernel::Id> storage;  // node -> the node whose array or number it uses
+    std::map<kernel::Id, TileArray> arrays;  // by the node that `storage` names
+    std::map<kernel::Id, TileArray> turned;  // by load: its copy with columns in the lanes
+    std::map<kernel::Id, TileArray> widened;  // by load: floats of its halves, as they lie
+    std::set<kernel::Id> sums_of_pairs;  // contractions that take two steps at once
+    std::map<kernel::Id, kernel::Id> home;  // of every load of a tile: the loop, or -1
+    std::set<kernel::Id> roots;  // nodes that a statement computes
+    std::map<kernel::AxisId, int> depths;  // in one tile: how deep the axes' loops were
 
     /// Whether all axes with loops are one tile, and everything is in the task's block.
     bool in_one_tile() const { return !depths.empty(); }

@@ -28,6 +28,7 @@ void TileStatements::write(const Statement& statement) {
         case Kind::across: write_across(statement); break;
         case Kind::turn: write_turn(statement); break;
         case Kind::widen: write_widen(statement); break;
+        case Kind::pair: write_pair(statement); break;
         case Kind::mask: write_mask(statement); break;
         case Kind::fill: write_fill(statement); break;
         case Kind::draw: write_draw(statement); break;

@@ -43,6 +43,7 @@ class TileStatements {
     void write_across(const Statement& statement);
     void write_turn(const Statement& statement);
     void write_widen(const Statement& statement);
+    void write_pair(const Statement& statement);
     void write_mask(const Statement& statement);
 
     /// The lines that compute and keep roots; returns those that must wait (`late`: of lanes).
@@ -52,6 +53,8 @@ class TileStatements {
     void write_term(const Statement& statement);
     void write_ahead(const Statement& statement, const std::string& end);
     void write_products(const Statement& statement, kernel::Id number, kernel::Id vector);
+    /// `in_pairs(fixed<64>)`, or what steps are where they are taken one by one.
+    std::string steps_of(const Statement& statement, const std::string& steps) const;
     std::string strip_title(const Statement& statement) const;
     std::string sum_formula(const Statement& statement);
     std::string sum_head(const Statement& statement, const kernel::RegisterTile& tile) const;

@@ -44,14 +44,52 @@ void TileStatements::write_start(const Statement& statement) {
 /// `products(` the numbers of the rows, the vectors of the lanes `),`.
 void TileStatements::write_products(const Statement& statement, Id number, Id vector) {
     const std::string row = statement.place.row < 0 ? "" : text_.local(statement.place.row);
-    const std::string step = text_.local(statement.step);
-    writer_.line("products(");
+    const std::string step = text_.local(statement.step), lane = text_.local(statement.place.lane);
+    const bool pairs = plan_.sums_of_pairs.contains(statement.source);
+    const auto place = [&](Id operand, const std::string& x) {
+        return text_.pairs_name(operand, statement.step) + ".at(" + x + ", " + step + ")";
+    };
+    writer_.line(pairs ? "pair_products(" : "products(");
     writer_.indent();
-    write_returning("", {{"i64", row}, {"i64", step}}, text_.value(number, DType::f32, false).text,
-                    ",");
-    write_returning("", {{"i64", text_.local(statement.place.lane)}, {"i64", step}},
-                    text_.value(vector, DType::f32, true).text, "),");
+    write_returning("", {{"i64", row}, {"i64", step}},
+                    pairs ? place(number, row) : text_.value(number, DType::f32, false).text, ",");
+    write_returning("", {{"i64", lane}, {"i64", step}},
+                    pairs ? place(vector, lane) : text_.value(vector, DType::f32, true).text, "),");
     writer_.unindent();
+}
+
+/// `const auto weights_pairs = rows_in_pairs(weights_pairs_memory, q_width, weights_tile, …);`
+void TileStatements::write_pair(const Statement& statement) {
+    const auto [row, lane] = statement.place;
+    const auto load = as<Load>(kernel_, statement.source);
+    std::string source, stride = text_.width(lane);
+    if (!load) {
+        source = text_.name(owner(statement.source));
+    } else if (const auto turned = plan_.turned.find(statement.source);
+               turned != plan_.turned.end() && turned->second.place == statement.place) {
+        source = text_.turned_name(statement.source);
+    } else {
+        source = text_.pointer(load->access);
+        for (const Stride& it : load->access.strides)
+            if (it.axis == row) stride = spell(it.stride).text;
+    }
+    const bool is_row = row == statement.step;
+    const std::string& name = text_.pairs_name(statement.source, statement.step);
+    const std::string memory = name + "_memory";
+    const std::string height =
+        plan_.is_tiled(row)
+            ? text_.height(row)
+            : std::to_string((kernel_.axes[std::size_t(row)].extent.value() + 1) / 2 * 2);
+    writer_.line("alignas(64) paired " + memory + "[" + height + " * " + text_.width(lane) +
+                 "];  " + text_.shape_comment(statement.place));
+    writer_.line("const auto " + name + " = " + (is_row ? "rows" : "steps") + "_in_pairs(" +
+                 memory + ", " + text_.width(lane) + ", " + source + ", " + stride + ", " +
+                 text_.count(row) + ", " +
+                 (is_row ? text_.count(lane) : text_.count_argument(lane)) + ");");
+}
+
+std::string TileStatements::steps_of(const Statement& statement, const std::string& steps) const {
+    return plan_.sums_of_pairs.contains(statement.source) ? "in_pairs(" + steps + ")" : steps;
 }
 
 /// What adds one step to a vector of the sum.
@@ -148,7 +186,7 @@ std::string TileStatements::sum_head(const Statement& statement, const RegisterT
     const Place2& place = statement.place;
     const std::string sizes = "<" + std::to_string(tile.rows) + ", " + std::to_string(tile.vectors);
     const std::string lanes = text_.count_argument(place.lane) + ", ";
-    const std::string steps = text_.count_argument(statement.step) + ",";
+    const std::string steps = steps_of(statement, text_.count_argument(statement.step)) + ",";
     const std::string half = text_.half ? ", floats8>(" : ">(";
     const AxisId loop = bounded_loop(statement);
     if (loop < 0) return "sum_tile" + sizes + half + text_.count(place.row) + ", " + lanes + steps;
@@ -157,8 +195,8 @@ std::string TileStatements::sum_head(const Statement& statement, const RegisterT
         return "sum_seen" + sizes + ", Unseen::" + (bounds.keeps_to_seen ? "left" : "start") +
                ">(" + bounds.seen + ", " + steps;
     const std::string parts =
-        bounds.seen + (statement.step == loop ? ".by_lanes(), " : ".by_rows(), ");
-    return "sum_parts" + sizes + half + parts + text_.count_argument(place.lane) + ",";
+        steps_of(statement, bounds.seen + (statement.step == loop ? ".by_lanes()" : ".by_rows()"));
+    return "sum_parts" + sizes + half + parts + ", " + text_.count_argument(place.lane) + ",";
 }
 
 void TileStatements::write_sum(const Statement& statement) {

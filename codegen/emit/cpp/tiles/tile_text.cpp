@@ -111,6 +111,12 @@ const std::string& TileText::widened_name(Id load) {
     return name;
 }
 
+const std::string& TileText::pairs_name(Id operand, AxisId step) {
+    std::string& name = pairs_[{operand, step}];
+    if (name.empty()) name = signature_.fresh(signature_.value(operand) + "_pairs");
+    return name;
+}
+
 std::string TileText::array_size(const Place2& place) const {
     return (place.row < 0 ? "" : height(place.row) + " * ") + width(place.lane);
 }

@@ -46,6 +46,8 @@ class TileText {
     const std::string& name(kernel::Id owner);
     const std::string& turned_name(kernel::Id load);
     const std::string& widened_name(kernel::Id load);
+    /// That of an operand in pairs along `step`.
+    const std::string& pairs_name(kernel::Id operand, kernel::AxisId step);
     /// `s_tile[k_step * q_step]`, and `// [k, q]`.
     std::string array_size(const Place2& place) const;
     std::string shape_comment(const Place2& place) const;
@@ -115,6 +117,7 @@ class TileText {
     Values values_;
     std::map<kernel::AxisId, AxisNames> names_;
     std::map<kernel::Id, std::string> arrays_, turned_, widened_, registers_;
+    std::map<std::pair<kernel::Id, kernel::AxisId>, std::string> pairs_;
     std::map<std::string, std::string> pointers_;
     std::map<int, std::string> pointer_names_;  // by buffer
 };
