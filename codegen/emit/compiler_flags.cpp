@@ -1,4 +1,4 @@
-// Each flag stands here alone, with its reason.
+// The rows of compiler_flags.def.
 #include "codegen/emit/compiler_flags.h"
 
 namespace fovea::emit {
@@ -6,23 +6,26 @@ namespace fovea::emit {
 const std::vector<CompilerFlag>& compiler_flags() {
     using For = CompilerFlag::For;
     static const std::vector<CompilerFlag> flags = {
-        {"-O3",
-         "loops of few steps are written out: small models train in 1 % less time than by -O2",
-         For::speed},
-        {"-ffp-contract=fast", "a product and a sum are one instruction"},
-        {"-fno-math-errno", "so is a square root"},
-        {"-Wno-psabi", "no notes on how vectors are passed: none goes to code from elsewhere"},
-        {"-fno-tree-pre", "no copies of code before loops: a fifth of it all, and no faster",
-         For::gnu},
+#define FLAG(what, text, reason) {text, reason, For::what},
+#define MACHINE_FLAG(isa, text)
+#include "codegen/emit/compiler_flags.def"
+#undef FLAG
+#undef MACHINE_FLAG
     };
     return flags;
 }
 
 std::vector<std::string> machine_flags(std::string_view isa) {
-    if (isa == "avx512_bf16") return {"-march=x86-64-v4", "-mavx512bf16"};
-    if (isa == "avx512") return {"-march=x86-64-v4"};
-    if (isa == "avx2") return {"-march=x86-64-v3"};
-    return {};
+    std::vector<std::string> flags;
+    const auto add = [&](std::string_view owner, const char* text) {
+        if (owner == isa) flags.emplace_back(text);
+    };
+#define FLAG(what, text, reason)
+#define MACHINE_FLAG(owner, text) add(#owner, text);
+#include "codegen/emit/compiler_flags.def"
+#undef FLAG
+#undef MACHINE_FLAG
+    return flags;
 }
 
 }  // namespace fovea::emit

@@ -11,6 +11,7 @@
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/generated_model.h"
+#include "tools/fovea/home.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"

@@ -12,6 +12,8 @@
 #include "codegen/emit/cpp/program_text.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/depfile.h"
+#include "tools/fovea/home.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/progress.h"
@@ -90,11 +92,22 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
+/// What the compiler read, but for what it was given in the temporary folder.
+std::vector<std::string> files_read(const fs::path& depfile, const fs::path& source,
+                                    const Included& included) {
+    std::vector<std::string> files = {included.behind};
+    for (const std::string& name : read_depfile(depfile)) {
+        const fs::path path = fs::absolute(name);
+        if (path != source && path != included.path && path.extension() != ".gch")
+            files.push_back(path.lexically_normal().string());
+    }
+    return files;
+}
+
 /// The headers of fovea that the precompiled one was made of.
 std::vector<fs::path> precompiled_headers(const Home& home) {
-    std::ifstream stream(home.precompiled.string() + ".d");
     std::vector<fs::path> headers;
-    for (std::string name; stream >> name;)
+    for (const std::string& name : read_depfile(home.precompiled.string() + ".d"))
         if (name.starts_with(home.sources.string() + "/") && name.ends_with(".h"))
             headers.emplace_back(name);
     return headers;
@@ -147,7 +160,8 @@ std::string what_is_there(const std::string& file, const std::string& function) 
 
 }  // namespace
 
-ModelEntry compile_entry(const std::string& file, const std::string& function) {
+ModelEntry compile_entry(const std::string& file, const std::string& function,
+                         std::vector<std::string>* read) {
     std::error_code error;
     fs::path path = fs::canonical(file, error);
     if (error) throw UserError(fmt::format("cannot read '{}': {}", file, error.message()));
@@ -156,7 +170,8 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
             fmt::format("'{}' is no name of a function, in '{}:{}'", function, file, function));
     Home home = find_home();
     TemporaryFolder folder;
-    fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so";
+    fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so",
+             depfile = folder.path() / "entry.d";
     const Included included = include(path, folder.path());
     write_temporary(source, entry_source(file, included, function));
     std::vector<std::string> command = find_compiler();
@@ -168,14 +183,15 @@ ModelEntry compile_entry(const std::string& file, const std::string& function) {
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
           std::string("-shared"), "-I" + home.sources.string(),
-          "-I" + (home.sources / "dsl").string(), std::string("-o"), library.string(),
-          source.string()})
+          "-I" + (home.sources / "dsl").string(), std::string("-MMD"), std::string("-MF"),
+          depfile.string(), std::string("-o"), library.string(), source.string()})
         command.push_back(flag);
     command.insert(command.end(), included.flags.begin(), included.flags.end());
     Progress progress(fmt::format("compiling {}", file));
     ProcessResult result = run_process(command);
     Progress::clear();
     if (result.status) report(file, function, included, result.output);
+    if (read) *read = files_read(depfile, source, included);
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) throw InternalError(fmt::format("cannot load '{}': {}", file, dlerror()));
     auto fill = reinterpret_cast<void (*)(ModelEntry*)>(dlsym(handle, "fovea_entry"));

@@ -118,15 +118,6 @@ void check_kind_of_compiler() {
         compiler[0]));
 }
 
-Home find_home() {
-    const char* chosen = std::getenv("FOVEA_HOME");
-    if (!chosen || !*chosen) return {FOVEA_SOURCE_DIR, FOVEA_RUNTIME_ARCHIVE, FOVEA_PRECOMPILED};
-    std::filesystem::path home = chosen;
-    if (!std::filesystem::exists(home / "dsl/fovea.h"))
-        throw UserError(fmt::format("FOVEA_HOME is '{}', which has no dsl/fovea.h", chosen));
-    return {home, home / "build/libfovea_runtime.a", home / "build/precompiled/model_entry.h"};
-}
-
 std::vector<std::string> generated_code_flags(const std::string& isa, Optimized optimized) {
     using For = emit::CompilerFlag::For;
     std::vector<std::string> flags = {"-std=c++20", "-fopenmp"};

@@ -1,7 +1,6 @@
 // The C++ compiler that compiles users' model files and generated programs.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,14 +9,6 @@ namespace fovea::tool {
 /// `$CXX`, else the first of g++, clang++-19, clang++, c++ that PATH has. UserError when there is
 /// none.
 std::vector<std::string> find_compiler();
-
-/// Where fovea's sources are, and the archive of the runtime: as built, or under $FOVEA_HOME.
-struct Home {
-    std::filesystem::path sources;
-    std::filesystem::path runtime_archive;
-    std::filesystem::path precompiled;  // model_entry.h, beside what g++ made of it, if anything
-};
-Home find_home();
 
 /// How far the compiler optimizes: as in programs that are shipped; or in a third of the time,
 /// where values are compared and speed does not matter.

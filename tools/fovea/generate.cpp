@@ -1,6 +1,8 @@
 // `fovea generate`: a model's C++ with a copy of the runtime, which builds anywhere.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -8,6 +10,7 @@
 #include "codegen/base/error.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/depfile.h"
 #include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
@@ -27,13 +30,24 @@ std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, bool train
             requests.push_back(std::move(program));
         return requests;
     }
-    if (model.entry.driver == Driver::translator) {
-        std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    if (model.entry.driver == Driver::translator)
         for (ProgramRequest& program : translator_programs(model, fusion))
             requests.push_back(std::move(program));
-        return requests;
-    }
-    return runner_programs(model, fusion);
+    else if (is_trained(model.graph)) requests.push_back(training_step_program(model, fusion));
+    return requests;
+}
+
+/// The name that `--name` gives to the model, its files and its function.
+void rename(LoadedModel& model, const std::string& name) {
+    const bool is_name =
+        !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+        std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    if (!is_name || generated_name({.name = name}) != name)
+        throw UserError(
+            fmt::format("--name '{}': that is {}; choose another name", name,
+                        is_name ? "taken by C++ or by fovea's runtime" : "no name of a function"));
+    model.entry.name = name;
 }
 
 /// Two models would share one CMakeLists.txt.
@@ -52,7 +66,13 @@ int generate_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     auto add = options.add_options();
     add("output,o", po::value<std::string>()->value_name("DIR"), "the folder to write (required)");
-    add("training", "with the programs that give gradients");
+    add("name", po::value<std::string>()->value_name("NAME"),
+        "of the files and of the function; by default that of the model");
+    add("training",
+        "with the programs that give gradients, and for a model with a loss training_step");
+    add("sources-only", "DIR/<model>.h and DIR/<model>.cpp alone, where a build has the runtime");
+    add("depfile", po::value<std::string>()->value_name("FILE"),
+        "say there, for make and ninja, what DIR/<model>.cpp was made of");
     add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
     add_fusion_option(options);
     add_isa_option(options);
@@ -67,22 +87,32 @@ int generate_command(const std::vector<std::string>& arguments) {
     const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
     if (is_ptx && given.has("isa"))
         throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
+    if (is_ptx && (given.has("sources-only") || given.has("depfile")))
+        throw UserError("--sources-only and --depfile are for --target cpu");
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given.model(), given.settings(), is_ptx ? bf16 : f32);
+    if (given.has("name")) rename(model, given.text("name"));
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion),
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
     make_folder(folder);
-    refuse_folder_of_another(folder, generated_name(compiled.plan));
+    const std::string name = generated_name(compiled.plan);
+    refuse_folder_of_another(folder, name);
     if (is_ptx) {
-        write_ptx(compiled.plan, generated_name(compiled.plan), folder);
+        write_ptx(compiled.plan, name, folder);
         return 0;
     }
-    write_generated(compiled.plan, folder, isas);
-    copy_runtime(folder);
+    if (given.has("sources-only")) {
+        write_sources(compiled.plan, folder, isas);
+    } else {
+        write_generated(compiled.plan, folder, isas);
+        copy_runtime(folder);
+    }
+    if (given.has("depfile"))
+        write_depfile(given.text("depfile"), folder / (name + ".cpp"), model.files);
     return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "codegen/emit/emitter.h"
 #include "runtime/files/files.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/home.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {
@@ -148,6 +149,14 @@ void write_generated(const plan::Model& model, const fs::path& folder,
                      const std::vector<std::string>& isas) {
     for (const emit::File& file : emit::make_cpp_emitter(isas)->emit_model(model))
         runtime::write_file_atomically((folder / file.name).string(), file.text);
+}
+
+void write_sources(const plan::Model& model, const fs::path& folder,
+                   const std::vector<std::string>& isas) {
+    for (const emit::File& file : emit::make_cpp_emitter(isas)->emit_model(model))
+        if (const std::string kind = fs::path(file.name).extension();
+            kind == ".h" || kind == ".cpp")
+            runtime::write_file_atomically((folder / file.name).string(), file.text);
 }
 
 std::vector<std::string> compile_objects(const plan::Model& model, const fs::path& folder,

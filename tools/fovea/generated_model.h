@@ -18,6 +18,10 @@ std::string generated_name(const plan::Model& model);
 void write_generated(const plan::Model& model, const std::filesystem::path& folder,
                      const std::vector<std::string>& isas);
 
+/// Its header and its source alone.
+void write_sources(const plan::Model& model, const std::filesystem::path& folder,
+                   const std::vector<std::string>& isas);
+
 /// Compiles the model in `folder`, and `sources` beside it, several files at once: the objects of
 /// the kernels, one for each instruction set, of the description, and of the sources. `flags` are
 /// for all of them.

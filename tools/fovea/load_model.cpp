@@ -81,10 +81,10 @@ Graph build(const ModelEntry& entry, const SettingValues& values) {
 
 }  // namespace
 
-ModelEntry find_entry(const std::string& name) {
+ModelEntry find_entry(const std::string& name, std::vector<std::string>* read) {
     if (const ModelEntry* entry = models::find_model(name)) return *entry;
     if (std::size_t colon = separator(name); colon != std::string::npos)
-        return compile_entry(name.substr(0, colon), name.substr(colon + 1));
+        return compile_entry(name.substr(0, colon), name.substr(colon + 1), read);
     if (name.find('.') != std::string::npos || name.find('/') != std::string::npos)
         throw UserError(fmt::format("'{}' names no function: write {}:FUNCTION", name,
                                     name.substr(0, name.find_last_not_of(':') + 1)));
@@ -115,7 +115,9 @@ bool takes_tf32(const SettingValues& values) {
 }
 
 LoadedModel load_model(const std::string& name, const SettingValues& values, DType unset) {
-    LoadedModel model{find_entry(name), values, {}, {}};
+    std::vector<std::string> files;
+    LoadedModel model{find_entry(name, &files), values, {}, {}};
+    model.files = std::move(files);
     refuse_settings_of_one_name(model.entry);
     check_names(model.entry, values);
     model.dtype = dtype_of(values).value_or(unset);

@@ -19,6 +19,7 @@ struct LoadedModel {
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
     bool tf32 = false;         // with f32: products on a GPU round their operands to tf32
     target::Targets targets{};  // that it may be compiled for
+    std::vector<std::string> files{};  // that its function was compiled from; none: a built-in one
 };
 
 /// How the setting `dtype` keeps weights and activations in memory, where it is among the values:
@@ -33,10 +34,13 @@ bool takes_tf32(const SettingValues& values);
 LoadedModel load_model(const std::string& name, const SettingValues& values,
                        DType unset = DType::f32);
 
-/// The entry alone.
-ModelEntry find_entry(const std::string& name);
+/// The entry alone. `read`: see `compile_entry`.
+ModelEntry find_entry(const std::string& name, std::vector<std::string>* read = nullptr);
 
 /// Compiles `file` and gives the entry of its function `function`. The compiled code stays loaded.
-ModelEntry compile_entry(const std::string& file, const std::string& function);
+/// `read`, unless null, gets the files that the compiler read, fovea's headers among them, but none
+/// of the system's.
+ModelEntry compile_entry(const std::string& file, const std::string& function,
+                         std::vector<std::string>* read = nullptr);
 
 }  // namespace fovea::tool

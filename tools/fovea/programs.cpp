@@ -71,11 +71,25 @@ std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fus
     return requests;
 }
 
+bool is_trained(const Graph& graph) {
+    const auto has = [&](auto&& predicate) { return std::ranges::any_of(graph.nodes, predicate); };
+    return has([](const Node& n) { return n.op == Op::parameter && !n.frozen; }) &&
+           has([](const Node& n) {
+               return n.op == Op::output && n.name == "loss" && is_float(n.dtype);
+           });
+}
+
+ProgramRequest training_step_program(const LoadedModel& model, Fusion fusion) {
+    ProgramRequest step =
+        request("training_step", model.graph, true, Gradients::of_parameters, fusion);
+    step.only = {"loss"};
+    return step;
+}
+
 std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = {
-        request("training_step", model.graph, true, Gradients::of_parameters, fusion),
+        training_step_program(model, fusion),
         request("evaluate", evaluation(model), false, Gradients::none, fusion)};
-    requests[0].only = {"loss"};
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
     if (has_attention(model.graph))

@@ -18,6 +18,11 @@ ProgramRequest runner_program(const LoadedModel& model, bool gradient, bool trai
 /// differentiate, the `_train` ones where there is dropout.
 std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fusion);
 
+/// Whether the model has a `loss` and parameters that move by it.
+bool is_trained(const Graph& graph);
+/// The program `training_step` of such a model: what runtime::TrainingStep runs.
+ProgramRequest training_step_program(const LoadedModel& model, Fusion fusion);
+
 /// training_step, evaluate and the model's further programs: what the translator looks for.
 std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion);
 

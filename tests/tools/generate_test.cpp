@@ -1,0 +1,99 @@
+// What `fovea generate` writes for builds that have the runtime: two files, and what they are of.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/tools/run_fovea.h"
+#include "tools/fovea/depfile.h"
+
+using fovea::test::read_text;
+using fovea::test::run_fovea;
+using namespace fovea::tool;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A model and a header of it, in a folder whose name depfiles and sources must escape.
+struct Model {
+    TemporaryFolder folder;
+    fs::path mine = folder.path() / "my \\ #1 $x\"", out = folder.path() / "o u t";
+    std::string file = (mine / "my model.cpp").string();
+
+    Model() {
+        fs::create_directory(mine);
+        std::ofstream(mine / "size of it.h") << "constexpr int kSize = 5;\n";
+        std::ofstream(file) << R"(#include <fovea.h>
+#include "size of it.h"
+using namespace fovea;
+constexpr void trained(Scope s) {
+    Tensor y = linear(s / "a", s.input("x", {"n", kSize}), 2);
+    s.output("y", y);
+    s.loss("distance", y * y);
+}
+)";
+    }
+    ProcessResult generate(std::vector<std::string> options) const {
+        options.insert(options.begin(),
+                       {"generate", file + ":trained", "-o", out.string(), "--isa", "baseline"});
+        return run_fovea(options);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("sources alone, by a name, and what they were made of") {
+    const Model model;
+    const std::string depfile = (model.folder.path() / "d").string();
+    const auto generated =
+        model.generate({"--name", "mine", "--sources-only", "--training", "--depfile", depfile});
+    REQUIRE_MESSAGE(generated.status == 0, generated.output);
+    std::set<std::string> files;
+    for (const auto& entry : fs::directory_iterator(model.out))
+        files.insert(entry.path().filename().string());
+    CHECK(files == std::set<std::string>{"mine.cpp", "mine.h"});
+    const std::string header = read_text(model.out / "mine.h");
+    CHECK(header.find("Model& mine_model();") != header.npos);
+    CHECK(header.find("forward, gradient, training_step.") != header.npos);
+
+    const std::vector<std::string> of = read_depfile(depfile);
+    std::set<std::string> mine;
+    bool has_language = false;
+    for (const std::string& name : of) {
+        CHECK_MESSAGE(fs::exists(name), name);
+        if (fs::path(name).parent_path() == model.mine) mine.insert(name);
+        has_language = has_language || name.ends_with("/dsl/fovea.h");
+    }
+    CHECK(mine == std::set<std::string>{model.file, (model.mine / "size of it.h").string()});
+    CHECK(has_language);
+    CHECK(read_text(depfile).starts_with(model.folder.path().string() + "/o\\ u\\ t/mine.cpp:"));
+}
+
+TEST_CASE("names that files and functions cannot have") {
+    const Model model;
+    CHECK(model.generate({"--name", "string"}).output ==
+          "fovea: --name 'string': that is taken by C++ or by fovea's runtime; choose another "
+          "name\n");
+    for (const char* name : {"my-model", "2nd", ""}) {
+        const auto refused = model.generate({"--name", name});
+        CHECK(refused.status == 2);
+        CHECK(refused.output == "fovea: --name '" + std::string(name) +
+                                    "': that is no name of a function; choose another name\n");
+    }
+    CHECK(run_fovea({"generate", "add_norm", "-o", model.out.string(), "--target", "ptx",
+                     "--sources-only"})
+              .output == "fovea: --sources-only and --depfile are for --target cpu\n");
+    CHECK_FALSE(fs::exists(model.out));
+}
+
+TEST_CASE("a depfile gives the names that it was given") {
+    const TemporaryFolder folder;
+    const fs::path depfile = folder.path() / "d";
+    const std::vector<std::string> names = {"/a b/c", "/$x$$/#1", "/back\\slash", "/a\\ b\\\\#"};
+    write_depfile(depfile, "/the target", names);
+    CHECK(read_depfile(depfile) == names);
+    CHECK(read_depfile(folder.path() / "none").empty());
+}
