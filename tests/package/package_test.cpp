@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -10,15 +11,18 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/safetensors.h"
 #include "tests/package/installed.h"
+#include "tools/fovea/isa_option.h"
 
 namespace {
 
 namespace fs = std::filesystem;
 using namespace fovea::test;
+using fovea::tool::isa_of_this_machine;
 using fovea::tool::ProcessResult;
 namespace runtime = fovea::runtime;
 
@@ -108,8 +112,12 @@ TEST_CASE("what is installed names no folder of the build") {
 
 TEST_CASE("a project finds fovea, generates its model, trains it and calls it") {
     const fs::path& prefix = installed();
-    const fs::path folder = project("project");
-    CHECK(std::ranges::count(read_file(folder / "CMakeLists.txt"), '\n') <= 10);
+    CHECK(std::ranges::count(read_file(kCases / "project/CMakeLists.txt"), '\n') <= 10);
+    // All instruction sets take the compiler three times as long.
+    const std::string isa = std::getenv("FOVEA_WHOLE") ? "" : isa_of_this_machine();
+    const std::vector<Change> changes = {
+        {"CMakeLists.txt", "train)", isa.empty() ? "train)" : "train ISA " + isa + ")"}};
+    const fs::path folder = project("project", changes);
     succeeds(configure(folder, prefix));
     succeeds("cmake --build '" + (folder / "build").string() + "'");
     const std::string program = "cd '" + (folder / "build").string() + "' && ./app";
@@ -120,7 +128,7 @@ TEST_CASE("a project finds fovea, generates its model, trains it and calls it") 
 
     const std::string dry = "cmake --build '" + (folder / "build").string() + "' -- -n";
     CHECK(succeeds(dry).find("no work to do") != std::string::npos);
-    project("project", {{"tags.h", "5", "6"}});
+    project("project", {changes[0], {"tags.h", "5", "6"}});
     CHECK(succeeds(dry).find("Generating tagger") != std::string::npos);
 }
 
@@ -197,6 +205,44 @@ TEST_CASE("mistakes end the build with a sentence") {
     }
 }
 
+TEST_CASE("a generator of the project's models has the command's subcommands") {
+    const auto with = [](const std::string& models) {
+        return project("generator", {{"CMakeLists.txt", "add_executable",
+                                      "fovea_add_generator(NAME my_fovea MODELS " + models +
+                                          ")\nadd_executable"}});
+    };
+    const fs::path folder = with("my_model.cpp:my_model"), build = folder / "build";
+    succeeds(configure(folder, installed()) + " && cmake --build build --target my_fovea");
+    const auto call = [&](const std::string& arguments) {
+        return run_shell("FOVEA_CXXFLAGS=-O0 '" + (build / "my_fovea").string() + "' " + arguments);
+    };
+    CHECK(in_one_line(call("models").output) == "my_model (my_model.cpp) hidden size 32");
+    CHECK(call("show my_modl").output ==
+          "fovea: unknown model 'my_modl': did you mean 'my_model'? models: my_model; or "
+          "FILE.cpp:FUNCTION\n");
+    const ProcessResult verified = call("verify --all --set hidden=8");
+    CHECK_MESSAGE(verified.status == 0, verified.output);
+    CHECK(verified.output.find("out_weight_gradient") != std::string::npos);
+
+    const fs::path library = build / "fovea/my_fovea/my_fovea_my_model.so";
+    fs::last_write_time(library,
+                        fs::last_write_time(installed() / "bin/fovea") - std::chrono::seconds(1));
+    CHECK(call("models").output ==
+          "fovea: '" + library.string() + "' is older than fovea: build it again\n");
+    succeeds("cmake --build '" + build.string() + "' --target my_fovea");
+    CHECK(call("models").status == 0);
+
+    for (const auto& [models, says] : std::vector<std::pair<std::string, std::string>>{
+             {"my_model", "MODELS takes FILE.cpp:FUNCTION, not 'my_model'"},
+             {"my.cpp:my_model", "there is no file 'my.cpp'"},
+             {"my_model.cpp:f my_model.cpp:f", "two models have the name 'f'"}}) {
+        with(models);
+        const ProcessResult refused = run_shell(configure(folder, installed()));
+        CHECK(refused.status != 0);
+        CHECK_MESSAGE(in_one_line(refused.output).find(says) != std::string::npos, refused.output);
+    }
+}
+
 TEST_CASE("a project holds fovea as a folder") {
     for (const char* take : {"add_subdirectory", "FetchContent"}) {
         const std::string build = (kFolder / take).string();
@@ -205,11 +251,11 @@ TEST_CASE("a project holds fovea as a folder") {
                  " -DFOVEA='" FOVEA_SOURCE_DIR "' -DMODEL='" + cases + "/project/my_model.cpp' " +
                  "-DMAIN='" + cases + "/project/main.cpp'");
         const std::string plan =
-            succeeds("ninja -C '" + build + "' -t commands app described checked");
+            succeeds("ninja -C '" + build + "' -t commands app described checked my_fovea");
         CHECK(plan.find("--name tagger") != plan.npos);
         CHECK(plan.find("test_") == plan.npos);
         if (!std::getenv("FOVEA_WHOLE")) continue;
-        succeeds("ninja -C '" + build + "' app described checked");
+        succeeds("ninja -C '" + build + "' app described checked my_fovea");
         CHECK(losses_in(succeeds("cd '" + build + "' && ./app")).fall);
     }
 }

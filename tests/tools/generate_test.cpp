@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/tools/run_fovea.h"
-#include "tools/fovea/depfile.h"
+#include "tools/fovea/files/depfile.h"
 
 using fovea::test::read_text;
 using fovea::test::run_fovea;

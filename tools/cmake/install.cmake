@@ -33,7 +33,7 @@ foreach(folder base graph ops)
 endforeach()
 fovea_sources(codegen/emit compiler_flags.def)
 fovea_sources(runtime *.h *.cpp)
-fovea_sources(tools/cmake fovea_add_model.cmake)
+fovea_sources(tools/cmake fovea_add_model.cmake fovea_add_generator.cmake)
 # Of `fovea bench` and `fovea bundle`.
 fovea_sources(tools/fovea/bench/probe *.cpp)
 fovea_sources(tools/bundle *.h *.cpp)
@@ -53,6 +53,7 @@ write_basic_package_version_file(${made}/fovea-config-version.cmake COMPATIBILIT
 install(FILES ${made}/fovea-config.cmake ${made}/fovea-config-version.cmake DESTINATION ${package})
 
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" to_prefix ${to_prefix})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fovea.pc.in ${made}/fovea.pc @ONLY)
 install(FILES ${made}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

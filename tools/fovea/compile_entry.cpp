@@ -1,5 +1,4 @@
 // Compiles a user's model file into a library and takes the entry of its function from there.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +11,9 @@
 #include "codegen/emit/cpp/program_text.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/compiler.h"
-#include "tools/fovea/depfile.h"
-#include "tools/fovea/home.h"
+#include "tools/fovea/files/depfile.h"
+#include "tools/fovea/files/home.h"
+#include "tools/fovea/known_models.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/progress.h"
@@ -67,17 +67,13 @@ Included include(const fs::path& path, const fs::path& folder) {
     return {file.string(), path.string(), flags};
 }
 
-/// A source that includes the user's file and exports its function: of all functions of that name,
-/// C's among them, the one that is a model.
+/// A source that includes the user's file and exports its function.
 std::string entry_source(const std::string& file, const Included& included,
                          const std::string& function) {
     return fmt::format(R"(#include "{0}"
-#include "dsl/model_entry.h"
-constexpr auto fovea_model(void (*model)(fovea::Scope)) {{ return model; }}
-template <class Settings>
-constexpr auto fovea_model(void (*model)(fovea::Scope, Settings)) {{ return model; }}
+#include "dsl/model_function.h"
 extern "C" void fovea_entry(fovea::ModelEntry* entry) {{
-    *entry = fovea::entry_of<fovea_model(&::{1})>({2}, {3});
+    *entry = fovea::entry_of<fovea::model_function(&::{1})>({2}, {3});
 }}
 )",
                        included.path, function, emit::quoted(last_name(function)),
@@ -95,11 +91,14 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 /// What the compiler read, but for what it was given in the temporary folder.
 std::vector<std::string> files_read(const fs::path& depfile, const fs::path& source,
                                     const Included& included) {
+    const std::string through = fs::path(included.path).parent_path().string() + "/",
+                      behind = fs::path(included.behind).parent_path().string() + "/";
     std::vector<std::string> files = {included.behind};
     for (const std::string& name : read_depfile(depfile)) {
         const fs::path path = fs::absolute(name);
-        if (path != source && path != included.path && path.extension() != ".gch")
-            files.push_back(path.lexically_normal().string());
+        if (path == source || path == included.path || path.extension() == ".gch") continue;
+        const std::string text = path.lexically_normal().string();
+        files.push_back(text.starts_with(through) ? behind + text.substr(through.size()) : text);
     }
     return files;
 }
@@ -149,7 +148,7 @@ std::string what_is_there(const std::string& file, const std::string& function) 
         output.find("no member named '" + function + "'") != std::string::npos)
         throw UserError(fmt::format("'{}' has no function '{}'{}", file, function,
                                     what_is_there(file, function)));
-    if (output.find("call to 'fovea_model") != std::string::npos)
+    if (output.find("call to 'model_function") != std::string::npos)
         throw UserError(
             fmt::format("'{}' in '{}' is no model: write one function void {}(Scope) or "
                         "void {}(Scope, const Settings&)",
@@ -192,13 +191,7 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
     Progress::clear();
     if (result.status) report(file, function, included, result.output);
     if (read) *read = files_read(depfile, source, included);
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle) throw InternalError(fmt::format("cannot load '{}': {}", file, dlerror()));
-    auto fill = reinterpret_cast<void (*)(ModelEntry*)>(dlsym(handle, "fovea_entry"));
-    if (!fill) throw InternalError(fmt::format("'{}' has no entry: {}", file, dlerror()));
-    ModelEntry entry;
-    fill(&entry);
-    return entry;
+    return load_entry(library);
 }
 
 }  // namespace fovea::tool

@@ -10,11 +10,11 @@
 #include "codegen/base/error.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
-#include "tools/fovea/depfile.h"
 #include "tools/fovea/device/embedded_code.h"
+#include "tools/fovea/files/depfile.h"
+#include "tools/fovea/files/make_folder.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
-#include "tools/fovea/make_folder.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
 

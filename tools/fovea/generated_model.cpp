@@ -16,7 +16,7 @@
 #include "codegen/emit/emitter.h"
 #include "runtime/files/files.h"
 #include "tools/fovea/compiler.h"
-#include "tools/fovea/home.h"
+#include "tools/fovea/files/home.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {

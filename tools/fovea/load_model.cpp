@@ -8,8 +8,8 @@
 
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
-#include "models/registry.h"
 #include "tools/fovea/arguments.h"
+#include "tools/fovea/known_models.h"
 
 namespace fovea::tool {
 
@@ -24,7 +24,7 @@ std::size_t separator(const std::string& name) {
 
 std::vector<std::string> model_names() {
     std::vector<std::string> names;
-    for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
+    for (const ModelEntry& entry : known_models()) names.push_back(entry.name);
     return names;
 }
 
@@ -82,7 +82,7 @@ Graph build(const ModelEntry& entry, const SettingValues& values) {
 }  // namespace
 
 ModelEntry find_entry(const std::string& name, std::vector<std::string>* read) {
-    if (const ModelEntry* entry = models::find_model(name)) return *entry;
+    if (const ModelEntry* entry = find_known_model(name)) return *entry;
     if (std::size_t colon = separator(name); colon != std::string::npos)
         return compile_entry(name.substr(0, colon), name.substr(colon + 1), read);
     if (name.find('.') != std::string::npos || name.find('/') != std::string::npos)

@@ -1,13 +1,13 @@
-// `fovea models`: the built-in models, their settings and defaults.
+// `fovea models`: the models that have a name, their settings and defaults.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
-#include "models/registry.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/known_models.h"
 
 namespace fovea::tool {
 
@@ -40,11 +40,11 @@ void print_entry(const ModelEntry& entry) {
 int models_command(const std::vector<std::string>& arguments) {
     po::options_description options("Options");
     options.add_options()("json", "print JSON");
-    Arguments given({"models", "", "Lists the built-in models: settings, kinds, defaults."},
+    Arguments given({"models", "", "Lists the models that have a name: settings, kinds, defaults."},
                     options, arguments);
     if (given.help()) return 0;
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const ModelEntry& entry : models::built_in_models()) {
+    for (const ModelEntry& entry : known_models()) {
         if (given.has("json")) list.push_back(json_of(entry));
         else print_entry(entry);
     }

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/base/error.h"
-#include "models/registry.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/device/verify_layouts.h"
 #include "tools/fovea/device/verify_optimizer.h"
+#include "tools/fovea/known_models.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
 #include "tools/fovea/schedule/schedule_option.h"
@@ -155,7 +155,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     if (given.has("all") && given.has("size"))
         throw UserError("--size is for models by name: those of --all have other dims each");
     if (given.has("all"))
-        for (const ModelEntry& entry : models::built_in_models()) names.push_back(entry.name);
+        for (const ModelEntry& entry : known_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
     const std::vector<DType> dtypes = checked_dtypes(given.settings(), target);
     const target::Targets targets = targets_of(given);
@@ -163,7 +163,7 @@ int verify_command(const std::vector<std::string>& arguments) {
     if (is_ptx(target)) append(rows, verify_layouts(target));
     for (const std::string& name : names) {
         SettingValues values = given.settings();
-        const ModelEntry* entry = models::find_model(name);
+        const ModelEntry* entry = find_known_model(name);
         if (entry && std::ranges::all_of(values, is_dtype))
             values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
         LoadedModel model = load_model(name, values);

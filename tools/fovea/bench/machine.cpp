@@ -13,7 +13,7 @@
 #include "codegen/base/error.h"
 #include "runtime/threads.h"
 #include "tools/fovea/compiler.h"
-#include "tools/fovea/home.h"
+#include "tools/fovea/files/home.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 

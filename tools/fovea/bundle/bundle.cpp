@@ -11,7 +11,7 @@
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/device/interpreter_device.h"
-#include "tools/fovea/home.h"
+#include "tools/fovea/files/home.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {

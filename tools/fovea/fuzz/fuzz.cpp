@@ -11,10 +11,10 @@
 #include "runtime/isa.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
+#include "tools/fovea/files/make_folder.h"
 #include "tools/fovea/fuzz/check_recipe.h"
 #include "tools/fovea/fuzz/drawing.h"
 #include "tools/fovea/fuzz/shrink_recipe.h"
-#include "tools/fovea/make_folder.h"
 #include "tools/fovea/progress.h"
 
 namespace fovea::tool {

@@ -134,7 +134,7 @@ bool draw_gated(Drawing& d, Line& line) {
 }
 Made make_gated(const Maker& m) {
     constexpr const char* kGates[] = {"silu", "gelu", "gelu_tanh", "relu"};
-    constexpr Tensor (*kFunctions[])(Tensor) = {
+    constexpr Tensor (*kActivations[])(Tensor) = {
         [](Tensor x) { return silu(x); }, [](Tensor x) { return gelu(x); },
         [](Tensor x) { return gelu_tanh(x); }, [](Tensor x) { return relu(x); }};
     const std::string gate = m.own_name("gate"), up = m.own_name("up");
@@ -142,7 +142,7 @@ Made make_gated(const Maker& m) {
     const Dim& out = m.dim(0);
     Tensor a = linear(m.scope() / intern(gate), m.tensor(0), out, {.bias = false});
     Tensor b = linear(m.scope() / intern(up), m.tensor(0), out, {.bias = bias});
-    return {kFunctions[m.whole(0)](a) * b,
+    return {kActivations[m.whole(0)](a) * b,
             fmt::format("{0}(linear(s / \"{1}\", {2}, {3}, {{.bias = false}})) * "
                         "linear(s / \"{4}\", {2}, {3}, {{.bias = {5}}})",
                         kGates[m.whole(0)], gate, m.name(0), text_of(out), up, bias)};

@@ -1,6 +1,7 @@
-#include "tools/fovea/home.h"
+#include "tools/fovea/files/home.h"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 
 #include <cstdlib>
 
@@ -25,7 +26,7 @@ Home find_home() {
             throw UserError(fmt::format("FOVEA_HOME is '{}', which has no {}", chosen, kLanguage));
         return {home, home / "build/libfovea_runtime.a", home / "build/precompiled/model_entry.h"};
     }
-    const fs::path command = fs::read_symlink("/proc/self/exe"), folder = command.parent_path();
+    const fs::path command = command_file(), folder = command.parent_path();
     Home home;
     if (const fs::path link = folder / "fovea_sources"; fs::is_symlink(link)) {
         home = {fs::read_symlink(link), folder / "libfovea_runtime.a",
@@ -41,6 +42,12 @@ Home find_home() {
                         "FOVEA_HOME to its sources",
                         home.sources.string(), kLanguage, command.string()));
     return home;
+}
+
+fs::path command_file() {
+    std::error_code no_proc;  // as in a bare chroot
+    fs::path file = fs::read_symlink("/proc/self/exe", no_proc);
+    return no_proc ? fs::canonical(reinterpret_cast<const char*>(getauxval(AT_EXECFN))) : file;
 }
 
 }  // namespace fovea::tool

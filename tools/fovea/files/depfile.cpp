@@ -1,5 +1,5 @@
 // Blanks and '#' are escaped by a backslash, as are backslashes before them; '$' is doubled.
-#include "tools/fovea/depfile.h"
+#include "tools/fovea/files/depfile.h"
 
 #include <algorithm>
 #include <fstream>

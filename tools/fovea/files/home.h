@@ -15,4 +15,7 @@ struct Home {
 /// installed, wherever the prefix was moved to. UserError where nothing is there.
 Home find_home();
 
+/// The file that this process runs, without links.
+std::filesystem::path command_file();
+
 }  // namespace fovea::tool

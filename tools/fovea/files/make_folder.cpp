@@ -1,4 +1,4 @@
-#include "tools/fovea/make_folder.h"
+#include "tools/fovea/files/make_folder.h"
 
 #include <fmt/format.h>
 
