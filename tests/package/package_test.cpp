@@ -110,6 +110,29 @@ TEST_CASE("what is installed names no folder of the build") {
     }
 }
 
+TEST_CASE("what is installed needs no sources, and the command alone says what it needs") {
+    const fs::path folder = project("hidden");
+    const std::string show = " show my_model.cpp:my_model";
+    const std::string shown = succeeds("cd '" + folder.string() + "' && '" +
+                                       (installed() / "bin/fovea").string() + "'" + show);
+    CHECK(shown.find("embedding") != shown.npos);
+    if (run_shell("unshare -rm true").status == 0)
+        CHECK(succeeds("cd '" + folder.string() + R"(' && unshare -rm sh -c '
+for folder in dsl codegen runtime models tools; do
+    mount -t tmpfs none ")" FOVEA_SOURCE_DIR R"("/$folder || exit 1
+done
+")" + (installed() / "bin/fovea").string() +
+                       "\"" + show + "'") == shown);
+    else MESSAGE("the sources are not hidden: there are no namespaces for users");
+
+    fs::create_directory(folder / "bin");
+    fs::copy_file(installed() / "bin/fovea", folder / "bin/fovea");
+    const std::string alone = (folder / "bin/fovea").string();
+    CHECK(run_shell("cd '" + folder.string() + "' && bin/fovea" + show).output ==
+          "fovea: '" + (folder / "share/fovea").string() + "' has no dsl/fovea.h, which '" + alone +
+              "' needs: install fovea again, or set FOVEA_HOME to its sources\n");
+}
+
 TEST_CASE("a project finds fovea, generates its model, trains it and calls it") {
     const fs::path& prefix = installed();
     CHECK(std::ranges::count(read_file(kCases / "project/CMakeLists.txt"), '\n') <= 10);
