@@ -9,6 +9,13 @@
 #   lib/pkgconfig/fovea.pc   pkg-config fovea
 include(CMakePackageConfigHelpers)
 
+foreach(folder BINDIR DATADIR LIBDIR INCLUDEDIR)
+    if(IS_ABSOLUTE "${CMAKE_INSTALL_${folder}}")
+        message(FATAL_ERROR "CMAKE_INSTALL_${folder} is a folder of the prefix, such as lib, and not "
+            "'${CMAKE_INSTALL_${folder}}': what is installed may be moved")
+    endif()
+endforeach()
+
 # From the prefix.
 set(command ${CMAKE_INSTALL_BINDIR}/fovea)
 set(sources ${CMAKE_INSTALL_DATADIR}/fovea)
