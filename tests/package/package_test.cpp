@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/emit/compiler_flags.h"
 #include "runtime/safetensors.h"
 #include "tests/package/installed.h"
 #include "tools/fovea/isa_option.h"
@@ -57,6 +58,14 @@ std::string configure(const fs::path& folder, const fs::path& prefix) {
            "' && cmake -G Ninja -S . -B build -DCMAKE_CXX_COMPILER='" FOVEA_CXX
            "' -DCMAKE_PREFIX_PATH='" +
            prefix.string() + "'";
+}
+
+/// Of all generated code, and of that for `isa`.
+std::vector<std::string> flags_for(const std::string& isa) {
+    std::vector<std::string> flags = fovea::emit::machine_flags(isa);
+    for (const fovea::emit::CompilerFlag& flag : fovea::emit::compiler_flags())
+        if (flag.what != fovea::emit::CompilerFlag::For::gnu) flags.emplace_back(flag.text);
+    return flags;
 }
 
 /// The numbers that the project's program prints, and whether they fall.
@@ -143,6 +152,11 @@ TEST_CASE("a project finds fovea, generates its model, trains it and calls it") 
     const fs::path folder = project("project", changes);
     succeeds(configure(folder, prefix));
     succeeds("cmake --build '" + (folder / "build").string() + "'");
+    const std::string commands =
+        succeeds("ninja -C '" + (folder / "build").string() + "' -t commands tagger");
+    for (const std::string& flag : flags_for(isa.empty() ? "avx2" : isa))
+        CHECK_MESSAGE(commands.find(" " + flag + " ") != commands.npos, flag);
+
     const std::string program = "cd '" + (folder / "build").string() + "' && ./app";
     const Losses losses = losses_in(succeeds(program));
     CHECK(losses.fall);
@@ -278,7 +292,7 @@ TEST_CASE("a project holds fovea as a folder") {
             succeeds("ninja -C '" + build + "' -t commands app described checked my_fovea");
         CHECK(plan.find("--name tagger") != plan.npos);
         CHECK(plan.find("test_") == plan.npos);
-        if (!std::getenv("FOVEA_WHOLE")) continue;
+        if (!std::getenv("FOVEA_WHOLE") || std::string(take) != "add_subdirectory") continue;
         succeeds("ninja -C '" + build + "' app described checked my_fovea");
         CHECK(losses_in(succeeds("cd '" + build + "' && ./app")).fall);
     }

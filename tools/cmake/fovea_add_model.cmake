@@ -14,8 +14,8 @@
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.22)  # whatever the project asks for
 
-# fovea_rows(result macro): the arguments of each line `macro(…)` of compiler_flags.def, without the
-# last one of FLAG, its reason: "what;text", a list a row, with '|' for ';'.
+# fovea_rows(result macro): the first two arguments of each `macro(…)` in compiler_flags.def, as
+# "speed|-O3".
 function(fovea_rows result macro)
     set(file ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../codegen/emit/compiler_flags.def)
     file(STRINGS ${file} lines REGEX "^${macro}\\(")
