@@ -62,11 +62,18 @@ struct SeenBlocks {
     static constexpr i64 kRowBlocks = Rows / kLanes, kVectors = Lanes / kLanes;
     i64 rows, lanes;  // of the tile
     i64 first[kVectors], end[kVectors];  // the rows that a vector of lanes sees, whole blocks
+    i64 whole_first[kVectors], whole_end[kVectors];  // those that all of its lanes see
     bool all = true;  // every block is seen
 
     /// The rows that a vector of lanes sees.
     FOVEA_INLINE StepRange rows_of(i64 lane) const {
         return {first[lane / kLanes], end[lane / kLanes]};
+    }
+    /// Those of them that not all of its lanes see are before and behind these.
+    FOVEA_INLINE StepRange whole_rows_of(i64 lane) const {
+        const i64 v = lane / kLanes;
+        const i64 from = minimum(maximum(whole_first[v], first[v]), end[v]);
+        return {from, minimum(maximum(whole_end[v], from), end[v])};
     }
     /// Sums of the lanes over the rows.
     FOVEA_INLINE Parts<kVectors> by_lanes() const {
@@ -123,14 +130,19 @@ struct SeenBlocks {
 template <i64 Rows, i64 Lanes, class From, class End>
 FOVEA_INLINE SeenBlocks<Rows, Lanes> seen_blocks(i64 at, i64 rows, i64 lanes, const From& from,
                                                  const End& end) {
-    SeenBlocks<Rows, Lanes> seen{rows, lanes, {}, {}};
+    SeenBlocks<Rows, Lanes> seen{rows, lanes, {}, {}, {}, {}};
     for (i64 v = 0; v * kLanes < lanes; ++v) {
         i64 first = 0, last = rows;
-        if constexpr (!std::is_same_v<From, Unbounded>)
+        seen.whole_end[v] = rows;
+        if constexpr (!std::is_same_v<From, Unbounded>) {
             first = minimum(maximum(from.smallest_of[v] - at, i64(0)) / kLanes * kLanes, rows);
-        if constexpr (!std::is_same_v<End, Unbounded>)
+            seen.whole_first[v] = from.largest_of[v] - at;
+        }
+        if constexpr (!std::is_same_v<End, Unbounded>) {
             last = minimum((maximum(end.largest_of[v] - at, i64(0)) + kLanes - 1) / kLanes * kLanes,
                            rows);
+            seen.whole_end[v] = end.smallest_of[v] - at;
+        }
         seen.first[v] = first;
         seen.end[v] = maximum(first, last);
         seen.all = seen.all && first == 0 && last == rows;
@@ -139,6 +151,14 @@ FOVEA_INLINE SeenBlocks<Rows, Lanes> seen_blocks(i64 at, i64 rows, i64 lanes, co
         while (!seen.close()) {
         }
     return seen;
+}
+
+/// Calls body(row) for the rows that a vector of lanes sees, and not all of its lanes do.
+template <class Seen, class Body>
+FOVEA_INLINE void for_edge_rows(const Seen& seen, i64 lane, const Body& body) {
+    const StepRange all = seen.rows_of(lane), whole = seen.whole_rows_of(lane);
+    for_rows(StepRange{all.first, whole.first}, body);
+    for_rows(StepRange{whole.last, all.last}, body);
 }
 
 /// What becomes of elements of blocks that are not seen: nothing, or they are their start.

@@ -184,6 +184,10 @@ class TileKernel {
                 seen_end = name;
             }
         }
+        const auto is_told = [&](Id bound) { return bound < 0 || moves_along(bound) >= 0; };
+        bounds.tells_edges =
+            is_told(loop.lower) &&
+            (is_told(loop.upper) || kernel_.nodes[std::size_t(loop.upper)].axes.empty());
         if (bounds.moves_along >= 0)
             bounds.seen =
                 signature_.fresh(identifier(kernel_.axes[std::size_t(loop.axis)].name) + "_seen");

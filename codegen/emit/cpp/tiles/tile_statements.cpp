@@ -353,10 +353,12 @@ void TileStatements::write_mask(const Statement& statement) {
     const LoopBounds* seen = bounds_of_pairs(statement.place);
     writer_.line(seen ? lane_head(statement.place.lane) : row_head(statement.place.row));
     writer_.indent();
-    if (seen)
-        writer_.open("for_rows(" + rows_of(statement.place) + ", [&](i64 " +
-                     text_.local(statement.place.row) + ") FOVEA_LAMBDA");
-    else writer_.line(lane_head(statement.place.lane)), writer_.indent();
+    if (seen) {
+        const std::string rows = seen->tells_edges ? "for_edge_rows(" + seen->seen + ", " +
+                                                         text_.local(statement.place.lane)
+                                                   : "for_rows(" + rows_of(statement.place);
+        writer_.open(rows + ", [&](i64 " + text_.local(statement.place.row) + ") FOVEA_LAMBDA");
+    } else writer_.line(lane_head(statement.place.lane)), writer_.indent();
     writer_.line("store(" +
                  text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
                  ", " + text_.root_value(id).text + ");");

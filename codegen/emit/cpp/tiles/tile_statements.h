@@ -18,6 +18,7 @@ namespace fovea::emit {
 struct LoopBounds {
     std::string all_from, all_to, seen;
     kernel::AxisId moves_along = -1;
+    bool tells_edges = false;  // `seen` knows all rows that not every position beside them sees
     bool keeps_to_seen = false;  // whatever reads pairs reads those of seen blocks alone
 };
 

@@ -121,7 +121,10 @@ void TileStatements::write_term(const Statement& statement) {
 void TileStatements::write_ahead(const Statement& statement, const std::string& end) {
     const AxisId row = statement.place.row;
     std::vector<std::string> lines;
-    const bool follows = row >= 0 && plan_.is_tiled(row) && !plan_.in_one_tile();
+    // The last tile of a window is the one that the task before began with.
+    const auto bounds = bounds_.find(row);
+    const bool has_window = bounds != bounds_.end() && !bounds->second.all_from.empty();
+    const bool follows = row >= 0 && plan_.is_tiled(row) && !plan_.in_one_tile() && !has_window;
     if (follows && fetched_.insert(row).second) {
         const bool falls = row == plan_.par && TileAxes(plan_).takes_last_first();
         const Expression here{text_.local(row)}, step{text_.tile_name(row)};
