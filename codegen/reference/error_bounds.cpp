@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/array_loop.h"
@@ -122,6 +123,7 @@ const Array& ErrorBounds::of(int id) {
         if (bounds_[std::size_t(top)]) continue;
         if (is_scan(reference_.graph(), top)) scan(top);
         else bounds_[std::size_t(top)] = evaluate(top);
+        leave_out_infinite(top);
         const NumberFormat* format = reference_.format(top);
         if (!format || row_of(reference_.graph()[top].op).op_class == OpClass::leaf) continue;
         std::vector<double>& errors = bounds_[std::size_t(top)]->values;
@@ -129,6 +131,17 @@ const Array& ErrorBounds::of(int id) {
             errors[i] = with_rounding(*format, reference_.value(top).values[i], errors[i]);
     }
     return *bounds_[std::size_t(id)];
+}
+
+/// What float32 cannot hold, which the reference can, has no bound.
+void ErrorBounds::leave_out_infinite(int id) {
+    if (!is_float(reference_.graph()[id].dtype)) return;
+    const std::vector<double>& values = reference_.value(id).values;
+    std::vector<double>& errors = bounds_[std::size_t(id)]->values;
+    for (std::size_t i = 0; i < errors.size(); ++i)
+        if (std::isfinite(values[i]) &&
+            std::abs(values[i]) + errors[i] > double(std::numeric_limits<float>::max()))
+            errors[i] = kNoBound;
 }
 
 const Array& ErrorBounds::of_output(std::string_view name) {

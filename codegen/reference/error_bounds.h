@@ -47,6 +47,7 @@ class ErrorBounds {
 
     void forget();
     Array evaluate(int id);
+    void leave_out_infinite(int id);
     Array elementwise(int id);
     Array einsum(int id);
     Array reduce(int id);

@@ -59,6 +59,15 @@ TEST_CASE("a comparison that may go either way may give either") {
     CHECK(bound.values[0] >= 2);
 }
 
+TEST_CASE("what is made of a number beyond float32 has no bound") {
+    Graph graph;
+    Tensor x = input(graph, "x", {2});
+    output("y", log(x * x + 1.0));
+    const std::vector<double> bounds = bounds_of(graph, {{2}, {1e18, 1e20}}).values;
+    CHECK(bounds[0] < 1e-4);
+    CHECK(std::isinf(bounds[1]));
+}
+
 TEST_CASE("a division by what may be 0 has no bound") {
     Graph graph;
     Tensor x = input(graph, "x", {1});
