@@ -133,15 +133,15 @@ const Array& ErrorBounds::of(int id) {
     return *bounds_[std::size_t(id)];
 }
 
-/// What float32 cannot hold, which the reference can, has no bound.
+/// What float32 is far too short for has no bound. Numbers not far beyond its largest are left:
+/// masks hide scores with the lowest one, which is then scaled, or something is subtracted from it.
 void ErrorBounds::leave_out_infinite(int id) {
+    constexpr double kFar = 4 * double(std::numeric_limits<float>::max());
     if (!is_float(reference_.graph()[id].dtype)) return;
     const std::vector<double>& values = reference_.value(id).values;
     std::vector<double>& errors = bounds_[std::size_t(id)]->values;
     for (std::size_t i = 0; i < errors.size(); ++i)
-        if (std::isfinite(values[i]) &&
-            std::abs(values[i]) + errors[i] > double(std::numeric_limits<float>::max()))
-            errors[i] = kNoBound;
+        if (std::isfinite(values[i]) && std::abs(values[i]) > kFar) errors[i] = kNoBound;
 }
 
 const Array& ErrorBounds::of_output(std::string_view name) {

@@ -66,6 +66,31 @@ TEST_CASE("every pair inside is in a block that is seen, seen blocks of a row st
                 }
 }
 
+TEST_CASE("rows that some lanes of a vector do not see are at its edges, each once") {
+    for (const Mask& mask : masks())
+        for (i64 at : {0, 64, 128})
+            for (i64 rows : {1, 20, 64})
+                for (i64 lanes : {1, 17, 64}) {
+                    const auto seen = seen_of(mask, at, rows, lanes);
+                    for (i64 lane = 0; lane < lanes; ++lane) {
+                        std::vector<int> edges(kTile, 0);
+                        for_edge_rows(seen, lane / kLanes * kLanes,
+                                      [&](i64 row) { ++edges[std::size_t(row)]; });
+                        const StepRange own = seen.rows_of(lane);
+                        for (i64 row = 0; row < kTile; ++row) {
+                            const int visits = edges[std::size_t(row)];
+                            const bool inside = own.first <= row && row < own.last;
+                            CHECK(visits <= int(inside));
+                            if (inside && !mask.sees(at + row, lane)) CHECK(visits == 1);
+                        }
+                    }
+                }
+    // Of lengths that all lanes have in common no row is at an edge, but those behind them.
+    int edges = 0;
+    for_edge_rows(seen_of(masks()[2], 0, kTile, kTile), 0, [&](i64 row) { edges += row < 37; });
+    CHECK(edges == 0);
+}
+
 TEST_CASE("blocks without a pair inside are left out") {
     const auto window = seen_of(masks()[0], 0, kTile, kTile);
     CHECK(!window.all);

@@ -37,6 +37,13 @@ TEST_CASE("no number where there is a bound is found") {
     CHECK(compared(kInfinite, 1, 1e-4).why);
 }
 
+TEST_CASE("what is beyond float32 is infinite there") {
+    CHECK(!compared(kInfinite, 5e38, 1e30).why);
+    CHECK(!compared(-kInfinite, -5e38, 1e30).why);
+    CHECK(compared(-kInfinite, 5e38, 1e30).why);
+    CHECK(compared(kInfinite, 3e38, 1e30).why);
+}
+
 TEST_CASE("what has no bound is counted, and not compared") {
     for (double bound : {kInfinite, kNaN, 1e39}) {
         const Compared result = compared(kNaN, 1, bound);

@@ -175,6 +175,18 @@ TEST_CASE("each element is held to its own bound") {
     CHECK(!row_of({1, std::numeric_limits<double>::quiet_NaN(), 0}).ok);
 }
 
+TEST_CASE("what is beyond float32 is infinite there, and nothing else is") {
+    const double infinite = std::numeric_limits<double>::infinity();
+    for (const auto& [actual, right] : {std::pair{infinite, true}, {-infinite, false}}) {
+        VerifyRow row{"", "", "", {}, {}, true};
+        compare_within({{1}, {5e38}}, {{1}, {1e30}}, {actual}, false, 1e-3, row);
+        CHECK(row.ok == right);
+    }
+    VerifyRow row{"", "", "", {}, {}, true};
+    compare_within({{1}, {3e38}}, {{1}, {1e30}}, {infinite}, false, 1e-3, row);
+    CHECK(!row.ok);
+}
+
 TEST_CASE("elements without a bound are counted, and are numbers all the same") {
     const double infinite = std::numeric_limits<double>::infinity();
     VerifyRow row{"", "", "", {}, {}, true};

@@ -89,7 +89,7 @@ void decoder_attention_gradient(
                         }});
                     if (q_at < q_from.largest || q_at + q_n > q_end.smallest)
                         for (i64 k = 0; k < k_n; k += kLanes)
-                            for_rows(q_seen.rows_of(k), [&](i64 q) FOVEA_LAMBDA {
+                            for_edge_rows(q_seen, k, [&](i64 q) FOVEA_LAMBDA {
                                 store(weights_tile + q * k_width + k,
                                         select((iota(k_at + k) <= splat(i32(q_at + q))) &
                                         (splat(i32(q_at + q)) < select(iota(k_at + k) < lens[b],

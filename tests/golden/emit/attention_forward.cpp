@@ -64,7 +64,7 @@ void decoder_attention(
                         });
                     if (k_at + k_n > k_end.smallest)
                         for (i64 q = 0; q < q_n; q += kLanes)
-                            for_rows(k_seen.rows_of(q), [&](i64 k) FOVEA_LAMBDA {
+                            for_edge_rows(k_seen, q, [&](i64 k) FOVEA_LAMBDA {
                                 store(seen_scores_tile + k * q_width + q,
                                         select(splat(i32(k_at + k)) < minimum(iota(q_at + q) + 1,
                                         splat(lens[b])), load(seen_scores_tile + k * q_width + q),

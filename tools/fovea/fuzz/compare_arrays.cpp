@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "codegen/reference/overflow.h"
+
 namespace fovea::tool::fuzz {
 
 std::optional<std::string> why_not_equal(const Array& actual, const Array& expected,
@@ -22,7 +24,7 @@ std::optional<std::string> why_not_equal(const Array& actual, const Array& expec
             continue;
         }
         ++counts.elements;
-        if (std::abs(got - right) <= allowed) continue;
+        if (std::abs(got - right) <= allowed || is_overflow(got, right, allowed)) continue;
         return fmt::format("element {} is {} instead of {} (bound {:.2g})", i, got, right, allowed);
     }
     return {};

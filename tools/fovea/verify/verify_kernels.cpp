@@ -13,6 +13,7 @@
 #include "codegen/graph/op_def.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/reference/error_bounds.h"
+#include "codegen/reference/overflow.h"
 #include "codegen/reference/rounded_to.h"
 #include "runtime/session.h"
 #include "tools/bundle/compare.h"
@@ -186,6 +187,7 @@ void compare_within(const Array& expected, const Array& bound, const std::vector
         if (actual[i] == right || (std::isnan(actual[i]) && std::isnan(right))) continue;
         const double difference = std::abs(actual[i] - right);
         const double allowed = bound.values[i] + kSmallest;
+        if (is_overflow(actual[i], right, allowed)) continue;
         if (std::isnan(difference)) row.of_bound = kInfinite;
         else if (!std::isfinite(allowed)) ++unbounded;
         else row.of_bound = std::max(row.of_bound, difference / allowed);
