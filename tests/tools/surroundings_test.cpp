@@ -1,6 +1,7 @@
 // What surrounds the command: the user's language, temporary folders, signals, names of files.
 #include <doctest/doctest.h>
 
+#include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
 
 using fovea::test::run_fovea;
@@ -123,9 +124,11 @@ TEST_CASE("a signal ends the compiler and removes the temporary folders") {
 TEST_CASE("names of files and folders may hold anything") {
     TemporaryFolder folder;
     const fs::path plain = folder.path() / "models", quoted = folder.path() / "a \"b\\c\\";
+    unsigned turn = fovea::test::random_seed();  // every other one, unless FOVEA_WHOLE is set
     for (const fs::path& file :
          {plain / "50% é {0}.cpp", quoted / "my.cpp", plain / "my \"model\\\n.cpp",
           quoted / "new\nline \"quote\".cpp"}) {
+        if (turn++ % 2 && !std::getenv("FOVEA_WHOLE")) continue;
         CAPTURE(file);
         write_model(file, "int broken = missing;\n");
         ProcessResult result = run_fovea({"show", file.string() + ":twice"});
