@@ -204,7 +204,7 @@ TEST_CASE("mistakes end the build with a sentence") {
         Change change;
         std::string says;
     };
-    const auto in_list = [](const char* from, const char* to, std::string says) {
+    const auto in_list = [](const char* from, const char* to, const std::string& says) {
         return Mistake{{"CMakeLists.txt", from, to}, "fovea_add_model: " + says};
     };
     const auto in_build = [](const char* file, const char* from, const char* to,
