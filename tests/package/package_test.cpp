@@ -37,6 +37,7 @@ void write(const fs::path& path, const std::string& text) {
 
 /// A copy of the project, with `changes` made to its files.
 fs::path project(const std::string& name, const std::vector<Change>& changes = {}) {
+    installed();  // clears the folder of all
     const fs::path folder = kFolder / name;
     fs::create_directories(folder);
     for (const auto& entry : fs::directory_iterator(kCases / "project")) {
