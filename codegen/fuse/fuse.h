@@ -93,10 +93,10 @@ void place_values(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 /// Orders the groups so that each comes after those it reads from, and names them.
 void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGraph& fused);
 
-/// Stores values that contractions read as `half`, and the weights that they read in panels.
-/// Parameters themselves, outputs of the program, and values that kernels other than row kernels,
-/// copies, contractions and attention touch stay float32.
-/// With `apart`, each gradient of attention is summed by a kernel of its own; without, that of the
+/// Stores values that contractions and attention multiply as `half`, and the weights that
+/// contractions read in panels. Parameters themselves, outputs of the program, and values that
+/// kernels other than row kernels, copies, contractions and attention touch stay float32. With
+/// `apart`, each gradient of attention is summed by a kernel of its own; without, that of the
 /// queries, which is summed in memory, stays float32, too.
 void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool apart = false);
 

@@ -1,4 +1,4 @@
-// Which values lie in memory as floats of 16 bits: those that contractions multiply.
+// Which values lie in memory as floats of 16 bits: those that contractions and attention multiply.
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/attention_input.h"
 
@@ -20,10 +20,7 @@ class Storage {
             for (int id : group.nodes)
                 for (int input : graph_[id].inputs)
                     if (input > 0) touch(group, input);
-            for (int id : group.stored) {
-                note(group, id);
-                if (base_of(id) > 0 && adds_up(group, id)) kept_[std::size_t(base_of(id))] = true;
-            }
+            for (int id : group.stored) note(group, id);
             for (int input : factors_of(group)) {
                 const int base = base_of(input);
                 if (base > 0) multiplied_[std::size_t(base)] = true;
@@ -72,7 +69,8 @@ class Storage {
                graph_[id].result == AttentionResult::query;
     }
     void note(const Group& group, int id) {
-        if (base_of(id) > 0 && !takes_any_type(group)) kept_[std::size_t(base_of(id))] = true;
+        if (base_of(id) > 0 && (!takes_any_type(group) || adds_up(group, id)))
+            kept_[std::size_t(base_of(id))] = true;
     }
     /// The gradient of a maximum goes where a value equals it: one kernel has the value before it
     /// is rounded, another reads it rounded, and then nothing is equal.

@@ -17,6 +17,12 @@ Form form_of_loops(const Kernel& kernel) {
     return contracts ? Form::contraction : in_order ? Form::scatter : Form::rows;
 }
 
+Dim stride_along(const std::vector<Stride>& strides, AxisId axis) {
+    for (const Stride& stride : strides)
+        if (stride.axis == axis) return stride.stride;
+    return 0;
+}
+
 std::vector<int> sites_of(const Kernel& kernel) {
     std::vector<int> sites;
     for (Id id = 0; id < Id(kernel.nodes.size()); ++id) {

@@ -63,7 +63,7 @@ FOVEA_INLINE RowsInPairs rows_in_pairs(paired* to, i64 width, const T* from, i64
         }
 #else
     if constexpr (std::is_same_v<T, float>) return {from, stride};
-    else widen_tile(to, width, from, stride, rows, columns);
+    else copy_tile(to, width, from, stride, rows, columns);
 #endif
     return {to, width};
 }
@@ -75,9 +75,7 @@ FOVEA_INLINE StepsInPairs steps_in_pairs(paired* to, i64 width, const T* from, i
     constexpr bool kWhole = kKnown<Columns> > 0 && kKnown<Columns> % kTogether == 0;
     if constexpr (std::is_same_v<T, paired> && (kWhole || kTogether == 1)) return {from, stride};
     else {
-        for (i64 row = 0; row < rows; ++row)
-            for (i64 x = 0; x < columns; x += kLanes)
-                store(to + row * width + x, load(from + row * stride + x, lanes_at(x, columns)));
+        copy_tile(to, width, from, stride, rows, columns);
         return {to, width};
     }
 }

@@ -307,10 +307,11 @@ FOVEA_INLINE void fill_tile(float* to, i64 count, float value) {
     for (i64 i = 0; i < count; i += kLanes) store(to + i, splat(value));
 }
 
-/// A tile of halves in memory as floats: rows `stride` elements apart to rows `width` apart.
-template <class T, class Columns>
-FOVEA_INLINE void widen_tile(float* to, i64 width, const T* from, i64 stride, i64 rows,
-                             Columns columns) {
+/// A tile in memory as elements of another type: rows `stride` apart to rows `width` apart, which
+/// end with zeros up to whole vectors.
+template <class To, class T, class Columns>
+FOVEA_INLINE void copy_tile(To* to, i64 width, const T* from, i64 stride, i64 rows,
+                            Columns columns) {
     for (i64 row = 0; row < rows; ++row)
         for (i64 column = 0; column < columns; column += kLanes)
             store(to + row * width + column,

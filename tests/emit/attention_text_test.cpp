@@ -149,13 +149,13 @@ TEST_CASE("products of attention in bfloat16 take pairs, and nothing is widened 
     };
     const AttentionVariant variant = in_bfloat16_memory(attention_variant("causal_padded"));
     CHECK(count(attention_forward(variant), " pair_products(") == 2);
-    CHECK(count(attention_forward(variant), "widen_tile(") == 0);
+    CHECK(count(attention_forward(variant), "copy_tile(") == 0);
     CHECK(count(attention_backward(variant), " pair_products(") == 5);
-    CHECK(count(attention_backward(variant), "widen_tile(") == 0);
+    CHECK(count(attention_backward(variant), "copy_tile(") == 0);
     // A score that is no product, and vectors shorter than those of a machine.
     const AttentionVariant additive = in_bfloat16_memory(attention_variant("additive"));
     CHECK(count(attention_forward(additive), " pair_products(") == 1);
     const AttentionVariant narrow = in_bfloat16_memory(attention_variant("heads_inside"));
     CHECK(count(attention_forward(narrow), " pair_products(") == 0);
-    CHECK(count(attention_forward(narrow), "widen_tile(") > 0);
+    CHECK(count(attention_forward(narrow), "copy_tile(") > 0);
 }

@@ -46,45 +46,48 @@ SeenBlocks<kTile, kTile> seen_of(const Mask& mask, i64 at, i64 rows, i64 lanes) 
     return seen_blocks<kTile, kTile>(at, rows, lanes, bounds(mask.from), bounds(mask.end));
 }
 
+/// Calls visit(mask, at, rows, lanes) for each mask and tiles of many sizes.
+template <class Visit>
+void for_tiles(const Visit& visit) {
+    for (const Mask& mask : masks())
+        for (i64 at : {0, 64, 128})
+            for (i64 rows : {1, 20, 64})
+                for (i64 lanes : {1, 17, 64}) visit(mask, at, rows, lanes);
+}
+
 }  // namespace
 
 TEST_CASE("every pair inside is in a block that is seen, seen blocks of a row stand together") {
-    for (const Mask& mask : masks())
-        for (i64 at : {0, 64, 128})
-            for (i64 rows : {1, 20, 64})
-                for (i64 lanes : {1, 17, 64}) {
-                    const auto seen = seen_of(mask, at, rows, lanes);
-                    for (i64 row = 0; row < rows; ++row)
-                        for (i64 lane = 0; lane < lanes; ++lane) {
-                            const StepRange of_lane = seen.rows_of(lane);
-                            const StepRange of_row = seen.lanes_of(row / kLanes * kLanes);
-                            const bool by_lane = of_lane.first <= row && row < of_lane.last;
-                            const bool by_row = of_row.first <= lane && lane < of_row.last;
-                            CHECK(by_lane == by_row);
-                            if (mask.sees(at + row, lane)) CHECK(by_lane);
-                        }
-                }
+    for_tiles([](const Mask& mask, i64 at, i64 rows, i64 lanes) {
+        const auto seen = seen_of(mask, at, rows, lanes);
+        for (i64 row = 0; row < rows; ++row)
+            for (i64 lane = 0; lane < lanes; ++lane) {
+                const StepRange of_lane = seen.rows_of(lane);
+                const StepRange of_row = seen.lanes_of(row / kLanes * kLanes);
+                const bool by_lane = of_lane.first <= row && row < of_lane.last;
+                const bool by_row = of_row.first <= lane && lane < of_row.last;
+                CHECK(by_lane == by_row);
+                if (mask.sees(at + row, lane)) CHECK(by_lane);
+            }
+    });
 }
 
 TEST_CASE("rows that some lanes of a vector do not see are at its edges, each once") {
-    for (const Mask& mask : masks())
-        for (i64 at : {0, 64, 128})
-            for (i64 rows : {1, 20, 64})
-                for (i64 lanes : {1, 17, 64}) {
-                    const auto seen = seen_of(mask, at, rows, lanes);
-                    for (i64 lane = 0; lane < lanes; ++lane) {
-                        std::vector<int> edges(kTile, 0);
-                        for_edge_rows(seen, lane / kLanes * kLanes,
-                                      [&](i64 row) { ++edges[std::size_t(row)]; });
-                        const StepRange own = seen.rows_of(lane);
-                        for (i64 row = 0; row < kTile; ++row) {
-                            const int visits = edges[std::size_t(row)];
-                            const bool inside = own.first <= row && row < own.last;
-                            CHECK(visits <= int(inside));
-                            if (inside && !mask.sees(at + row, lane)) CHECK(visits == 1);
-                        }
-                    }
-                }
+    for_tiles([](const Mask& mask, i64 at, i64 rows, i64 lanes) {
+        const auto seen = seen_of(mask, at, rows, lanes);
+        for (i64 lane = 0; lane < lanes; ++lane) {
+            std::vector<int> edges(kTile, 0);
+            for_edge_rows(seen, lane / kLanes * kLanes,
+                          [&](i64 row) { ++edges[std::size_t(row)]; });
+            const StepRange own = seen.rows_of(lane);
+            for (i64 row = 0; row < kTile; ++row) {
+                const int visits = edges[std::size_t(row)];
+                const bool inside = own.first <= row && row < own.last;
+                CHECK(visits <= int(inside));
+                if (inside && !mask.sees(at + row, lane)) CHECK(visits == 1);
+            }
+        }
+    });
     // Of lengths that all lanes have in common no row is at an edge, but those behind them.
     int edges = 0;
     for_edge_rows(seen_of(masks()[2], 0, kTile, kTile), 0, [&](i64 row) { edges += row < 37; });

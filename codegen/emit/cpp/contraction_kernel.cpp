@@ -316,9 +316,7 @@ class ContractionKernel {
     }
 
     static Dim stride_of(const Access& access, AxisId axis) {
-        for (const Stride& stride : access.strides)
-            if (stride.axis == axis) return stride.stride;
-        return axis < 0 ? 1 : 0;
+        return axis < 0 ? Dim(1) : stride_along(access.strides, axis);
     }
     Dim stride(Id load, AxisId axis) const {
         return stride_of(as<Load>(kernel_, load)->access, axis);

@@ -24,12 +24,6 @@ bool Values::row_moves(const Access& access) const {
     return std::any_of(axes.begin(), axes.end(), [&](AxisId axis) { return moves(axis); });
 }
 
-Dim Values::stride_along(const Access& access, AxisId axis) {
-    for (const Stride& stride : access.strides)
-        if (stride.axis == axis) return stride.stride;
-    return 0;
-}
-
 Expression Values::offset_along(const Stride& stride) const {
     const Expression at{signature_.axis(stride.axis)};
     if (!stride.panel) return at * spell(stride.stride);
@@ -86,7 +80,7 @@ Values::Address Values::address(const Access& access) {
     if (row_moves(access) && !has_axis(access.row, place.lane))
         result.offset = result.offset + Expression{"i64(" + value(access.row).text + ")"} *
                                             spell(access.row_stride);
-    const Dim row_stride = stride_along(access, place.grouped);
+    const Dim row_stride = stride_along(access.strides, place.grouped);
     if (!place.row.empty() && row_stride != Dim(0))
         result.offset = result.offset + Expression{place.row} * spell(row_stride);
     const bool gathers = access.row >= 0 && has_axis(access.row, place.lane);
@@ -103,7 +97,7 @@ Expression Values::make_load(Id id, const Load& load) {
     const Expression pointer = at_offset(at.pointer, at.offset);
     if (is_of_group(id))
         return {"load_each(" + pointer.text + ", " +
-                spell(stride_along(access, place.grouped)).text + ", " + place.group + ")"};
+                spell(stride_along(access.strides, place.grouped)).text + ", " + place.group + ")"};
     if (!is_vector(id)) {
         const bool half = is_half(kernel_.buffers[std::size_t(access.buffer)].dtype);
         const std::string element = at.pointer + "[" + at.offset.text + "]";
@@ -134,8 +128,8 @@ void Values::write_store(const Store& store) {
     const std::string value_text = value(store.value, kept, vector).text;
     if (!vector && !place.group.empty()) {
         writer_.line(head + "store_each(" + at_offset(at.pointer, at.offset).text + ", " +
-                     spell(stride_along(access, place.grouped)).text + ", " + value_text + ", " +
-                     place.group + ");");
+                     spell(stride_along(access.strides, place.grouped)).text + ", " + value_text +
+                     ", " + place.group + ");");
         return;
     }
     if (!vector) {

@@ -81,8 +81,9 @@ class Values {
     Expression fixed_offset(const kernel::Access& access);
     bool moves(kernel::AxisId axis) const;
     bool row_moves(const kernel::Access& access) const;
-    static Dim stride_along(const kernel::Access& access, kernel::AxisId axis);
-    Dim lane_stride(const kernel::Access& access) const { return stride_along(access, place.lane); }
+    Dim lane_stride(const kernel::Access& access) const {
+        return kernel::stride_along(access.strides, place.lane);
+    }
     std::string mask_argument() const { return place.lanes.empty() ? "" : ", " + place.lanes; }
     std::string mask_or_all() const { return place.lanes.empty() ? "Lanes{}" : place.lanes; }
 

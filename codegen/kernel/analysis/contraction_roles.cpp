@@ -8,9 +8,7 @@ namespace fovea::kernel {
 namespace {
 
 bool stride_is_one(const Access& access, AxisId axis) {
-    for (const Stride& stride : access.strides)
-        if (stride.axis == axis) return stride.stride.is_one();
-    return false;
+    return stride_along(access.strides, axis).is_one();
 }
 
 /// The axes of a tile without the contracted ones.

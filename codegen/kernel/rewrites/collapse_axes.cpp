@@ -12,12 +12,6 @@ struct Pair {
     AxisId outer, inner;
 };
 
-Dim stride_along(const std::vector<Stride>& strides, AxisId axis) {
-    for (const Stride& stride : strides)
-        if (stride.axis == axis) return stride.stride;
-    return 0;
-}
-
 /// Calls `visit` with every list of strides in the kernel.
 template <class Kernel_, class Visit>
 void for_all_strides(Kernel_& kernel, const Visit& visit) {

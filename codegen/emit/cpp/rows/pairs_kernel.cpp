@@ -31,9 +31,7 @@ bool write_pairs_kernel(const Kernel& kernel, const LoopNest& nest, Signature& s
     writer.open("for (i64 " + column + " = 0; " + column + " < " + width.text + "; " + column +
                 " += 2 * kLanes)");
     Values values(kernel, signature, writer);
-    Dim from_row(0);
-    for (const Stride& stride : load->access.strides)
-        if (stride.axis == rows->axis) from_row = stride.stride;
+    const Dim from_row = stride_along(load->access.strides, rows->axis);
     writer.line("copy_pairs(" + values.start(store->access).text + ", " +
                 spell(columns->stride).text + ", " + values.start(load->access).text + ", " +
                 spell(from_row).text + ", lanes_at(" + row + ", " + height + "), " +

@@ -11,12 +11,6 @@ using namespace kernel;
 
 namespace {
 
-Dim stride_along(const Access& access, AxisId axis) {
-    for (const Stride& stride : access.strides)
-        if (stride.axis == axis) return stride.stride;
-    return 0;
-}
-
 /// The axis along which an access is contiguous, or -1.
 AxisId contiguous_axis(const Access& access) {
     for (const Stride& stride : access.strides)
@@ -44,7 +38,7 @@ bool write_transpose_kernel(const Kernel& kernel, const LoopNest& nest, Signatur
     if (memory(load->access) != DType::f32 || !is_float(memory(store->access))) return false;
     const AxisId rows = contiguous_axis(load->access), columns = contiguous_axis(store->access);
     if (rows < 0 || columns < 0 || rows == columns) return false;
-    if (stride_along(load->access, columns) == Dim(0)) return false;
+    if (stride_along(load->access.strides, columns) == Dim(0)) return false;
 
     std::vector<AxisId> axes;
     for (const auto* group : {&nest.each, &nest.par, &nest.free})
@@ -71,10 +65,10 @@ bool write_transpose_kernel(const Kernel& kernel, const LoopNest& nest, Signatur
     };
     const std::string copy = to_panels ? "copy_to_panel(" : "copy_transposed(";
     writer.line(copy + values.start(store->access).text + ", " +
-                spell(stride_along(store->access, rows)).text + ", " +
+                spell(stride_along(store->access.strides, rows)).text + ", " +
                 values.start(load->access).text + ", " +
-                spell(stride_along(load->access, columns)).text + ", " + lanes(rows) + ", " +
-                lanes(columns) + ");");
+                spell(stride_along(load->access.strides, columns)).text + ", " + lanes(rows) +
+                ", " + lanes(columns) + ");");
     writer.close();
     for (std::size_t i = 1; i < axes.size(); ++i) writer.unindent();
     return true;

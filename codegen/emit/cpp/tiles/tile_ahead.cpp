@@ -19,9 +19,7 @@ std::optional<RowsAhead> rows_of(const TilePlan& plan, const Access& access, Axi
     bool has_row = false;
     for (AxisId axis : TileAxes(plan).of(access)) {
         const Dim& extent = plan.kernel.axes[std::size_t(axis)].extent;
-        Dim stride = 0;
-        for (const Stride& along : access.strides)
-            if (along.axis == axis) stride = along.stride;
+        const Dim stride = stride_along(access.strides, axis);
         if (axis == row) {
             has_row = true, rows.stride = stride;
         } else if (rows.width > 0 || plan.is_tiled(axis) || !extent.is_static() ||

@@ -1,3 +1,4 @@
+// A value has an array where a statement beside its own, or another pass over rows, reads it.
 #include "codegen/emit/cpp/tiles/tile_arrays.h"
 
 #include <algorithm>
@@ -25,8 +26,7 @@ class Arrays {
     void find(Id loop, const Statement& statement) {
         for (Id id : statement.roots) {
             if (as<Store>(kernel_, id) || axes_of(id).empty()) continue;
-            const auto storage = plan_.storage.find(id);
-            const Id owner = storage == plan_.storage.end() ? id : storage->second;
+            const Id owner = plan_.owner(id);
             if (plan_.arrays.contains(owner)) continue;
             const bool in_rows = statement.kind != Kind::lanes || axes_of(id).size() > 1;
             const bool kept = statement.kind == Kind::turn || statement.kind == Kind::mask ||

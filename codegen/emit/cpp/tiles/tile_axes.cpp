@@ -30,10 +30,8 @@ std::vector<AxisId> TileAxes::of(const Access& access) const {
 }
 
 bool TileAxes::is_contiguous(Id load, AxisId axis) const {
-    if (as<Load>(kernel_, load)->access.row >= 0) return false;
-    for (const Stride& stride : as<Load>(kernel_, load)->access.strides)
-        if (stride.axis == axis) return stride.stride.is_one();
-    return false;
+    const Access& access = as<Load>(kernel_, load)->access;
+    return access.row < 0 && stride_along(access.strides, axis).is_one();
 }
 
 /// 0 for the axis of the task, 1 for that of the outermost loop over tiles, ...; one position, as

@@ -7,16 +7,6 @@ namespace fovea::emit {
 
 using namespace kernel;
 
-namespace {
-
-Dim step_along(const std::vector<Stride>& strides, AxisId axis) {
-    for (const Stride& stride : strides)
-        if (stride.axis == axis) return stride.stride;
-    return 0;
-}
-
-}  // namespace
-
 /// `key, site, 0.1F, row, column`: the draw at a position, without the axes of `tile`.
 std::string TileText::draw_arguments(const Random& random, const std::vector<AxisId>& tile) const {
     const auto sum = [&](const std::vector<Stride>& strides) {
@@ -37,17 +27,17 @@ std::string TileText::draw_arguments(const Random& random, const std::vector<Axi
 Expression TileText::random(Id id, const Random& random) const {
     const std::string arguments = draw_arguments(random, {});
     if (!is_vector(id)) return {"dropout(" + arguments + ")"};
-    return {"dropout_lanes(" + arguments + ", " + spell(step_along(random.row, lane)).text + ", " +
-            spell(step_along(random.column, lane)).text + ")"};
+    return {"dropout_lanes(" + arguments + ", " + spell(stride_along(random.row, lane)).text +
+            ", " + spell(stride_along(random.column, lane)).text + ")"};
 }
 
 std::string TileText::draw(Id id, const std::string& to, const Place2& place) const {
     const auto [row, lanes] = place;
     const Random& random = *as<Random>(kernel_, id);
     const std::string arguments = to + draw_arguments(random, {row, lanes});
-    const Dim row_step = step_along(random.row, row), lane_step = step_along(random.row, lanes);
-    const Dim row_column = step_along(random.column, row);
-    const Dim lane_column = step_along(random.column, lanes);
+    const Dim row_step = stride_along(random.row, row), lane_step = stride_along(random.row, lanes);
+    const Dim row_column = stride_along(random.column, row);
+    const Dim lane_column = stride_along(random.column, lanes);
     const bool along_lanes = row_column == Dim(0) && lane_column.is_one();
     const AxisId along = along_lanes ? lanes : row;
     if (plan_.is_tiled(along) && random.column.size() == 1) {

@@ -57,6 +57,7 @@ class PairPlanner {
         add(*right);
         plan_.sums_of_pairs.insert(sum.source);
     }
+    /// By static sizes alone, so that a small tile has the bits of a large one.
     bool is_short(AxisId axis) const {
         return !plan_.is_tiled(axis) &&
                kernel_.axes[std::size_t(axis)].extent.value() < target::kLanes;
@@ -98,8 +99,7 @@ class PairPlanner {
     }
     std::optional<Insertion> operand_in_array(Insertion it) const {
         const Id id = it.statement.source;
-        const auto storage = plan_.storage.find(id);
-        const auto array = plan_.arrays.find(storage == plan_.storage.end() ? id : storage->second);
+        const auto array = plan_.arrays.find(plan_.owner(id));
         if (array == plan_.arrays.end()) return std::nullopt;
         it.statement.place = array->second.place;
         for (const auto& [loop, block] : plan_.blocks) {

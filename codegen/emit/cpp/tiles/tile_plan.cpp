@@ -183,7 +183,7 @@ class Planner {
             make_sum(loop, id, statement);
         } else if (roots_.is_mask(id)) {
             statement.kind = Kind::mask;
-            plan_.storage[as<Map>(kernel_, id)->operands[1]] = storage_of(id);
+            plan_.storage[as<Map>(kernel_, id)->operands[1]] = plan_.owner(id);
         } else if (is_across(loop, id)) {
             statement.kind = Kind::across;
         } else if (as<Random>(kernel_, id)) {
@@ -199,11 +199,6 @@ class Planner {
             statement.kind = Kind::lanes;
         }
         return statement;
-    }
-
-    Id storage_of(Id id) const {
-        const auto found = plan_.storage.find(id);
-        return found == plan_.storage.end() ? id : found->second;
     }
 
     void make_sum(Id loop, Id id, Statement& statement) {

@@ -69,6 +69,11 @@ struct TilePlan {
 
     /// Whether all axes with loops are one tile, and everything is in the task's block.
     bool in_one_tile() const { return !depths.empty(); }
+    /// The node whose array or number keeps the value of `id`.
+    kernel::Id owner(kernel::Id id) const {
+        const auto found = storage.find(id);
+        return found == storage.end() ? id : found->second;
+    }
     bool is_tiled(kernel::AxisId axis) const { return schedule.tiles.contains(axis); }
 };
 

@@ -60,13 +60,8 @@ bool TileStatements::fits_half(const Statement& statement) const {
 
 // ---- arrays and heads
 
-Id TileStatements::owner(Id id) const {
-    const auto found = plan_.storage.find(id);
-    return found == plan_.storage.end() ? id : found->second;
-}
-
 bool TileStatements::is_array(Id id) const {
-    return !as<Store>(kernel_, id) && plan_.arrays.contains(owner(id));
+    return !as<Store>(kernel_, id) && plan_.arrays.contains(plan_.owner(id));
 }
 
 void TileStatements::declare(const std::string& name, const Place2& place) {
@@ -77,7 +72,8 @@ void TileStatements::declare(const std::string& name, const Place2& place) {
 
 void TileStatements::declare(const Statement& statement) {
     for (Id id : statement.roots)
-        if (is_array(id)) declare(text_.name(owner(id)), plan_.arrays.at(owner(id)).place);
+        if (is_array(id))
+            declare(text_.name(plan_.owner(id)), plan_.arrays.at(plan_.owner(id)).place);
     if (statement.kind == Kind::turn && statement.roots.empty())
         declare(text_.turned_name(statement.source), statement.place);
     if (statement.kind == Kind::widen)
@@ -137,7 +133,7 @@ void TileStatements::write_fill(const Statement& statement) {
 void TileStatements::write_draw(const Statement& statement) {
     const Id id = statement.roots[0];
     const auto [row, lane] = statement.place;
-    const std::string to = text_.name(owner(id)) + ", " + text_.width(lane) + ", " +
+    const std::string to = text_.name(plan_.owner(id)) + ", " + text_.width(lane) + ", " +
                            text_.count(row) + ", " + text_.count(lane) + ", ";
     writer_.line(text_.draw(id, to, statement.place));
 }
@@ -149,9 +145,9 @@ void TileStatements::write_scalar(const Statement& statement) {
             continue;
         }
         const std::string value = text_.root_value(id).text;
-        const bool carried = owner(id) != id;
+        const bool carried = plan_.owner(id) != id;
         writer_.line((carried ? "" : "const " + text_.variable_type(id) + " ") +
-                     text_.name(owner(id)) + " = " + value + ";");
+                     text_.name(plan_.owner(id)) + " = " + value + ";");
     }
 }
 
@@ -166,7 +162,7 @@ void TileStatements::write_root(Id id, std::vector<std::string>* late) {
     writer_.line("const " + text_.variable_type(id) + " " + name + " = " + value + ";");
     text_.set_register(id, name);
     if (!is_array(id)) return;
-    const Id array = owner(id);
+    const Id array = plan_.owner(id);
     const std::string line = "store(" +
                              text_.element(text_.name(array), plan_.arrays.at(array).place).text +
                              ", " + name + ");";
@@ -255,9 +251,11 @@ void TileStatements::write_reduce(Id id, const Place2& place, const std::vector<
     }
     text_.set_register(id, name);
     if (is_array(id))
-        writer_.line("store(" +
-                     text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
-                     ", " + name + ");");
+        writer_.line(
+            "store(" +
+            text_.element(text_.name(plan_.owner(id)), plan_.arrays.at(plan_.owner(id)).place)
+                .text +
+            ", " + name + ");");
 }
 
 /// `alpha[q], p[k, q]`: what a strip makes.
@@ -283,14 +281,14 @@ void TileStatements::write_across(const Statement& statement) {
     const std::string call =
         std::string(reduce.reduction == Reduction::sum ? "sum_lanes(" : "max_lanes(") +
         text_.count_argument(place.lane) + ", ";
-    const std::string& name = text_.name(owner(id));
+    const std::string& name = text_.name(plan_.owner(id));
     if (place.row >= 0) {
         writer_.line(row_head(place.row));
         writer_.indent();
     }
-    const std::string to = place.row >= 0    ? name + "[" + text_.local(place.row) + "] = "
-                           : owner(id) != id ? name + " = "
-                                             : "const float " + name + " = ";
+    const std::string to = place.row >= 0          ? name + "[" + text_.local(place.row) + "] = "
+                           : plan_.owner(id) != id ? name + " = "
+                                                   : "const float " + name + " = ";
     write_returning(to + call, {{"i64", text_.local(place.lane)}}, value, ");");
     if (place.row >= 0) writer_.unindent();
 }
@@ -298,9 +296,7 @@ void TileStatements::write_across(const Statement& statement) {
 void TileStatements::write_turn(const Statement& statement) {
     const Access& access = as<Load>(kernel_, statement.source)->access;
     const AxisId row = statement.place.row, lane = statement.place.lane;
-    Dim stride = 1;
-    for (const Stride& it : access.strides)
-        if (it.axis == lane) stride = it.stride;
+    const Dim stride = stride_along(access.strides, lane);
     std::string element = signature_.value(statement.source);
     text_.set_register(statement.source, element);
     std::string body;
@@ -309,7 +305,7 @@ void TileStatements::write_turn(const Statement& statement) {
                ", " + element + ");";
     } else {
         const Id id = statement.roots[0];
-        body = "store(" + text_.element(text_.name(owner(id)), statement.place).text + ", " +
+        body = "store(" + text_.element(text_.name(plan_.owner(id)), statement.place).text + ", " +
                text_.root_value(id).text + ");";
     }
     writer_.line("for_columns(" + text_.count(lane) + ", " + text_.count_argument(row) + ", " +
@@ -329,10 +325,8 @@ void TileStatements::write_turn(const Statement& statement) {
 void TileStatements::write_widen(const Statement& statement) {
     const Access& access = as<Load>(kernel_, statement.source)->access;
     const auto [row, lane] = statement.place;
-    Dim stride = 0;
-    for (const Stride& it : access.strides)
-        if (it.axis == row) stride = it.stride;
-    writer_.line("widen_tile(" + text_.widened_name(statement.source) + ", " + text_.width(lane) +
+    const Dim stride = stride_along(access.strides, row);
+    writer_.line("copy_tile(" + text_.widened_name(statement.source) + ", " + text_.width(lane) +
                  ", " + text_.pointer(access) + ", " + spell(stride).text + ", " +
                  text_.count(row) + ", " + text_.count_argument(lane) + ");");
 }
@@ -359,9 +353,10 @@ void TileStatements::write_mask(const Statement& statement) {
                                                    : "for_rows(" + rows_of(statement.place);
         writer_.open(rows + ", [&](i64 " + text_.local(statement.place.row) + ") FOVEA_LAMBDA");
     } else writer_.line(lane_head(statement.place.lane)), writer_.indent();
-    writer_.line("store(" +
-                 text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
-                 ", " + text_.root_value(id).text + ");");
+    writer_.line(
+        "store(" +
+        text_.element(text_.name(plan_.owner(id)), plan_.arrays.at(plan_.owner(id)).place).text +
+        ", " + text_.root_value(id).text + ");");
     if (seen) writer_.close("});");
     else writer_.unindent();
     writer_.unindent();

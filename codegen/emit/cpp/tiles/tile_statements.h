@@ -72,7 +72,6 @@ class TileStatements {
     const LoopBounds* bounds_of_pairs(const Place2& place) const;
     std::string rows_of(const Place2& place) const;
     bool fits_half(const Statement& statement) const;
-    kernel::Id owner(kernel::Id id) const;
     std::string lane_head(kernel::AxisId axis) const;
     std::string row_head(kernel::AxisId axis) const;
     /// `[&](i64 k, i64 q) FOVEA_LAMBDA`, the parameters that `body` does not mention without names.

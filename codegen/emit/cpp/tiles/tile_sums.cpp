@@ -64,14 +64,13 @@ void TileStatements::write_pair(const Statement& statement) {
     const auto load = as<Load>(kernel_, statement.source);
     std::string source, stride = text_.width(lane);
     if (!load) {
-        source = text_.name(owner(statement.source));
+        source = text_.name(plan_.owner(statement.source));
     } else if (const auto turned = plan_.turned.find(statement.source);
                turned != plan_.turned.end() && turned->second.place == statement.place) {
         source = text_.turned_name(statement.source);
     } else {
         source = text_.pointer(load->access);
-        for (const Stride& it : load->access.strides)
-            if (it.axis == row) stride = spell(it.stride).text;
+        stride = spell(stride_along(load->access.strides, row)).text;
     }
     const bool is_row = row == statement.step;
     const std::string& name = text_.pairs_name(statement.source, statement.step);
@@ -228,10 +227,12 @@ void TileStatements::write_sum(const Statement& statement) {
             writer_.line(text_.store(plain));
         } else if (id == statement.value || (id == statement.source && !store)) {
             if (is_array(id) && id == statement.value)
-                writer_.line(
-                    "store(" +
-                    text_.element(text_.name(owner(id)), plan_.arrays.at(owner(id)).place).text +
-                    ", " + sum + ");");
+                writer_.line("store(" +
+                             text_
+                                 .element(text_.name(plan_.owner(id)),
+                                          plan_.arrays.at(plan_.owner(id)).place)
+                                 .text +
+                             ", " + sum + ");");
         } else {
             write_root(id, nullptr);
         }
@@ -265,7 +266,7 @@ void TileStatements::write_joint(const Statement& statement) {
         const int side = reduce.axes[0] == column ? 0 : 1;
         titles[side] += (count[side] ? ", " : "") + signature_.value(id) + "[" +
                         letter(side ? column : row) + ", " + letter(lane) + "]";
-        tiles[side] += (count[side] ? ", " : "") + text_.name(owner(id));
+        tiles[side] += (count[side] ? ", " : "") + text_.name(plan_.owner(id));
         writer_.line(of[side] + "[" + std::to_string(count[side]++) +
                      "] += " + text_.value(reduce.operand, DType::f32, true).text + ";");
     }

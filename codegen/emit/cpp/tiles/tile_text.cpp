@@ -83,11 +83,6 @@ Expression TileText::position(AxisId axis) const {
     return Expression{at(axis)} + Expression{local(axis)};
 }
 
-Id TileText::storage_of(Id id) const {
-    const auto found = plan_.storage.find(id);
-    return found == plan_.storage.end() ? id : found->second;
-}
-
 const std::string& TileText::name(Id owner) {
     std::string& name = arrays_[owner];
     if (!name.empty()) return name;
@@ -97,17 +92,11 @@ const std::string& TileText::name(Id owner) {
     return name = array ? signature_.fresh(base + "_tile") : base;
 }
 
-const std::string& TileText::turned_name(Id load) {
-    std::string& name = turned_[load];
+const std::string& TileText::name_of_copy(std::map<Id, std::string>& names, Id load,
+                                          const char* suffix) {
+    std::string& name = names[load];
     const std::string& buffer = signature_.buffer(as<Load>(kernel_, load)->access.buffer);
-    if (name.empty()) name = signature_.fresh(buffer + "_columns");
-    return name;
-}
-
-const std::string& TileText::widened_name(Id load) {
-    std::string& name = widened_[load];
-    const std::string& buffer = signature_.buffer(as<Load>(kernel_, load)->access.buffer);
-    if (name.empty()) name = signature_.fresh(buffer + "_floats");
+    if (name.empty()) name = signature_.fresh(buffer + suffix);
     return name;
 }
 
@@ -206,9 +195,7 @@ Expression TileText::load(Id id, const Load& load) {
 }
 
 Expression TileText::load_from(const Access& access, const Expression& from) {
-    Dim stride = 0;
-    for (const Stride& it : access.strides)
-        if (it.axis == lane) stride = it.stride;
+    const Dim stride = stride_along(access.strides, lane);
     if (access.row >= 0 && is_vector(access.row))
         return {"load_rows(" + from.text + ", " + value(access.row).text + ", " +
                 spell(access.row_stride).text + ", " + spell(stride).text + ", " + lanes() + ")"};
@@ -237,9 +224,7 @@ std::string TileText::store(const Store& store) {
         return head + element_at(to).text + (store.accumulate ? " += " : " = ") +
                (is_half(dtype) ? "to_" + element_type(dtype) + "(" + number + ")" : number) + ";";
     }
-    Dim stride = 0;
-    for (const Stride& it : store.access.strides)
-        if (it.axis == lane) stride = it.stride;
+    const Dim stride = stride_along(store.access.strides, lane);
     const bool unit = stride.is_one();
     const std::string where = to.text + (unit ? "" : ", " + spell(stride).text);
     const std::string end = unit ? (mask().empty() ? "" : ", " + mask()) : ", " + lanes();
@@ -269,7 +254,7 @@ bool TileText::fits_half(const Access& access) const {
 bool TileText::fits_half(Id id, Id sum) const {
     if (id == sum || !is_vector(id) || as<Constant>(kernel_, id)) return true;
     if (kernel_.nodes[std::size_t(id)].dtype != DType::f32 || registers_.contains(id)) return false;
-    if (auto array = plan_.arrays.find(storage_of(id)); array != plan_.arrays.end())
+    if (auto array = plan_.arrays.find(plan_.owner(id)); array != plan_.arrays.end())
         return array->second.place.lane == lane;
     if (auto copy = plan_.widened.find(id); copy != plan_.widened.end())
         return copy->second.place.lane == lane;
@@ -320,7 +305,7 @@ void TileText::define_leaves(Id id, std::vector<Id>& defined) {
 
 Expression TileText::leaf(Id id) {
     if (auto found = registers_.find(id); found != registers_.end()) return {found->second};
-    const Id owner = storage_of(id);
+    const Id owner = plan_.owner(id);
     if (auto array = plan_.arrays.find(owner); array != plan_.arrays.end())
         return kept(id, name(owner), array->second.place);
     if (auto load = as<Load>(kernel_, id)) return this->load(id, *load);

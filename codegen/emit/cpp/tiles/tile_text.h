@@ -44,8 +44,13 @@ class TileText {
 
     /// The name of the array, or of the variable, that keeps a value.
     const std::string& name(kernel::Id owner);
-    const std::string& turned_name(kernel::Id load);
-    const std::string& widened_name(kernel::Id load);
+    /// That of a loaded tile's copy with its columns in the lanes, and of one in floats.
+    const std::string& turned_name(kernel::Id load) {
+        return name_of_copy(turned_, load, "_columns");
+    }
+    const std::string& widened_name(kernel::Id load) {
+        return name_of_copy(widened_, load, "_floats");
+    }
     /// That of an operand in pairs along `step`.
     const std::string& pairs_name(kernel::Id operand, kernel::AxisId step);
     /// `s_tile[k_step * q_step]`, and `// [k, q]`.
@@ -108,7 +113,8 @@ class TileText {
     std::string draw_arguments(const kernel::Random& random,
                                const std::vector<kernel::AxisId>& tile) const;
     std::string key(const kernel::Access& access) const;
-    kernel::Id storage_of(kernel::Id id) const;
+    const std::string& name_of_copy(std::map<kernel::Id, std::string>& names, kernel::Id load,
+                                    const char* suffix);
 
     const TilePlan& plan_;
     const kernel::Kernel& kernel_;
