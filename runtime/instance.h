@@ -28,6 +28,9 @@ class Instance {
     /// hold nothing of use; prepared buffers stay filled as long as their shapes stay. Binding to
     /// the same dims again does nothing; to dims of an earlier binding, next to nothing.
     void bind(const DimValues& dims);
+    /// The same with all sizes in the order of Model::dims; those that the parameters fix, or that
+    /// the program does not mention, are not looked at.
+    void bind_sizes(std::span<const std::int64_t> sizes);
     /// The memory of an input or output, row-major, at a multiple of 64 bytes; UserError for an
     /// unknown name. T is not checked against the tensor's dtype.
     template <class T>
@@ -42,14 +45,24 @@ class Instance {
     std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);
+    /// Until the next binding to other sizes, tensor `i` in the order of Call::tensors lies at
+    /// `address`: an input, which is read, or an output, which is written, in memory of the caller.
+    void place_tensor(std::size_t i, void* address) { tensors_[i] = address; }
+    enum class States { all, of_session };
     /// From now on a run finds the states that the run before it made: each lies over its old
     /// value, in an input or among the parameters. Those in inputs are zeros when the sizes change.
-    /// Without this call, states are inputs and outputs like others. Unbinds.
-    void keep_states();
+    /// Without this call, states are inputs and outputs like others; so are those among the
+    /// parameters when it is for states of the session alone. Unbinds.
+    void keep_states(States which = States::all);
+    /// Sets the states that are inputs to zeros, where they are kept.
+    void clear_states();
     bool has_input(const std::string& name) const;
     bool has_output(const std::string& name) const;
     std::vector<std::int64_t> shape_of(const TensorSpec& spec) const;
+    const Model& model() const { return *model_; }
     const Program& program() const { return *program_; }
+    /// How many tensors of a call are parameters: the first ones.
+    std::size_t parameter_count() const { return parameters_->count(); }
 
     /// Parameters changed: the prepared buffers of every instance over them are filled again
     /// before its next run.
@@ -89,9 +102,9 @@ class Instance {
     static int find_tensor(std::span<const TensorSpec> specs, const std::string& name);
     void* input_address(const std::string& name);
     void* output_address(const std::string& name);
-    bool is_kept(const TensorSpec& output) const { return keeps_states_ && output.state; }
+    void bind_values(std::vector<std::int64_t> values);
+    bool is_kept(const TensorSpec& output) const;
     void place_states();
-    void clear_states();
     Call complete(Call call);
     void bind_whole();
 
@@ -115,7 +128,7 @@ class Instance {
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind
     std::vector<void*> tensors_;
     std::map<std::string, void*> placed_;
-    bool keeps_states_ = false;
+    bool keeps_states_ = false, keeps_parameters_ = false;
     std::vector<std::vector<std::int64_t>> prepared_shapes_;
     Arena inputs_, outputs_, workspace_, prepared_memory_, sums_of_shards_;
     std::shared_ptr<const ShardLayout> layout_;  // null: the batch is not cut

@@ -7,10 +7,16 @@
 
 namespace fovea::runtime {
 
-void Instance::keep_states() {
+void Instance::keep_states(States which) {
     keeps_states_ = true;
+    keeps_parameters_ = which == States::all;
     bindings_.clear();
     tensors_.clear();
+}
+
+bool Instance::is_kept(const TensorSpec& output) const {
+    return output.state && keeps_states_ &&
+           (keeps_parameters_ || parameters_->find(output.name) < 0);
 }
 
 /// Puts what states become where they are.
@@ -29,9 +35,8 @@ void Instance::place_states() {
     }
 }
 
-/// Sets the states that are inputs to zeros.
 void Instance::clear_states() {
-    if (!keeps_states_) return;
+    if (!keeps_states_ || tensors_.empty()) return;
     for (std::size_t i = 0; i < program_->inputs.size(); ++i) {
         const TensorSpec& spec = program_->inputs[i];
         const auto count = static_cast<std::size_t>(element_count(shape_of(spec)));

@@ -112,6 +112,20 @@ ThreadsBesideOthers::ThreadsBesideOthers() {
 #endif
 }
 
+ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count) {
+#ifdef _OPENMP
+    if (count == 0) return;
+    before_ = omp_get_max_threads();
+    omp_set_num_threads(count);
+#endif
+}
+
+ThreadsOfRegions::~ThreadsOfRegions() {
+#ifdef _OPENMP
+    if (before_ > 0) omp_set_num_threads(before_);
+#endif
+}
+
 ThreadsBesideOthers::~ThreadsBesideOthers() {
 #ifdef _OPENMP
     if (before_ > 0) omp_set_num_threads(before_);

@@ -39,6 +39,18 @@ class ThreadsBesideOthers {
     int before_ = 0;
 };
 
+/// For as long as this lives, parallel regions that this thread begins have `count` threads; 0: as
+/// many as without it.
+class ThreadsOfRegions {
+  public:
+    explicit ThreadsOfRegions(int count);
+    ~ThreadsOfRegions();
+    ThreadsOfRegions(const ThreadsOfRegions&) = delete;
+
+  private:
+    int before_ = 0;
+};
+
 /// This thread runs on any core again, when `set_threads` bound it: others use this machine, too,
 /// and a bound thread waits for its core while another one is idle.
 void unbind_this_thread();

@@ -146,6 +146,7 @@ TEST_CASE("what is installed needs no sources, and the command alone says what i
 TEST_CASE("a project finds fovea, generates its model, trains it and calls it") {
     const fs::path& prefix = installed();
     CHECK(std::ranges::count(read_file(kCases / "project/CMakeLists.txt"), '\n') <= 10);
+    CHECK(std::ranges::count(read_file(kCases / "project/main.cpp"), '\n') <= 15);
     // All instruction sets take the compiler three times as long.
     const std::string isa = std::getenv("FOVEA_WHOLE") ? "" : isa_of_this_machine();
     const std::vector<Change> changes = {
@@ -175,6 +176,17 @@ TEST_CASE("the page on installing shows this project") {
     for (const auto& entry : fs::directory_iterator(kCases / "project"))
         CHECK_MESSAGE(page.find("\n" + read_file(entry.path()) + "```\n") != page.npos,
                       entry.path());
+}
+
+TEST_CASE("generated headers carry calls of C++ and C") {
+    const fs::path folder = kFolder / "interface";
+    fs::create_directories(folder);
+    for (const auto& entry : fs::directory_iterator(kCases / "interface"))
+        fs::copy_file(entry.path(), folder / entry.path().filename());
+    succeeds(configure(folder, installed()) + " -DISA=" + isa_of_this_machine());
+    succeeds("cmake --build '" + (folder / "build").string() + "'");
+    for (const char* program : {"app", "app_in_c"})
+        CHECK(succeeds("cd '" + (folder / "build").string() + "' && ./" + program).empty());
 }
 
 TEST_CASE("two models in a program, of one function and of the built-in ones") {

@@ -9,8 +9,8 @@
 #     [FUSION on|off|always])     on by default
 #
 # The library `tagger`: the model as the command writes it when the project is built, and again when
-# a file that the model includes has changed. What links it includes "tagger.h", which has
-# `tagger_model()`, and the runtime's "fovea/session.h" and others.
+# a file that the model includes has changed. What links it includes "tagger.h": in C++ it has
+# fovea::tagger::Model, Session and Trainer, in C tagger_load, tagger_forward and so on.
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.22)  # whatever the project asks for
 
@@ -137,7 +137,8 @@ function(fovea_add_model)
 
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/fovea/${ARG_NAME})
     set(source ${folder}/${ARG_NAME}.cpp)
-    add_custom_command(OUTPUT ${source} ${folder}/${ARG_NAME}.h
+    set(functions ${folder}/${ARG_NAME}_c.cpp)
+    add_custom_command(OUTPUT ${source} ${folder}/${ARG_NAME}.h ${functions}
         COMMAND ${compiler} $<TARGET_FILE:fovea::fovea> generate ${model} -o ${folder} --sources-only
                 --depfile ${source}.d ${options}
         WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
@@ -148,7 +149,7 @@ function(fovea_add_model)
 
     # Kernels and programs once for each instruction set; the description for any machine.
     fovea_flags(flags baseline)
-    add_library(${ARG_NAME} STATIC ${source} ${folder}/${ARG_NAME}.h)
+    add_library(${ARG_NAME} STATIC ${source} ${functions} ${folder}/${ARG_NAME}.h)
     set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS FOVEA_DESCRIPTION
         COMPILE_OPTIONS "${flags}")
     foreach(isa IN LISTS ARG_ISA)

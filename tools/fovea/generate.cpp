@@ -70,7 +70,9 @@ int generate_command(const std::vector<std::string>& arguments) {
         "of the files and of the function; by default that of the model");
     add("training",
         "with the programs that give gradients, and for a model with a loss training_step");
-    add("sources-only", "DIR/<model>.h and DIR/<model>.cpp alone, where a build has the runtime");
+    add("sources-only",
+        "DIR/<model>.h, DIR/<model>.cpp and DIR/<model>_c.cpp alone, where a build has the "
+        "runtime");
     add("depfile", po::value<std::string>()->value_name("FILE"),
         "say there, for make and ninja, what DIR/<model>.cpp was made of");
     add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
@@ -79,9 +81,9 @@ int generate_command(const std::vector<std::string>& arguments) {
     add_schedule_option(options);
     add_settings_option(options);
     Arguments given({"generate", "MODEL",
-                     "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/CMakeLists.txt and DIR/fovea, a\n"
-                     "copy of the runtime; for ptx DIR/<model>.<sm>.ptx and\n"
-                     "DIR/<model>.launches.json."},
+                     "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/<model>_c.cpp,\n"
+                     "DIR/CMakeLists.txt and DIR/fovea, a copy of the runtime; for ptx\n"
+                     "DIR/<model>.<sm>.ptx and DIR/<model>.launches.json."},
                     options, arguments);
     if (given.help()) return 0;
     const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";

@@ -59,7 +59,7 @@ endforeach()
 
 # Everything else for any machine.
 file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/fovea/*.cpp)
-add_library({0} STATIC {0}.cpp ${{runtime}} ${{kernels}})
+add_library({0} STATIC {0}.cpp {0}_c.cpp ${{runtime}} ${{kernels}})
 target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
 target_compile_features({0} PUBLIC cxx_std_20)
 target_compile_options({0} PRIVATE ${{flags}})

@@ -1,4 +1,5 @@
 // The C++ target behind the interface that targets share.
+#include "codegen/emit/cpp/interface/interface.h"
 #include "codegen/emit/cpp/model_text.h"
 #include "codegen/emit/emitter.h"
 
@@ -13,6 +14,7 @@ class CppEmitter final : public Emitter {
         const std::string name = model_identifier(model);
         return {{name + ".h", cpp_header(model)},
                 {name + ".cpp", cpp_source(model, isas_)},
+                {name + "_c.cpp", c_functions_text(interface_of(model))},
                 {"CMakeLists.txt", cmake_text(model, isas_)}};
     }
 

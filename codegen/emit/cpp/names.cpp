@@ -164,22 +164,34 @@ bool is_like_macro(std::string_view name) {
            std::any_of(name.begin(), name.end(), is_letter);
 }
 
+bool is_taken_by_language(const std::string& name) {
+    return is_among(kKeywords, name) || is_among(kMacros, name) || is_like_macro(name);
+}
+
+std::string fresh(std::set<std::string>& taken, std::string_view wanted,
+                  bool (&is_refused)(const std::string&)) {
+    std::string first = identifier(wanted);
+    if (is_like_macro(first)) first += "_value";  // M_PI_2 is a macro, too
+    std::string name = first;
+    for (int i = 2; is_refused(name) || !taken.insert(name).second; ++i)
+        name = first + "_" + std::to_string(i);
+    return name;
+}
+
 }  // namespace
 
 bool is_reserved(const std::string& name) {
-    return is_among(kKeywords, name) || is_among(kMacros, name) || is_among(kRuntime, name) ||
-           is_like_macro(name);
+    return is_taken_by_language(name) || is_among(kRuntime, name);
 }
 
 bool is_header(const std::string& name) { return is_among(kHeaders, name); }
 
 std::string fresh_name(std::set<std::string>& taken, std::string_view wanted) {
-    std::string first = identifier(wanted);
-    if (is_like_macro(first)) first += "_value";  // M_PI_2 is a macro, too
-    std::string name = first;
-    for (int i = 2; is_reserved(name) || !taken.insert(name).second; ++i)
-        name = first + "_" + std::to_string(i);
-    return name;
+    return fresh(taken, wanted, is_reserved);
+}
+
+std::string fresh_field(std::set<std::string>& taken, std::string_view wanted) {
+    return fresh(taken, wanted, is_taken_by_language);
 }
 
 const std::set<std::string>& names_of_programs() {

@@ -20,6 +20,9 @@ bool is_header(const std::string& name);
 /// A name like `wanted`, which is one of neither the reserved nor the taken names; takes it.
 std::string fresh_name(std::set<std::string>& taken, std::string_view wanted);
 
+/// The same for a field of a struct that C and C++ read, where the runtime's names are no matter.
+std::string fresh_field(std::set<std::string>& taken, std::string_view wanted);
+
 /// What programs call, and the parameters of their functions.
 const std::set<std::string>& names_of_programs();
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "../../files/locked_file.h"
-#include "../../progress.h"
+#include "progress.h"
 #include "validation.h"
 
 namespace fovea::runtime {

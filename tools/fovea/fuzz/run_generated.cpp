@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "runtime/session.h"
+#include "tools/fovea/fuzz/guarded_tensors.h"
 #include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool::fuzz {
@@ -40,6 +42,8 @@ Values run_generated(const runtime::Model& generated, const plan::Program& progr
     runtime::Instance instance(generated, program.name, parameters);
     if (in_place) instance.keep_states();
     instance.bind(sizes);
+    std::optional<GuardedTensors> guarded;
+    if (!instance.executor()) guarded.emplace(instance, program, dims);
     if (!instance.executor()) fill_with_nan(instance, program, dims, in_place);
     for (const plan::Tensor& tensor : program.tensors)
         if (tensor.role == plan::Role::input)

@@ -7,8 +7,8 @@
 
 namespace fovea::tool::fuzz {
 
-/// The outputs of `program` of the generated model; all memory but the inputs is NaN before. What
-/// states become lies over them with `in_place`.
+/// The outputs of `program` of the generated model; all memory but the inputs is NaN before, and
+/// nothing lies behind inputs and outputs. What states become lies over them with `in_place`.
 Values run_generated(const runtime::Model& generated, const plan::Program& program,
                      const SampleDims& dims, const Values& values, std::uint64_t seed,
                      std::uint64_t step, bool in_place = false);

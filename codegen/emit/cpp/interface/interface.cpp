@@ -1,0 +1,128 @@
+// Chooses names, and leaves out what a session keeps for itself.
+#include "codegen/emit/cpp/interface/interface.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "codegen/emit/cpp/model_text.h"
+#include "codegen/emit/cpp/names.h"
+#include "codegen/kernel/print.h"
+
+namespace fovea::emit {
+namespace {
+
+/// Names that the header and its classes have for themselves.
+const std::set<std::string> kTaken = {"Dims", "Model",   "Session", "Sizes",   "Trainer",
+                                      "dims", "inputs",  "memory",  "model",   "draw",
+                                      "Step", "options", "reset",   "outputs", "outcome",
+                                      "step", "load",    "save",    "random",  "values"};
+
+/// `decode_step` as `DecodeStep`.
+std::string type_name(const std::string& method) {
+    std::string type;
+    bool starts = true;
+    for (const char c : method) {
+        if (c == '_') {
+            starts = true;
+            continue;
+        }
+        type += starts ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+        starts = false;
+    }
+    return type;
+}
+
+std::vector<InterfaceTensor> tensors_of(const plan::Program& program, plan::Role role) {
+    std::set<std::string> taken = {"View", "int32_t", "int64_t", "outcome", "restrict", "uint8_t"};
+    std::vector<InterfaceTensor> tensors;
+    int number = 0;
+    for (const plan::Tensor& tensor : program.tensors) {
+        if (tensor.role != role || tensor.state) continue;
+        tensors.push_back({fresh_field(taken, tensor.name), &tensor, number++});
+    }
+    return tensors;
+}
+
+bool has_states(const plan::Program& program) {
+    return std::ranges::any_of(program.tensors, [](const plan::Tensor& tensor) {
+        return tensor.role == plan::Role::input && tensor.state;
+    });
+}
+
+InterfaceProgram program_of(const plan::Program& program, std::set<std::string>& methods,
+                            std::set<std::string>& types) {
+    const std::string method = fresh_field(methods, program.name);
+    InterfaceProgram result{&program, method, fresh_field(types, type_name(method)),
+                            tensors_of(program, plan::Role::input),
+                            tensors_of(program, plan::Role::output)};
+    result.draws = std::ranges::any_of(program.steps,
+                                       [](const plan::Step& step) { return !step.sites.empty(); });
+    result.has_states = has_states(program);
+    return result;
+}
+
+std::set<std::string> symbols_of_parameters(const plan::Model& model) {
+    std::set<std::string> symbols;
+    for (const plan::Tensor& tensor : model.parameters)
+        for (const Dim& dim : tensor.shape)
+            dim.each_symbol([&](const Symbol& symbol) {
+                Text name;
+                name << symbol;
+                symbols.emplace(name.view());
+            });
+    return symbols;
+}
+
+/// Gradients of a training step are the trainer's; what else it computes is shown.
+void leave_out_gradients(InterfaceProgram& training, const plan::Model& model) {
+    std::set<std::string> gradients;
+    for (const plan::Tensor& tensor : model.parameters) gradients.insert(tensor.name + ".grad");
+    std::erase_if(training.outputs, [&](const InterfaceTensor& output) {
+        return gradients.contains(output.tensor->name);
+    });
+}
+
+}  // namespace
+
+std::string InterfaceTensor::remark() const {
+    const std::string shape = kernel::shape_text(tensor->shape);
+    return tensor->name == name ? shape : tensor->name + " " + shape;
+}
+
+bool Interface::has_states() const {
+    return std::ranges::any_of(programs, &InterfaceProgram::has_states);
+}
+
+Interface interface_of(const plan::Model& model) {
+    Interface result;
+    result.name = model_identifier(model);
+    result.source = model.source;
+    result.model = &model;
+    const std::set<std::string> of_parameters = symbols_of_parameters(model);
+    std::set<std::string> fields = {"int64_t", "restrict"}, methods = kTaken, types = kTaken;
+    for (std::size_t i = 0; i < model.dims.size(); ++i)
+        (of_parameters.contains(model.dims[i]) ? result.sizes : result.dims)
+            .push_back({fresh_field(fields, model.dims[i]), int(i)});
+    for (const plan::Program& program : model.programs) {
+        InterfaceProgram seen = program_of(program, methods, types);
+        const bool is_training = program.name == "training_step";
+        if (is_training) {
+            seen.type = "Step";
+            leave_out_gradients(seen, model);
+        }
+        (is_training ? result.training : result.programs).push_back(std::move(seen));
+    }
+    return result;
+}
+
+std::string c_type(const plan::Tensor& tensor) {
+    switch (tensor.dtype) {
+        case DType::f32: return "float";
+        case DType::i32: return "int32_t";
+        case DType::boolean: return "uint8_t";
+        default: return "uint16_t";  // the bits of bfloat16 or float16
+    }
+}
+
+}  // namespace fovea::emit

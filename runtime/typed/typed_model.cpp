@@ -1,0 +1,84 @@
+// Reading, drawing and looking at the parameters of a generated header's model.
+#include "typed_model.h"
+
+#include <algorithm>
+
+#include "../error.h"
+#include "../load_parameters.h"
+#include "../memory/shape.h"
+#include "../runner/bind_dims.h"
+
+namespace fovea::runtime {
+namespace {
+
+bool has_open_sizes(const runtime::Model& model) {
+    return std::ranges::any_of(model.parameters, [](const TensorSpec& spec) {
+        return !std::ranges::all_of(spec.shape, &Extent::is_constant);
+    });
+}
+
+DimValues sizes_in(const runtime::Model& model, const SafetensorsFile& file) {
+    if (!has_open_sizes(model)) return {};
+    DimBinder binder(model);
+    for (std::size_t i = 0; i < model.parameters.size(); ++i)
+        if (const TensorView* tensor = find_parameter(model, i, file))
+            binder.add(model.parameters[i], tensor->shape,
+                       "'" + tensor->name + "' in '" + file.path() + "'");
+    return binder.finish();
+}
+
+}  // namespace
+
+TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
+    const SafetensorsFile tensors = read_safetensors(file);
+    parameters_ = std::make_shared<Parameters>(model, sizes_in(model, tensors));
+    load_parameters(*parameters_, tensors);
+}
+
+TypedModel::TypedModel(const runtime::Model& model, const DimValues& sizes, std::uint64_t seed)
+    : parameters_(std::make_shared<Parameters>(model, sizes)) {
+    parameters_->initialize(seed);
+}
+
+std::int64_t TypedModel::parameter_count() const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < parameters_->count(); ++i)
+        count += element_count(parameters_->shape(i));
+    return count;
+}
+
+std::vector<std::string> TypedModel::parameter_names() const {
+    std::vector<std::string> names;
+    for (const TensorSpec& spec : parameters_->model().parameters) names.push_back(spec.name);
+    return names;
+}
+
+std::size_t TypedModel::find(std::string_view name) const {
+    const int number = parameters_->find(std::string(name));
+    if (number < 0)
+        throw UserError("{} has no parameter '{}'", {parameters_->model().name, std::string(name)});
+    return static_cast<std::size_t>(number);
+}
+
+std::span<const float> TypedModel::parameter(std::string_view name) const {
+    return parameters_->values(find(name));
+}
+
+const std::vector<std::int64_t>& TypedModel::parameter_shape(std::string_view name) const {
+    return parameters_->shape(find(name));
+}
+
+void TypedModel::set_parameter(std::string_view name, std::span<const float> values) {
+    const std::span<float> own = parameters_->values(find(name));
+    if (own.size() != values.size())
+        throw UserError("parameter '{}' has {} values, and {} are given for it",
+                        {std::string(name), own.size(), values.size()});
+    std::ranges::copy(values, own.begin());
+    parameters_->mark_changed();
+}
+
+void TypedModel::save(const std::string& file) const {
+    write_safetensors(file, parameter_tensors(*parameters_));
+}
+
+}  // namespace fovea::runtime

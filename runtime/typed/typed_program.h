@@ -1,0 +1,48 @@
+// One program of a session, as generated headers call it.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+
+#include "typed_model.h"
+#include "typed_tensors.h"
+
+namespace fovea::runtime {
+
+struct SessionOptions {
+    /// That a call runs on, with the one that calls; 0: as many as OpenMP has for its regions.
+    int threads = 0;
+};
+
+/// What a call draws from, where the program has dropout: the same numbers give the same bits.
+struct Draw {
+    std::uint64_t seed = 0, step = 0;
+};
+
+/// A program with memory of its own over parameters that it shares and does not move. One thread
+/// calls it at a time.
+class TypedProgram {
+  public:
+    TypedProgram(const TypedModel& model, const char* program, const SessionOptions& options);
+    TypedProgram(TypedProgram&&) noexcept;
+    TypedProgram& operator=(TypedProgram&&) noexcept;
+    ~TypedProgram();
+
+    /// See TypedTensors::place for sizes, inputs and outputs. UserError also for ids and lengths
+    /// that are out of range.
+    const TypedTensors& run(std::span<const std::int64_t> sizes,
+                            std::initializer_list<GivenInput> inputs,
+                            std::initializer_list<void*> outputs = {}, Draw draw = {});
+    /// Of the last call.
+    const TypedTensors& tensors() const;
+    /// States of the session are zeros again.
+    void reset();
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace fovea::runtime

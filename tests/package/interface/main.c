@@ -1,0 +1,106 @@
+/* The C interface of generated headers: prints what is not as it should be. */
+#include <stdio.h>
+#include <string.h>
+
+#include "constant.h"
+#include "counting.h"
+#include "tokens.h"
+
+static int mistakes = 0;
+
+static void check(int holds, const char* what) {
+    if (holds) return;
+    printf("not so: %s (%s)\n", what, fovea_error());
+    ++mistakes;
+}
+
+static const int32_t ids[6] = {0, 1, 2, 3, 4, 5};
+
+static void tokens_are_trained_and_kept(void) {
+    const tokens_sizes sizes = {11};
+    const tokens_dims dims = {2, 3};
+    const tokens_forward_inputs inputs = {ids};
+    tokens_weights *weights, *read;
+    tokens_session* session;
+    tokens_trainer* trainer;
+    float before, after, logits[66], own[66];
+    tokens_forward_outputs outputs = {logits, &before};
+    check(tokens_c_version() == FOVEA_C_VERSION, "the library is of this version");
+    check(tokens_random(&sizes, 1, &weights) == FOVEA_OK, "weights are drawn");
+    check(tokens_new_session(weights, 1, &session) == FOVEA_OK, "a session is made");
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK, "it runs");
+    outputs.View_2 = own, outputs.loss = NULL;
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK, "null is not wanted");
+    check(memcmp(logits, own, sizeof own) == 0, "with the same bits");
+
+    fovea_optimizer optimizer = fovea_default_optimizer();
+    const fovea_step_rule rule = {0.02, 0, 0};
+    fovea_step_outcome outcome;
+    tokens_training_step_inputs given = {ids};
+    check(tokens_new_trainer(weights, &optimizer, 1, &trainer) == FOVEA_OK, "a trainer is made");
+    for (int step = 0; step < 50; ++step)
+        check(tokens_training_step(trainer, &dims, &given, NULL, &rule, 1, &outcome) == FOVEA_OK &&
+                  outcome.moved,
+              "a step moves the weights");
+    outputs.View_2 = NULL, outputs.loss = &after;
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK && after < before / 2,
+          "the session sees it");
+    check(tokens_save(weights, "c.safetensors") == FOVEA_OK, "weights are saved");
+    check(tokens_load("c.safetensors", &read) == FOVEA_OK, "and read");
+    tokens_free_weights(weights);
+    tokens_free_trainer(trainer);
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK, "a session keeps its weights");
+    tokens_free_session(session);
+    tokens_free_weights(read);
+}
+
+static void errors_are_codes(void) {
+    const counting_dims wrong = {-1};
+    const float x[3] = {1, 2, 3};
+    const counting_forward_inputs inputs = {x};
+    counting_weights* weights = NULL;
+    counting_session* session = NULL;
+    fovea_optimizer optimizer = fovea_default_optimizer();
+    constant_weights* constants;
+    check(counting_random(1, &weights) == FOVEA_OK, "weights are drawn");
+    check(counting_new_session(NULL, 1, &session) == FOVEA_USER_ERROR, "null is refused");
+    check(strcmp(fovea_error(), "weights is a null pointer") == 0, "and said");
+    check(counting_new_session(weights, 1, &session) == FOVEA_OK, "a session is made");
+    check(counting_forward(session, &wrong, &inputs, NULL) == FOVEA_USER_ERROR, "sizes are checked");
+    check(strcmp(fovea_error(), "the size of 'batch' is negative: -1") == 0, "and said");
+    check(counting_load("none", &weights) == FOVEA_USER_ERROR, "files are checked");
+    check(constant_random(1, &constants) == FOVEA_OK, "weights are drawn");
+    check(constant_set_parameter(constants, "weight", x, 3) == FOVEA_USER_ERROR, "and counted");
+    optimizer.kind = 7;
+    check(optimizer.epsilon > 0, "PyTorch's numbers");
+    counting_free_session(session);
+    counting_free_weights(weights);
+    constant_free_weights(constants);
+}
+
+static void states_stay_in_a_session(void) {
+    const counting_dims dims = {1};
+    const float x[3] = {1, 2, 3};
+    const counting_forward_inputs inputs = {x};
+    counting_weights* weights;
+    counting_session* session;
+    float sum[3];
+    const counting_forward_outputs outputs = {sum, NULL};
+    check(counting_random(1, &weights) == FOVEA_OK, "weights are drawn");
+    check(counting_new_session(weights, 0, &session) == FOVEA_OK, "a session is made");
+    counting_forward(session, &dims, &inputs, &outputs);
+    counting_forward(session, &dims, &inputs, &outputs);
+    check(sum[2] == 6, "a session keeps its states");
+    check(counting_reset(session) == FOVEA_OK, "they are reset");
+    counting_forward(session, &dims, &inputs, &outputs);
+    check(sum[2] == 3, "to zeros");
+    counting_free_session(session);
+    counting_free_weights(weights);
+}
+
+int main(void) {
+    tokens_are_trained_and_kept();
+    errors_are_codes();
+    states_stay_in_a_session();
+    return mistakes;
+}

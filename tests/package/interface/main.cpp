@@ -1,0 +1,161 @@
+// The C++ interface of generated headers: prints what is not as it should be.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "constant.h"
+#include "counting.h"
+#include "tokens.h"
+using namespace fovea;
+
+namespace {
+
+int mistakes = 0;
+
+void check(bool holds, const char* what) {
+    if (holds) return;
+    std::printf("not so: %s\n", what);
+    ++mistakes;
+}
+
+template <class Call>
+std::string error_of(Call&& call) {
+    try {
+        call();
+    } catch (const runtime::UserError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+std::vector<float> copied(const auto& values) { return {values.begin(), values.end()}; }
+
+const std::vector<int> kIds = {0, 1, 2, 3, 4, 5};
+
+void threads_give_the_bits_of_one() {
+    const auto model = tokens::Model::random({.vocabulary = 11}, 1);
+    tokens::Session one(model);
+    const std::vector<float> expected = copied(one.forward({2, 3}, {.class_2 = kIds}).View_2);
+    std::vector<int> same(16);
+    std::vector<std::thread> threads;
+    for (int& is_same : same)
+        threads.emplace_back([&] {
+            tokens::Session own(model, {.threads = 1});
+            is_same = 1;
+            for (int i = 0; i < 50; ++i)
+                is_same &= copied(own.forward({2, 3}, {.class_2 = kIds}).View_2) == expected;
+        });
+    for (std::thread& thread : threads) thread.join();
+    check(std::ranges::count(same, 1) == 16, "16 sessions on 16 threads give the bits of one");
+}
+
+void outputs_lie_where_the_caller_says() {
+    tokens::Session session(tokens::Model::random({.vocabulary = 11}, 1));
+    const auto own = session.forward({2, 3}, {.class_2 = kIds});
+    check(own.View_2.shape() == std::array<std::int64_t, 3>{2, 3, 11}, "a view has its shape");
+    check(&own.View_2(1, 2, 10) == own.View_2.data() + 65, "the last axis is the fastest");
+    const std::vector<float> expected = copied(own.View_2);
+    std::vector<float> memory(1 + 66);  // at a place that no vector likes
+    const auto given = session.forward({2, 3}, {.class_2 = kIds}, {.View_2 = memory.data() + 1});
+    check(given.View_2.data() == memory.data() + 1, "a view is of the caller's memory");
+    check(std::equal(expected.begin(), expected.end(), memory.begin() + 1), "with the same bits");
+    const auto again = session.forward({2, 3}, {.class_2 = kIds});
+    check(again.View_2.data() == own.View_2.data(), "then of the session's own");
+    check(session.forward({0, 3}, {}).View_2.size() == 0, "a batch may be empty");
+}
+
+void errors_are_sentences() {
+    tokens::Session session(tokens::Model::random({.vocabulary = 11}, 1));
+    check(error_of([&] { session.forward({2, 4}, {.class_2 = kIds}); }) ==
+              "program 'forward' has input 'class' of [batch, step], which is [2, 4] here: that "
+              "has 8 elements, and 6 are given",
+          "a wrong number of elements is refused");
+    check(error_of([&] { session.forward({-2, -3}, {.class_2 = kIds}); }) ==
+              "the size of 'batch' is negative: -2",
+          "a negative size is refused");
+    const std::vector<int> wrong = {0, 1, 11};
+    check(error_of([&] { session.forward({1, 3}, {.class_2 = wrong}); }).find("11") !=
+              std::string::npos,
+          "an id out of range is refused");
+    check(error_of([&] { tokens::Model::load("no.safetensors"); }) ==
+              "cannot read 'no.safetensors': No such file or directory",
+          "a file that is not there is refused");
+    check(error_of([&] { tokens::Model::random({.vocabulary = 2}, 1).parameter("none"); }) ==
+              "tokens has no parameter 'none'",
+          "a parameter that there is not is refused");
+    check(session.forward({2, 3}, {.class_2 = kIds}).loss > 0, "a session goes on after errors");
+}
+
+void files_have_the_sizes() {
+    const auto model = tokens::Model::random({.vocabulary = 11}, 3);
+    model.save("tokens.safetensors");
+    const auto read = tokens::Model::load("tokens.safetensors");
+    check(read.parameter_shape("table.weight") == std::vector<std::int64_t>{11, 16},
+          "sizes are those of the file");
+    check(read.parameter_count() == 11 * 16 + 11 * 16 + 11, "parameters are counted");
+    check(tokens::Session(read).forward({2, 3}, {.class_2 = kIds}).loss ==
+              tokens::Session(model).forward({2, 3}, {.class_2 = kIds}).loss,
+          "a model that was saved and read gives the same bits");
+}
+
+void states_stay_in_a_session() {
+    counting::Session session(counting::Model::random(1)), other(counting::Model::random(1));
+    const std::vector<float> x = {1, 2, 3};
+    session.forward({1}, {.x = x});
+    const auto second = session.forward({1}, {.x = x});
+    check(copied(second.sum_of_all) == std::vector<float>{2, 4, 6}, "a session keeps its states");
+    check(copied(second.of_rows) == std::vector<float>{6}, "a row is a span");
+    check(copied(other.forward({1}, {.x = x}).sum_of_all) == x, "each session has its own");
+    session.reset();
+    check(copied(session.forward({1}, {.x = x}).sum_of_all) == x, "until they are reset");
+    std::vector<counting::Session> sessions;
+    sessions.push_back(std::move(session));
+    check(copied(sessions[0].forward({1}, {.x = x}).sum_of_all) == std::vector<float>{2, 4, 6},
+          "a session that is moved keeps them");
+}
+
+void training_moves_the_model() {
+    const auto model = tokens::Model::random({.vocabulary = 6}, 1);
+    tokens::Session session(model);
+    const float before = session.forward({2, 3}, {.class_2 = kIds}).loss;
+    tokens::Trainer trainer(model, {.kind = runtime::OptimizerKind::adamw});
+    for (int step = 0; step < 50; ++step) {
+        const auto made = trainer.step({2, 3}, {.class_2 = kIds}, {.learning_rate = 0.02}, 1);
+        check(made.outcome.moved && made.loss > 0, "a step moves the parameters");
+    }
+    check(trainer.optimizer().step() == 50, "steps are counted");
+    check(session.forward({2, 3}, {.class_2 = kIds}).loss < before / 2, "sessions see it");
+    const auto drawn = [&](std::uint64_t seed) {
+        tokens::Trainer still(model);
+        return still.step({2, 3}, {.class_2 = kIds}, {.learning_rate = 0}, seed).loss;
+    };
+    check(drawn(1) == drawn(1) && drawn(1) != drawn(2), "dropout is drawn from the seed");
+}
+
+void parameters_are_read_and_written() {
+    auto model = constant::Model::random(1);
+    constant::Session session(model);
+    check(copied(session.forward().y) == std::vector<float>(6, 2), "a call may give nothing");
+    const std::vector<float> weight = {1, 2, 3, 4, 5, 6};
+    model.set_parameter("weight", weight);
+    check(session.forward().y(1, 2) == 12, "sessions see what is written");
+    check(error_of([&] { model.set_parameter("weight", {weight.data(), 5}); }) ==
+              "parameter 'weight' has 6 values, and 5 are given for it",
+          "a wrong number of values is refused");
+}
+
+}  // namespace
+
+int main() {
+    threads_give_the_bits_of_one();
+    outputs_lie_where_the_caller_says();
+    errors_are_sentences();
+    files_have_the_sizes();
+    states_stay_in_a_session();
+    training_moves_the_model();
+    parameters_are_read_and_written();
+    return mistakes;
+}
