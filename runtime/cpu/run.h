@@ -2,6 +2,8 @@
 // and what the caller does at the end.
 #pragma once
 
+#include <omp.h>
+
 #include "../call.h"
 #include "../parallel/shards.h"
 #include "../parallel/team.h"
@@ -31,6 +33,16 @@ inline void observe(const runtime::Call& call, int kernel) {
 /// A part of a program: what all threads of a region run together, or one thread alone.
 using Kernels = void (*)(const runtime::Call&, Team&);
 
+/// Inside the parallel region: the shards of this thread, in memory of its own.
+inline void run_own_shards(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels,
+                           runtime::Part part) {
+    const int begin = first_shard(*call.shards, part.index, part.count);
+    const int end = first_shard(*call.shards, part.index + 1, part.count);
+    if (begin < end && prepare) prepare(runtime::call_of_place(call, begin), team);
+    for (int shard = begin; shard < end; ++shard)
+        kernels(runtime::call_of_shard(call, shard, begin), team);
+}
+
 /// Inside the parallel region: a program, `prepare` (which may be null) and then `kernels`, by all
 /// threads together; or each shard of the batch by one thread, which prepares for itself. Bits
 /// depend on the shards, not on who runs them.
@@ -43,26 +55,37 @@ inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, K
         return kernels(call, team);
     }
     const runtime::Part part = Team::part();
-    const int begin = first_shard(*call.shards, part.index, part.count);
-    const int end = first_shard(*call.shards, part.index + 1, part.count);
+    if (part.count == 1) {
+        run_own_shards(call, team, prepare, kernels, part);
+    } else {
 #pragma omp parallel num_threads(1)
-    {
-        if (begin < end && prepare) prepare(runtime::call_of_place(call, begin), team);
-        for (int shard = begin; shard < end; ++shard)
-            kernels(runtime::call_of_shard(call, shard, begin), team);
+        run_own_shards(call, team, prepare, kernels, part);
     }
     runtime::add_own_shards(call, part);
     team.wait();
     runtime::add_shards(call, part);
 }
 
-/// Inside the parallel region, after the last kernel.
-inline void finish(const runtime::Call& call, Team& team) {
+/// Inside the parallel region: the program, and what the caller does behind its last kernel.
+inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
+    run_shards(call, team, prepare, kernels);
     if (call.finish) {
         team.wait();
         call.finish(call.finish_state, team);
     }
     team.end();
+}
+
+/// A program in one parallel region; with one thread in none, which would ask the system to wake
+/// threads that there are not.
+inline void run_together(const runtime::Call& call, Kernels prepare, Kernels kernels) {
+    if (omp_get_max_threads() == 1 && omp_get_num_threads() == 1) {
+        Team team = Team::alone();
+        return run_part(call, team, prepare, kernels);
+    }
+    Team team;
+#pragma omp parallel
+    run_part(call, team, prepare, kernels);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

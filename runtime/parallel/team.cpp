@@ -66,12 +66,15 @@ void note_shared_cores() {
                        std::memory_order_relaxed);
 }
 
-Team::Team()
+Team::Team() : Team(now()) {}
+
+Team::Team(long long begun)
     : processors_(processor_count()),
-      begun_(now()),
-      is_short_(last_region < kShort && !cores_are_shared()) {}
+      begun_(begun),
+      is_short_(begun == 0 || (last_region < kShort && !cores_are_shared())) {}
 
 Team::~Team() {
+    if (begun_ == 0) return;
     const Clock::rep ended = now();
     last_region = ended - begun_;
     const bool was_short = arrived_at_end_ != 0 && arrived_at_end_ - begun_ < kShort;
@@ -80,7 +83,7 @@ Team::~Team() {
 
 void Team::end() {
     if (!is_short_ || part().count > processors_) return wait();
-    if (part().index == 0) arrived_at_end_ = now();
+    if (begun_ != 0 && part().index == 0) arrived_at_end_ = now();
 }
 
 Part Team::part() {

@@ -16,6 +16,8 @@ struct Part {
 class Team {
   public:
     Team();
+    /// Of the one thread that runs all, in no region: it waits for nobody, and reads no clock.
+    static Team alone() { return Team(0); }
     ~Team();
     Team(const Team&) = delete;
 
@@ -29,12 +31,13 @@ class Team {
     static Part part();
 
   private:
+    explicit Team(long long begun);
     unsigned round();
     bool spin(unsigned before);
     bool yield(unsigned before);
 
     const int processors_;
-    const long long begun_;  // ticks of the steady clock
+    const long long begun_;  // ticks of the steady clock; 0: alone
     const bool is_short_;  // as far as the region before says
     long long arrived_at_end_ = 0;  // the first thread
     // By std::atomic_ref alone: <atomic> would take a compiler longer than most kernels do.

@@ -33,7 +33,8 @@ class ProgramText {
         const std::string name = identifier(program_.name);
         writer_.line("// Program " + program_.name + ".");
         if (!program_.prepare.empty()) write_prepare("prepare_" + name);
-        write_run("run_" + name);
+        write_steps("kernels_of_" + name);
+        write_run(name);
     }
 
     void write_description() {
@@ -44,12 +45,16 @@ class ProgramText {
     }
 
   private:
-    /// All threads of a region call this one; in shards, each thread for itself.
+    /// Functions that threads call inside the region: all together, or in shards each for itself.
     void write_prepare(const std::string& function) {
         write_together(function, calls(program_.prepare, 1, false), program_.prepare);
     }
-
-    /// A function that threads call inside the region.
+    void write_steps(const std::string& function) {
+        if (program_.shards.count > 1)
+            writer_.line("// Of " + kernel::text_of(program_.shards.sequences) +
+                         ": all, or those of a shard.");
+        write_together(function, calls(program_.steps, 1, true), program_.steps);
+    }
     void write_together(const std::string& function, const Writer& body,
                         const std::vector<Step>& steps) {
         const bool waits = mentions(body.text(), "team");
@@ -61,45 +66,12 @@ class ProgramText {
         writer_.blank();
     }
 
-    void write_run(const std::string& function) {
-        if (is_cut()) write_kernels_of_shard("shard_of_" + identifier(program_.name));
-        const Writer body = is_cut() ? call_of_shards() : calls(program_.steps, 2, true);
-        writer_.open("void " + function + "(const runtime::Call& call)");
-        if (!is_cut()) define_names(body.text(), program_.steps);
-        writer_.line("Team team;");
-        writer_.pragma("#pragma omp parallel");
-        writer_.line("{");
-        writer_.indent();
-        if (!program_.prepare.empty() && !is_cut()) {
-            writer_.open("if (call.prepare)");
-            writer_.line("prepare_" + identifier(program_.name) + "(call, team);");
-            writer_.line("team.wait();");
-            writer_.close();
-        }
-        writer_.unindent();
-        writer_.append(body);
-        writer_.indent();
-        writer_.line("finish(call, team);");
-        writer_.unindent();
-        writer_.line("}");
+    void write_run(const std::string& name) {
+        writer_.open("void run_" + name + "(const runtime::Call& call)");
+        const std::string prepare = program_.prepare.empty() ? "nullptr" : "prepare_" + name;
+        writer_.line("run_together(call, " + prepare + ", kernels_of_" + name + ");");
         writer_.close();
         writer_.blank();
-    }
-
-    bool is_cut() const { return program_.shards.count > 1; }
-
-    /// All threads of a region call this one, or one thread for some of the sequences.
-    void write_kernels_of_shard(const std::string& function) {
-        writer_.line("// Of " + kernel::text_of(program_.shards.sequences) +
-                     ": all, or those of a shard.");
-        write_together(function, calls(program_.steps, 1, true), program_.steps);
-    }
-    Writer call_of_shards() const {
-        Writer body(2);
-        const std::string name = identifier(program_.name);
-        const std::string prepare = program_.prepare.empty() ? "nullptr" : "prepare_" + name;
-        body.line("run_shards(call, team, " + prepare + ", shard_of_" + name + ");");
-        return body;
     }
 
     Writer calls(const std::vector<Step>& steps, int depth, bool observed) const {
@@ -208,7 +180,7 @@ class ProgramText {
         for (const std::string& rows : {inputs, outputs, needs, buffers, kernels, computed})
             writer_.line(rows + ",");
         writer_.line(checks ? "check_" + name + "," : "nullptr,");
-        if (is_cut())
+        if (program_.shards.count > 1)
             writer_.line("{" + std::to_string(program_.shards.count) + ", " +
                          std::to_string(number_of(program_.shards.sequences)) + ", " +
                          std::to_string(program_.shards.most_floats) + "},");

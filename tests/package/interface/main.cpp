@@ -1,4 +1,10 @@
 // The C++ interface of generated headers: prints what is not as it should be.
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -14,6 +20,7 @@ using namespace fovea;
 namespace {
 
 int mistakes = 0;
+volatile long allocations = 0;
 
 void check(bool holds, const char* what) {
     if (holds) return;
@@ -147,9 +154,52 @@ void parameters_are_read_and_written() {
           "a wrong number of values is refused");
 }
 
+/// After two calls of its sizes a call asks neither the system nor the heap for anything: in a
+/// process that may do nothing but read, write and end.
+void calls_need_nothing_of_the_system() {
+    const auto model = tokens::Model::random({.vocabulary = 11}, 1);
+    tokens::Session session(model, {.threads = 1});
+    std::vector<float> memory(66);
+    const auto call = [&] {
+        session.forward({2, 3}, {.class_2 = kIds}, {.View_2 = memory.data()});
+    };
+    const pid_t child = fork();
+    if (child == 0) {
+        call();
+        call();
+        if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) syscall(SYS_exit, 2);
+        allocations = 0;
+        for (int i = 0; i < 100; ++i) call();
+        syscall(SYS_exit, allocations == 0 ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    check(WIFEXITED(status), "a call makes no system call");
+    check(WIFEXITED(status) && WEXITSTATUS(status) != 1, "a call allocates nothing");
+    check(WIFEXITED(status) && WEXITSTATUS(status) != 2, "seccomp is there");
+}
+
+void several_threads_allocate_nothing() {
+    tokens::Session session(tokens::Model::random({.vocabulary = 11}, 1), {.threads = 2});
+    const auto call = [&] { session.forward({2, 3}, {.class_2 = kIds}); };
+    call();
+    call();
+    const long before = allocations;
+    for (int i = 0; i < 100; ++i) call();
+    check(allocations == before, "a call on two threads allocates nothing");
+}
+
 }  // namespace
 
+extern "C" void* __libc_malloc(std::size_t bytes);
+extern "C" void* malloc(std::size_t bytes) {
+    allocations = allocations + 1;
+    return __libc_malloc(bytes);
+}
+
 int main() {
+    calls_need_nothing_of_the_system();
+    several_threads_allocate_nothing();
     threads_give_the_bits_of_one();
     outputs_lie_where_the_caller_says();
     errors_are_sentences();
