@@ -19,7 +19,7 @@ Form form_of_loops(const Kernel& kernel) {
 
 Dim stride_along(const std::vector<Stride>& strides, AxisId axis) {
     for (const Stride& stride : strides)
-        if (stride.axis == axis) return stride.stride;
+        if (stride.axis == axis) return stride.panel ? Dim(stride.step) : stride.stride;
     return 0;
 }
 

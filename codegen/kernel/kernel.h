@@ -265,7 +265,8 @@ std::vector<int> sites_of(const Kernel& kernel);
 /// included, those inside a loop not).
 std::vector<Id> operands_of(const Kernel& kernel, Id id);
 
-/// The stride of the first of `strides` along the axis; 0 where there is none.
+/// The stride of the first of `strides` along the axis, of neighbours within a panel where it lies
+/// in panels; 0 where there is none.
 Dim stride_along(const std::vector<Stride>& strides, AxisId axis);
 
 /// Adds a node and all that it is made of to `found`; negative: none.

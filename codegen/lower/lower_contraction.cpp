@@ -253,7 +253,8 @@ class Contraction {
         bool parameter = is_weight(graph_[operand]) && list.count == 2;
         bool across = parameter && !roles_.columns.empty() &&
                       list.label[0] == roles_.columns.back() && !shape_of(b)[1].is_one();
-        if (!across || factors() == kernel::Factors::tf32)
+        const bool sums = !real_axes(roles_.summed).empty();
+        if (!across || !sums || factors() == kernel::Factors::tf32)
             return build_.access(operand, operand_axes(b), false);
         const std::vector<AxisId> axes = operand_axes(b);
         Memories& memories = build_.memories();

@@ -49,10 +49,10 @@ struct StepsInPairs {
 };
 
 /// Rows of a tile, `stride` elements apart, in pairs. `to` has room for the tile, its rows `width`
-/// apart and even in number, and may be left as it is.
+/// apart and even in number.
 template <class T>
-FOVEA_INLINE RowsInPairs rows_in_pairs(paired* to, i64 width, const T* from, i64 stride, i64 rows,
-                                       i64 columns) {
+FOVEA_INLINE RowsInPairs cut_rows_in_pairs(paired* to, i64 width, const T* from, i64 stride,
+                                           i64 rows, i64 columns) {
 #if defined(__AVX512BF16__)
     for (i64 row = 0; row < rows; row += 2)
         for (i64 x = 0; x < columns; x += kLanes) {
@@ -62,10 +62,16 @@ FOVEA_INLINE RowsInPairs rows_in_pairs(paired* to, i64 width, const T* from, i64
                               lanes_at(x, columns)));
         }
 #else
-    if constexpr (std::is_same_v<T, float>) return {from, stride};
-    else copy_tile(to, width, from, stride, rows, columns);
+    copy_tile(to, width, from, stride, rows, columns);
 #endif
     return {to, width};
+}
+/// The same of rows that have room for whole vectors: `to` may be left as it is.
+template <class T>
+FOVEA_INLINE RowsInPairs rows_in_pairs(paired* to, i64 width, const T* from, i64 stride, i64 rows,
+                                       i64 columns) {
+    if constexpr (std::is_same_v<T, float> && kTogether == 1) return {from, stride};
+    else return cut_rows_in_pairs(to, width, from, stride, rows, columns);
 }
 
 /// The same where steps lie along the rows.

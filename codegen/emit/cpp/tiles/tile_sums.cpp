@@ -63,6 +63,7 @@ void TileStatements::write_pair(const Statement& statement) {
     const auto [row, lane] = statement.place;
     const auto load = as<Load>(kernel_, statement.source);
     std::string source, stride = text_.width(lane);
+    bool is_whole = true;  // its rows have room for whole vectors, as those of arrays do
     if (!load) {
         source = text_.name(plan_.owner(statement.source));
     } else if (const auto turned = plan_.turned.find(statement.source);
@@ -71,6 +72,8 @@ void TileStatements::write_pair(const Statement& statement) {
     } else {
         source = text_.pointer(load->access);
         stride = spell(stride_along(load->access.strides, row)).text;
+        const Dim& lanes = kernel_.axes[std::size_t(lane)].extent;
+        is_whole = lanes.is_static() && lanes.value() % target::kLanes == 0;
     }
     const bool is_row = row == statement.step;
     const std::string& name = text_.pairs_name(statement.source, statement.step);
@@ -81,9 +84,12 @@ void TileStatements::write_pair(const Statement& statement) {
             : std::to_string((kernel_.axes[std::size_t(row)].extent.value() + 1) / 2 * 2);
     writer_.line("alignas(64) paired " + memory + "[" + height + " * " + text_.width(lane) +
                  "];  " + text_.shape_comment(statement.place));
-    writer_.line("const auto " + name + " = " + (is_row ? "rows" : "steps") + "_in_pairs(" +
-                 memory + ", " + text_.width(lane) + ", " + source + ", " + stride + ", " +
-                 text_.count(row) + ", " +
+    writer_.line("const auto " + name + " = " +
+                 (!is_row    ? "steps"
+                  : is_whole ? "rows"
+                             : "cut_rows") +
+                 "_in_pairs(" + memory + ", " + text_.width(lane) + ", " + source + ", " + stride +
+                 ", " + text_.count(row) + ", " +
                  (is_row ? text_.count(lane) : text_.count_argument(lane)) + ");");
 }
 
