@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "dsl/fovea.h"
 #include "runtime/runner/bench_model.h"
 #include "runtime/session.h"
 #include "runtime/threads.h"
@@ -22,6 +23,7 @@
 
 using namespace fovea;
 using namespace fovea::tool;
+using fovea::test::random_seed;
 
 namespace {
 
