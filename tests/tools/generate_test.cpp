@@ -54,10 +54,12 @@ TEST_CASE("sources alone, by a name, and what they were made of") {
     std::set<std::string> files;
     for (const auto& entry : fs::directory_iterator(model.out))
         files.insert(entry.path().filename().string());
-    CHECK(files == std::set<std::string>{"mine.cpp", "mine.h"});
+    CHECK(files == std::set<std::string>{"mine.cpp", "mine.h", "mine_c.cpp"});
     const std::string header = read_text(model.out / "mine.h");
     CHECK(header.find("Model& mine_model();") != header.npos);
-    CHECK(header.find("forward, gradient, training_step.") != header.npos);
+    for (const char* part : {" forward(const Dims", " gradient(const Dims", "class Trainer",
+                             "int mine_training_step(mine_trainer* trainer"})
+        CHECK_MESSAGE(header.find(part) != header.npos, part);
 
     const std::vector<std::string> of = read_depfile(depfile);
     std::set<std::string> mine;

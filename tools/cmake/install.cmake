@@ -39,7 +39,7 @@ foreach(folder base graph ops)
     fovea_sources(codegen/${folder} *.h)
 endforeach()
 fovea_sources(codegen/emit compiler_flags.def)
-fovea_sources(runtime *.h *.cpp)
+fovea_sources(runtime *.h *.cpp *.py)
 fovea_sources(tools/cmake fovea_add_model.cmake fovea_add_generator.cmake)
 # Of `fovea bench` and `fovea bundle`.
 fovea_sources(tools/fovea/bench/probe *.cpp)

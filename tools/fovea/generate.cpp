@@ -17,6 +17,7 @@
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
+#include "tools/fovea/write_python.h"
 
 namespace fovea::tool {
 
@@ -73,6 +74,7 @@ int generate_command(const std::vector<std::string>& arguments) {
     add("sources-only",
         "DIR/<model>.h, DIR/<model>.cpp and DIR/<model>_c.cpp alone, where a build has the "
         "runtime");
+    add("python", "a Python package, for `pip install DIR`, with a library that is compiled now");
     add("depfile", po::value<std::string>()->value_name("FILE"),
         "say there, for make and ninja, what DIR/<model>.cpp was made of");
     add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
@@ -83,7 +85,8 @@ int generate_command(const std::vector<std::string>& arguments) {
     Arguments given({"generate", "MODEL",
                      "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/<model>_c.cpp,\n"
                      "DIR/CMakeLists.txt and DIR/fovea, a copy of the runtime; for ptx\n"
-                     "DIR/<model>.<sm>.ptx and DIR/<model>.launches.json."},
+                     "DIR/<model>.<sm>.ptx and DIR/<model>.launches.json. With --python a package\n"
+                     "for Python."},
                     options, arguments);
     if (given.help()) return 0;
     const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
@@ -91,6 +94,15 @@ int generate_command(const std::vector<std::string>& arguments) {
         throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
     if (is_ptx && (given.has("sources-only") || given.has("depfile")))
         throw UserError("--sources-only and --depfile are for --target cpu");
+    if (given.has("python"))
+        for (const char* other : {"sources-only", "depfile"})
+            if (given.has(other))
+                throw UserError(
+                    fmt::format("--{} is of the sources, and --python of a package that "
+                                "has none: leave out one of them",
+                                other));
+    if (is_ptx && given.has("python"))
+        throw UserError("--python is for --target cpu: the package runs on this machine's cores");
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
@@ -105,6 +117,10 @@ int generate_command(const std::vector<std::string>& arguments) {
     refuse_folder_of_another(folder, name);
     if (is_ptx) {
         write_ptx(compiled.plan, name, folder);
+        return 0;
+    }
+    if (given.has("python")) {
+        write_python(compiled.plan, folder, isas);
         return 0;
     }
     if (given.has("sources-only")) {

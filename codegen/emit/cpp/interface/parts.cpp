@@ -20,6 +20,19 @@ std::string drawn_sizes(const Interface& interface) {
     return interface.sizes.empty() ? "" : "{" + text + "}, ";
 }
 
+CFunction get_sizes(const Interface& interface) {
+    CFunction function{"The sizes that the parameters have.",
+                       named(interface,
+                             "int {name}_get_sizes(const {name}_weights* weights, "
+                             "{name}_sizes* sizes)"),
+                       {"refuse_null(weights, \"weights\");", "refuse_null(sizes, \"sizes\");",
+                        "const auto& dims = weights->model.parameters()->dims();"}};
+    for (const InterfaceDim& size : interface.sizes)
+        function.body.push_back(fmt::format("sizes->{} = dims.at(\"{}\");", size.name,
+                                            interface.model->dims[std::size_t(size.number)]));
+    return function;
+}
+
 }  // namespace
 
 CNames::CNames(const Interface& interface, const InterfaceProgram& program)
@@ -79,6 +92,9 @@ std::vector<CFunction> functions_of(const Interface& interface) {
               "const float* values, size_t count)"),
          {"refuse_null(weights, \"weights\");", "refuse_null(parameter, \"parameter\");",
           "weights->model.set_parameter(parameter, {values, count});"}},
+        {"For who has written where the function above points: sessions see it from now on.",
+         text("int {name}_parameters_changed({name}_weights* weights)"),
+         {"refuse_null(weights, \"weights\");", "weights->model.parameters()->mark_changed();"}},
         {"Sessions and trainers that were made of them keep them.",
          text("void {name}_free_weights({name}_weights* weights)"),
          {"delete weights;"},
@@ -92,6 +108,7 @@ std::vector<CFunction> functions_of(const Interface& interface) {
          text("void {name}_free_session({name}_session* session)"),
          {"delete session;"},
          false}};
+    if (!interface.sizes.empty()) functions.push_back(get_sizes(interface));
     if (interface.has_states())
         functions.push_back({"What the session keeps from call to call is zeros again.",
                              text("int {name}_reset({name}_session* session)"),

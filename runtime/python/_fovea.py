@@ -1,0 +1,340 @@
+"""A model's C interface on arrays of numpy, PyTorch and others that speak DLPack.
+
+Arrays are read and written where they lie. One that is not contiguous is copied first; one of
+another type of element is refused.
+"""
+
+import ctypes
+import os
+
+import numpy as np
+
+_OK = 0
+_TYPES = {"f32": np.dtype(np.float32), "i32": np.dtype(np.int32), "bool": np.dtype(np.bool_)}
+
+
+class Error(ValueError):
+    """What fovea says of a size, an id, a file or the memory: one sentence."""
+
+
+class Program:
+    """A program of a model: names, types and shapes, whose axes are numbers or sums of sizes."""
+
+    def __init__(self, inputs, outputs, draws=False, symbol=None):
+        self.inputs = inputs  # name: (type, shape)
+        self.outputs = outputs
+        self.draws = draws  # its numbers depend on a seed
+        self.symbol = symbol  # of its function in the library
+
+
+class Library:
+    """The shared library of a model, and what its functions take."""
+
+    def __init__(self, folder, name, version, dims, sizes, parameters, programs, trains):
+        self.name = name
+        self.dims = dims
+        self.sizes = sizes
+        self.parameters = parameters
+        self.programs = programs
+        self.trains = trains
+        self._library = ctypes.CDLL(os.path.join(folder, f"lib{name}.so"))
+        self.function("fovea_error", plain=True).restype = ctypes.c_char_p
+        if self.function("c_version")() != version:
+            raise ImportError(f"lib{name}.so is of another version of fovea: generate {name} again")
+        self.Dims = _struct(dims, ctypes.c_int64)
+        self.Sizes = _struct(sizes, ctypes.c_int64)
+        for what in ("weights", "session") + (("trainer",) if trains else ()):
+            free = self.function(f"free_{what}")
+            free.argtypes, free.restype = [ctypes.c_void_p], None
+
+    def function(self, name, plain=False):
+        return getattr(self._library, name if plain else f"{self.name}_{name}")
+
+    def call(self, name, *arguments):
+        """Calls a function that returns a status."""
+        if self.function(name)(*arguments) != _OK:
+            raise Error(self.function("fovea_error", plain=True)().decode())
+
+
+def _struct(names, kind):
+    return type("Struct", (ctypes.Structure,), {"_fields_": [(name, kind) for name in names]})
+
+
+class _Array:
+    """An array of somebody: its address, and what keeps it alive."""
+
+    def __init__(self, name, value, kind, shape):
+        wanted = _TYPES[kind]
+        if not _is_torch(value):
+            self.value = _as_numpy(value, wanted)
+            self.address = self.value.ctypes.data
+            found, self.shape = self.value.dtype, self.value.shape
+        else:
+            if value.device.type != "cpu":
+                raise Error(f"{name} is on {value.device}, and this program runs on the CPU")
+            self.value = value.detach().contiguous()
+            self.address = self.value.data_ptr()
+            found = str(self.value.dtype).replace("torch.", "")
+            self.shape = tuple(self.value.shape)
+        if found != (wanted.name if isinstance(found, str) else wanted):
+            raise Error(f"{name} has elements of {found}, and {wanted.name} is wanted")
+        if len(self.shape) != len(shape):
+            raise Error(f"{name} has {len(self.shape)} axes, and {_text(shape)} is wanted")
+
+
+def _is_torch(value):
+    return type(value).__module__.split(".")[0] == "torch"
+
+
+def _as_numpy(value, wanted):
+    if isinstance(value, np.ndarray):
+        return np.ascontiguousarray(value).reshape(value.shape)
+    if hasattr(value, "__dlpack__"):
+        return np.ascontiguousarray(np.from_dlpack(value))
+    return np.ascontiguousarray(np.asarray(value, dtype=wanted))
+
+
+def _text(shape):
+    return "[" + ", ".join(str(extent) for extent in shape) + "]"
+
+
+def _value(extent, sizes):
+    """`batch*len+1` for these sizes; the text is fovea's own."""
+    if isinstance(extent, int):
+        return extent
+    total = 0
+    for term in extent.replace("-", "+-").split("+"):
+        if not term:
+            continue
+        product = -1 if term.startswith("-") else 1
+        for factor in term.lstrip("-").split("*"):
+            if not factor.isdigit() and factor not in sizes:
+                raise Error(f"the size '{factor}' follows from no array: give sizes={{'{factor}': N}}")
+            product *= int(factor) if factor.isdigit() else sizes[factor]
+        total += product
+    return total
+
+
+def _bind(library, program, arrays, sizes):
+    """The sizes of a call, by the shapes of its arrays, which must agree."""
+    origin = {name: "given" for name in sizes}
+    for name, array in arrays.items():
+        for found, extent in zip(array.shape, program.inputs[name][1]):
+            if not isinstance(extent, str) or not extent.isidentifier():
+                continue
+            if sizes.setdefault(extent, found) != found:
+                raise Error(f"'{extent}' is {found} in {name}, and {sizes[extent]} by {origin[extent]}")
+            origin.setdefault(extent, name)
+    for name, array in arrays.items():
+        shape = tuple(_value(extent, sizes) for extent in program.inputs[name][1])
+        if shape != array.shape:
+            raise Error(f"{name} has shape {_text(array.shape)}, and {_text(program.inputs[name][1])} is "
+                        f"{_text(shape)} here")
+    return library.Dims(*(sizes.get(name, 0) for name in library.dims))
+
+
+def _pointers(addresses):
+    return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+
+
+def _new(like, kind, shape):
+    """An array of the kind that the first input is of."""
+    if _is_torch(like):
+        import torch
+        return torch.empty(shape, dtype=getattr(torch, _TYPES[kind].name))
+    return np.empty(shape, _TYPES[kind])
+
+
+class Model:
+    """The parameters of a model. Sessions read them, any number at a time."""
+
+    _library = None
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    @classmethod
+    def load(cls, file):
+        """From a safetensors file, by the names of the parameters."""
+        handle = ctypes.c_void_p()
+        cls._library.call("load", os.fsencode(file), ctypes.byref(handle))
+        return cls(handle)
+
+    @classmethod
+    def random(cls, seed=0, **sizes):
+        """Drawn as PyTorch draws those of such layers, the same on every machine. `sizes` are those
+        that parameters have and the model leaves open."""
+        handle, arguments = ctypes.c_void_p(), []
+        if set(sizes) != set(cls._library.sizes):
+            raise Error(f"sizes of the parameters are {', '.join(cls._library.sizes) or 'none'}, and "
+                        f"{', '.join(sizes) or 'none'} are given")
+        if sizes:
+            arguments = [ctypes.byref(cls._library.Sizes(*(sizes[n] for n in cls._library.sizes)))]
+        cls._library.call("random", *arguments, ctypes.c_uint64(seed), ctypes.byref(handle))
+        return cls(handle)
+
+    def save(self, file):
+        """Writes a safetensors file."""
+        self._library.call("save", self._handle, os.fsencode(file))
+
+    @property
+    def sizes(self):
+        """Those of the parameters that the model leaves open."""
+        if not self._library.sizes:
+            return {}
+        sizes = self._library.Sizes()
+        self._library.call("get_sizes", self._handle, ctypes.byref(sizes))
+        return {name: getattr(sizes, name) for name in self._library.sizes}
+
+    def parameter(self, name):
+        """A numpy array of its values, in the model's own memory. Who writes to it calls `changed`."""
+        values, count = ctypes.POINTER(ctypes.c_float)(), ctypes.c_size_t()
+        self._library.call("parameter", self._handle, name.encode(), ctypes.byref(values),
+                           ctypes.byref(count))
+        sizes = self.sizes
+        shape = [_value(extent, sizes) for extent in self._library.parameters[name]]
+        array = np.ctypeslib.as_array(values, (count.value,)) if count.value else np.empty(0, np.float32)
+        return _Owned(array.reshape(shape), self)
+
+    def parameters(self):
+        """All of them by name."""
+        return {name: self.parameter(name) for name in self._library.parameters}
+
+    def changed(self):
+        """Says that parameters were written: what sessions prepared of them is prepared again."""
+        self._library.call("parameters_changed", self._handle)
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self._library.function("free_weights")(self._handle)
+            self._handle = None
+
+
+def _Owned(array, owner):
+    """`array`, which keeps `owner` as long as a view of it is there."""
+    view = array.view(_OwnedArray)
+    view._owner = owner
+    return view
+
+
+class _OwnedArray(np.ndarray):
+    _owner = None
+
+    def __array_finalize__(self, source):
+        self._owner = getattr(source, "_owner", None)
+
+
+class Session:
+    """Runs the programs of a model in memory of its own; one thread calls it at a time."""
+
+    _library = None
+
+    def __init__(self, model, threads=0):
+        """`threads`: those that a call runs on; 0: as many as OpenMP has."""
+        self.model = model
+        self._handle = ctypes.c_void_p()
+        self._library.call("new_session", model._handle, ctypes.c_int(threads),
+                           ctypes.byref(self._handle))
+
+    def _call(self, name, arrays, sizes, out, draw=None):
+        """Outputs by name, new ones of the kind of the first input, or those of `out`."""
+        library, program = self._library, self._library.programs[name]
+        given = {name: _Array(name, value, *program.inputs[name]) for name, value in arrays.items()}
+        known = {**self.model.sizes, **(sizes or {})}
+        dims = _bind(library, program, given, known)
+        first = next(iter(arrays.values()), None)
+        outputs, addresses = {}, []
+        for key, (kind, shape) in program.outputs.items():
+            wanted = tuple(_value(extent, known) for extent in shape)
+            outputs[key] = (out or {}).get(key)
+            if outputs[key] is None:
+                outputs[key] = _new(first, kind, wanted)
+            array = _Array(key, outputs[key], kind, shape)
+            if array.shape != wanted:
+                raise Error(f"{key} has shape {_text(array.shape)}, and {_text(wanted)} is written")
+            if array.value is not outputs[key] and array.address != _address(outputs[key]):
+                raise Error(f"{key} is not contiguous")
+            addresses.append(array.address)
+        arguments = [self._handle]
+        if library.dims:
+            arguments.append(ctypes.byref(dims))
+        if program.inputs:
+            arguments.append(_pointers([given[key].address for key in program.inputs]))
+        if program.outputs:
+            arguments.append(_pointers(addresses))
+        if program.draws:
+            arguments += [ctypes.c_uint64(value) for value in draw or (0, 0)]
+        library.call(program.symbol, *arguments)
+        return outputs
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self._library.function("free_session")(self._handle)
+            self._handle = None
+
+
+def _address(value):
+    return value.data_ptr() if _is_torch(value) else value.ctypes.data
+
+
+class _Optimizer(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int)] + [(name, ctypes.c_double) for name in
+                ("beta1", "beta2", "epsilon", "momentum", "weight_decay")]
+
+
+class _Rule(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_double) for name in ("learning_rate", "clip", "gradient_scale")]
+
+
+class _Outcome(ctypes.Structure):
+    _fields_ = [("gradient_norm", ctypes.c_double), ("moved", ctypes.c_int)]
+
+
+class Trainer:
+    """Moves the parameters of a model: forward, backward and the optimizer in one call."""
+
+    _library = None
+
+    def __init__(self, model, optimizer="adam", threads=0, **numbers):
+        """`numbers`: beta1, beta2, epsilon, momentum, weight_decay; else those of PyTorch."""
+        kinds = ("adam", "adamw", "sgd")
+        if optimizer not in kinds:
+            raise Error(f"there is no optimizer '{optimizer}': it is one of {', '.join(kinds)}")
+        default = self._library.function("fovea_default_optimizer", plain=True)
+        default.restype = _Optimizer
+        settings = default()
+        settings.kind = kinds.index(optimizer)
+        for name, value in numbers.items():
+            if name not in dict(_Optimizer._fields_[1:]):
+                raise Error(f"an optimizer has no '{name}'")
+            setattr(settings, name, value)
+        self.model = model
+        self._handle = ctypes.c_void_p()
+        self._library.call("new_trainer", model._handle, ctypes.byref(settings),
+                           ctypes.c_int(threads), ctypes.byref(self._handle))
+
+    def _step(self, arrays, sizes, learning_rate, clip, seed):
+        """Outputs by name, and `gradient_norm` and `moved`."""
+        library, program = self._library, self._library.programs["training_step"]
+        given = {name: _Array(name, value, *program.inputs[name]) for name, value in arrays.items()}
+        known = {**self.model.sizes, **(sizes or {})}
+        dims = _bind(library, program, given, known)
+        first = next(iter(arrays.values()), None)
+        outputs = {key: _new(first, kind, tuple(_value(extent, known) for extent in shape))
+                   for key, (kind, shape) in program.outputs.items()}
+        rule, outcome = _Rule(learning_rate, clip, 1.0), _Outcome()
+        arguments = [self._handle]
+        if library.dims:
+            arguments.append(ctypes.byref(dims))
+        if program.inputs:
+            arguments.append(_pointers([given[key].address for key in program.inputs]))
+        if program.outputs:
+            arguments.append(_pointers([_address(value) for value in outputs.values()]))
+        library.call(program.symbol, *arguments, ctypes.byref(rule), ctypes.c_uint64(seed),
+                     ctypes.byref(outcome))
+        return {**outputs, "gradient_norm": outcome.gradient_norm, "moved": bool(outcome.moved)}
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self._library.function("free_trainer")(self._handle)
+            self._handle = None

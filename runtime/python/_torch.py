@@ -1,0 +1,84 @@
+"""A model as a module of PyTorch, whose backward pass is the model's own."""
+
+import numpy as np
+import torch
+
+
+class _Call(torch.autograd.Function):
+    """forward, and for its cotangents the program that gives gradients."""
+
+    @staticmethod
+    def forward(ctx, module, draw, *tensors):
+        ctx.module, ctx.draw = module, draw
+        ctx.save_for_backward(*tensors[:len(module._inputs)])
+        arrays = dict(zip(module._inputs, tensors))
+        name = "forward" if draw is None else "forward_train"
+        outputs = module._session._call(name, arrays, None, None, draw)
+        ctx.mark_non_differentiable(*(value for key, value in outputs.items()
+                                      if key not in module._differentiable))
+        return tuple(outputs.values())
+
+    @staticmethod
+    def backward(ctx, *cotangents):
+        module = ctx.module
+        name = "gradient" if ctx.draw is None else "gradient_train"
+        program = module._session._library.programs[name]
+        arrays = dict(zip(module._inputs, ctx.saved_tensors))
+        scale = None
+        for key, cotangent in zip(module._outputs, cotangents):
+            if f"{key}.grad" in program.inputs:
+                arrays[f"{key}.grad"] = cotangent.contiguous()
+            elif key in module._differentiable:
+                scale = cotangent  # of the loss, by which the program begins
+        found = module._session._call(name, arrays, None, None, ctx.draw)
+        gradients = [found.get(f"{key}.grad") for key in (*module._inputs, *module._names)]
+        if scale is not None and scale.item() != 1:
+            gradients = [None if g is None else g * scale for g in gradients]
+        return (None, None, *gradients)
+
+
+class Module(torch.nn.Module):
+    """`module(x, …)` gives the outputs of `forward`. Parameters lie in the model's memory, under
+    PyTorch's names, so an optimizer of PyTorch moves the model. While training, dropout is drawn
+    from PyTorch's generator."""
+
+    def __init__(self, session):
+        super().__init__()
+        self._session = session
+        programs = session._library.programs
+        if "gradient" not in programs:
+            raise ValueError("the model was generated without --training, so it has no gradients")
+        forward, gradient = programs["forward"], programs["gradient"]
+        self._inputs, self._outputs = list(forward.inputs), list(forward.outputs)
+        self._names = list(session._library.parameters)
+        given = [key for key in self._outputs if f"{key}.grad" in gradient.inputs]
+        self._differentiable = set(given) or {"loss"}
+        self._values = []
+        for name in self._names:
+            tensor = torch.from_numpy(np.asarray(session.model.parameter(name)))
+            trained = f"{name}.grad" in gradient.outputs
+            parameter = torch.nn.Parameter(tensor, requires_grad=trained)
+            self._values.append(parameter)
+            self._register(name.split("."), parameter)
+
+    def _register(self, path, parameter):
+        owner = self
+        for part in path[:-1]:
+            if part not in owner._modules:
+                owner.add_module(part, torch.nn.Module())
+            owner = owner._modules[part]
+        owner.register_parameter(path[-1], parameter)
+
+    def forward(self, *inputs, **named):
+        """One output, or a tuple of all."""
+        arrays = dict(zip(self._inputs, inputs))
+        arrays.update(named)
+        missing = [name for name in self._inputs if name not in arrays]
+        if missing or len(arrays) != len(self._inputs):
+            raise TypeError(f"inputs are {', '.join(self._inputs)}")
+        self._session.model.changed()  # an optimizer may have moved the parameters
+        draw = None
+        if self.training and "gradient_train" in self._session._library.programs:
+            draw = (int(torch.randint(2**62, ())), 0)
+        outputs = _Call.apply(self, draw, *(arrays[name] for name in self._inputs), *self._values)
+        return outputs[0] if len(outputs) == 1 else outputs

@@ -1,0 +1,90 @@
+"""Generated packages on arrays of numpy: prints what is not as it should be."""
+
+import sys
+import threading
+
+import numpy as np
+
+sys.path[:0] = sys.argv[1:]
+import counting
+import tokens
+
+mistakes = 0
+
+
+def check(holds, what):
+    global mistakes
+    if not holds:
+        print("not so:", what)
+        mistakes += 1
+
+
+def error_of(call):
+    try:
+        call()
+    except tokens.Error as error:
+        return str(error)
+    except counting.Error as error:
+        return str(error)
+    return "none"
+
+
+ids = np.arange(6, dtype=np.int32).reshape(2, 3)
+model = tokens.Model.random(1, vocabulary=11)
+session = tokens.Session(model, threads=1)
+first = session.forward(ids)
+check(first.View_2.shape == (2, 3, 11), "an output has its shape")
+check(first._fields == ("View_2", "loss") and first.loss > 0, "outputs have names")
+check(np.array_equal(session.forward(ids.tolist()).View_2, first.View_2), "lists are arrays, too")
+check(np.array_equal(session.forward(np.asfortranarray(ids)).View_2, first.View_2), "in any order")
+memory = np.zeros((2, 3, 11), np.float32)
+check(session.forward(ids, out={"View": memory}).View_2 is memory, "outputs lie where they should")
+check(np.array_equal(memory, first.View_2), "with the same bits")
+
+
+def same(found):
+    own = tokens.Session(model, threads=1)
+    found.append(all(np.array_equal(own.forward(ids).View_2, first.View_2) for _ in range(50)))
+
+
+found = []
+threads = [threading.Thread(target=same, args=(found,)) for _ in range(4)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+check(found == [True] * 4, "sessions on threads give the bits of one")
+
+check(error_of(lambda: session.forward(ids.astype(np.int64))) ==
+      "class has elements of int64, and int32 is wanted", "a type is checked")
+check(error_of(lambda: session.forward(ids[0])) ==
+      "class has 1 axes, and [batch, step] is wanted", "axes are counted")
+check("11" in error_of(lambda: session.forward(ids + 6)), "ids are checked")
+check(error_of(lambda: tokens.Model.random(1)) ==
+      "sizes of the parameters are vocabulary, and none are given", "sizes are asked for")
+check(error_of(lambda: tokens.Model.load("none")) ==
+      "cannot read 'none': No such file or directory", "files are checked")
+check(error_of(lambda: session.forward(ids, out={"View": np.zeros((2, 3, 22), np.float32)[..., ::2]}))
+      == "View is not contiguous", "an output that is not contiguous is refused")
+
+model.save("tokens.safetensors")
+read = tokens.Model.load("tokens.safetensors")
+check(read.sizes == {"vocabulary": 11}, "sizes are those of the file")
+check(np.array_equal(tokens.Session(read).forward(ids).View_2, first.View_2), "weights are kept")
+weight = read.parameter("table.weight")
+check(weight.shape == (11, 16), "a parameter has its shape")
+weight[:] = 0
+read.changed()
+check(not np.array_equal(tokens.Session(read).forward(ids).View_2, first.View_2), "and is written")
+
+trainer = tokens.Trainer(model, "adamw", weight_decay=0.0)
+losses = [trainer.step(ids, learning_rate=0.02, seed=1) for _ in range(50)]
+check(all(step.moved and step.gradient_norm > 0 for step in losses), "steps move the model")
+check(session.forward(ids).loss < first.loss / 2, "sessions see it")
+
+counter = counting.Session(counting.Model.random(1))
+x = np.array([[1, 2, 3]], np.float32)
+counter.forward(x)
+check(np.array_equal(counter.forward(x).sum_of_all, 2 * x), "a session keeps its states")
+counter.reset()
+check(np.array_equal(counter.forward(x).sum_of_all, x), "until it is reset")
+empty = counting.Session(counting.Model.random(1)).forward(np.zeros((0, 3), np.float32))
+check(empty.sum_of_all.shape == (0, 3), "a batch may be empty")
+sys.exit(mistakes)

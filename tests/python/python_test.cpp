@@ -1,0 +1,108 @@
+// Packages for Python: generated, called on arrays, trained inside PyTorch, installed by pip.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/fovea/isa_option.h"
+#include "tools/fovea/process.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using fovea::tool::ProcessResult;
+using fovea::tool::run_process;
+
+const fs::path kCases = fs::path(FOVEA_SOURCE_DIR) / "tests/python";
+
+/// The first Python that has these modules: $FOVEA_PYTHON, of PATH, of the system. Empty where none
+/// has; a failed check when FOVEA_REQUIRE names the first module.
+std::string python_with(const std::string& module, const std::string& more = "") {
+    const char* given = std::getenv("FOVEA_PYTHON");
+    for (const std::string& python :
+         {std::string(given ? given : ""), std::string("python3"), std::string("/usr/bin/python3")})
+        if (!python.empty() &&
+            run_process(
+                {"sh", "-c", "'" + python + "' -c 'import " + module + more + "' 2>/dev/null"})
+                    .status == 0)
+            return python;
+    const char* required = std::getenv("FOVEA_REQUIRE");
+    CHECK_MESSAGE(!(required && std::string(required).find(module) != std::string::npos),
+                  "FOVEA_REQUIRE names " << module << ", which no Python here has");
+    MESSAGE("skipped: no Python here has " << module);
+    return {};
+}
+
+/// The folder of a package.
+std::string package(const std::string& file, const std::string& name) {
+    static const fovea::tool::TemporaryFolder folder;
+    const std::string path = (folder.path() / name).string();
+    if (fs::exists(path)) return path;
+    const ProcessResult result =
+        run_process({FOVEA_BINARY_DIR "/fovea", "generate",
+                     (fs::path(FOVEA_SOURCE_DIR) / file).string() + ":" + name, "-o", path,
+                     "--python", "--training", "--isa", fovea::tool::isa_of_this_machine()});
+    REQUIRE_MESSAGE(result.status == 0, result.output);
+    return path;
+}
+
+void passes(const std::string& python, const std::string& script,
+            const std::vector<std::string>& packages) {
+    const fovea::tool::TemporaryFolder folder;
+    std::string command = "cd '" + folder.path().string() + "' && PYTHONDONTWRITEBYTECODE=1 '" +
+                          python + "' '" + (kCases / script).string() + "'";
+    for (const std::string& one : packages) command += " '" + one + "'";
+    const ProcessResult result = run_process({"sh", "-c", command});
+    CHECK_MESSAGE(result.status == 0, result.output);
+}
+
+}  // namespace
+
+TEST_CASE("a package reads and writes arrays of numpy where they lie") {
+    const std::string python = python_with("numpy");
+    if (python.empty()) return;
+    const std::string models = "tests/package/interface/models.cpp";
+    passes(python, "arrays.py", {package(models, "tokens"), package(models, "counting")});
+}
+
+TEST_CASE("attention of fovea trains inside a model of PyTorch") {
+    const std::string python = python_with("torch", ", numpy");
+    if (python.empty()) return;
+    passes(python, "training.py",
+           {package("tests/python/models.cpp", "flash"),
+            package("models/lessons/block.cpp", "block")});
+}
+
+TEST_CASE("pip installs a package") {
+    const std::string python = python_with("pip", ", setuptools, wheel, numpy");
+    if (python.empty()) return;
+    const fovea::tool::TemporaryFolder folder;
+    const std::string target = (folder.path() / "site").string();
+    const std::string source = package("tests/package/interface/models.cpp", "counting");
+    const ProcessResult installed = run_process({"sh", "-c",
+                                                 "'" + python +
+                                                     "' -m pip install -q --no-deps --no-index "
+                                                     "--no-build-isolation --target '" +
+                                                     target + "' '" + source + "'"});
+    REQUIRE_MESSAGE(installed.status == 0, installed.output);
+    const ProcessResult used =
+        run_process({"sh", "-c",
+                     "cd '" + target + "' && '" + python +
+                         "' -c 'import counting; counting.Session(counting.Model.random())'"});
+    CHECK_MESSAGE(used.status == 0, used.output);
+}
+
+TEST_CASE("--python says what it does not take") {
+    const auto refused = [](const std::string& option) {
+        return run_process({FOVEA_BINARY_DIR "/fovea", "generate", "add_norm", "-o", "/tmp/none",
+                            "--python", option, option == "--target" ? "ptx" : "x"})
+            .output;
+    };
+    CHECK(refused("--target") ==
+          "fovea: --python is for --target cpu: the package runs on this machine's cores\n");
+    CHECK(refused("--depfile") ==
+          "fovea: --depfile is of the sources, and --python of a package that has none: leave out "
+          "one of them\n");
+}

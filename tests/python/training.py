@@ -1,0 +1,102 @@
+"""Attention of fovea inside a model of PyTorch that trains: prints what is not as it should be."""
+
+import sys
+
+import torch
+import torch.nn.functional as F
+
+sys.path[:0] = sys.argv[1:]
+import flash
+
+mistakes = 0
+
+
+def check(holds, what):
+    global mistakes
+    if not holds:
+        print("not so:", what)
+        mistakes += 1
+
+
+class Block(torch.nn.Module):
+    """A decoder of one block."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+        self.table = torch.nn.Embedding(20, 128)
+        self.qkv, self.out = torch.nn.Linear(128, 384), torch.nn.Linear(128, 20)
+
+    def forward(self, ids):
+        x = self.table(ids)
+        q, k, v = (t.unflatten(-1, (2, 64)).transpose(1, 2).contiguous()
+                   for t in self.qkv(x).chunk(3, -1))
+        return self.out(x + self.attention(q, k, v).transpose(1, 2).flatten(2))
+
+
+def train(attention):
+    torch.manual_seed(0)
+    block = Block(attention)
+    optimizer = torch.optim.Adam(block.parameters(), 1e-3)
+    ids = torch.randint(20, (4, 33))
+    losses = []
+    for _ in range(20):
+        loss = F.cross_entropy(block(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+module = flash.torch_module()
+ours = train(module)
+theirs = train(lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True))
+worst = max(abs(a - b) for a, b in zip(ours, theirs))
+check(worst < 1e-5, f"losses are those of PyTorch: {worst} apart")
+check(ours[-1] < ours[0], "they fall")
+
+# What the library is given are the addresses of the tensors.
+q, k, v = (torch.randn(1, 2, 9, 64) for _ in range(3))
+given = []
+real = flash._LIBRARY.call
+flash._LIBRARY.call = lambda name, *arguments: (given.append(arguments), real(name, *arguments))[1]
+session = flash.Session(flash.Model.random())
+out = torch.empty(1, 2, 9, 64)
+result = session.forward(q, k, v, out={"y": out}).y
+arrays = given[-1]
+check(list(arrays[2]) == [t.data_ptr() for t in (q, k, v)], "inputs are not copied")
+check(list(arrays[3]) == [out.data_ptr()] and result is out, "outputs are not copied")
+flash._LIBRARY.call = real
+
+# A model with parameters is a module whose parameters are the model's.
+import block
+torch.manual_seed(1)
+net = block.torch_module(block.Model.random(1))
+x, lens = torch.randn(2, 5, 64), torch.tensor([5, 3], dtype=torch.int32)
+address = net._values[0].data_ptr()
+check(address == net._session.model.parameter(net._names[0]).ctypes.data, "in the same memory")
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+first = None
+for step in range(10):
+    loss = (net(x, lens) - x).square().mean()
+    first = first or loss.item()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+check(loss.item() < first and torch.isfinite(loss), "an optimizer of PyTorch moves the model")
+# Finite differences of one parameter.
+net.eval()
+weight = net._values[0]
+net.zero_grad()
+(net(x, lens) * torch.arange(64)).sum().backward()
+slope = weight.grad[1, 2].item()
+ends = []
+for step in (1e-2, -1e-2):
+    with torch.no_grad():
+        weight[1, 2] += step
+        ends.append((net(x, lens) * torch.arange(64)).sum().item())
+        weight[1, 2] -= step
+numeric = (ends[0] - ends[1]) / 2e-2
+check(abs(numeric - slope) < 0.02 * abs(slope) + 0.05, f"a slope is {numeric}, and said {slope}")
+sys.exit(mistakes)
