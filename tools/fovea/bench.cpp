@@ -101,7 +101,7 @@ Command bench_command() {
              "bandwidth. `best` is the fastest run against the best peak: on a shared machine the\n"
              "least disturbed. A run shorter than 10 ms is repeated for that long, and the mean\n"
              "counts.",
-             {{"whether all of it works", "fovea bench --quick --suite rowwise"},
+             {{"whether all of it works", "fovea bench --quick --suite contraction"},
               {"below the machine's roofline; takes minutes", "fovea bench --svg roofline.svg"}}},
             bench_options(),
             bench_suites};
