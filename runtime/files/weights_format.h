@@ -8,8 +8,8 @@ namespace fovea::runtime {
 /// Raised by what older programs would read wrongly. Files that say nothing are of format 1.
 inline constexpr int kWeightsFormat = 1;
 
-/// The key of the format in `__metadata__`.
-inline constexpr const char* kWeightsFormatKey = "fovea_format";
+/// What files with weights say of it.
+Metadata weights_format();
 
 /// UserError where the file is of a newer format than this program's, or says something that is no
 /// format.

@@ -93,14 +93,14 @@ void verify_settings(const SafetensorsFile& file, const Model& model, ReadFor pu
 }  // namespace
 
 Metadata header_metadata(const Model& model, const WeightsHeader& header) {
-    Metadata metadata = {{kWeightsFormatKey, std::to_string(kWeightsFormat)},
-                         {"model", model.name},
-                         {"settings", settings_json(model)},
-                         {"src_vocab", header.source.to_json()},
-                         {"tgt_vocab", header.target.to_json()},
-                         {"step", std::to_string(header.step)},
-                         {"seed", std::to_string(header.seed)},
-                         {"steps", std::to_string(header.steps)}};
+    Metadata metadata = weights_format();
+    metadata.insert({{"model", model.name},
+                     {"settings", settings_json(model)},
+                     {"src_vocab", header.source.to_json()},
+                     {"tgt_vocab", header.target.to_json()},
+                     {"step", std::to_string(header.step)},
+                     {"seed", std::to_string(header.seed)},
+                     {"steps", std::to_string(header.steps)}});
     if (header.tokens != TokenKind::words) metadata["tokens"] = name_of(header.tokens);
     return metadata;
 }

@@ -24,8 +24,8 @@ struct WeightsHeader {
     TokenKind tokens = TokenKind::words;
 };
 
-/// The keys model, settings, src_vocab, tgt_vocab, step, seed and steps; and tokens, where they are
-/// no words.
+/// The format of weights, and the keys model, settings, src_vocab, tgt_vocab, step, seed and steps;
+/// and tokens, where they are no words.
 Metadata header_metadata(const Model& model, const WeightsHeader& header);
 
 /// What a file is read for: to go on training, which takes all settings as they were, or to

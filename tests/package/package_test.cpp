@@ -168,6 +168,8 @@ TEST_CASE("a project finds fovea, generates its model, trains it and calls it") 
     CHECK(losses.fall);
     CHECK(losses.last < losses.first / 10);
     CHECK(losses.last == loss_of_run(prefix, folder));
+    const std::string weights = (folder / "build/weights.safetensors").string();
+    CHECK(runtime::read_safetensors(weights).metadata_at("fovea_format") == "1");
 
     const std::string dry = "cmake --build '" + (folder / "build").string() + "' -- -n";
     CHECK(succeeds(dry).find("no work to do") != std::string::npos);

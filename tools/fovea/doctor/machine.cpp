@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <fstream>
 #include <optional>
@@ -49,10 +50,19 @@ std::optional<double> memory_line(const std::string& name) {
     return std::nullopt;
 }
 
+/// What this process's control group grants, in GiB; nothing where it grants all.
+std::optional<double> memory_of_group() {
+    std::ifstream file("/sys/fs/cgroup/memory.max");
+    double bytes = 0;
+    return file >> bytes ? std::optional(bytes / (1 << 30)) : std::nullopt;
+}
+
 Finding memory() {
-    const auto total = memory_line("MemTotal"), available = memory_line("MemAvailable");
+    auto total = memory_line("MemTotal"), available = memory_line("MemAvailable");
     if (!total || !available)
         return {"memory", State::ok, "/proc/meminfo does not say how much there is", {}};
+    total = std::min(*total, memory_of_group().value_or(*total));
+    available = std::min(*available, *total);
     const std::string text = fmt::format("{:.1f} of {:.1f} GiB are free", *available, *total);
     if (*available >= kLeastMemory) return {"memory", State::ok, text, {}};
     return {"memory", State::absent, text,
