@@ -170,7 +170,7 @@ TEST_CASE("completion in zsh is its own language, and offers the same") {
     std::ofstream(folder.path() / "script") << R"(
 compdef() { }
 _files() { echo files; }
-_describe() { print -l -- "${(@P)3}"; }
+_describe() { print -l -- "${(@P)2}"; }
 fovea help --completion zsh > _fovea
 zsh -n _fovea || exit 1
 source ./_fovea

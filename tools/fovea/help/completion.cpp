@@ -46,8 +46,8 @@ _fovea() {
         if [[ ${line%%$'\t'*} == *= ]]; then open+=("$word"); else closed+=("$word"); fi
     done
     if (( ! $#open && ! $#closed )); then _files; return; fi
-    (( $#closed )) && _describe -o fovea closed
-    (( $#open )) && _describe -o fovea open -S ''
+    (( $#closed )) && _describe fovea closed
+    (( $#open )) && _describe fovea open -S ''
 }
 if [[ $funcstack[1] == _fovea ]]; then _fovea "$@"; else compdef _fovea fovea; fi
 )";
