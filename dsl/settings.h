@@ -27,13 +27,9 @@
 
 #include "codegen/base/dim.h"
 #include "codegen/base/error.h"
+#include "dsl/in_training.h"
 
 namespace fovea {
-
-/// `visit("dropout", dropout, in_training)`: a setting that matters in training alone. Weights that
-/// were trained with another value of it are read all the same.
-struct InTraining {};
-inline constexpr InTraining in_training;
 
 /// The names of an enum's values, in their order.
 using Choices = std::initializer_list<std::string_view>;

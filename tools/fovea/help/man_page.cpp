@@ -107,8 +107,9 @@ std::string man_page(const Command& command) {
     for (const OptionText& option : options_of(command)) roff += option_item(option);
     roff += ".SH EXAMPLES\n";
     for (const Example& example : usage.examples)
-        roff += fmt::format(".PP\n{}:\n.PP\n.in +4\n.nf\n{}\n.fi\n.in\n", roff_text(example.what),
-                            roff_text(example.command));
+        roff += fmt::format("{}{}:\n.PP\n.in +4\n.nf\n{}\n.fi\n.in\n",
+                            &example == usage.examples.data() ? "" : ".PP\n",
+                            roff_text(example.what), roff_text(example.command));
     return roff + exit_status() + ".SH SEE ALSO\n.BR fovea (1)\n";
 }
 
