@@ -34,6 +34,7 @@
 #include "codegen/ops/when_training.h"
 #include "codegen/ops/windows.h"
 #include "dsl/batch_norm.h"
+#include "dsl/in_training.h"
 #include "dsl/modules.h"
 #include "dsl/recurrent.h"
 #include "dsl/scope.h"

@@ -5,10 +5,12 @@
 //     struct MySettings {
 //         Dim hidden = {"hidden", 64};
 //         NormOver norm_over = NormOver::features;
+//         double dropout = 0.1;
 //         template <class Visit>
 //         constexpr void fields(Visit&& visit) {
 //             visit("hidden", hidden);
 //             visit("norm_over", norm_over, {"features", "tokens_and_features"});
+//             visit("dropout", dropout, in_training);
 //         }
 //     };
 #pragma once
@@ -25,6 +27,7 @@
 
 #include "codegen/base/dim.h"
 #include "codegen/base/error.h"
+#include "dsl/in_training.h"
 
 namespace fovea {
 
@@ -35,7 +38,8 @@ using Choices = std::initializer_list<std::string_view>;
 struct SettingSpec {
     std::string name;
     std::string kind;  // size, whole number, number, true|false, the choices, or a list of such
-    std::string default_text;          // empty for a size that is symbolic when unset
+    std::string default_text;  // empty for a size that is symbolic when unset
+    bool in_training = false;  // it matters in training alone
 };
 
 /// `--set NAME=VALUE`, in the order given.
@@ -169,6 +173,11 @@ struct Lister {
     void operator()(std::string_view name, T& field, Choices choices) {
         list.push_back(spec(name, field, choices));
     }
+    template <class T>
+    void operator()(std::string_view name, T& field, InTraining) {
+        (*this)(name, field);
+        list.back().in_training = true;
+    }
 };
 
 struct Setter {
@@ -186,6 +195,10 @@ struct Setter {
         if (name != wanted) return;
         set(name, field, text, choices);
         found = true;
+    }
+    template <class T>
+    void operator()(std::string_view name, T& field, InTraining) {
+        (*this)(name, field);
     }
 };
 

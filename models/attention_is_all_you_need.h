@@ -36,12 +36,12 @@ struct PaperSettings {
         visit("heads", heads);
         visit("d_k", d_k);
         visit("d_v", d_v);
-        visit("dropout", dropout);
+        visit("dropout", dropout, in_training);
         visit("pad", pad);
         visit("scale", scale, {"emb", "prj", "none"});
         visit("share_projection", share_projection);
         visit("share_embeddings", share_embeddings);
-        visit("label_smoothing", label_smoothing);
+        visit("label_smoothing", label_smoothing, in_training);
     }
 };
 

@@ -19,7 +19,7 @@ struct Seq2SeqSettings {
         visit("embed", embed);
         visit("hidden", hidden);
         visit("layers", layers);
-        visit("dropout", dropout);
+        visit("dropout", dropout, in_training);
     }
 };
 

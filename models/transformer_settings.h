@@ -29,7 +29,7 @@ struct TransformerSettings {
         visit("ffn", ffn);
         visit("heads", heads);
         visit("layers", layers);
-        visit("dropout", dropout);
+        visit("dropout", dropout, in_training);
         visit("bias", bias);
         visit("norm_over", norm_over, {"features", "tokens_and_features"});
         visit("src_len", src_len);

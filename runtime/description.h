@@ -69,7 +69,7 @@ struct ProgramRow {
 struct Description {
     const char* name;
     Rows dims;
-    Rows settings;  // hidden 8
+    Rows settings;  // hidden 8 default training: that it is the default, in training alone
     Rows parameters;  // f32 [64, 8] xavier_uniform 8 -1 dense.weight: the fan in, the row of zeros
     Table<ProgramRow> programs;
     Rows aliases;  // the name in files, and in a row of its own the parameter

@@ -7,6 +7,7 @@
 
 #include "error.h"
 #include "files/printable.h"
+#include "files/weights_format.h"
 #include "memory/halves.h"
 
 namespace fovea::runtime {
@@ -82,6 +83,7 @@ void warn_unused(const SafetensorsFile& file, const std::string& model,
 
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix) {
+    verify_weights_format(file);
     const Model& model = parameters.model();
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < parameters.count(); ++i) {

@@ -134,6 +134,11 @@ Options& Options::add(const OptionSpec& spec) {
     return *this;
 }
 
+Options& Options::example(const char* what, const char* arguments) {
+    examples_.emplace_back(what, arguments);
+    return *this;
+}
+
 const OptionSpec* Options::find(std::string_view name) const {
     for (const OptionSpec& spec : specs_) {
         if (spec.name == name) return &spec;
@@ -268,6 +273,11 @@ std::string Options::help() const {
         if (spec.repeated) line += " (may be given several times)";
         if (spec.default_text) line += std::string(" (default ") + spec.default_text + ")";
         text += line + "\n";
+    }
+    if (!examples_.empty()) text += "\nExamples:\n";
+    for (const auto& [what, arguments] : examples_) {
+        text += std::string("  ") + what + "\n      " + command_;
+        text += (*arguments ? " " : "") + std::string(arguments) + "\n";
     }
     return text;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fovea::runtime {
@@ -59,6 +60,8 @@ class Options {
     Options(std::string command, std::string summary, std::string positional = {});
 
     Options& add(const OptionSpec& spec);
+    /// A call for --help: what it is for, and what follows the command's name.
+    Options& example(const char* what, const char* arguments);
     /// Parses what follows the command. `--` ends the options. UserError for an unknown option
     /// (with the nearest name), a missing or unfit value, one given twice, a required one that is
     /// absent, or a positional argument where none may stand. True when --help or -h was given:
@@ -88,6 +91,7 @@ class Options {
 
     std::string command_, summary_, positional_help_;
     std::vector<OptionSpec> specs_;
+    std::vector<std::pair<const char*, const char*>> examples_;
     std::map<std::string, std::vector<std::string>> values_;
     std::vector<std::string> positional_;
 };

@@ -80,6 +80,8 @@ struct Program {
 
 struct Setting {
     std::string name, value;
+    bool is_default = false;  // the value where it is not set
+    bool in_training = false;  // it matters in training alone
 };
 
 /// Another name under which files may hold a parameter (tied tensors).

@@ -131,7 +131,9 @@ std::vector<Setting> settings_of(Rows rows) {
     return each_row(rows, [](Row& row) {
         Setting setting;
         setting.name = row.word();
-        setting.value = row.rest();
+        setting.value = row.word();
+        for (std::string_view word = row.word(); !word.empty(); word = row.word())
+            (word == "default" ? setting.is_default : setting.in_training) = true;
         return setting;
     });
 }

@@ -1,5 +1,6 @@
 // The PTX target of a build without LLVM: it refuses in a sentence.
 #include "codegen/base/error.h"
+#include "codegen/emit/llvm_version.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
 
 namespace fovea::emit {
@@ -30,5 +31,7 @@ PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const target::Gpu&, const
 PtxModule emit_ptx(const std::vector<kernel::Kernel>&, const std::string&, const PtxOptions&) {
     throw UserError(*why_not_ptx());
 }
+
+std::string llvm_version() { return ""; }
 
 }  // namespace fovea::emit

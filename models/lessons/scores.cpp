@@ -11,7 +11,7 @@ struct ScoreSettings {
         visit("heads", heads);
         visit("width", width);
         visit("cap", cap);
-        visit("dropout", dropout);
+        visit("dropout", dropout, in_training);
     }
 };
 

@@ -27,8 +27,8 @@ struct BertSettings {
         visit("num_hidden_layers", num_hidden_layers);
         visit("pad_token_id", pad_token_id);
         visit("layer_norm_eps", layer_norm_eps);
-        visit("hidden_dropout_prob", hidden_dropout_prob);
-        visit("attention_probs_dropout_prob", attention_probs_dropout_prob);
+        visit("hidden_dropout_prob", hidden_dropout_prob, in_training);
+        visit("attention_probs_dropout_prob", attention_probs_dropout_prob, in_training);
     }
 };
 

@@ -30,7 +30,7 @@ struct T5Settings {
         visit("relative_attention_num_buckets", relative_attention_num_buckets);
         visit("relative_attention_max_distance", relative_attention_max_distance);
         visit("layer_norm_epsilon", layer_norm_epsilon);
-        visit("dropout_rate", dropout_rate);
+        visit("dropout_rate", dropout_rate, in_training);
         visit("feed_forward_proj", feed_forward_proj, {"relu", "gated-gelu"});
         visit("tie_word_embeddings", tie_word_embeddings);
         visit("scale_decoder_outputs", scale_decoder_outputs);

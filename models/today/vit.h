@@ -26,8 +26,8 @@ struct ViTSettings {
         visit("patch_size", patch_size);
         visit("num_hidden_layers", num_hidden_layers);
         visit("layer_norm_eps", layer_norm_eps);
-        visit("hidden_dropout_prob", hidden_dropout_prob);
-        visit("attention_probs_dropout_prob", attention_probs_dropout_prob);
+        visit("hidden_dropout_prob", hidden_dropout_prob, in_training);
+        visit("attention_probs_dropout_prob", attention_probs_dropout_prob, in_training);
         visit("qkv_bias", qkv_bias);
     }
 };

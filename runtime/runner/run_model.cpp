@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "../error.h"
+#include "../files/weights_format.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../options.h"
@@ -164,6 +165,7 @@ DimValues verify_run(const Model& model, const RunRequest& request, const Safete
         throw UserError("{} has {} parameters ('{}', …); give them with --weights FILE",
                         {model.name, model.parameters.size(), model.parameters.front().name});
     }
+    if (weights) verify_weights_format(*weights);
     DimValues dims = bind_dims(model, program, inputs, weights);
     bind_unneeded_dims(model, program, needed, inputs, dims);
 

@@ -84,7 +84,12 @@ int run_programs(const std::string& program, const Model& model, RunnerArguments
               .help = "write these outputs only",
               .repeated = true})
         .add(device::device_option())
-        .add(threads_of());
+        .add(threads_of())
+        .example("the outputs for the inputs of a file",
+                 "--inputs inputs.safetensors --outputs outputs.safetensors")
+        .example("gradients, too, with weights from PyTorch",
+                 "--inputs inputs.safetensors --weights weights.safetensors --gradients --outputs "
+                 "outputs.safetensors");
     if (options.parse(arguments)) return print(options.help()), 0;
     use_threads(options);
 
@@ -113,7 +118,9 @@ int run_bench(const std::string& program, const Model& model, RunnerArguments ar
               .help = "the size of a dim",
               .repeated = true})
         .add(device::device_option())
-        .add(threads_of());
+        .add(threads_of())
+        .example("at sizes that the program chooses", "")
+        .example("on one thread, for programs to read", "--threads 1 --json");
     if (options.parse(arguments)) return print(options.help()), 0;
     use_threads(options);
 
@@ -131,7 +138,9 @@ int run_bench(const std::string& program, const Model& model, RunnerArguments ar
 int describe_command(const std::string& program, const Model& model, RunnerArguments arguments) {
     Options options(program + " describe",
                     "Shows the parameters, inputs and outputs of " + model.name + ".");
-    options.add({.name = "json", .help = "print JSON"});
+    options.add({.name = "json", .help = "print JSON"})
+        .example("names, shapes and settings", "")
+        .example("the same for programs", "--json");
     if (options.parse(arguments)) return print(options.help()), 0;
     print(options.flag("json") ? describe_json(model).pretty_text() : describe(model));
     return 0;
@@ -143,7 +152,8 @@ std::string usage(const std::string& program, const Model& model) {
            "  run       run it on tensors from a file\n"
            "  bench     time it on random inputs\n"
            "  describe  show parameters, inputs and outputs\n\n" +
-           program + " COMMAND --help lists the options of a command.\n";
+           program + " COMMAND --help lists the options of a command, with examples; " + program +
+           " --version says what this is.\n";
 }
 
 int dispatch(const std::string& program, const Model& model, RunnerArguments arguments) {

@@ -1,13 +1,17 @@
 // The main function of a built runner.
 #include "../error.h"
 #include "../main.h"
+#include "program_version.h"
 #include "runner_main.h"
 
 namespace fovea::runtime {
 
-int runner_program(int argc, char** argv, const char* name, ModelFunction model) {
-    return report_errors(argc > 0 ? argv[0] : name,
-                         [&] { return runner_main(argc, argv, model()); });
+int runner_program(int argc, char** argv, const char* name, ModelFunction model,
+                   const char* written_by, const char* compiled_by) {
+    return report_errors(argc > 0 ? argv[0] : name, [&] {
+        if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
+        return runner_main(argc, argv, model());
+    });
 }
 
 }  // namespace fovea::runtime

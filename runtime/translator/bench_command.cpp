@@ -46,7 +46,9 @@ Options bench_options(const std::string& program) {
         .add(count_option("repeats", "runs measured", kMostAtATime, "30"))
         .add({"json", Kind::flag, "", "print a JSON object"})
         .add(device::device_option())
-        .add(threads_option());
+        .add(threads_option())
+        .example("at the sizes of small trainings", "")
+        .example("one long sentence on one thread", "--batch 1 --steps 32 --threads 1");
     return options;
 }
 

@@ -34,7 +34,10 @@ Options evaluate_options(const std::string& program) {
     add_beam_options(options);
     options.add(count_option("batch", "pairs at a time", kMostAtATime, "64"))
         .add(device::device_option())
-        .add(threads_option());
+        .add(threads_option())
+        .example("on pairs of sentences", "--weights weights.safetensors --data pairs.tsv")
+        .example("with beam search, for programs to read",
+                 "--weights weights.safetensors --data pairs.tsv --beam 4 --json");
     return options;
 }
 

@@ -39,7 +39,12 @@ Options translate_options(const std::string& program) {
         .add({"scores", Kind::flag, "", "print the score and a tab before each translation"})
         .add(count_option("batch", "sentences decoded side by side", kMostAtATime, "32"))
         .add(device::device_option())
-        .add(threads_option());
+        .add(threads_option())
+        .example("a sentence", "--weights weights.safetensors 'I am tired.'")
+        .example("the lines of a file, with beam search",
+                 "--weights weights.safetensors --beam 4 < sentences.txt")
+        .example("a picture of where it looked",
+                 "--weights weights.safetensors --attention attention.svg 'I am tired.'");
     return options;
 }
 

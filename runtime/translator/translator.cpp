@@ -34,7 +34,10 @@ void print_help(const std::string& program, const Model& model) {
     for (const Command& command : kCommands) {
         std::printf("  %-10s %s\n", command.name, command.summary);
     }
-    std::printf("\n%s SUBCOMMAND --help lists the options.\n", program.c_str());
+    std::printf(
+        "\n%s SUBCOMMAND --help lists the options, with examples; %s --version says what this "
+        "is.\n",
+        program.c_str(), program.c_str());
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }

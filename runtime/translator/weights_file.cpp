@@ -5,6 +5,7 @@
 
 #include "../error.h"
 #include "../files/json.h"
+#include "../files/weights_format.h"
 #include "../load_parameters.h"
 #include "limits.h"
 #include "training/finite.h"
@@ -64,7 +65,7 @@ std::string value_text(const Json& value) {
     return value.is_string() ? value.string() : value.text();
 }
 
-void verify_settings(const SafetensorsFile& file, const Model& model) {
+void verify_settings(const SafetensorsFile& file, const Model& model, ReadFor purpose) {
     const Json stored = parse_metadata(file, "settings");
     if (!stored.is_object()) {
         throw UserError("'" + file.path() + "': settings in its __metadata__ is no JSON object");
@@ -72,8 +73,9 @@ void verify_settings(const SafetensorsFile& file, const Model& model) {
     const std::string start = "'" + file.path() + "' holds a " + model.name + " with ";
     for (const Setting& setting : model.settings) {
         if (is_vocabulary_size(setting.name)) continue;
+        if (setting.in_training && purpose == ReadFor::inference) continue;
         const Json* value = stored.find(setting.name);
-        if (value && value_text(*value) == setting.value) continue;
+        if (value ? value_text(*value) == setting.value : setting.is_default) continue;
         throw UserError((value ? start + setting.name + "=" + value_text(*value)
                                : start + "no setting " + setting.name) +
                         ", but this program was generated with " + setting.name + "=" +
@@ -91,20 +93,22 @@ void verify_settings(const SafetensorsFile& file, const Model& model) {
 }  // namespace
 
 Metadata header_metadata(const Model& model, const WeightsHeader& header) {
-    Metadata metadata = {{"model", model.name},
-                         {"settings", settings_json(model)},
-                         {"src_vocab", header.source.to_json()},
-                         {"tgt_vocab", header.target.to_json()},
-                         {"step", std::to_string(header.step)},
-                         {"seed", std::to_string(header.seed)},
-                         {"steps", std::to_string(header.steps)}};
+    Metadata metadata = weights_format();
+    metadata.insert({{"model", model.name},
+                     {"settings", settings_json(model)},
+                     {"src_vocab", header.source.to_json()},
+                     {"tgt_vocab", header.target.to_json()},
+                     {"step", std::to_string(header.step)},
+                     {"seed", std::to_string(header.seed)},
+                     {"steps", std::to_string(header.steps)}});
     if (header.tokens != TokenKind::words) metadata["tokens"] = name_of(header.tokens);
     return metadata;
 }
 
-WeightsHeader read_header(const SafetensorsFile& file, const Model& model) {
+WeightsHeader read_header(const SafetensorsFile& file, const Model& model, ReadFor purpose) {
+    verify_weights_format(file);
     verify_model_name(file, model);
-    verify_settings(file, model);
+    verify_settings(file, model, purpose);
     WeightsHeader header;
     header.source = Vocabulary::from_json(file.metadata_at("src_vocab"), "'" + file.path() + "'");
     header.target = Vocabulary::from_json(file.metadata_at("tgt_vocab"), "'" + file.path() + "'");
@@ -127,7 +131,7 @@ void save_weights(const std::string& path, Parameters& parameters, const Weights
 TrainedModel load_trained_model(const std::string& path, const Model& model) {
     const SafetensorsFile file = read_safetensors(path);
     TrainedModel trained;
-    trained.header = read_header(file, model);
+    trained.header = read_header(file, model, ReadFor::inference);
     trained.dims = vocabulary_dims(model, trained.header.source, trained.header.target,
                                    "the vocabulary in '" + path + "'");
     trained.parameters = std::make_unique<Parameters>(model, trained.dims);

@@ -24,13 +24,18 @@ struct WeightsHeader {
     TokenKind tokens = TokenKind::words;
 };
 
-/// The keys model, settings, src_vocab, tgt_vocab, step, seed and steps; and tokens, where they are
-/// no words.
+/// The format of weights, and the keys model, settings, src_vocab, tgt_vocab, step, seed and steps;
+/// and tokens, where they are no words.
 Metadata header_metadata(const Model& model, const WeightsHeader& header);
 
-/// The header of a file. UserError when it is not of this model with these settings; the
-/// vocabularies' sizes, which the words themselves decide, are not compared here.
-WeightsHeader read_header(const SafetensorsFile& file, const Model& model);
+/// What a file is read for: to go on training, which takes all settings as they were, or to
+/// translate, which takes none of those that matter in training alone.
+enum class ReadFor { training, inference };
+
+/// The header of a file. UserError when it is of a newer format, or not of this model with these
+/// settings; one that the file does not name has its default. The vocabularies' sizes, which the
+/// words themselves decide, are not compared here.
+WeightsHeader read_header(const SafetensorsFile& file, const Model& model, ReadFor purpose);
 
 /// Writes the parameters alone, atomically.
 void save_weights(const std::string& path, Parameters& parameters, const WeightsHeader& header);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../error.h"
+#include "../files/weights_format.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../runner/bind_dims.h"
@@ -31,6 +32,7 @@ DimValues sizes_in(const runtime::Model& model, const SafetensorsFile& file) {
 
 TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
     const SafetensorsFile tensors = read_safetensors(file);
+    verify_weights_format(tensors);
     parameters_ = std::make_shared<Parameters>(model, sizes_in(model, tensors));
     load_parameters(*parameters_, tensors);
 }
@@ -78,7 +80,7 @@ void TypedModel::set_parameter(std::string_view name, std::span<const float> val
 }
 
 void TypedModel::save(const std::string& file) const {
-    write_safetensors(file, parameter_tensors(*parameters_));
+    write_safetensors(file, parameter_tensors(*parameters_), weights_format());
 }
 
 }  // namespace fovea::runtime

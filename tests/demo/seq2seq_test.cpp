@@ -3,6 +3,7 @@
 #include "runtime/files/json.h"
 #include "runtime/safetensors.h"
 #include "tests/demo/commands.h"
+#include "tests/examples.h"
 
 using namespace fovea::test;
 
@@ -24,6 +25,24 @@ Lines translate(const Folder& folder, const std::string& options) {
                            "are you not ?'; echo 'go .') | ./seq2seq translate --weights two "
                            "--scores " +
                            options + " 2> /dev/null");
+}
+
+/// Those of the program's `--help`, in a folder that has the files they read.
+void run_examples(const Folder& folder) {
+    folder.run("mkdir -p examples && cp '" + kCorpus.string() + "' examples/pairs.tsv");
+    folder.run("cut -f1 examples/pairs.tsv | head -5 > examples/sentences.txt");
+    std::size_t count = 0;
+    for (const char* command : {"train", "translate", "evaluate", "bench"}) {
+        folder.run(std::string("./seq2seq ") + command + " --help > help");
+        const std::vector<ShownExample> examples = examples_in(folder.read("help"));
+        CHECK(examples.size() >= 2);
+        for (const ShownExample& example : examples) {
+            CHECK(example.command.find(std::string("seq2seq ") + command) == 0);
+            folder.run("cd examples && PATH=..:$PATH && " + example.command + " > /dev/null 2>&1");
+            ++count;
+        }
+    }
+    CHECK(count >= 8);
 }
 
 }  // namespace
@@ -60,4 +79,5 @@ TEST_CASE("seq2seq_attention trains and translates") {
                "' --steps 7 --json > report 2> /dev/null");
     const auto report = fovea::runtime::parse_json(folder.read("report"));
     CHECK(report.find("loss")->number() < losses.back());
+    run_examples(folder);
 }

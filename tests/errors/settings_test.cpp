@@ -30,7 +30,32 @@ constexpr void of_layers(fovea::Scope s, const LayerSettings& settings) {
 }
 static_assert(fovea::well_formed<[](fovea::Scope s) { of_layers(s, {}); }>);
 
+/// One that matters in training alone.
+struct Dropping {
+    double rate = 0.1;
+    fovea::Dim width = 8;
+    template <class Visit>
+    constexpr void fields(Visit&& visit) {
+        visit("rate", rate, fovea::in_training);
+        visit("width", width);
+    }
+};
+
 }  // namespace
+
+TEST_CASE("a setting may be one of training alone, and is set like any other") {
+    const auto listed = fovea::list_settings<Dropping>();
+    REQUIRE(listed.size() == 2);
+    CHECK(listed[0].name == "rate");
+    CHECK(listed[0].default_text == "0.1");
+    CHECK(listed[0].in_training);
+    CHECK(!listed[1].in_training);
+    Dropping dropping;
+    fovea::set_field(dropping, "rate", "0.5");
+    CHECK(dropping.rate == 0.5);
+    CHECK(dropping.width.value() == 8);
+    CHECK_THROWS_AS(fovea::set_field(dropping, "rate", "half"), fovea::UserError);
+}
 
 TEST_CASE("a setting may be a list, of values apart by commas") {
     LayerSettings settings;

@@ -109,8 +109,12 @@ float loss_of_run(const fs::path& prefix, const fs::path& folder) {
 
 TEST_CASE("what is installed names no folder of the build") {
     const fs::path& prefix = installed();
-    for (const char* file : {"bin/fovea", "include/fovea/session.h", "share/fovea/dsl/fovea.h",
-                             "lib/fovea/libfovea_runtime.a", "lib/cmake/fovea/fovea-config.cmake"})
+    for (const char* file :
+         {"bin/fovea", "include/fovea/session.h", "share/fovea/dsl/fovea.h",
+          "lib/fovea/libfovea_runtime.a", "lib/cmake/fovea/fovea-config.cmake",
+          "share/man/man1/fovea.1", "share/man/man1/fovea-build.1",
+          "share/bash-completion/completions/fovea", "share/zsh/site-functions/_fovea",
+          "share/zsh/vendor-completions/_fovea"})
         CHECK_MESSAGE(fs::exists(prefix / file), file);
     for (const auto& entry : fs::recursive_directory_iterator(prefix)) {
         if (!entry.is_regular_file()) continue;
@@ -164,6 +168,8 @@ TEST_CASE("a project finds fovea, generates its model, trains it and calls it") 
     CHECK(losses.fall);
     CHECK(losses.last < losses.first / 10);
     CHECK(losses.last == loss_of_run(prefix, folder));
+    const std::string weights = (folder / "build/weights.safetensors").string();
+    CHECK(runtime::read_safetensors(weights).metadata_at("fovea_format") == "1");
 
     const std::string dry = "cmake --build '" + (folder / "build").string() + "' -- -n";
     CHECK(succeeds(dry).find("no work to do") != std::string::npos);

@@ -147,6 +147,7 @@ std::string all_help() {
     std::string text = "--update ";  // of test programs
     for (const char* program : {"fovea", "translator", "block"}) {
         const std::string own = help_of(program, "");
+        text += own;
         static const std::regex subcommand("\n  ([a-z]+)  ");
         for (std::sregex_iterator at(own.begin(), own.end(), subcommand), end; at != end; ++at)
             text += help_of(program, (*at)[1]);

@@ -22,7 +22,13 @@ constexpr ProgramRow kPrograms[] = {
 constexpr ProgramCode kCode[] = {run, nullptr};
 constexpr IsaPart kParts[] = {{"baseline", kCode}};
 constexpr Description kDescription = {
-    "small", "batch\0", "hidden 8\0", "f32 [8] normal 16 3 w\0", kPrograms, "tied\0w\0", kParts};
+    "small",
+    "batch\0",
+    "hidden 8\0dropout 0.1 training\0bias true default\0smoothing 0 default training\0",
+    "f32 [8] normal 16 3 w\0",
+    kPrograms,
+    "tied\0w\0",
+    kParts};
 
 }  // namespace
 
@@ -31,9 +37,14 @@ TEST_CASE("a model has what the tables of its file say") {
     CHECK(model.name == "small");
     CHECK(model.isa == "baseline");
     CHECK(model.dims == std::vector<std::string>{"batch"});
-    REQUIRE(model.settings.size() == 1);
+    REQUIRE(model.settings.size() == 4);
     CHECK(model.settings[0].name == "hidden");
     CHECK(model.settings[0].value == "8");
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(model.settings[i].is_default == (i >= 2));
+        CHECK(model.settings[i].in_training == (i == 1 || i == 3));
+    }
+    CHECK(model.settings[3].value == "0");
     REQUIRE(model.parameters.size() == 1);
     CHECK(model.parameters[0].zero_row == 3);
     REQUIRE(model.aliases.size() == 1);

@@ -48,6 +48,21 @@ TEST_CASE("load_parameters: by name, by alias, and past tables of positions") {
           "'scale' and 'tied.scale' in 'w' are one tensor in small, but differ there");
 }
 
+TEST_CASE("load_parameters: of a newer format, nothing is read") {
+    const fovea::test::TemporaryFolder folder;
+    for (const char* format : {"1", "2", "99999999999999999999"}) {
+        write_safetensors(folder.file("w"),
+                          {counted_tensor("scale", {3}), counted_tensor("table", {5, 4}),
+                           counted_tensor("bias", {8})},
+                          {{"fovea_format", format}});
+        Parameters parameters(small_model(), {{"in", 3}, {"vocab", 5}});
+        const auto fill = [&] { load_parameters(parameters, read_safetensors(folder.file("w"))); };
+        if (std::string_view(format) == "1") CHECK_NOTHROW(fill());
+        else CHECK_THROWS_AS(fill(), UserError);
+        CHECK((parameters.values(0)[2] == 3) == (std::string_view(format) == "1"));
+    }
+}
+
 TEST_CASE("load_parameters: bfloat16 and float16 are widened") {
     const std::uint16_t one_to_three[][3] = {{0x3f80, 0x4000, 0x4040}, {0x3c00, 0x4000, 0x4200}};
     for (int half = 0; half < 2; ++half) {

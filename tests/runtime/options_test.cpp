@@ -142,6 +142,11 @@ TEST_CASE("options: --help wins over what is missing") {
     CHECK(help.find("--epochs N") != std::string::npos);
     CHECK(help.find("epochs, at most 1000 (default 10)") != std::string::npos);
     CHECK(help.find("-o, --output F") != std::string::npos);
+    CHECK(help.find("Examples") == std::string::npos);
+    options.example("on pairs", "--data pairs.tsv").example("as it is", "");
+    CHECK(options.help() == help +
+                                "\nExamples:\n  on pairs\n      translator train --data pairs.tsv\n"
+                                "  as it is\n      translator train\n");
 }
 
 TEST_CASE("nearest_name: few edits only, swaps count once, the first wins") {

@@ -7,6 +7,8 @@
 #   include/fovea            a link to the headers of the runtime
 #   lib/cmake/fovea          find_package(fovea)
 #   lib/pkgconfig/fovea.pc   pkg-config fovea
+#   share/man/man1           fovea.1, and a page for each subcommand
+#   share/bash-completion, share/zsh   completion of command lines
 include(CMakePackageConfigHelpers)
 
 foreach(folder BINDIR DATADIR LIBDIR INCLUDEDIR)
@@ -63,6 +65,23 @@ file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" to_prefix ${to_prefix})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fovea.pc.in ${made}/fovea.pc @ONLY)
 install(FILES ${made}/fovea.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Manual pages and completion, from the command itself, where it runs here.
+if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
+    set(run ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 ${CMAKE_CROSSCOMPILING_EMULATOR}
+        $<TARGET_FILE:fovea> help)
+    add_custom_command(TARGET fovea POST_BUILD
+        COMMAND ${run} --man -o ${made}/man1
+        COMMAND ${run} --completion bash > ${made}/fovea.bash
+        COMMAND ${run} --completion zsh > ${made}/_fovea
+        COMMENT "Writing fovea's manual pages" VERBATIM)
+    install(DIRECTORY ${made}/man1/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${made}/fovea.bash RENAME fovea
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    foreach(folder site-functions vendor-completions)  # zsh's own, and Debian's
+        install(FILES ${made}/_fovea DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/${folder})
+    endforeach()
+endif()
 
 # `cpack` in the build folder makes a Debian package.
 set(CPACK_GENERATOR DEB)

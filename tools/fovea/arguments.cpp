@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
+#include <sstream>
 
 #include "codegen/base/error.h"
 #include "runtime/options.h"
@@ -29,14 +29,24 @@ std::vector<std::string> parts_of(const std::string& list) {
     return parts;
 }
 
-void print_usage(const Usage& usage, const po::options_description& options) {
-    std::cout << "usage: fovea " << usage.command << (usage.positional.empty() ? "" : " ")
-              << usage.positional << " [OPTIONS]\n"
-              << usage.summary << "\n\n"
-              << options;
+}  // namespace
+
+po::options_description with_help(const po::options_description& options) {
+    po::options_description all = options;
+    all.add_options()("help,h", "print this");
+    return all;
 }
 
-}  // namespace
+std::string help_text(const Usage& usage, const po::options_description& options) {
+    std::ostringstream text;
+    text << "usage: fovea " << usage.command << (usage.positional.empty() ? "" : " ")
+         << usage.positional << " [OPTIONS]\n"
+         << usage.summary << "\n\n"
+         << with_help(options) << "\nExamples:\n";
+    for (const Example& example : usage.examples)
+        text << "  " << example.what << "\n      " << example.command << "\n";
+    return text.str();
+}
 
 std::string comma_list(const std::vector<std::string>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
@@ -50,11 +60,10 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
 Arguments::Arguments(const Usage& usage, const po::options_description& options,
                      const std::vector<std::string>& arguments)
     : usage_(usage) {
+    const po::options_description shown = with_help(options);
     po::options_description all;
-    all.add(options).add_options()("help,h", "print this")(
-        "positional", po::value<std::vector<std::string>>()->default_value({}, ""));
-    po::options_description shown;
-    shown.add(options).add_options()("help,h", "print this");
+    all.add(shown).add_options()("positional",
+                                 po::value<std::vector<std::string>>()->default_value({}, ""));
     po::positional_options_description positional;
     positional.add("positional", usage.positional.empty() ? 0 : usage.many ? -1 : 1);
     auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
@@ -79,7 +88,7 @@ Arguments::Arguments(const Usage& usage, const po::options_description& options,
         throw UserError(fmt::format("fovea {}: {}", usage.command, error.what()));
     }
     help_ = has("help");
-    if (help_) print_usage(usage, shown);
+    if (help_) fmt::print("{}", help_text(usage, options));
 }
 
 const std::string& Arguments::text(const std::string& name) const {
@@ -141,7 +150,7 @@ const std::string& Arguments::model() const {
 
 SettingValues Arguments::settings() const {
     SettingValues settings;
-    for (const std::string& text : all("set")) {
+    for (const std::string& text : all(kSetOption)) {
         std::size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0)
             throw UserError(fmt::format("--set takes NAME=VALUE, not '{}'", text));
@@ -154,7 +163,8 @@ SettingValues Arguments::settings() const {
 }
 
 void add_settings_option(po::options_description& options) {
-    options.add_options()("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
+    options.add_options()(kSetOption,
+                          po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
                           "a setting of the model; repeatable");
 }
 

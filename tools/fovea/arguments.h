@@ -15,12 +15,20 @@ namespace fovea::tool {
 
 namespace po = boost::program_options;
 
+/// A call that runs as it stands.
+struct Example {
+    std::string what;  // it is for; `…; takes minutes` where it goes on for so long
+    std::string command;
+};
+
 /// How a subcommand is called.
 struct Usage {
     std::string command;     // `show`
+    std::string brief;       // in the list of all subcommands
     std::string positional;  // `MODEL`; empty: none
     std::string summary;
-    bool many = false;       // several positional arguments may stand
+    std::vector<Example> examples;
+    bool many = false;  // several positional arguments may stand
 };
 
 /// The least and the largest number that an option takes.
@@ -43,6 +51,7 @@ class Arguments {
     Arguments(const Usage& usage, const po::options_description& options,
               const std::vector<std::string>& arguments);
 
+    const Usage& usage() const { return usage_; }
     bool help() const { return help_; }
     bool has(const std::string& name) const { return values_.count(name) != 0; }
     const std::string& text(const std::string& name) const;
@@ -69,6 +78,17 @@ class Arguments {
     po::variables_map values_;
     bool help_ = false;
 };
+
+/// `options` and `--help`, as all subcommands take it.
+po::options_description with_help(const po::options_description& options);
+
+/// What `--help` prints.
+std::string help_text(const Usage& usage, const po::options_description& options);
+
+/// The option of settings.
+inline constexpr const char* kSetOption = "set";
+/// `positional` where it is a subcommand.
+inline constexpr const char* kCommandArgument = "[SUBCOMMAND]";
 
 /// Adds `--set`.
 void add_settings_option(po::options_description& options);

@@ -28,10 +28,10 @@ po::options_description bench_options() {
     add("target", text("cpu|cuda"),
         "cpu by default; cuda: kernels in bfloat16 (products in tf32, too), by the GPU's clock");
     add("quick",
-        "tiny sizes, three runs of each, hardly optimized: shows that all works, measures\n"
+        "tiny sizes, three runs of each, hardly optimized: shows that all works, measures "
         "nothing");
     add("turns",
-        "with --target cuda: a line of JSON says what is next, and a line of standard input\n"
+        "with --target cuda: a line of JSON says what is next, and a line of standard input "
         "how many runs to answer with a list of milliseconds; a blank one goes on to the next");
     add_schedule_option(options);
     add("json", text("F"), "write the measurements as JSON");
@@ -62,19 +62,7 @@ int bench_on_gpu(const Arguments& given) {
     return 0;
 }
 
-}  // namespace
-
-int bench_command(const std::vector<std::string>& arguments) {
-    Arguments given(
-        {"bench", "",
-         "Measures the machine, then kernels and models as `build` ships them, on\n"
-         "random inputs. `of peak` is the median over the runs against the median of the\n"
-         "peak, measured before each run. A floor is FLOPs over that peak, or bytes over the\n"
-         "bandwidth. `best` is the fastest run against the best peak: on a shared machine the\n"
-         "least disturbed. A run shorter than 10 ms is repeated for that long, and the mean\n"
-         "counts."},
-        bench_options(), arguments);
-    if (given.help()) return 0;
+int bench_suites(const Arguments& given) {
     if (given.choice("target", {"cpu", "cuda"}) == "cuda") return bench_on_gpu(given);
     if (given.has("turns")) throw UserError("--turns is for --target cuda");
     const std::vector<Suite> suites = chosen_suites(given);
@@ -99,6 +87,24 @@ int bench_command(const std::vector<std::string>& arguments) {
     if (given.has("svg"))
         runtime::write_file_atomically(given.text("svg"), roofline(bench.machine(), rows));
     return 0;
+}
+
+}  // namespace
+
+Command bench_command() {
+    return {{"bench",
+             "measure kernels and models against the machine",
+             "",
+             "Measures the machine, then kernels and models as `build` ships them, on\n"
+             "random inputs. `of peak` is the median over the runs against the median of the\n"
+             "peak, measured before each run. A floor is FLOPs over that peak, or bytes over the\n"
+             "bandwidth. `best` is the fastest run against the best peak: on a shared machine the\n"
+             "least disturbed. A run shorter than 10 ms is repeated for that long, and the mean\n"
+             "counts.",
+             {{"whether all of it works", "fovea bench --quick --suite contraction"},
+              {"below the machine's roofline; takes minutes", "fovea bench --svg roofline.svg"}}},
+            bench_options(),
+            bench_suites};
 }
 
 }  // namespace fovea::tool

@@ -16,6 +16,7 @@
 #include "tools/fovea/process.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
+#include "tools/fovea/version.h"
 
 namespace fovea::tool {
 
@@ -44,14 +45,15 @@ std::string main_text(const std::string& name, Driver driver, bool on_cuda) {
 const fovea::runtime::Model& {0}_model();
 {3}
 int main(int argc, char** argv) {{
-    return fovea::runtime::{1}_program(argc, argv, "{0}", {2});
+    return fovea::runtime::{1}_program(argc, argv, "{0}", {2}, "{4}");
 }}
 )",
                        name, driver == Driver::translator ? "translator" : "runner", model,
                        on_cuda ? fmt::format("fovea::runtime::Model {}_on_cuda("
                                              "const fovea::runtime::Model&);\n",
                                              name)
-                               : "");
+                               : "",
+                       name_and_version());
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
@@ -100,28 +102,7 @@ void write_program(const std::string& path, const std::string& bytes) {
         throw UserError(fmt::format("cannot make '{}' executable: {}", path, error.message()));
 }
 
-}  // namespace
-
-int build_command(const std::vector<std::string>& arguments) {
-    po::options_description options("Options");
-    auto add = options.add_options();
-    add("output,o", po::value<std::string>()->value_name("FILE"),
-        "the program to write (required)");
-    add("device", po::value<std::string>()->value_name("cpu|cuda"),
-        "cuda: with kernels for GPUs, too, as PTX; the program's --device cuda runs them");
-    add_fusion_option(options);
-    add_isa_option(options);
-    add_schedule_option(options);
-    add_settings_option(options);
-    Arguments given(
-        {"build", "MODEL",
-         "Writes the program of a model: a translator for sentence models, otherwise a\n"
-         "runner of tensor files. It needs the C++ and OpenMP libraries alone; built with\n"
-         "--device cuda, its option --device cuda opens the CUDA driver. Weights and activations\n"
-         "lie in memory as float32 on this machine's cores and as bfloat16 on a GPU, unless\n"
-         "--set dtype=f32|tf32|bf16|f16 says otherwise."},
-        options, arguments);
-    if (given.help()) return 0;
+int build_model(const Arguments& given) {
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const bool on_cuda = given.choice("device", {"cpu", "cuda"}) == "cuda";
@@ -146,6 +127,36 @@ int build_command(const std::vector<std::string>& arguments) {
     write_program(output, compiled_program(compiled.plan, on_devices ? &on_devices->plan : nullptr,
                                            driver, isas));
     return 0;
+}
+
+}  // namespace
+
+Command build_command() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("output,o", po::value<std::string>()->value_name("FILE"),
+        "the program to write (required)");
+    add("device", po::value<std::string>()->value_name("cpu|cuda"),
+        "cuda: with kernels for GPUs, too, as PTX; the program's --device cuda runs them");
+    add_fusion_option(options);
+    add_isa_option(options);
+    add_schedule_option(options);
+    add_settings_option(options);
+    return {
+        {"build",
+         "write a model's program",
+         "MODEL",
+         "Writes the program of a model: a translator for sentence models, otherwise a\n"
+         "runner of tensor files. It needs the C++ and OpenMP libraries alone; built with\n"
+         "--device cuda, its option --device cuda opens the CUDA driver. Weights and activations\n"
+         "lie in memory as float32 on this machine's cores and as bfloat16 on a GPU, unless\n"
+         "--set dtype=f32|tf32|bf16|f16 says otherwise.",
+         {{"a program of a function of yours, for this machine",
+           "fovea build my_model.cpp:my_model --isa native -o my_model_program"},
+          {"a translator that trains; takes minutes",
+           "fovea build transformer --set hidden=64 --set dropout=0.1 -o translator"}}},
+        options,
+        build_model};
 }
 
 }  // namespace fovea::tool

@@ -88,16 +88,7 @@ bool agree(const Comparison& comparison) {
     return agree;
 }
 
-}  // namespace
-
-int compare_command(const std::vector<std::string>& arguments) {
-    Arguments given(
-        {"compare", "MODEL",
-         "Runs a model with fusion off and on: first checks that values and gradients\n"
-         "agree, then compares time and peak memory, which are measured, and bytes moved\n"
-         "and kernels, which are counted from the plan. Exit status 1 when values differ."},
-        compare_options(), arguments);
-    if (given.help()) return 0;
+int compare_fusion(const Arguments& given) {
     const std::string& name = given.model();
     const Sweep sweep = sweep_of(given);
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
@@ -121,6 +112,22 @@ int compare_command(const std::vector<std::string>& arguments) {
     if (given.has("svg"))
         runtime::write_file_atomically(given.text("svg"), compare_chart(comparison));
     return agree(comparison) ? 0 : 1;
+}
+
+}  // namespace
+
+Command compare_command() {
+    return {{"compare",
+             "fusion off beside fusion on: values, time, memory",
+             "MODEL",
+             "Runs a model with fusion off and on: first checks that values and gradients\n"
+             "agree, then compares time and peak memory, which are measured, and bytes moved\n"
+             "and kernels, which are counted from the plan. Exit status 1 when values differ.",
+             {{"at one size", "fovea compare add_norm --size batch=8 --size len=32"},
+              {"over lengths, with a picture; takes minutes",
+               "fovea compare transformer_encoder --sweep src_len=16,64,256 --svg compare.svg"}}},
+            compare_options(),
+            compare_fusion};
 }
 
 }  // namespace fovea::tool

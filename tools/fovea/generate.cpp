@@ -61,34 +61,7 @@ void refuse_folder_of_another(const std::filesystem::path& folder, const std::st
         folder.string(), name));
 }
 
-}  // namespace
-
-int generate_command(const std::vector<std::string>& arguments) {
-    po::options_description options("Options");
-    auto add = options.add_options();
-    add("output,o", po::value<std::string>()->value_name("DIR"), "the folder to write (required)");
-    add("name", po::value<std::string>()->value_name("NAME"),
-        "of the files and of the function; by default that of the model");
-    add("training",
-        "with the programs that give gradients, and for a model with a loss training_step");
-    add("sources-only",
-        "DIR/<model>.h, DIR/<model>.cpp and DIR/<model>_c.cpp alone, where a build has the "
-        "runtime");
-    add("python", "a Python package, for `pip install DIR`, with a library that is compiled now");
-    add("depfile", po::value<std::string>()->value_name("FILE"),
-        "say there, for make and ninja, what DIR/<model>.cpp was made of");
-    add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
-    add_fusion_option(options);
-    add_isa_option(options);
-    add_schedule_option(options);
-    add_settings_option(options);
-    Arguments given({"generate", "MODEL",
-                     "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/<model>_c.cpp,\n"
-                     "DIR/CMakeLists.txt and DIR/fovea, a copy of the runtime; for ptx\n"
-                     "DIR/<model>.<sm>.ptx and DIR/<model>.launches.json. With --python a package\n"
-                     "for Python."},
-                    options, arguments);
-    if (given.help()) return 0;
+int generate_model(const Arguments& given) {
     const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
     if (is_ptx && given.has("isa"))
         throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
@@ -132,6 +105,44 @@ int generate_command(const std::vector<std::string>& arguments) {
     if (given.has("depfile"))
         write_depfile(given.text("depfile"), folder / (name + ".cpp"), model.files);
     return 0;
+}
+
+}  // namespace
+
+Command generate_command() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("output,o", po::value<std::string>()->value_name("DIR"), "the folder to write (required)");
+    add("name", po::value<std::string>()->value_name("NAME"),
+        "of the files and of the function; by default that of the model");
+    add("training",
+        "with the programs that give gradients, and for a model with a loss training_step");
+    add("sources-only",
+        "DIR/<model>.h, DIR/<model>.cpp and DIR/<model>_c.cpp alone, where a build has the "
+        "runtime");
+    add("python", "a Python package, for `pip install DIR`, with a library that is compiled now");
+    add("depfile", po::value<std::string>()->value_name("FILE"),
+        "say there, for make and ninja, what DIR/<model>.cpp was made of");
+    add("target", po::value<std::string>()->value_name("cpu|ptx"), "cpu by default");
+    add_fusion_option(options);
+    add_isa_option(options);
+    add_schedule_option(options);
+    add_settings_option(options);
+    return {{"generate",
+             "write a model's C++, with all that it needs",
+             "MODEL",
+             "Writes DIR/<model>.h, DIR/<model>.cpp, DIR/<model>_c.cpp,\n"
+             "DIR/CMakeLists.txt and DIR/fovea, a copy of the runtime; for ptx\n"
+             "DIR/<model>.<sm>.ptx and DIR/<model>.launches.json. With --python a package\n"
+             "for Python.",
+             {{"a folder for add_subdirectory() of a CMake project",
+               "fovea generate add_norm -o add_norm"},
+              {"a package for Python, with gradients for PyTorch",
+               "fovea generate add_norm --training --python --isa baseline -o add_norm"},
+              {"a model of yours that trains",
+               "fovea generate my_model.cpp:my_model --set hidden=24 --training -o my_model"}}},
+            options,
+            generate_model};
 }
 
 }  // namespace fovea::tool

@@ -16,6 +16,7 @@
 #include "codegen/emit/emitter.h"
 #include "runtime/files/files.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/files/cache.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/process.h"
 
@@ -66,19 +67,6 @@ std::string hash_of(const plan::Model& model, const std::string& isa, const Home
     for (const fs::path& file : runtime_files(home.sources / "runtime"))
         if (file.extension() == ".h") hash.add(stamp(file));
     return hash.text();
-}
-
-/// The folder of the cache; empty when there is none that can be written.
-fs::path cache_folder() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    fs::path folder;
-    if (cache && *cache) folder = fs::path(cache) / "fovea";
-    else if (home && *home) folder = fs::path(home) / ".cache/fovea";
-    else return {};
-    std::error_code error;
-    fs::create_directories(folder, error);
-    return error || access(folder.c_str(), W_OK) ? fs::path() : folder;
 }
 
 /// Whether a file is a shared library from start to end: its table of sections stands last. One

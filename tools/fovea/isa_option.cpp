@@ -29,7 +29,7 @@ std::string_view best_isa(DType dtype) {
 void add_isa_option(po::options_description& options) {
     options.add_options()(
         "isa", po::value<std::string>()->value_name("avx512,avx2,baseline|native"),
-        "instruction sets that the program chooses among when it starts; all by default,\n"
+        "instruction sets that the program chooses among when it starts; all by default, "
         "native is the best one of this machine");
 }
 

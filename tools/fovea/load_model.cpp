@@ -29,12 +29,11 @@ std::vector<std::string> model_names() {
 }
 
 /// The setting of every model that says how weights and activations lie in memory.
-constexpr std::string_view kDtype = "dtype", kTf32 = "tf32";
+constexpr std::string_view kDtype = "dtype", kTf32 = "tf32", kDtypes = "f32|tf32|bf16|f16";
 
 void check_names(const ModelEntry& entry, const SettingValues& values) {
     std::vector<std::string> names;
-    for (const SettingSpec& spec : entry.settings) names.push_back(spec.name);
-    names.emplace_back(kDtype);
+    for (const SettingSpec& spec : settings_with_dtype(entry)) names.push_back(spec.name);
     for (const auto& [name, value] : values) {
         if (std::find(names.begin(), names.end(), name) != names.end()) continue;
         std::string listed = " settings: " + comma_list(names);
@@ -59,7 +58,8 @@ std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingVal
         std::string text = spec.default_text;
         for (const auto& [name, value] : values)
             if (name == spec.name) text = value;
-        if (!text.empty()) settings.push_back({spec.name, text});
+        if (!text.empty())
+            settings.push_back({spec.name, text, text == spec.default_text, spec.in_training});
     }
     return settings;
 }
@@ -80,6 +80,12 @@ Graph build(const ModelEntry& entry, const SettingValues& values) {
 }
 
 }  // namespace
+
+std::vector<SettingSpec> settings_with_dtype(const ModelEntry& entry) {
+    std::vector<SettingSpec> settings = entry.settings;
+    settings.push_back({std::string(kDtype), std::string(kDtypes), "", false});
+    return settings;
+}
 
 ModelEntry find_entry(const std::string& name, std::vector<std::string>* read) {
     if (const ModelEntry* entry = find_known_model(name)) return *entry;
@@ -102,8 +108,7 @@ std::optional<DType> dtype_of(const SettingValues& values) {
             if (value == name_of(type)) dtype = type;
         if (value == kTf32) dtype = f32;
         if (!dtype)
-            throw UserError(
-                fmt::format("setting '{}' takes f32|tf32|bf16|f16, not '{}'", kDtype, value));
+            throw UserError(fmt::format("setting '{}' takes {}, not '{}'", kDtype, kDtypes, value));
     }
     return dtype;
 }

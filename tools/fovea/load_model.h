@@ -34,6 +34,9 @@ bool takes_tf32(const SettingValues& values);
 LoadedModel load_model(const std::string& name, const SettingValues& values,
                        DType unset = DType::f32);
 
+/// The settings of a model, `dtype` among them.
+std::vector<SettingSpec> settings_with_dtype(const ModelEntry& entry);
+
 /// The entry alone. `read`: see `compile_entry`.
 ModelEntry find_entry(const std::string& name, std::vector<std::string>* read = nullptr);
 

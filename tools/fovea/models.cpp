@@ -18,7 +18,10 @@ nlohmann::ordered_json json_of(const ModelEntry& entry) {
     for (const SettingSpec& spec : entry.settings) {
         nlohmann::ordered_json value = nullptr;
         if (!spec.default_text.empty()) value = spec.default_text;
-        settings.push_back({{"name", spec.name}, {"kind", spec.kind}, {"default", value}});
+        settings.push_back({{"name", spec.name},
+                            {"kind", spec.kind},
+                            {"default", value},
+                            {"in_training", spec.in_training}});
     }
     return {{"name", entry.name}, {"source", entry.source}, {"settings", settings}};
 }
@@ -31,18 +34,12 @@ void print_entry(const ModelEntry& entry) {
         kinds = std::max(kinds, spec.kind.size());
     }
     for (const SettingSpec& spec : entry.settings)
-        fmt::print("    {:<{}}{:<{}}{}\n", spec.name, names + 2, spec.kind, kinds + 2,
-                   spec.default_text.empty() ? "symbolic unless set" : spec.default_text);
+        fmt::print("    {:<{}}{:<{}}{}{}\n", spec.name, names + 2, spec.kind, kinds + 2,
+                   spec.default_text.empty() ? "symbolic unless set" : spec.default_text,
+                   spec.in_training ? ", in training alone" : "");
 }
 
-}  // namespace
-
-int models_command(const std::vector<std::string>& arguments) {
-    po::options_description options("Options");
-    options.add_options()("json", "print JSON");
-    Arguments given({"models", "", "Lists the models that have a name: settings, kinds, defaults."},
-                    options, arguments);
-    if (given.help()) return 0;
+int list_models(const Arguments& given) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const ModelEntry& entry : known_models()) {
         if (given.has("json")) list.push_back(json_of(entry));
@@ -50,6 +47,21 @@ int models_command(const std::vector<std::string>& arguments) {
     }
     if (given.has("json")) fmt::print("{}\n", list.dump(2));
     return 0;
+}
+
+}  // namespace
+
+Command models_command() {
+    po::options_description options("Options");
+    options.add_options()("json", "print JSON");
+    return {{"models",
+             "list the built-in models and their settings",
+             "",
+             "Lists the models that have a name: settings, kinds, defaults.",
+             {{"all models, with their settings", "fovea models"},
+              {"the same for programs", "fovea models --json"}}},
+            options,
+            list_models};
 }
 
 }  // namespace fovea::tool

@@ -31,7 +31,7 @@ po::options_description run_options() {
     add("outputs", file(), "safetensors to write the outputs to (required)");
     add("weights", file(), "safetensors with the parameters, by PyTorch's names");
     add("gradients",
-        "also <name>.grad of every parameter and float input: of the sum of `loss`, or\n"
+        "also <name>.grad of every parameter and float input: of the sum of `loss`, or "
         "from the cotangents <output>.grad among the inputs");
     add("train", "training mode: dropout is on");
     add("seed", number(), "of dropout; 1 by default");
@@ -67,13 +67,7 @@ void run_kernels(const Target& target, const LoadedModel& model, const runtime::
     runtime::run_model(*ready, request, inputs, weights, output);
 }
 
-}  // namespace
-
-int run_command(const std::vector<std::string>& arguments) {
-    Arguments given(
-        {"run", "MODEL", "Runs a model on tensors from a file. Dims are bound from their shapes."},
-        run_options(), arguments);
-    if (given.help()) return 0;
+int run_on_file(const Arguments& given) {
     const Target target = target_of(given);
     const runtime::RunRequest request = request_of(given);
     const Fusion fusion = fusion_of(given);
@@ -93,6 +87,23 @@ int run_command(const std::vector<std::string>& arguments) {
         run_reference(model, request, fusion, inputs, parameters, output);
     else run_kernels(target, model, request, fusion, inputs, parameters, output);
     return 0;
+}
+
+}  // namespace
+
+Command run_command() {
+    return {
+        {"run",
+         "run a model on tensors from a file",
+         "MODEL",
+         "Runs a model on tensors from a file. Dims are bound from their shapes.",
+         {{"the outputs for the inputs of a file",
+           "fovea run masked_softmax --inputs inputs.safetensors --outputs outputs.safetensors"},
+          {"by the reference in float64",
+           "fovea run masked_softmax --target reference --inputs inputs.safetensors --outputs "
+           "outputs.safetensors"}}},
+        run_options(),
+        run_on_file};
 }
 
 }  // namespace fovea::tool

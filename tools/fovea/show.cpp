@@ -177,29 +177,7 @@ void check_format(const std::string& stage, const std::string& format) {
                         format, stage));
 }
 
-}  // namespace
-
-int show_command(const std::vector<std::string>& arguments) {
-    po::options_description options("Options");
-    auto add = options.add_options();
-    add("stage", po::value<std::string>()->value_name("STAGE"),
-        "graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|ptx");
-    add("format", po::value<std::string>()->value_name("text|dot|svg|json"), "text by default");
-    add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
-    add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
-    add_fusion_option(options);
-    add_size_option(options, "sizes of dims for --stage plan");
-    add("arch", po::value<std::string>()->value_name("SM"),
-        "for --stage ptx: sm_80, sm_90 (by default) or sm_90a; with --stage schedule: what is\n"
-        "chosen for this GPU, not for CPUs");
-    add("passes", "print what each pass did, and its time, instead");
-    add("diff", po::value<std::string>()->value_name("PASS"),
-        "print what a pass of --passes changed in the graph, instead");
-    add_schedule_option(options);
-    add_settings_option(options);
-    Arguments given({"show", "MODEL", "Prints a model at any stage of its way to C++ and PTX."},
-                    options, arguments);
-    if (given.help()) return 0;
+int show_model(const Arguments& given) {
     // The program that --diff is about is the one of the last stage, with gradients.
     const std::string stage = given.has("diff") ? "plan" : given.choice("stage", kStages);
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
@@ -223,6 +201,39 @@ int show_command(const std::vector<std::string>& arguments) {
     if (given.has("output")) runtime::write_file_atomically(given.text("output"), text);
     else fmt::print("{}", text);
     return 0;
+}
+
+}  // namespace
+
+Command show_command() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("stage", po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kStages, "|"))),
+        "graph by default");
+    add("format", po::value<std::string>()->value_name("text|dot|svg|json"), "text by default");
+    add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
+    add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
+    add_fusion_option(options);
+    add_size_option(options, "sizes of dims for --stage plan");
+    add("arch", po::value<std::string>()->value_name("sm_80|sm_90|sm_90a"),
+        "for --stage ptx, sm_90 by default; with --stage schedule: what is chosen for this GPU, "
+        "not for CPUs");
+    add("passes", "print what each pass did, and its time, instead");
+    add("diff", po::value<std::string>()->value_name("PASS"),
+        "print what a pass of --passes changed in the graph, instead");
+    add_schedule_option(options);
+    add_settings_option(options);
+    return {{"show",
+             "print a model at any stage of its way to C++",
+             "MODEL",
+             "Prints a model at any stage of its way to C++ and PTX.",
+             {{"what is fused, and why the rest is not", "fovea show add_norm --stage fused"},
+              {"the C++ that is written of a function of yours",
+               "fovea show my_model.cpp:my_model --stage cpp"},
+              {"a picture of the graph",
+               "fovea show encoder_block --format svg -o encoder_block.svg"}}},
+            options,
+            show_model};
 }
 
 }  // namespace fovea::tool

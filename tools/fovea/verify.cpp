@@ -122,28 +122,7 @@ void mark(std::vector<VerifyRow>& rows) {
     for (VerifyRow& row : rows) row.kernel += " (bf16)";
 }
 
-}  // namespace
-
-int verify_command(const std::vector<std::string>& arguments) {
-    po::options_description options("Options");
-    auto add = options.add_options();
-    add("all", "every built-in model");
-    add_target_options(options);
-    add_fusion_option(options);
-    add_size_option(options, "sizes of dims that are the same in all checks; the others are drawn");
-    add("json", "print JSON");
-    add_schedule_option(options);
-    add_settings_option(options);
-    Arguments given(
-        {"verify", "MODEL…",
-         "Checks every kernel against the float64 reference, the graph that kernels are\n"
-         "made of against the model's own, and every gradient against finite differences,\n"
-         "at several sizes. Built-in models are taken small unless --set says otherwise\n"
-         "(dtype apart). On PTX both are checked, float32 and bfloat16, unless\n"
-         "--set dtype=f32|tf32|bf16|f16 says which. Exit status 1 when a check misses.",
-         true},
-        options, arguments);
-    if (given.help()) return 0;
+int verify_models(const Arguments& given) {
     const Target target = target_of(given);
     const Fusion fusion = fusion_of(given);
     std::vector<std::string> names = given.positional();
@@ -183,6 +162,35 @@ int verify_command(const std::vector<std::string>& arguments) {
     bool ok = true;
     for (const VerifyRow& row : rows) ok = ok && row.ok;
     return ok ? 0 : 1;
+}
+
+}  // namespace
+
+Command verify_command() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("all", "every built-in model");
+    add_target_options(options);
+    add_fusion_option(options);
+    add_size_option(options, "sizes of dims that are the same in all checks; the others are drawn");
+    add("json", "print JSON");
+    add_schedule_option(options);
+    add_settings_option(options);
+    return {{"verify",
+             "check kernels and gradients against the reference",
+             "MODEL…",
+             "Checks every kernel against the float64 reference, the graph that kernels are\n"
+             "made of against the model's own, and every gradient against finite differences,\n"
+             "at several sizes. Built-in models are taken small unless --set says otherwise\n"
+             "(dtype apart). On PTX both are checked, float32 and bfloat16, unless\n"
+             "--set dtype=f32|tf32|bf16|f16 says which. Exit status 1 when a check misses.",
+             {{"a model of yours", "fovea verify my_model.cpp:my_model"},
+              {"built-in models, one dim at a size of your choice",
+               "fovea verify add_norm masked_softmax --size batch=3"},
+              {"every built-in model; takes minutes", "fovea verify --all"}},
+             true},
+            options,
+            verify_models};
 }
 
 }  // namespace fovea::tool

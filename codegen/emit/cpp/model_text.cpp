@@ -40,7 +40,9 @@ void write_description_table(const Model& model, const std::vector<std::string>&
     const std::string name = model_identifier(model);
     std::vector<std::string> settings, programs, aliases, parts;
     for (const plan::Setting& setting : model.settings)
-        settings.push_back(setting.name + " " + setting.value);
+        settings.push_back(setting.name + " " + setting.value +
+                           (setting.is_default ? " default" : "") +
+                           (setting.in_training ? " training" : ""));
     for (const plan::Program& program : model.programs)
         programs.push_back(identifier(program.name) + "_program");
     for (const plan::Alias& alias : model.aliases)

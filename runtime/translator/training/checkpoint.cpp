@@ -91,12 +91,15 @@ std::string text_of(const Json& value) {
 
 void verify_training_settings(const SafetensorsFile& file, const TrainingSettings& settings) {
     const Json stored = parse_key(file, "training");
-    const Json mine = training_settings_json(settings);
+    if (!stored.is_object())
+        throw UserError("'" + file.path() + "': training in its __metadata__ is no JSON object");
+    const Json mine = training_settings_json(settings), unset = training_settings_json({});
     for (const auto& [name, value] : mine.object()) {
         const Json* other = stored.find(name);
-        if (!other || other->is_number() != value.is_number())
-            throw UserError("'" + file.path() + "': its __metadata__ has no training option '" +
-                            name + "'");
+        if (!other) other = unset.find(name);  // a fovea wrote it that did not have this option
+        if (other->is_number() != value.is_number())
+            throw UserError("'" + file.path() + "': the training option '" + name +
+                            "' in its __metadata__ is '" + other->text() + "'");
         if (*other == value) continue;
         const bool is_close = text_of(*other) == text_of(value);
         throw UserError("'" + file.path() + "' was made with --" + name + " " +
@@ -185,7 +188,7 @@ void save_checkpoint(const std::string& path, Training& training) {
 
 void load_checkpoint(const std::string& path, Training& training) {
     const SafetensorsFile file = read_safetensors(path);
-    const WeightsHeader header = read_header(file, training.parameters.model());
+    const WeightsHeader header = read_header(file, training.parameters.model(), ReadFor::training);
     if (header.tokens != training.data.tokens)
         throw UserError("'" + path + "' was trained on " + name_of(header.tokens) +
                         ", but this run is on " + name_of(training.data.tokens) +

@@ -128,7 +128,13 @@ Options train_options(const std::string& program) {
         .add({"resume", Kind::flag, "", "go on from the checkpoint"})
         .add({"log", Kind::text, "F.jsonl", "a line of JSON an epoch"})
         .add(device::device_option())
-        .add(threads_option());
+        .add(threads_option())
+        .example("on pairs of sentences", "--data pairs.tsv --weights weights.safetensors")
+        .example("the same, after it was interrupted",
+                 "--data pairs.tsv --weights weights.safetensors --resume")
+        .example("until pairs that are held out gain nothing more",
+                 "--data pairs.tsv --weights weights.safetensors --epochs 100 --validation 0.1 "
+                 "--patience 3 --log log.jsonl");
     return options;
 }
 

@@ -83,7 +83,8 @@ TEST_CASE("weights hold the parameters alone, and say what they are for") {
     CHECK(names == std::vector<std::string>{"decoder.dense.bias", "decoder.dense.weight",
                                             "decoder.embedding.weight",
                                             "encoder.embedding.weight"});
-    CHECK(weights.metadata().size() == 7);
+    CHECK(weights.metadata().size() == 8);
+    CHECK(weights.metadata_at("fovea_format") == "1");
     CHECK(weights.metadata_at("steps") == "10");
     CHECK(weights.metadata_at("model") == "transformer");
     CHECK(parse_json(weights.metadata_at("settings")).find("hidden")->string() == "8");
@@ -215,6 +216,53 @@ TEST_CASE("a checkpoint of something else is refused in one sentence") {
     refused({},
             "'w.checkpoint' holds a transformer with layers=1, but this program was generated "
             "with layers=2");
+}
+
+TEST_CASE("a training goes on with the settings that it had, and options of today's default") {
+    TrainFixture f;
+    f.model.settings.push_back({.name = "dropout", .value = "0.1", .in_training = true});
+    REQUIRE(f.train({"--epochs", "2"}).status == 0);
+    const auto rewrite = [&](const std::string& key, const std::string& from,
+                             const std::string& to) {
+        using namespace fovea::runtime;
+        const SafetensorsFile file = read_safetensors("w.checkpoint");
+        Metadata metadata = file.metadata();
+        std::string& text = metadata.at(key);
+        REQUIRE(text.find(from) != std::string::npos);
+        text.replace(text.find(from), from.size(), to);
+        write_safetensors("w.checkpoint", file.tensors(), metadata);
+    };
+    f.model.settings.back().value = "0.2";
+    CHECK(f.train({"--epochs", "3", "--resume"}).err ==
+          "translator: 'w.checkpoint' holds a transformer with dropout=0.1, but this program was "
+          "generated with dropout=0.2\n");
+    f.model.settings.back().value = "0.1";
+    rewrite("training", "\"accumulate\":1,", "");  // of a fovea without this option
+    CHECK(f.train({"--epochs", "3", "--resume", "--accumulate", "2"}).err ==
+          "translator: 'w.checkpoint' was made with --accumulate 1, but this run has --accumulate "
+          "2; --resume needs the same\n");
+    CHECK(f.train({"--epochs", "3", "--resume"}).status == 0);
+    rewrite("training", "\"clip\":1.0", "\"clip\":\"x\"");
+    CHECK(f.train({"--epochs", "4", "--resume"}).err ==
+          "translator: 'w.checkpoint': the training option 'clip' in its __metadata__ is "
+          "'\"x\"'\n");
+}
+
+TEST_CASE("an option that a checkpoint does not name was unset") {
+    TrainFixture f;
+    const std::vector<std::string> train = {"train", "--data", "pairs.tsv", "--weights", "w"};
+    REQUIRE(run_translator(f.model, train).status == 0);
+    const fovea::runtime::SafetensorsFile file = fovea::runtime::read_safetensors("w.checkpoint");
+    fovea::runtime::Metadata metadata = file.metadata();
+    metadata["training"] = "{}";
+    write_safetensors("w.checkpoint", file.tensors(), metadata);
+    std::vector<std::string> resume = train;
+    resume.emplace_back("--resume");
+    CHECK(run_translator(f.model, resume).status == 0);
+    metadata["training"] = "0";
+    write_safetensors("w.checkpoint", file.tensors(), metadata);
+    CHECK(run_translator(f.model, resume).err ==
+          "translator: 'w.checkpoint': training in its __metadata__ is no JSON object\n");
 }
 
 TEST_CASE("weights are no checkpoint") {

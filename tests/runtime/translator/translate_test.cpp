@@ -190,6 +190,10 @@ TEST_CASE("weights that don't fit are refused in one sentence") {
     refused(
         "'w' holds a transformer with no setting ffn, but this program was generated with "
         "ffn=4");
+    f.model.settings.back().is_default = true;  // the weights are of a time without it
+    CHECK(f.translate({"Go."}).out == "va vite !\n");
+    f.model.settings.back() = {.name = "dropout", .value = "0.3", .in_training = true};
+    CHECK(f.translate({"Go."}).out == "va vite !\n");
     f.model = make_model();
     f.model.settings.pop_back();
     refused("'w' holds a transformer with layers=1, a setting that this program does not have");
@@ -208,6 +212,41 @@ TEST_CASE("weights that don't fit are refused in one sentence") {
     CHECK(f.translate({"Go."}).status == 2);
     std::filesystem::remove("w");
     refused("cannot read 'w': No such file or directory");
+}
+
+TEST_CASE("weights of a newer format are refused, and those that say none are of the first") {
+    TranslateFixture f;
+    replace_metadata("fovea_format", "1", "2");
+    const Result newer = f.translate({"Go."});
+    CHECK(newer.status == 2);
+    CHECK(newer.err ==
+          "translator: 'w' has weights of format 2, and this program reads formats up to 1: build "
+          "it again with the fovea that wrote the weights, or a newer one\n");
+    CHECK(run_translator(f.model, {"evaluate", "--weights", "w", "--data", "pairs.tsv"}).err ==
+          newer.err);
+    for (const char* none : {"", "0", "1.5", "-3", "pt"}) {
+        replace_metadata("fovea_format",
+                         fovea::runtime::read_safetensors("w").metadata().at("fovea_format"), none);
+        CHECK(f.translate({"Go."}).err == "translator: 'w': fovea_format in its __metadata__ is '" +
+                                              std::string(none) +
+                                              "', but should be a whole number from 1\n");
+    }
+    const fovea::runtime::SafetensorsFile file = fovea::runtime::read_safetensors("w");
+    fovea::runtime::Metadata metadata = file.metadata();
+    metadata.erase("fovea_format");
+    write_safetensors("w", file.tensors(), metadata);
+    CHECK(f.translate({"Go."}).out == "va vite !\n");
+}
+
+TEST_CASE("a setting of training alone may be another one in translation") {
+    TranslateFixture f;
+    replace_metadata("settings", "{", "{\"dropout\":\"0.1\",");
+    f.model.settings.push_back({.name = "dropout", .value = "0", .in_training = true});
+    CHECK(f.translate({"Go."}).out == "va vite !\n");
+    f.model.settings.back().in_training = false;
+    CHECK(f.translate({"Go."}).err ==
+          "translator: 'w' holds a transformer with dropout=0.1, but this program was generated "
+          "with dropout=0\n");
 }
 
 TEST_CASE("a checkpoint translates too, and other tensors are a warning") {

@@ -57,8 +57,9 @@ void link_runner(const Home& home, const fs::path& to) {
     compile_generated(command);
 }
 
-/// The case of a bundle on the interpreter, as the runner takes it.
-int run_on_interpreter(const std::vector<std::string>& arguments) {
+/// `--case`: a case of a bundle on the interpreter, as the runner takes it.
+std::optional<int> run_on_interpreter(const std::vector<std::string>& arguments) {
+    if (arguments.empty() || arguments[0] != "--case") return std::nullopt;
     std::vector<std::string> words = {"fovea"};
     words.insert(words.end(), arguments.begin() + 1, arguments.end());
     std::vector<char*> argv;
@@ -70,25 +71,7 @@ int run_on_interpreter(const std::vector<std::string>& arguments) {
 const std::vector<std::string> kBundleSuites = {
     "all", "quick", "layouts", "rows", "contractions", "attention", "models", "training", "bench"};
 
-}  // namespace
-
-int bundle_command(const std::vector<std::string>& arguments) {
-    if (!arguments.empty() && arguments[0] == "--case") return run_on_interpreter(arguments);
-    po::options_description options("Options");
-    auto add = options.add_options();
-    add("output,o", po::value<std::string>()->value_name("FOLDER"), "where it goes");
-    add("suite",
-        po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kBundleSuites, "|"))),
-        "all by default");
-    Arguments given(
-        {"bundle", "-o FOLDER",
-         "Writes a folder of checks and measurements for a machine with a GPU: PTX,\n"
-         "launches, inputs and the results of the float64 reference, with a runner that\n"
-         "needs neither LLVM nor a compiler. There, FOLDER/check.sh runs them.\n"
-         "  fovea bundle --case FOLDER N [--arch A] runs case N on the interpreter.",
-         false},
-        options, arguments);
-    if (given.help()) return 0;
+int write_bundle(const Arguments& given) {
     if (!given.has("output")) throw UserError("bundle needs -o FOLDER, a folder to write");
     if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
     const std::string suite = given.choice("suite", kBundleSuites);
@@ -109,6 +92,29 @@ int bundle_command(const std::vector<std::string>& arguments) {
     fmt::print("{}: {} cases; where the GPU is: {}/check.sh\n", folder.string(), count,
                folder.string());
     return 0;
+}
+
+}  // namespace
+
+Command bundle_command() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("output,o", po::value<std::string>()->value_name("FOLDER"), "where it goes");
+    add("suite",
+        po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kBundleSuites, "|"))),
+        "all by default");
+    return {{"bundle",
+             "write a folder of checks for a machine with a GPU",
+             "-o FOLDER",
+             "Writes a folder of checks and measurements for a machine with a GPU: PTX,\n"
+             "launches, inputs and the results of the float64 reference, with a runner that\n"
+             "needs neither LLVM nor a compiler. There, FOLDER/check.sh runs them.\n"
+             "  fovea bundle --case FOLDER N [--arch A] runs case N on the interpreter.",
+             {{"the quick checks; takes a minute", "fovea bundle -o bundle --suite quick"},
+              {"all of them; takes an hour", "fovea bundle -o bundle"}}},
+            options,
+            write_bundle,
+            run_on_interpreter};
 }
 
 }  // namespace fovea::tool

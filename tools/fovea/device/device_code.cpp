@@ -341,7 +341,8 @@ runtime::Model description_of(const plan::Model& model) {
     result.name = model.name;
     result.dims = model.dims;
     for (const plan::Setting& setting : model.settings)
-        result.settings.push_back({setting.name, setting.value});
+        result.settings.push_back(
+            {setting.name, setting.value, setting.is_default, setting.in_training});
     for (const plan::Tensor& tensor : model.parameters)
         result.parameters.push_back(spec_of(tensor, convert));
     for (const plan::Alias& alias : model.aliases)

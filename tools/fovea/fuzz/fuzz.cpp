@@ -139,16 +139,7 @@ void count(const Outcome& outcome, Tally& tally) {
     }
 }
 
-}  // namespace
-
-int fuzz_command(const std::vector<std::string>& arguments) {
-    Arguments given(
-        {"fuzz", "",
-         "Makes programs at random and compares them with the float64 reference at\n"
-         "every stage, and on --target. A failure is shrunk to a few lines and written\n"
-         "as a model file. Exit status 1 if there is one."},
-        fuzz_options(), arguments);
-    if (given.help()) return 0;
+int fuzz_programs(const Arguments& given) {
     const Checks checks = checks_on(given);
     const std::int64_t drawn = std::int64_t(std::random_device{}() % 1'000'000'000);
     const std::int64_t first = given.whole("seed", kCounts, drawn);
@@ -191,6 +182,22 @@ int fuzz_command(const std::vector<std::string>& arguments) {
     if (given.has("json"))
         runtime::write_file_atomically(given.text("json"), tally.list.dump(1) + "\n");
     return tally.wrong ? 1 : 0;
+}
+
+}  // namespace
+
+Command fuzz_command() {
+    return {{"fuzz",
+             "compare programs made at random with the reference",
+             "",
+             "Makes programs at random and compares them with the float64 reference at\n"
+             "every stage, and on --target. A failure is shrunk to a few lines and written\n"
+             "as a model file. Exit status 1 if there is one.",
+             {{"ten programs, the same each time", "fovea fuzz --seed 1 --count 10"},
+              {"kernels, too; takes an hour",
+               "fovea fuzz --target cpu --count 1000000 --time 3600 -o failures"}}},
+            fuzz_options(),
+            fuzz_programs};
 }
 
 }  // namespace fovea::tool

@@ -47,7 +47,7 @@ double number_in(const std::string& text, const target::ScheduleEntry& entry,
 
 void add_schedule_option(po::options_description& options) {
     options.add_options()("schedule", po::value<std::string>()->value_name("FILE"),
-                          "numbers of the target to change: lines `name = value`, as\n"
+                          "numbers of the target to change: lines `name = value`, as "
                           "fovea show MODEL --stage schedule prints them");
 }
 
