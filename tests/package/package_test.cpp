@@ -189,10 +189,12 @@ TEST_CASE("generated headers carry calls of C++ and C") {
     fs::create_directories(folder);
     for (const auto& entry : fs::directory_iterator(kCases / "interface"))
         fs::copy_file(entry.path(), folder / entry.path().filename());
-    succeeds(configure(folder, installed()) + " -DISA=" + isa_of_this_machine());
+    succeeds(configure(folder, installed()) + " -DPYTHON=ON -DISA=" + isa_of_this_machine());
     succeeds("cmake --build '" + (folder / "build").string() + "'");
     for (const char* program : {"app", "app_in_c"})
         CHECK(succeeds("cd '" + (folder / "build").string() + "' && ./" + program).empty());
+    for (const char* file : {"pyproject.toml", "counter/__init__.py", "counter/libcounter.so"})
+        CHECK_MESSAGE(fs::exists(folder / "build/fovea/counter_python" / file), file);
 }
 
 TEST_CASE("two models in a program, of one function and of the built-in ones") {

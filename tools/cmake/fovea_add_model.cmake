@@ -6,7 +6,9 @@
 #                                 model with a loss
 #     [ISA avx512 avx2 baseline]  instruction sets, of which the program takes its machine's best;
 #                                 all by default
-#     [FUSION on|off|always])     on by default
+#     [FUSION on|off|always]      on by default
+#     [PYTHON])                   a package for Python, too, in fovea/NAME_python of the build folder,
+#                                 which the target NAME_python makes
 #
 # The library `tagger`: the model as the command writes it when the project is built, and again when
 # a file that the model includes has changed. What links it includes "tagger.h": in C++ it has
@@ -62,13 +64,13 @@ function(fovea_check values what)
 endfunction()
 
 function(fovea_add_model)
-    cmake_parse_arguments(PARSE_ARGV 0 ARG "" "NAME;MODEL;FUSION" "SOURCES;SETTINGS;PROGRAMS;ISA")
+    cmake_parse_arguments(PARSE_ARGV 0 ARG "PYTHON" "NAME;MODEL;FUSION" "SOURCES;SETTINGS;PROGRAMS;ISA")
     # Behind an argument that takes several values an unknown one would be one of them.
     set(unknown ${ARG_SOURCES} ${ARG_SETTINGS} ${ARG_PROGRAMS} ${ARG_ISA})
     list(FILTER unknown INCLUDE REGEX "^[A-Z_]+$")
     foreach(argument IN LISTS ARG_UNPARSED_ARGUMENTS unknown)
         message(FATAL_ERROR "fovea_add_model: unknown argument '${argument}': it takes NAME, SOURCES, "
-            "MODEL, SETTINGS, PROGRAMS, ISA, FUSION")
+            "MODEL, SETTINGS, PROGRAMS, ISA, FUSION, PYTHON")
     endforeach()
     foreach(argument IN LISTS ARG_KEYWORDS_MISSING_VALUES)
         message(FATAL_ERROR "fovea_add_model: ${argument} has no value")
@@ -146,6 +148,18 @@ function(fovea_add_model)
         DEPFILE ${source}.d
         COMMENT "Generating ${ARG_NAME} from ${model}"
         VERBATIM)
+
+    if(ARG_PYTHON)
+        set(package ${CMAKE_CURRENT_BINARY_DIR}/fovea/${ARG_NAME}_python)
+        add_custom_command(OUTPUT ${package}/${ARG_NAME}/__init__.py
+            COMMAND ${compiler} $<TARGET_FILE:fovea::fovea> generate ${model} -o ${package} --python
+                    ${options}
+            WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+            DEPENDS ${source} $<TARGET_FILE:fovea::fovea>
+            COMMENT "Generating ${ARG_NAME} for Python"
+            VERBATIM)
+        add_custom_target(${ARG_NAME}_python ALL DEPENDS ${package}/${ARG_NAME}/__init__.py)
+    endif()
 
     # Kernels and programs once for each instruction set; the description for any machine.
     fovea_flags(flags baseline)

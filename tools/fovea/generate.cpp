@@ -13,11 +13,11 @@
 #include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/files/depfile.h"
 #include "tools/fovea/files/make_folder.h"
+#include "tools/fovea/files/write_python.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
-#include "tools/fovea/write_python.h"
 
 namespace fovea::tool {
 

@@ -12,7 +12,7 @@
 namespace fovea::emit {
 namespace {
 
-constexpr std::string_view kKeywords[] = {
+constexpr std::string_view kPythonKeywords[] = {
     "False", "None",  "True",   "and",      "as",      "assert", "async",  "await",
     "def",   "del",   "elif",   "except",   "finally", "from",   "global", "import",
     "in",    "is",    "lambda", "nonlocal", "not",     "or",     "pass",   "raise",
@@ -20,12 +20,12 @@ constexpr std::string_view kKeywords[] = {
     "clip"};
 
 std::string python_name(const std::string& name) {
-    const bool is_taken = std::ranges::find(kKeywords, name) != std::end(kKeywords);
+    const bool is_taken = std::ranges::find(kPythonKeywords, name) != std::end(kPythonKeywords);
     return is_taken ? name + "_" : name;
 }
 
 /// A Python literal: names of a user may hold anything.
-std::string quoted(std::string_view text) {
+std::string literal(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') result += '\\';
@@ -39,7 +39,7 @@ std::string shape_tuple(const std::vector<Dim>& shape) {
     std::string text;
     for (const Dim& dim : shape)
         text +=
-            (dim.is_static() ? std::to_string(dim.value()) : quoted(kernel::text_of(dim))) + ", ";
+            (dim.is_static() ? std::to_string(dim.value()) : literal(kernel::text_of(dim))) + ", ";
     if (shape.size() != 1 && !text.empty()) text.resize(text.size() - 2);
     else if (!text.empty()) text.resize(text.size() - 1);
     return "(" + text + ")";
@@ -51,13 +51,13 @@ std::string type_of(const plan::Tensor& tensor) {
 
 void write_tensors(const std::vector<InterfaceTensor>& tensors, std::string& text) {
     for (const InterfaceTensor& tensor : tensors)
-        text += fmt::format("                {}: ({}, {}),\n", quoted(tensor.tensor->name),
-                            quoted(type_of(*tensor.tensor)), shape_tuple(tensor.tensor->shape));
+        text += fmt::format("                {}: ({}, {}),\n", literal(tensor.tensor->name),
+                            literal(type_of(*tensor.tensor)), shape_tuple(tensor.tensor->shape));
 }
 
 std::string names_tuple(const std::vector<InterfaceDim>& dims) {
     std::string text;
-    for (const InterfaceDim& dim : dims) text += quoted(dim.name) + ", ";
+    for (const InterfaceDim& dim : dims) text += literal(dim.name) + ", ";
     return "(" + text + ")";
 }
 
@@ -65,27 +65,27 @@ std::string library_text(const Interface& interface) {
     std::string text = fmt::format(
         "_LIBRARY = _fovea.Library(\n    os.path.dirname(__file__), {}, version=1,\n    dims={},\n"
         "    sizes={},\n    trains={},\n    parameters={{\n",
-        quoted(interface.name), names_tuple(interface.dims), names_tuple(interface.sizes),
+        literal(interface.name), names_tuple(interface.dims), names_tuple(interface.sizes),
         interface.training.empty() ? "False" : "True");
     for (const plan::Tensor& parameter : interface.model->parameters)
         text +=
-            fmt::format("        {}: {},\n", quoted(parameter.name), shape_tuple(parameter.shape));
+            fmt::format("        {}: {},\n", literal(parameter.name), shape_tuple(parameter.shape));
     text += "    },\n    programs={\n";
     for (const auto* programs : {&interface.programs, &interface.training})
         for (const InterfaceProgram& program : *programs) {
             text += fmt::format("        {}: _fovea.Program(\n            inputs={{\n",
-                                quoted(program.program->name));
+                                literal(program.program->name));
             write_tensors(program.inputs, text);
             text += "            },\n            outputs={\n";
             write_tensors(program.outputs, text);
             text += fmt::format("            }},\n            draws={}, symbol={}),\n",
-                                program.draws ? "True" : "False", quoted(program.method));
+                                program.draws ? "True" : "False", literal(program.method));
         }
     return text + "    })\n";
 }
 
 /// `x, lens`, each behind a comma.
-std::string parameters_of(const InterfaceProgram& program, std::string_view type) {
+std::string arguments_of(const InterfaceProgram& program, std::string_view type) {
     std::string text;
     for (const InterfaceTensor& input : program.inputs)
         text += ", " + python_name(input.name) + std::string(type);
@@ -95,7 +95,7 @@ std::string parameters_of(const InterfaceProgram& program, std::string_view type
 std::string arrays_of(const InterfaceProgram& program) {
     std::vector<std::string> entries;
     for (const InterfaceTensor& input : program.inputs)
-        entries.push_back(quoted(input.tensor->name) + ": " + python_name(input.name));
+        entries.push_back(literal(input.tensor->name) + ": " + python_name(input.name));
     return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
@@ -111,10 +111,10 @@ std::string signature(const InterfaceProgram& program) {
 }
 
 /// `Forward = collections.namedtuple("Forward", [...])`
-std::string result_type(const InterfaceProgram& program) {
+std::string tuple_type(const InterfaceProgram& program) {
     std::vector<std::string> fields;
     for (const InterfaceTensor& output : program.outputs)
-        fields.push_back(quoted(python_name(output.name)));
+        fields.push_back(literal(python_name(output.name)));
     if (program.program->name == "training_step")
         fields.insert(fields.end(), {"\"gradient_norm\"", "\"moved\""});
     return fmt::format("{0}Outputs = collections.namedtuple(\"{0}Outputs\", [{1}])\n", program.type,
@@ -127,8 +127,8 @@ std::string method_text(const InterfaceProgram& program) {
         "    def {0}(self{1}, *, sizes=None, out=None{2}):\n        \"\"\"{3}\"\"\"\n"
         "        found = self._call({4}, {5}, sizes, out{6})\n"
         "        return {7}Outputs(*found.values())\n\n",
-        python_name(program.method), parameters_of(program, ""), draw, signature(program),
-        quoted(program.program->name), arrays_of(program), program.draws ? ", draw" : "",
+        python_name(program.method), arguments_of(program, ""), draw, signature(program),
+        literal(program.program->name), arrays_of(program), program.draws ? ", draw" : "",
         program.type);
 }
 
@@ -142,7 +142,7 @@ std::string module_text(const Interface& interface) {
         interface.name);
     text += library_text(interface) + "\n";
     for (const auto* programs : {&interface.programs, &interface.training})
-        for (const InterfaceProgram& program : *programs) text += result_type(program);
+        for (const InterfaceProgram& program : *programs) text += tuple_type(program);
     text +=
         "\n\nclass Model(_fovea.Model):\n    __doc__ = _fovea.Model.__doc__\n"
         "    _library = _LIBRARY\n\n\n"
@@ -161,7 +161,7 @@ std::string module_text(const Interface& interface) {
             "        \"\"\"{1}\"\"\"\n"
             "        found = self._step({2}, sizes, learning_rate, clip, seed)\n"
             "        return StepOutputs(*found.values())\n\n",
-            parameters_of(program, ""), signature(program), arrays_of(program));
+            arguments_of(program, ""), signature(program), arrays_of(program));
     text +=
         "\ndef torch_module(model=None, threads=0):\n    \"\"\"A torch.nn.Module over the "
         "parameters of `model` (by default drawn with seed 0), whose backward\n    pass is "

@@ -1,4 +1,4 @@
-#include "tools/fovea/write_python.h"
+#include "tools/fovea/files/write_python.h"
 
 #include "codegen/emit/cpp/interface/python_package.h"
 #include "runtime/files/files.h"
