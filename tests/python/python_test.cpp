@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using fovea::tool::ProcessResult;
 using fovea::tool::run_process;
 
+const std::string kFovea = FOVEA_BINARY_DIR "/fovea";
 const fs::path kCases = fs::path(FOVEA_SOURCE_DIR) / "tests/python";
 
 /// The first Python that has these modules: $FOVEA_PYTHON, of PATH, of the system. Empty where none
@@ -40,10 +41,9 @@ std::string package(const std::string& file, const std::string& name) {
     static const fovea::tool::TemporaryFolder folder;
     const std::string path = (folder.path() / name).string();
     if (fs::exists(path)) return path;
-    const ProcessResult result =
-        run_process({FOVEA_BINARY_DIR "/fovea", "generate",
-                     (fs::path(FOVEA_SOURCE_DIR) / file).string() + ":" + name, "-o", path,
-                     "--python", "--training", "--isa", fovea::tool::isa_of_this_machine()});
+    const ProcessResult result = run_process(
+        {kFovea, "generate", (fs::path(FOVEA_SOURCE_DIR) / file).string() + ":" + name, "-o", path,
+         "--python", "--training", "--isa", fovea::tool::isa_of_this_machine()});
     REQUIRE_MESSAGE(result.status == 0, result.output);
     return path;
 }
@@ -96,8 +96,8 @@ TEST_CASE("pip installs a package") {
 
 TEST_CASE("--python says what it does not take") {
     const auto refused = [](const std::string& option) {
-        return run_process({FOVEA_BINARY_DIR "/fovea", "generate", "add_norm", "-o", "/tmp/none",
-                            "--python", option, option == "--target" ? "ptx" : "x"})
+        return run_process({kFovea, "generate", "add_norm", "-o", "/tmp/none", "--python", option,
+                            option == "--target" ? "ptx" : "x"})
             .output;
     };
     CHECK(refused("--target") ==

@@ -15,7 +15,7 @@ std::string cpp_type(const plan::Tensor& tensor) {
 }
 
 std::string result_type(const InterfaceTensor& output) {
-    const std::string type = cpp_type(*output.tensor);
+    std::string type = cpp_type(*output.tensor);
     if (output.rank() == 0) return type;
     if (output.rank() == 1) return "std::span<const " + type + ">";
     return fmt::format("View<const {}, {}>", type, output.rank());
