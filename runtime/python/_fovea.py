@@ -20,11 +20,12 @@ class Error(ValueError):
 class Program:
     """A program of a model: names, types and shapes, whose axes are numbers or sums of sizes."""
 
-    def __init__(self, inputs, outputs, draws=False, symbol=None):
+    def __init__(self, inputs, outputs, draws=False, symbol=None, states=()):
         self.inputs = inputs  # name: (type, shape)
         self.outputs = outputs
         self.draws = draws  # its numbers depend on a seed
         self.symbol = symbol  # of its function in the library
+        self.states = states  # the sizes of what a session keeps
 
 
 class Library:
@@ -130,6 +131,8 @@ def _bind(library, program, arrays, sizes):
         if shape != array.shape:
             raise Error(f"{name} has shape {_text(array.shape)}, and {_text(program.inputs[name][1])} is "
                         f"{_text(shape)} here")
+    for name in program.states:
+        _value(name, sizes)
     return library.Dims(*(sizes.get(name, 0) for name in library.dims))
 
 

@@ -87,4 +87,14 @@ counter.reset()
 check(np.array_equal(counter.forward(x).sum_of_all, x), "until it is reset")
 empty = counting.Session(counting.Model.random(1)).forward(np.zeros((0, 3), np.float32))
 check(empty.sum_of_all.shape == (0, 3), "a batch may be empty")
+
+import keeps
+keeper, one = keeps.Session(keeps.Model.random()), np.ones(2, np.float32)
+try:
+    keeper.forward(one)
+    check(False, "a size that follows from no array is asked for")
+except keeps.Error as error:
+    check(str(error) == "the size 'steps' follows from no array: give sizes={'steps': N}", error)
+keeper.forward(one, sizes={"steps": 3})
+check(np.array_equal(keeper.forward(one, sizes={"steps": 3}).x_1st, [2, 2, 2]), "and is given")
 sys.exit(mistakes)

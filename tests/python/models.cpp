@@ -1,4 +1,4 @@
-// What PyTorch trains in tests/python.
+// Models of tests/python: what PyTorch trains, and a state whose size no array has.
 #include <fovea.h>
 using namespace fovea;
 
@@ -7,4 +7,10 @@ constexpr void flash(Scope s) {
     const Tensor k = s.input("k", {"batch", "heads", "len", 64});
     const Tensor v = s.input("v", {"batch", "heads", "len", 64});
     s.output("y", attention(q, k, v, dot_product, causal));
+}
+
+constexpr void keeps(Scope s) {
+    const Tensor x = s.input("1st", {"batch"}), kept = s.cache("kept", {"steps"});
+    s.update(kept, kept + sum(x, 0));
+    s.output("_1st", kept * 1.0f);
 }

@@ -64,7 +64,9 @@ TEST_CASE("a package reads and writes arrays of numpy where they lie") {
     const std::string python = python_with("numpy");
     if (python.empty()) return;
     const std::string models = "tests/package/interface/models.cpp";
-    passes(python, "arrays.py", {package(models, "tokens"), package(models, "counting")});
+    passes(python, "arrays.py",
+           {package(models, "tokens"), package(models, "counting"),
+            package("tests/python/models.cpp", "keeps")});
 }
 
 TEST_CASE("attention of fovea trains inside a model of PyTorch") {

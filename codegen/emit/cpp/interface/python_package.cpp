@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "codegen/kernel/print.h"
@@ -21,6 +22,7 @@ constexpr std::string_view kPythonKeywords[] = {
 
 std::string python_name(const std::string& name) {
     const bool is_taken = std::ranges::find(kPythonKeywords, name) != std::end(kPythonKeywords);
+    if (name[0] == '_') return "x" + name;  // no field of a named tuple starts so
     return is_taken ? name + "_" : name;
 }
 
@@ -55,6 +57,22 @@ void write_tensors(const std::vector<InterfaceTensor>& tensors, std::string& tex
                             literal(type_of(*tensor.tensor)), shape_tuple(tensor.tensor->shape));
 }
 
+/// `("steps", )`: the sizes of what a session keeps.
+std::string sizes_of_states(const plan::Program& program) {
+    std::set<std::string> symbols;
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::input && tensor.state)
+            for (const Dim& dim : tensor.shape)
+                dim.each_symbol([&](const Symbol& symbol) {
+                    Text name;
+                    name << symbol;
+                    symbols.emplace(name.view());
+                });
+    std::string text;
+    for (const std::string& symbol : symbols) text += literal(symbol) + ", ";
+    return "(" + text + ")";
+}
+
 std::string names_tuple(const std::vector<InterfaceDim>& dims) {
     std::string text;
     for (const InterfaceDim& dim : dims) text += literal(dim.name) + ", ";
@@ -78,8 +96,9 @@ std::string library_text(const Interface& interface) {
             write_tensors(program.inputs, text);
             text += "            },\n            outputs={\n";
             write_tensors(program.outputs, text);
-            text += fmt::format("            }},\n            draws={}, symbol={}),\n",
-                                program.draws ? "True" : "False", literal(program.method));
+            text += fmt::format("            }},\n            draws={}, symbol={}, states={}),\n",
+                                program.draws ? "True" : "False", literal(program.method),
+                                sizes_of_states(*program.program));
         }
     return text + "    })\n";
 }
