@@ -137,7 +137,14 @@ def _bind(library, program, arrays, sizes):
 
 
 def _pointers(addresses):
-    return (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
+    return [(ctypes.c_void_p * len(addresses))(*addresses)] if addresses else []
+
+
+def _arguments(program, handle, dims, given, outputs):
+    """What the function of a program takes first; there is no struct where it would be empty."""
+    sizes = [ctypes.byref(dims)] if dims._fields_ else []
+    inputs = [given[name].address for name in program.inputs]
+    return [handle, *sizes, *_pointers(inputs), *_pointers(outputs)]
 
 
 def _new(like, kind, shape):
@@ -258,13 +265,7 @@ class Session:
             if array.value is not outputs[key] and array.address != _address(outputs[key]):
                 raise Error(f"{key} is not contiguous")
             addresses.append(array.address)
-        arguments = [self._handle]
-        if library.dims:
-            arguments.append(ctypes.byref(dims))
-        if program.inputs:
-            arguments.append(_pointers([given[key].address for key in program.inputs]))
-        if program.outputs:
-            arguments.append(_pointers(addresses))
+        arguments = _arguments(program, self._handle, dims, given, addresses)
         if program.draws:
             arguments += [ctypes.c_uint64(value) for value in draw or (0, 0)]
         library.call(program.symbol, *arguments)
@@ -326,13 +327,8 @@ class Trainer:
         outputs = {key: _new(first, kind, tuple(_value(extent, known) for extent in shape))
                    for key, (kind, shape) in program.outputs.items()}
         rule, outcome = _Rule(learning_rate, clip, 1.0), _Outcome()
-        arguments = [self._handle]
-        if library.dims:
-            arguments.append(ctypes.byref(dims))
-        if program.inputs:
-            arguments.append(_pointers([given[key].address for key in program.inputs]))
-        if program.outputs:
-            arguments.append(_pointers([_address(value) for value in outputs.values()]))
+        arguments = _arguments(program, self._handle, dims, given,
+                               [_address(value) for value in outputs.values()])
         library.call(program.symbol, *arguments, ctypes.byref(rule), ctypes.c_uint64(seed),
                      ctypes.byref(outcome))
         return {**outputs, "gradient_norm": outcome.gradient_norm, "moved": bool(outcome.moved)}

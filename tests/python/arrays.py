@@ -8,16 +8,8 @@ import numpy as np
 sys.path[:0] = sys.argv[1:]
 import counting
 import tokens
-
-mistakes = 0
-
-
-def check(holds, what):
-    global mistakes
-    if not holds:
-        print("not so:", what)
-        mistakes += 1
-
+import checks
+from checks import check
 
 def error_of(call):
     try:
@@ -97,4 +89,4 @@ except keeps.Error as error:
     check(str(error) == "the size 'steps' follows from no array: give sizes={'steps': N}", error)
 keeper.forward(one, sizes={"steps": 3})
 check(np.array_equal(keeper.forward(one, sizes={"steps": 3}).x_1st, [2, 2, 2]), "and is given")
-sys.exit(mistakes)
+sys.exit(checks.mistakes)
