@@ -11,6 +11,7 @@ import tokens
 import checks
 from checks import check
 
+
 def error_of(call):
     try:
         call()

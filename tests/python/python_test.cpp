@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -75,6 +77,20 @@ TEST_CASE("attention of fovea trains inside a model of PyTorch") {
     passes(python, "training.py",
            {package("tests/python/models.cpp", "flash"),
             package("models/lessons/block.cpp", "block")});
+}
+
+TEST_CASE("the page's Python runs as it stands there") {
+    const std::string python = python_with("torch", ", numpy");
+    if (python.empty()) return;
+    std::ifstream file(fs::path(FOVEA_SOURCE_DIR) / "tools/README.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t begin = page.find("```python\n", page.find("## In Python"));
+    REQUIRE(begin != page.npos);
+    const std::size_t code = begin + 10, end = page.find("```", code);
+    const ProcessResult result =
+        run_process({"env", "PYTHONPATH=" + package("models/lessons/block.cpp", "block"),
+                     "PYTHONDONTWRITEBYTECODE=1", python, "-c", page.substr(code, end - code)});
+    CHECK_MESSAGE(result.status == 0, result.output);
 }
 
 TEST_CASE("pip installs a package") {

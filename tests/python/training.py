@@ -10,6 +10,7 @@ import flash
 import checks
 from checks import check
 
+
 class Block(torch.nn.Module):
     """A decoder of one block."""
 

