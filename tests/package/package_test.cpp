@@ -185,6 +185,7 @@ TEST_CASE("the page on installing shows this project") {
 }
 
 TEST_CASE("generated headers carry calls of C++ and C") {
+    installed();  // clears the folder of all
     const fs::path folder = kFolder / "interface";
     fs::create_directories(folder);
     for (const auto& entry : fs::directory_iterator(kCases / "interface"))
