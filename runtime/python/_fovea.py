@@ -31,20 +31,17 @@ class Program:
 class Library:
     """The shared library of a model, and what its functions take."""
 
-    def __init__(self, folder, name, version, dims, sizes, parameters, programs, trains):
+    def __init__(self, folder, name, dims, sizes, parameters, programs):
         self.name = name
         self.dims = dims
         self.sizes = sizes
         self.parameters = parameters
         self.programs = programs
-        self.trains = trains
         self._library = ctypes.CDLL(os.path.join(folder, f"lib{name}.so"))
         self.function("fovea_error", plain=True).restype = ctypes.c_char_p
-        if self.function("c_version")() != version:
-            raise ImportError(f"lib{name}.so is of another version of fovea: generate {name} again")
         self.Dims = _struct(dims, ctypes.c_int64)
         self.Sizes = _struct(sizes, ctypes.c_int64)
-        for what in ("weights", "session") + (("trainer",) if trains else ()):
+        for what in ("weights", "session") + (("trainer",) if "training_step" in programs else ()):
             free = self.function(f"free_{what}")
             free.argtypes, free.restype = [ctypes.c_void_p], None
 

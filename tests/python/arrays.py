@@ -30,6 +30,19 @@ check(first.View_2.shape == (2, 3, 11), "an output has its shape")
 check(first._fields == ("View_2", "loss") and first.loss > 0, "outputs have names")
 check(np.array_equal(session.forward(ids.tolist()).View_2, first.View_2), "lists are arrays, too")
 check(np.array_equal(session.forward(np.asfortranarray(ids)).View_2, first.View_2), "in any order")
+
+
+class Other:
+    """An array of another library."""
+
+    def __dlpack__(self, **options):
+        return ids.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return ids.__dlpack_device__()
+
+
+check(np.array_equal(session.forward(Other()).View_2, first.View_2), "DLPack is spoken")
 memory = np.zeros((2, 3, 11), np.float32)
 check(session.forward(ids, out={"View": memory}).View_2 is memory, "outputs lie where they should")
 check(np.array_equal(memory, first.View_2), "with the same bits")

@@ -64,13 +64,7 @@ InterfaceProgram program_of(const plan::Program& program, std::set<std::string>&
 
 std::set<std::string> symbols_of_parameters(const plan::Model& model) {
     std::set<std::string> symbols;
-    for (const plan::Tensor& tensor : model.parameters)
-        for (const Dim& dim : tensor.shape)
-            dim.each_symbol([&](const Symbol& symbol) {
-                Text name;
-                name << symbol;
-                symbols.emplace(name.view());
-            });
+    for (const plan::Tensor& tensor : model.parameters) add_symbols(symbols, tensor.shape);
     return symbols;
 }
 
@@ -84,6 +78,15 @@ void leave_out_gradients(InterfaceProgram& training, const plan::Model& model) {
 }
 
 }  // namespace
+
+void add_symbols(std::set<std::string>& symbols, const std::vector<Dim>& shape) {
+    for (const Dim& dim : shape)
+        dim.each_symbol([&](const Symbol& symbol) {
+            Text name;
+            name << symbol;
+            symbols.emplace(name.view());
+        });
+}
 
 std::string InterfaceTensor::remark() const {
     const std::string shape = kernel::shape_text(tensor->shape);

@@ -2,6 +2,7 @@
 // that C and C++ take.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,9 @@ struct Interface {
 
 /// The model must outlive it.
 Interface interface_of(const plan::Model& model);
+
+/// Adds the symbols of a shape.
+void add_symbols(std::set<std::string>& symbols, const std::vector<Dim>& shape);
 
 /// `float`, `int32_t`, `uint8_t`: the type of an element in C.
 std::string c_type(const plan::Tensor& tensor);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "codegen/emit/cpp/program_text.h"
 #include "codegen/kernel/print.h"
 
 namespace fovea::emit {
@@ -26,22 +27,12 @@ std::string python_name(const std::string& name) {
     return is_taken ? name + "_" : name;
 }
 
-/// A Python literal: names of a user may hold anything.
-std::string literal(std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') result += '\\';
-        result += c;
-    }
-    return result + "\"";
-}
-
 /// `("batch", "2*len", 8)`
 std::string shape_tuple(const std::vector<Dim>& shape) {
     std::string text;
     for (const Dim& dim : shape)
         text +=
-            (dim.is_static() ? std::to_string(dim.value()) : literal(kernel::text_of(dim))) + ", ";
+            (dim.is_static() ? std::to_string(dim.value()) : quoted(kernel::text_of(dim))) + ", ";
     if (shape.size() != 1 && !text.empty()) text.resize(text.size() - 2);
     else if (!text.empty()) text.resize(text.size() - 1);
     return "(" + text + ")";
@@ -53,51 +44,44 @@ std::string type_of(const plan::Tensor& tensor) {
 
 void write_tensors(const std::vector<InterfaceTensor>& tensors, std::string& text) {
     for (const InterfaceTensor& tensor : tensors)
-        text += fmt::format("                {}: ({}, {}),\n", literal(tensor.tensor->name),
-                            literal(type_of(*tensor.tensor)), shape_tuple(tensor.tensor->shape));
+        text += fmt::format("                {}: ({}, {}),\n", quoted(tensor.tensor->name),
+                            quoted(type_of(*tensor.tensor)), shape_tuple(tensor.tensor->shape));
 }
 
 /// `("steps", )`: the sizes of what a session keeps.
 std::string sizes_of_states(const plan::Program& program) {
     std::set<std::string> symbols;
     for (const plan::Tensor& tensor : program.tensors)
-        if (tensor.role == plan::Role::input && tensor.state)
-            for (const Dim& dim : tensor.shape)
-                dim.each_symbol([&](const Symbol& symbol) {
-                    Text name;
-                    name << symbol;
-                    symbols.emplace(name.view());
-                });
+        if (tensor.role == plan::Role::input && tensor.state) add_symbols(symbols, tensor.shape);
     std::string text;
-    for (const std::string& symbol : symbols) text += literal(symbol) + ", ";
+    for (const std::string& symbol : symbols) text += quoted(symbol) + ", ";
     return "(" + text + ")";
 }
 
 std::string names_tuple(const std::vector<InterfaceDim>& dims) {
     std::string text;
-    for (const InterfaceDim& dim : dims) text += literal(dim.name) + ", ";
+    for (const InterfaceDim& dim : dims) text += quoted(dim.name) + ", ";
     return "(" + text + ")";
 }
 
 std::string library_text(const Interface& interface) {
     std::string text = fmt::format(
-        "_LIBRARY = _fovea.Library(\n    os.path.dirname(__file__), {}, version=1,\n    dims={},\n"
-        "    sizes={},\n    trains={},\n    parameters={{\n",
-        literal(interface.name), names_tuple(interface.dims), names_tuple(interface.sizes),
-        interface.training.empty() ? "False" : "True");
+        "_LIBRARY = _fovea.Library(\n    os.path.dirname(__file__), {},\n    dims={},\n"
+        "    sizes={},\n    parameters={{\n",
+        quoted(interface.name), names_tuple(interface.dims), names_tuple(interface.sizes));
     for (const plan::Tensor& parameter : interface.model->parameters)
         text +=
-            fmt::format("        {}: {},\n", literal(parameter.name), shape_tuple(parameter.shape));
+            fmt::format("        {}: {},\n", quoted(parameter.name), shape_tuple(parameter.shape));
     text += "    },\n    programs={\n";
     for (const auto* programs : {&interface.programs, &interface.training})
         for (const InterfaceProgram& program : *programs) {
             text += fmt::format("        {}: _fovea.Program(\n            inputs={{\n",
-                                literal(program.program->name));
+                                quoted(program.program->name));
             write_tensors(program.inputs, text);
             text += "            },\n            outputs={\n";
             write_tensors(program.outputs, text);
             text += fmt::format("            }},\n            draws={}, symbol={}, states={}),\n",
-                                program.draws ? "True" : "False", literal(program.method),
+                                program.draws ? "True" : "False", quoted(program.method),
                                 sizes_of_states(*program.program));
         }
     return text + "    })\n";
@@ -114,7 +98,7 @@ std::string arguments_of(const InterfaceProgram& program, std::string_view type)
 std::string arrays_of(const InterfaceProgram& program) {
     std::vector<std::string> entries;
     for (const InterfaceTensor& input : program.inputs)
-        entries.push_back(literal(input.tensor->name) + ": " + python_name(input.name));
+        entries.push_back(quoted(input.tensor->name) + ": " + python_name(input.name));
     return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
@@ -133,7 +117,7 @@ std::string signature(const InterfaceProgram& program) {
 std::string tuple_type(const InterfaceProgram& program) {
     std::vector<std::string> fields;
     for (const InterfaceTensor& output : program.outputs)
-        fields.push_back(literal(python_name(output.name)));
+        fields.push_back(quoted(python_name(output.name)));
     if (program.program->name == "training_step")
         fields.insert(fields.end(), {"\"gradient_norm\"", "\"moved\""});
     return fmt::format("{0}Outputs = collections.namedtuple(\"{0}Outputs\", [{1}])\n", program.type,
@@ -147,7 +131,7 @@ std::string method_text(const InterfaceProgram& program) {
         "        found = self._call({4}, {5}, sizes, out{6})\n"
         "        return {7}Outputs(*found.values())\n\n",
         python_name(program.method), arguments_of(program, ""), draw, signature(program),
-        literal(program.program->name), arrays_of(program), program.draws ? ", draw" : "",
+        quoted(program.program->name), arrays_of(program), program.draws ? ", draw" : "",
         program.type);
 }
 
