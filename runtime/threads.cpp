@@ -109,18 +109,22 @@ int running_others([[maybe_unused]] int own) {
 #endif
 }
 
-ThreadsBesideOthers::ThreadsBesideOthers() {
-    if (!cores_are_shared()) return;
+namespace {
+
+/// The threads that find a free core; 0 where they all do, or it is not known.
+int fewer_threads() {
+    if (!cores_are_shared()) return 0;
     const int threads = thread_count(), processors = processor_count();
-    if (threads == 1 || threads > processors) return;
+    if (threads == 1 || threads > processors) return 0;
     const int fewer = threads_beside(threads, processors, running_others(1));
-    if (fewer == threads) return;
+    if (fewer == threads) return 0;
     unbind_this_thread();
-    before_ = threads;
-#ifdef _OPENMP
-    omp_set_num_threads(fewer);
-#endif
+    return fewer;
 }
+
+}  // namespace
+
+ThreadsBesideOthers::ThreadsBesideOthers() : threads_(fewer_threads()) {}
 
 ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count) {
 #ifdef _OPENMP
@@ -131,12 +135,6 @@ ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count) {
 }
 
 ThreadsOfRegions::~ThreadsOfRegions() {
-#ifdef _OPENMP
-    if (before_ > 0) omp_set_num_threads(before_);
-#endif
-}
-
-ThreadsBesideOthers::~ThreadsBesideOthers() {
 #ifdef _OPENMP
     if (before_ > 0) omp_set_num_threads(before_);
 #endif

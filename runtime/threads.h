@@ -26,19 +26,6 @@ int threads_beside(int threads, int processors, int others);
 /// cannot be read.
 int running_others(int own);
 
-/// For as long as this lives, later parallel regions have as many threads as find a free core, when
-/// cores turned out to be shared (`cores_are_shared`): a thread that others keep from its core
-/// holds up all that wait for it. Results do not depend on the number.
-class ThreadsBesideOthers {
-  public:
-    ThreadsBesideOthers();
-    ~ThreadsBesideOthers();
-    ThreadsBesideOthers(const ThreadsBesideOthers&) = delete;
-
-  private:
-    int before_ = 0;
-};
-
 /// For as long as this lives, parallel regions that this thread begins have `count` threads; 0: as
 /// many as without it.
 class ThreadsOfRegions {
@@ -49,6 +36,17 @@ class ThreadsOfRegions {
 
   private:
     int before_ = 0;
+};
+
+/// For as long as this lives, later parallel regions have as many threads as find a free core, when
+/// cores turned out to be shared (`cores_are_shared`): a thread that others keep from its core
+/// holds up all that wait for it. Results do not depend on the number.
+class ThreadsBesideOthers {
+  public:
+    ThreadsBesideOthers();
+
+  private:
+    ThreadsOfRegions threads_;
 };
 
 /// This thread runs on any core again, when `set_threads` bound it: others use this machine, too,
