@@ -41,6 +41,7 @@ bool is_close(const Operands& x) {
 
 double chosen(const Operands& x) {
     if (x.error[0] == 0) return x.error[x.value[0] != 0 ? 1 : 2];
+    if (!std::isfinite(x.error[0])) return kNoBound;
     return std::abs(x.value[1] - x.value[2]) + std::max(x.error[1], x.error[2]);
 }
 
@@ -65,6 +66,16 @@ double moved_by(const ElementwiseRow& row, const Operands& x, double y) {
 }  // namespace
 
 bool is_rounded(Elementwise function) { return rounding(function) != 0; }
+
+bool jumps(Elementwise function) {
+    switch (function) {
+        case Elementwise::sign:
+        case Elementwise::floor:
+        case Elementwise::ceil:
+        case Elementwise::round: return true;
+        default: return row_of(function).gives_boolean;
+    }
+}
 
 double error_of(const ElementwiseRow& row, const Operands& x, double y, double size, double unit) {
     switch (row.function) {

@@ -16,6 +16,8 @@ struct Operands {
 
 /// Whether what the function gives is rounded, and not one of its operands or a whole number.
 bool is_rounded(Elementwise function);
+/// Whether its values jump from one to the next, so that a rounding decides which it is.
+bool jumps(Elementwise function);
 
 /// The bound for f, whose exact value of these operands is y. `size`: what the rounding of the
 /// function itself is relative to, |y| usually; `unit`: the relative error of one rounding.

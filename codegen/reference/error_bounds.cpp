@@ -227,6 +227,8 @@ Array ErrorBounds::elementwise(int id) {
                        // A whole part may be the next one. The rest keeps bounds apart that
                        // other numbers come into.
                        if (to_whole && !exact) error = std::ceil(error + 0x1p-20) + 0x1p-40 * error;
+                       if (!counts_terms_ && error != 0 && (to_whole || jumps(node.function)))
+                           error = kNoBound;
                    });
     return result;
 }

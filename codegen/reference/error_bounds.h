@@ -27,7 +27,8 @@ class ErrorBounds {
     /// That of an output; UserError when there is none of this name.
     const Array& of_output(std::string_view name);
     /// Counts the terms of a sum that are not 0: then bounds are equal of values that the same
-    /// numbers come into, however many zeros are added to them.
+    /// numbers come into, however many zeros are added to them. What a rounding decides, as a
+    /// comparison of close values, has none: it tells nothing of values.
     void ignore_lengths() { counts_terms_ = false; }
     /// Takes these for the errors of an input or a parameter, which have none otherwise.
     void set(const std::string& name, Array bound);

@@ -264,3 +264,19 @@ TEST_CASE("equal values that a mean has more of have another bound, though lengt
     };
     CHECK(bound({3}) != bound({3, 3, 3}));
 }
+
+TEST_CASE("what a rounding decides has no bound where lengths are ignored") {
+    const auto bound = [](double value, Tensor (*f)(Tensor)) {
+        Graph graph;
+        Tensor y = exp(input(graph, "x", {1}));
+        output("y", where(eq(f(y), f(y - 1e-9)), y, -y));
+        Interpreter interpreter(graph);
+        interpreter.set("x", {{1}, {value}});
+        ErrorBounds bounds(interpreter);
+        bounds.ignore_lengths();
+        return bounds.of_output("y").values[0];
+    };
+    CHECK(std::isinf(bound(0.25, [](Tensor y) { return y; })));
+    CHECK(std::isinf(bound(0, [](Tensor y) { return floor(y); })));
+    CHECK(std::isfinite(bound(0.25, [](Tensor y) { return floor(y); })));
+}
