@@ -195,6 +195,11 @@ TEST_CASE("elements without a bound are counted, and are numbers all the same") 
     CHECK(row.note == "1 of 2 elements have no bound");
     compare_within({{2}, {1, 2}}, {{2}, {std::nan(""), 0}}, {7, 2}, false, 1e-3, row);
     CHECK(row.note == "1 of 2 elements have no bound");
+    compare_within({{2}, {std::nan(""), 2}}, {{2}, {infinite, 0}}, {7, 2}, false, 1e-3, row);
+    CHECK(row.ok);
+    compare_within({{2}, {std::nan(""), 2}}, {{2}, {1, 0}}, {7, 2}, false, 1e-3, row);
+    CHECK(!row.ok);
+    row = {};
     compare_within({{2}, {1, 2}}, {{2}, {infinite, 0}}, {std::nan(""), 2}, false, 1e-3, row);
     CHECK(!row.ok);
 }
