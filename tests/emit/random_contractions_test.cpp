@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <set>
 
@@ -12,6 +11,7 @@
 #include "codegen/kernel/rewrites/collapse_axes.h"
 #include "codegen/kernel/schedule.h"
 #include "tests/emit/compiled_model.h"
+#include "tests/random_seed.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -51,11 +51,6 @@ class Draw {
   private:
     std::mt19937 generator_;
 };
-
-unsigned seed() {
-    if (const char* given = std::getenv("FOVEA_SEED")) return unsigned(std::atoi(given));
-    return std::random_device{}() % 1000000;
-}
 
 enum class Form { plain, transposed_a, transposed_b, both_transposed, panels };
 
@@ -180,8 +175,7 @@ void check_random(const std::vector<Kernel>& kernels, const std::string& isa) {
 }  // namespace
 
 TEST_CASE("contractions of sizes drawn at random agree with the evaluator") {
-    const unsigned start = seed();
-    MESSAGE("FOVEA_SEED=", start);
+    const unsigned start = test::random_seed();
     CAPTURE(start);
     Draw draw(start);
     const std::vector<Kernel> kernels = random_contractions(draw);

@@ -3,11 +3,9 @@
 // asks for beyond an architecture is refused in a sentence. FOVEA_SEED sets the seed.
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <random>
-
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "tests/random_seed.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
@@ -19,11 +17,6 @@ using namespace fovea;
 using namespace fovea::tool;
 
 namespace {
-
-unsigned seed_of_schedules() {
-    if (const char* given = std::getenv("FOVEA_SEED")) return unsigned(std::atoi(given));
-    return std::random_device{}() % 1000000;
-}
 
 struct Tried {
     std::string model;
@@ -78,8 +71,7 @@ bool runs(const std::string& schedule, const Tried& tried, const tool::Target& t
 }  // namespace
 
 TEST_CASE("schedules drawn at random leave what models compute, on a CPU") {
-    const unsigned start = seed_of_schedules();
-    MESSAGE("FOVEA_SEED=", start);
+    const unsigned start = test::random_seed();
     std::uint64_t seed = start;
     for (const Tried& tried : kTried)
         CHECK(runs(draw_schedule("cpu.", seed++), tried, {"cpu", ""}, DType::f32));
@@ -88,8 +80,7 @@ TEST_CASE("schedules drawn at random leave what models compute, on a CPU") {
 
 TEST_CASE("schedules drawn at random leave what models compute, in PTX") {
     if (emit::why_not_ptx()) return;
-    const unsigned start = seed_of_schedules();
-    MESSAGE("FOVEA_SEED=", start);
+    const unsigned start = test::random_seed();
     int ran = 0;
     for (int i = 0; i < 12; ++i) {
         const char* architecture = i % 2 ? "sm_90a" : "sm_80";

@@ -4,10 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <cstdlib>
 #include <random>
 
 #include "codegen/emit/nvptx/emit_ptx.h"
+#include "tests/random_seed.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
@@ -68,11 +68,6 @@ class DrawnSizes {
     std::mt19937 generator_;
 };
 
-unsigned seed_of_sizes() {
-    if (const char* given = std::getenv("FOVEA_SEED")) return unsigned(std::atoi(given));
-    return std::random_device{}() % 1000000;
-}
-
 std::string text_of(const SettingValues& values) {
     std::string text;
     for (const auto& [name, value] : values) text += " --set " + name + "=" + value;
@@ -119,8 +114,7 @@ constexpr const char* kSmallModels[] = {
 }  // namespace
 
 TEST_CASE("models of sizes drawn at random pass the checks of verify") {
-    const unsigned start = seed_of_sizes();
-    MESSAGE("FOVEA_SEED=", start);
+    const unsigned start = test::random_seed();
     CAPTURE(start);
     DrawnSizes draw(start);
     for (const char* name : kSmallModels) check_drawn(name, {"cpu", ""}, draw);
@@ -128,8 +122,7 @@ TEST_CASE("models of sizes drawn at random pass the checks of verify") {
 
 TEST_CASE("a model of sizes drawn at random passes the checks of verify on PTX") {
     if (emit::why_not_ptx()) return;
-    const unsigned start = seed_of_sizes();
-    MESSAGE("FOVEA_SEED=", start);
+    const unsigned start = test::random_seed();
     CAPTURE(start);
     DrawnSizes draw(start);
     check_drawn(kSmallModels[draw.below(std::size(kSmallModels))], {"ptx-interpreter", "sm_80"},

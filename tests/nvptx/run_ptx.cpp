@@ -167,7 +167,7 @@ std::optional<std::string> complaints_of_ptxas(const std::string& text,
 
 void check_ptxas(const std::vector<Kernel>& kernels,
                  const std::vector<std::string>& architectures) {
-    const std::size_t start = random_seed(), step = std::getenv("FOVEA_WHOLE") ? 1 : 8;
+    const std::size_t start = random_seed(), step = std::getenv("FOVEA_WHOLE") ? 1 : 16;
     for (std::size_t first = 0; first < architectures.size(); ++first) {
         const std::string& architecture = architectures[(start + first) % architectures.size()];
         CAPTURE(architecture);
