@@ -67,10 +67,8 @@ bool same_axes(const RearrangeAxes& a, const RearrangeAxes& b) {
 
 bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
     const Node &x = graph_a[a], &y = graph_b[b];
-    return !op_def(x.op).unique && x.op == y.op && x.function == y.function && x.dtype == y.dtype &&
-           x.shape == y.shape && x.region == y.region && x.value == y.value && x.dim == y.dim &&
-           x.axis == y.axis && x.stride == y.stride && x.dilation == y.dilation &&
-           x.site == y.site && x.reduction == y.reduction && x.masked_rows == y.masked_rows &&
+    return !op_def(x.op).unique && settings_of(x) == settings_of(y) && x.shape == y.shape &&
+           x.region == y.region && x.dim == y.dim &&
            starts_again(graph_a, x) == starts_again(graph_b, y) &&
            same_attribute(graph_a, x, graph_b, y);
 }

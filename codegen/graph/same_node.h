@@ -2,10 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "codegen/graph/graph.h"
 
 namespace fovea {
+
+/// The fields that say what a node computes of its inputs, besides its shape, `Node::dim` and its
+/// attribute, which are compared by what they mean. All fields are named, so that one which is
+/// added has to be told apart here.
+template <class SomeNode>
+auto settings_of(SomeNode& node) {
+    auto& [op, function, dtype, shape, inputs, scope, region, location, name, value, dim, axis,
+           stride, dilation, attribute, site, initial, zero_row, frozen, state, reduction,
+           masked_rows, port, result, composite, backward, checkpoint, recomputed] = node;
+    return std::tie(op, function, dtype, value, axis, stride, dilation, site, reduction,
+                    masked_rows, port, result);
+}
 
 /// Whether nodes `a` and `b` have the same op and attributes: equal but for inputs, names and where
 /// they come from. False for inputs, parameters, outputs and attention.

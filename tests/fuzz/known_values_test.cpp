@@ -58,6 +58,8 @@ TEST_CASE("nodes are alike by op, attributes, sizes and operands") {
     CHECK(!alike([](Tensor x) { return sum(x, 0); }, [](Tensor x) { return amax(x, 0); }));
     CHECK(!alike([](Tensor x) { return einsum("a b, c b -> a c", x, x); },
                  [](Tensor x) { return einsum("b a, b c -> a c", x, x); }));
+    CHECK(!alike([](Tensor x) { return slice(x, 1, Dim(0), Dim(2), 1); },
+                 [](Tensor x) { return slice(x, 1, Dim(0), Dim(2), 2); }));
 }
 
 TEST_CASE("loops are alike by their steps") {

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "codegen/graph/op_def.h"
+#include "codegen/graph/same_node.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/ops/attention/score_function.h"
 
@@ -66,19 +67,10 @@ std::vector<int> NodeKeys::of(const Graph& graph) {
 std::string NodeKeys::record_of(const Graph& graph, int id, const std::vector<int>& keys) {
     const Node& node = graph[id];
     Record record(sizes_);
-    record.add(node.op);
-    record.add(node.function);
-    record.add(node.dtype);
+    std::apply([&](const auto&... setting) { (record.add(setting), ...); }, settings_of(node));
     record.add(node.shape.rank());
     for (const Dim& dim : node.shape) record.add(dim);
-    record.add(node.value);
     record.add(node.dim);
-    record.add(node.axis);
-    record.add(node.site);
-    record.add(node.reduction);
-    record.add(node.masked_rows);
-    record.add(node.port);
-    record.add(node.result);
     if (node.op == Op::input) record.add(node.name);
     if (node.op == Op::parameter) record.add(graph.path(node.scope));
     add_attribute(record, graph, id, keys);
