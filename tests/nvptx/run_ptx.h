@@ -49,7 +49,7 @@ std::optional<std::string> complaints_of_ptxas(const std::string& text,
                                                const std::string& architecture);
 
 /// Checks that ptxas has nothing against kernels, each for one of the architectures: in turns, so
-/// that neighbours, which are alike, see them all, from a drawn one on. It is every eighth kernel,
+/// that neighbours, which are alike, see them all, from a drawn one on. It is every 16th kernel,
 /// and each where FOVEA_WHOLE is set.
 void check_ptxas(const std::vector<kernel::Kernel>& kernels,
                  const std::vector<std::string>& architectures);
