@@ -53,7 +53,8 @@ class Row {
     }
     DType dtype() {
         std::string_view names[std::size(kDTypes)];
-        std::transform(std::begin(kDTypes), std::end(kDTypes), names, name_of);
+        std::transform(std::begin(kDTypes), std::end(kDTypes), names,
+                       [](DType dtype) { return name_of(dtype); });
         return kDTypes[choice(names, int(std::size(names)))];
     }
     Initial initial() {

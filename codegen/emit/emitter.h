@@ -38,4 +38,7 @@ std::string cpp_choice(const kernel::Kernel& kernel, const target::Target& targe
 std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx512", "avx2",
                                                                            "baseline"});
 
+/// `fovea/runtime.cmake` beside a model of this target, which its CMakeLists.txt includes.
+std::string runtime_cmake_text();
+
 }  // namespace fovea::emit

@@ -77,13 +77,17 @@ TEST_CASE("a failing program becomes a few lines") {
 }
 
 TEST_CASE("a crash and a hang are answers") {
-    CHECK(run_apart([] { return std::string("well"); }, 10).answer == "well");
-    CHECK(run_apart([]() -> std::string { std::abort(); }, 10).end == "ended by signal 6");
+    CHECK(run_apart([] { return std::string("well"); }, {10, 10}).answer == "well");
+    CHECK(run_apart([]() -> std::string { std::abort(); }, {10, 10}).end == "ended by signal 6");
     const auto sleeps = [] {
         std::this_thread::sleep_for(std::chrono::seconds(60));
         return std::string();
     };
-    CHECK(run_apart(sleeps, 1).end == "took longer than 1 s");
+    CHECK(run_apart(sleeps, {10, 1}).end == "took longer than 1 s");
+    const auto computes = []() -> std::string {
+        for (;;) std::getenv("FOVEA_SEED");
+    };
+    CHECK(run_apart(computes, {1, 60}).end == "took longer than 1 s of the cores");
 }
 
 TEST_CASE("kernels of drawn programs are right on this machine's cores") {

@@ -99,3 +99,31 @@ TEST_CASE("a depfile gives the names that it was given") {
     CHECK(read_depfile(depfile) == names);
     CHECK(read_depfile(folder.path() / "none").empty());
 }
+
+TEST_CASE("beside a model lies the runtime that it needs, and nobody else's folder is touched") {
+    TemporaryFolder folder;
+    const auto generate = [&](const std::string& model) {
+        return run_fovea({"generate", model, "-o", folder.path().string()});
+    };
+    const fs::path runtime = folder.path() / "fovea";
+    fs::create_directory(runtime);
+    std::ofstream(runtime / "mine.txt") << "mine";
+    const ProcessResult refused = generate("add_norm");
+    CHECK(refused.status == 2);
+    CHECK(refused.output.find("'" + runtime.string() +
+                              "' is where the runtime goes, and holds something else: choose "
+                              "another folder") != std::string::npos);
+    CHECK(read_text(runtime / "mine.txt") == "mine");
+
+    fs::remove(runtime / "mine.txt");
+    CHECK(generate("add_norm").status == 0);
+    CHECK(fs::exists(runtime / "runtime.cmake"));
+    CHECK(!fs::exists(runtime / "translator"));
+    const std::string header = read_text(runtime / "typed/view.h");
+    CHECK(header.find("#ifndef FOVEA_TYPED_VIEW_H\n#define FOVEA_TYPED_VIEW_H\n") !=
+          std::string::npos);
+    CHECK(header.ends_with("#endif  // FOVEA_TYPED_VIEW_H\n"));
+    std::ofstream(runtime / "old.cpp") << "#error old";
+    CHECK(generate("add_norm").status == 0);
+    CHECK(!fs::exists(runtime / "old.cpp"));
+}

@@ -11,6 +11,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/embedded_code.h"
+#include "tools/fovea/files/copy_runtime.h"
 #include "tools/fovea/files/depfile.h"
 #include "tools/fovea/files/make_folder.h"
 #include "tools/fovea/files/write_python.h"
@@ -100,7 +101,8 @@ int generate_model(const Arguments& given) {
         write_sources(compiled.plan, folder, isas);
     } else {
         write_generated(compiled.plan, folder, isas);
-        copy_runtime(folder);
+        copy_runtime(folder, model.entry.driver == Driver::translator ? WithTranslator::yes
+                                                                      : WithTranslator::no);
     }
     if (given.has("depfile"))
         write_depfile(given.text("depfile"), folder / (name + ".cpp"), model.files);

@@ -17,6 +17,7 @@
 #include "runtime/files/files.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/cache.h"
+#include "tools/fovea/files/copy_runtime.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/process.h"
 
@@ -43,16 +44,6 @@ std::string stamp(const fs::path& path) {
     std::error_code error;
     auto time = fs::last_write_time(path, error).time_since_epoch().count();
     return fmt::format("{} {} {}", path.string(), time, fs::file_size(path, error));
-}
-
-std::vector<fs::path> runtime_files(const fs::path& runtime) {
-    std::vector<fs::path> files;
-    for (const auto& entry : fs::recursive_directory_iterator(runtime)) {
-        auto extension = entry.path().extension();
-        if (extension == ".h" || extension == ".cpp") files.push_back(entry.path());
-    }
-    std::sort(files.begin(), files.end());
-    return files;
 }
 
 std::string hash_of(const plan::Model& model, const std::string& isa, const Home& home,
@@ -177,15 +168,6 @@ std::vector<std::string> compile_objects(const plan::Model& model, const fs::pat
     for (const std::string& other : sources) add(other, other + ".o", "baseline", "-DNDEBUG");
     compile_generated(commands);
     return objects;
-}
-
-void copy_runtime(const fs::path& folder) {
-    const fs::path runtime = find_home().sources / "runtime";
-    for (const fs::path& file : runtime_files(runtime)) {
-        fs::path target = folder / "fovea" / fs::relative(file, runtime);
-        fs::create_directories(target.parent_path());
-        fs::copy_file(file, target, fs::copy_options::overwrite_existing);
-    }
 }
 
 const runtime::Model& load_generated(const plan::Model& model, const std::string& isa, Keep keep,

@@ -32,9 +32,6 @@ std::vector<std::string> compile_objects(const plan::Model& model,
                                          const std::vector<std::string>& sources = {},
                                          Optimized optimized = Optimized::as_shipped);
 
-/// Copies the runtime's sources to `folder`/fovea.
-void copy_runtime(const std::filesystem::path& folder);
-
 /// Where the compiled library of a model stays.
 enum class Keep { in_cache, nowhere };
 

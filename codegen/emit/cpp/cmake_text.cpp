@@ -3,6 +3,7 @@
 
 #include "codegen/emit/compiler_flags.h"
 #include "codegen/emit/cpp/model_text.h"
+#include "codegen/emit/emitter.h"
 
 namespace fovea::emit {
 
@@ -42,8 +43,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
-find_package(OpenMP REQUIRED)
-include_directories(${{CMAKE_CURRENT_SOURCE_DIR}})
+find_package(OpenMP REQUIRED COMPONENTS CXX)
 set(flags
 {2}    ${{OpenMP_CXX_FLAGS}})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -54,17 +54,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_library({0}_${{isa}} OBJECT {0}.cpp)
     target_compile_options({0}_${{isa}} PRIVATE ${{flags}} ${{machine_${{isa}}}})
     target_compile_definitions({0}_${{isa}} PRIVATE FOVEA_KERNELS)
+    target_include_directories({0}_${{isa}} PRIVATE ${{CMAKE_CURRENT_SOURCE_DIR}})
     list(APPEND kernels $<TARGET_OBJECTS:{0}_${{isa}}>)
 endforeach()
 
 # Everything else for any machine.
-file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${{CMAKE_CURRENT_SOURCE_DIR}}/fovea/*.cpp)
-add_library({0} STATIC {0}.cpp {0}_c.cpp ${{runtime}} ${{kernels}})
+include(${{CMAKE_CURRENT_SOURCE_DIR}}/fovea/runtime.cmake)
+add_library({0} STATIC {0}.cpp {0}_c.cpp ${{kernels}})
 target_include_directories({0} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})
-target_compile_features({0} PUBLIC cxx_std_20)
 target_compile_options({0} PRIVATE ${{flags}})
 target_compile_definitions({0} PRIVATE FOVEA_DESCRIPTION)
-target_link_libraries({0} PUBLIC OpenMP::OpenMP_CXX)
+target_link_libraries({0} PUBLIC ${{fovea_runtime}})
 
 file(WRITE ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp [[
 #include "fovea/main.h"
@@ -78,6 +78,30 @@ target_link_libraries(run_{0} PRIVATE {0})
 )",
         model_identifier(model), fmt::join(isas, " "), flag_lines(false, "", ""),
         flag_lines(true, "list(APPEND flags ", ")"), machine_lines(isas));
+}
+
+std::string runtime_cmake_text() {
+    return R"(# The runtime, in ${fovea_runtime}: a library, made once for all models of a project
+# that have the same copy.
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.h)
+set(hashes "")
+foreach(file ${sources} ${headers})
+    file(SHA256 ${file} hash)
+    string(APPEND hashes ${hash})
+endforeach()
+string(SHA256 hash "${hashes}")
+string(SUBSTRING ${hash} 0 8 hash)
+set(fovea_runtime fovea_runtime_${hash})
+if(NOT TARGET ${fovea_runtime})
+    add_library(${fovea_runtime} STATIC ${sources})
+    set_target_properties(${fovea_runtime} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    target_include_directories(${fovea_runtime} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
+    target_compile_features(${fovea_runtime} PUBLIC cxx_std_20)
+    target_compile_options(${fovea_runtime} PRIVATE ${flags})
+    target_link_libraries(${fovea_runtime} PUBLIC ${OpenMP_CXX_FLAGS} ${OpenMP_CXX_LIBRARIES})
+endif()
+)";
 }
 
 }  // namespace fovea::emit

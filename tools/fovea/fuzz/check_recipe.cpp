@@ -19,7 +19,7 @@ namespace fovea::tool::fuzz {
 namespace {
 
 /// A program takes a fraction of a second, and the interpreter of PTX a few.
-constexpr int kMostSeconds = 120;
+constexpr MostSeconds kMostSeconds{.of_cores = 240, .in_all = 1200};
 
 /// An outcome as a child process says it: a line of numbers, where, what, in lines.
 std::string say(const Outcome& outcome) {

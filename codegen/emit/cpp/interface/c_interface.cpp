@@ -49,10 +49,10 @@ std::string c_interface_text(const Interface& interface) {
     const std::string& name = interface.name;
     Writer writer;
     writer.line(
-        "// Functions return 0 or another fovea_status, and fovea_error() has the sentence. "
-        "Weights are read by "
-        "any");
-    writer.line("// number of sessions; one thread at a time calls a session or a trainer.");
+        "// Functions return 0 or another fovea_status, and fovea_error() has the sentence.");
+    writer.line(
+        "// Weights are read by any number of sessions; one thread at a time calls a session");
+    writer.line("// or a trainer.");
     writer.line("int " + name + "_c_version(void);  // FOVEA_C_VERSION of the library");
     writer.blank();
     if (!interface.dims.empty()) {
