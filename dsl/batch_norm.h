@@ -18,40 +18,41 @@ namespace detail {
 
 /// x by the statistics that were tracked, [features], in float32.
 constexpr Tensor normalise_by(Tensor x, Tensor mean, Tensor variance, Tensor weight, Tensor bias,
-                              int axis, double eps) {
+                              int axis, double eps, Location location) {
+    const At at{location};
     const auto along = [&](Tensor features) {
-        return place_axes(cast(features, f32), x.rank(), {axis});
+        return place_axes(cast(features, f32, location), x.rank(), {axis}, location);
     };
-    Tensor scale = rsqrt(along(variance) + eps);
-    scale = along(weight) * scale;
-    Tensor values = cast(x, f32);
-    Tensor scaled = (values - along(mean)) * scale;
-    return cast(scaled + along(bias), x.dtype());
+    Tensor scale = rsqrt(at(along(variance)) + eps, location);
+    scale = at(along(weight)) * scale;
+    Tensor centered = at(cast(x, f32, location)) - along(mean);
+    Tensor scaled = at(centered) * scale;
+    return cast(at(scaled) + along(bias), x.dtype(), location);
 }
 
 /// What running mean and variance become, while a model is trained: the variance is unbiased.
 constexpr void track_statistics(Scope s, Tensor x, Tensor mean, Tensor variance, int axis,
-                                double momentum) {
+                                double momentum, Location location) {
+    const At at{location};
     Dim count = 1;
     for (int i = 0; i < x.rank(); ++i)
         if (i != axis) count = count * x.dim(i).without_label();
     const auto features = [&](Tensor of) {
         for (int i = x.rank() - 1; i >= 0; --i)
-            if (i != axis) of = squeeze(of, i);
+            if (i != axis) of = squeeze(of, i, location);
         return of;
     };
     const auto track = [&](Tensor state, Tensor batch) {
-        Tensor kept = state * (1 - momentum);
-        Tensor taken = batch * momentum;
-        s.update(state, when_training(kept + taken, state));
+        Tensor kept = at(state) * (1 - momentum), taken = at(batch) * momentum;
+        s.update(state, when_training(at(kept) + taken, state, location), location);
     };
-    Tensor values = cast(x, f32);
-    Tensor batch_mean = mean_of_features(values, axis);
-    Tensor centered = values - batch_mean;
-    Tensor batch_variance = mean_of_features(centered * centered, axis);
-    Tensor size = lifted(*x.graph, count, f32);
-    Tensor others = maximum(size - 1.0, 1.0);
-    Tensor unbiased = features(batch_variance) * (size / others);
+    Tensor values = cast(x, f32, location);
+    Tensor batch_mean = mean_of_features(values, axis, location);
+    Tensor centered = at(values) - batch_mean;
+    Tensor batch_variance = mean_of_features(at(centered) * centered, axis, location);
+    Tensor size = lifted(*x.graph, count, f32, location);
+    Tensor others = maximum(at(at(size) - 1.0), 1.0);
+    Tensor unbiased = at(features(batch_variance)) * (at(size) / others);
     track(mean, features(batch_mean));
     track(variance, unbiased);
 }
@@ -84,8 +85,9 @@ constexpr Tensor batch_norm(Scope s, Tensor x, int axis = 1, BatchNormOptions op
     Tensor mean = s.state("running_mean", shape, Initial::zeros, location);
     Tensor variance = s.state("running_var", shape, Initial::ones, location);
     if (mean.is_poison() || variance.is_poison()) return {x.graph, 0};
-    detail::track_statistics(s, x, mean, variance, i, options.momentum);
-    Tensor tracked = detail::normalise_by(x, mean, variance, weight, bias, i, options.eps);
+    detail::track_statistics(s, x, mean, variance, i, options.momentum, location);
+    Tensor tracked =
+        detail::normalise_by(x, mean, variance, weight, bias, i, options.eps, location);
     return value_of(s, when_training(y, tracked, location));
 }
 

@@ -59,7 +59,8 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
         fail(graph, location, layer.scope.id, text);
         return {{&graph, 0}, {&graph, 0}};
     }
-    Tensor sums = layer.bias_ih + layer.bias_hh;
+    const detail::At at{location};
+    Tensor sums = at(layer.bias_ih) + layer.bias_hh;
     Dim first = 0;
     const bool whole = parts.size() == 1;
     // The parts that do not depend on the state first: their products can be hoisted from a loop.
@@ -69,18 +70,18 @@ constexpr LSTMState lstm_step(const LSTMLayer& layer, std::initializer_list<Tens
         for (std::size_t k = 0; k < i; ++k) first = first + parts.begin()[k].dim(-1);
         Tensor weight =
             whole ? layer.weight_ih : slice(layer.weight_ih, 1, first, x.dim(-1), location);
-        sums = value_of(layer.scope, product(x, weight) + sums);
+        sums = value_of(layer.scope, at(product(x, weight)) + sums);
     }
-    sums = value_of(layer.scope, product(before.h, layer.weight_hh) + sums);
+    sums = value_of(layer.scope, at(product(before.h, layer.weight_hh)) + sums);
     auto gate = [&](int number) {
         Dim width = layer.hidden.without_label();
         return slice(sums, -1, number * width, layer.hidden, location);
     };
     Tensor i = sigmoid(gate(0), location), f = sigmoid(gate(1), location),
            g = tanh(gate(2), location), o = sigmoid(gate(3), location);
-    Tensor kept = f * before.c, added = i * g;
-    Tensor c = kept + added;
-    return {value_of(layer.scope, o * tanh(c, location)), value_of(layer.scope, c)};
+    Tensor kept = at(f) * before.c, added = at(i) * g;
+    Tensor c = at(kept) + added;
+    return {value_of(layer.scope, at(o) * tanh(c, location)), value_of(layer.scope, c)};
 }
 
 /// One layer over all steps: x [steps, batch, input] → h [steps, batch, hidden] and the last state.
@@ -96,8 +97,9 @@ constexpr Step<Tensor, LSTMState> lstm(const LSTMLayer& layer, Tensor x, LSTMSta
 }
 
 /// Zeros [batch, hidden].
-constexpr LSTMState lstm_start(Graph& graph, Dim batch, Dim hidden) {
-    Tensor zeros = full(graph, {batch, hidden}, 0);
+constexpr LSTMState lstm_start(Graph& graph, Dim batch, Dim hidden,
+                               Location location = Location::here()) {
+    Tensor zeros = full(graph, {batch, hidden}, 0, f32, location);
     return {zeros, zeros};
 }
 

@@ -10,11 +10,11 @@ namespace fovea {
 namespace detail {
 
 /// The mean over all axes but `axis`, which stay with size 1.
-constexpr Tensor mean_of_features(Tensor x, int axis) {
+constexpr Tensor mean_of_features(Tensor x, int axis, Location location = Location::here()) {
     const Shape shape = x.shape();
-    Tensor total = reduce(Reduction::sum, x, ((1 << x.rank()) - 1) & ~(1 << axis));
+    Tensor total = reduce(Reduction::sum, x, ((1 << x.rank()) - 1) & ~(1 << axis), location);
     for (int i = 0; i < shape.rank(); ++i)
-        if (i != axis) total = total / shape[i];
+        if (i != axis) total = At{location}(total) / shape[i];
     return total;
 }
 

@@ -47,7 +47,7 @@ constexpr Tensor custom_gradient(Tensor value, const Tensor (&operands)[Count], 
     // What stands for the gradient is zeros that are the value's in all but number, so that it is
     // one for each element where the value is.
     const detail::At at{location};
-    const Tensor cotangent = stop_gradient(at(value) * 0.0, location);
+    const Tensor cotangent = stop_gradient(at(value) * at(0.0), location);
     const std::array<Tensor, Count> gradients = detail::as_list(gradient(cotangent));
     Tensor result = value;
     for (std::size_t i = 0; i < Count; ++i) {

@@ -12,29 +12,30 @@ constexpr Tensor number(Graph& graph, double value, DType type, Location locatio
             graph.add({.op = Op::constant, .dtype = type, .location = location, .value = value})};
 }
 
-/// The operand as a tensor: numbers and sizes become scalars of type `type`.
-constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type) {
+/// The operand as a tensor: numbers and sizes become scalars of type `type`, written at `location`.
+constexpr Tensor lifted(Graph& graph, const Operand& operand, DType type, Location location) {
     switch (operand.kind) {
         case Operand::Kind::tensor: return operand.tensor;
-        case Operand::Kind::number: return number(graph, operand.number, type, operand.location);
+        case Operand::Kind::number: return number(graph, operand.number, type, location);
         case Operand::Kind::size:
         case Operand::Kind::root: break;
     }
     Tensor size = make(graph, {.op = Op::extent,
                                .dtype = type,
-                               .location = operand.location,
+                               .location = location,
                                .dim = operand.dim.without_label()});
     if (operand.kind == Operand::Kind::size) return size;
     return make(graph, {.op = Op::elementwise,
                         .function = Elementwise::sqrt,
                         .dtype = type,
                         .inputs = inputs_of({size.id}),
-                        .location = operand.location});
+                        .location = location});
 }
 
 /// Refuses what no value of `type` is: a fraction beside i32, which would drop it, or a truth value
 /// that is neither 0 nor 1.
-constexpr bool holds(Graph& graph, const char* op, const Operand& operand, DType type) {
+constexpr bool holds(Graph& graph, const char* op, const Operand& operand, DType type,
+                     Location location) {
     if (is_float(type)) return true;
     const double value = operand.number;
     Text text;
@@ -53,17 +54,17 @@ constexpr bool holds(Graph& graph, const char* op, const Operand& operand, DType
     } else {
         return true;
     }
-    graph.fail(operand.location, 0, text);
+    graph.fail(location, 0, text);
     return false;
 }
 
-/// A number or a size as a tensor of `type`, in `value`, which holds a tensor already; false where
-/// there is no such value.
+/// A number or a size, in an op at `location`, as a tensor of `type`, in `value`, which holds a
+/// tensor already; false where there is no such value.
 constexpr bool lift(Graph& graph, const char* op, const Operand& operand, DType type,
-                    Tensor& value) {
+                    Location location, Tensor& value) {
     if (operand.is_tensor()) return true;
-    if (!holds(graph, op, operand, type)) return false;
-    value = lifted(graph, operand, type);
+    if (!holds(graph, op, operand, type, location)) return false;
+    value = lifted(graph, operand, type, location);
     return value.id != 0;
 }
 
@@ -164,8 +165,10 @@ constexpr Tensor binary(Elementwise function, const Operand& a, const Operand& b
     Tensor x = a.is_tensor() ? a.tensor : b.tensor, y = b.is_tensor() ? b.tensor : a.tensor;
     if (!is_usable(row.literal(), a.location, {x, y})) return poison_of({x, y});
     Graph& graph = *x.graph;
-    if (!a.is_tensor() && !detail::lift(graph, row.literal(), a, y.dtype(), x)) return {&graph, 0};
-    if (!b.is_tensor() && !detail::lift(graph, row.literal(), b, x.dtype(), y)) return {&graph, 0};
+    if (!a.is_tensor() && !detail::lift(graph, row.literal(), a, y.dtype(), a.location, x))
+        return {&graph, 0};
+    if (!b.is_tensor() && !detail::lift(graph, row.literal(), b, x.dtype(), a.location, y))
+        return {&graph, 0};
     const Node &of_x = x.node(), &of_y = y.node();
     const DType x_type = of_x.dtype, y_type = of_y.dtype;
     if (!detail::is_taken(row.takes, x_type)) return detail::not_taken(function, x, a.location);
@@ -305,7 +308,8 @@ constexpr Tensor where(Tensor condition, Operand a, Operand b) {
     if (!is_usable("where", a.location, {condition, x, y})) return poison_of({condition, x, y});
     Graph& graph = *condition.graph;
     const DType type = numbers ? f32 : x.dtype();
-    if (!detail::lift(graph, "where", a, type, x) || !detail::lift(graph, "where", b, type, y))
+    if (!detail::lift(graph, "where", a, type, a.location, x) ||
+        !detail::lift(graph, "where", b, type, a.location, y))
         return {&graph, 0};
     if (condition.dtype() != DType::boolean)
         return detail::dtype_error(graph, Elementwise::where, condition,
@@ -374,7 +378,7 @@ constexpr Tensor iota(Graph& graph, const Shape& shape, int axis = 0,
 constexpr Tensor full(Graph& graph, const Shape& shape, double value, DType type = f32,
                       Location location = Location::here()) {
     const Operand number = detail::At{location}(value);
-    if (!detail::holds(graph, "full", number, type)) return {&graph, 0};
+    if (!detail::holds(graph, "full", number, type, location)) return {&graph, 0};
     return make(
         graph,
         {.op = Op::constant, .dtype = type, .shape = shape, .location = location, .value = value});

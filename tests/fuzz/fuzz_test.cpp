@@ -44,6 +44,19 @@ TEST_CASE("a random 100 are, too") {
     check_stages(1'000'000 + std::uint64_t(test::random_seed()) * 100, 100);
 }
 
+TEST_CASE("nodes stand where a model's author wrote them, not in headers of fovea") {
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        const Graph graph = build(draw_recipe(seed)).graph;
+        for (const Node& node : graph.nodes) {
+            const std::string_view file = node.location.file;
+            CAPTURE(seed);
+            CAPTURE(row_of(node.op).name);
+            CHECK_MESSAGE((file.find("codegen/") == file.npos && file.find("dsl/") == file.npos),
+                          file << ":" << node.location.line);
+        }
+    }
+}
+
 TEST_CASE("a program of a seed is always the same") {
     CHECK(build(draw_recipe(5)).source == build(draw_recipe(5)).source);
     CHECK(build(draw_recipe(5)).source != build(draw_recipe(6)).source);

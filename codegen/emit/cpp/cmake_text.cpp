@@ -96,10 +96,18 @@ set(fovea_runtime fovea_runtime_${hash})
 if(NOT TARGET ${fovea_runtime})
     add_library(${fovea_runtime} STATIC ${sources})
     set_target_properties(${fovea_runtime} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    # Loops over numbers are optimized for speed, all else for size.
+    set(fast ${sources})
+    list(FILTER fast INCLUDE REGEX
+        "/(beam_search|gradients|optimizer|random_stream|shards|team|training_step)\\.cpp$")
+    set_source_files_properties(${fast} PROPERTIES
+        COMPILE_OPTIONS -O3 SKIP_UNITY_BUILD_INCLUSION ON)
     target_include_directories(${fovea_runtime} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
     target_compile_features(${fovea_runtime} PUBLIC cxx_std_20)
-    target_compile_options(${fovea_runtime} PRIVATE ${flags})
+    target_compile_options(${fovea_runtime} PRIVATE ${flags} -Os -ffunction-sections
+        -fdata-sections)
     target_link_libraries(${fovea_runtime} PUBLIC ${OpenMP_CXX_FLAGS} ${OpenMP_CXX_LIBRARIES})
+    target_link_options(${fovea_runtime} INTERFACE -Wl,--gc-sections)  # what nobody calls
 endif()
 )";
 }

@@ -13,12 +13,18 @@ struct Pair {
     Tensor i, j;                  // positions of the query and of the key, i32 scalars
 };
 
-/// q·k / √width (Vaswani et al. 2017, section 3.2.1).
-inline constexpr auto dot_product = [](Pair p) { return dot(p.q, p.k) / sqrt(p.q.dim(-1)); };
+/// q·k / √width (Vaswani et al. 2017, section 3.2.1). It stands where the attention does.
+inline constexpr auto dot_product = [](Pair p) {
+    const detail::At at{p.q.node().location};
+    return at(dot(at(p.q), p.k)) / sqrt(p.q.dim(-1));
+};
 
 /// q·k · scale, for checkpoints with a scale of their own: `scaled_dot_product(1 / 16.0)`.
 constexpr auto scaled_dot_product(double scale) {
-    return [scale](Pair p) { return dot(p.q, p.k) * scale; };
+    return [scale](Pair p) {
+        const detail::At at{p.q.node().location};
+        return at(dot(at(p.q), p.k)) * scale;
+    };
 }
 
 struct AttentionOptions {

@@ -20,7 +20,8 @@ template <class = void>
 constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
     const detail::At at{l};
-    Tensor inner = at(x) * (at(at(x) * x) * 0.044715 + 1.0) * 0.79788456080286536;
+    Tensor cubic = at(at(at(x) * x) * 0.044715) + 1.0;
+    Tensor inner = at(at(x) * cubic) * 0.79788456080286536;
     Tensor half = at(x) * 0.5, twice = at(tanh(inner, l)) + 1.0;
     return at(half) * twice;
 }
@@ -84,7 +85,7 @@ constexpr Tensor relu6(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("relu6", x, l)) return poison_of({x});
     const detail::At at{l};
     Tensor is_above = at(x) >= 6.0, below = relu(x, l);
-    return where(is_above, 6.0, at(below));
+    return where(is_above, at(6.0), below);
 }
 
 }  // namespace fovea

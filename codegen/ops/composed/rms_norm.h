@@ -40,7 +40,7 @@ constexpr Tensor rms_norm(Tensor x, Tensor weight, double eps = 1e-6,
     const detail::At at{location};
     const int axes = (1 << x.rank()) - (1 << first);
     Tensor square = detail::mean_over(at(x) * x, axes, location);
-    return at(x) * rsqrt(at(square) + eps, location) * weight;
+    return at(at(x) * rsqrt(at(square) + eps, location)) * weight;
 }
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias, mean and (biased) variance over all positions

@@ -147,11 +147,11 @@ constexpr Tensor rotary_exponents(Tensor column, const RotaryExponents& exponent
     Tensor shift = full(*column.graph, {}, part(exponents.shift(half, columns)), f32, location);
     for (int i = columns.last; i > columns.first; --i) {
         Tensor is_before = at(column) < double(i);
-        shift = where(is_before, part(exponents.shift(i - 1, columns)), at(shift));
+        shift = where(is_before, at(part(exponents.shift(i - 1, columns))), shift);
     }
     if (columns.first > 0) {
         Tensor is_before = at(column) < double(columns.first);
-        shift = where(is_before, 0.0, at(shift));
+        shift = where(is_before, at(0.0), shift);
     }
     return at(along) + shift;
 }

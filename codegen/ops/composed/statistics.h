@@ -121,7 +121,7 @@ constexpr Tensor variance(Tensor x, int axis, int correction = 1, bool keepdim =
     Tensor rest = at(x) - mean(x, axis, true, location);
     Tensor total = sum(at(rest) * rest, axis, keepdim, location);
     const Operand size = at(x.dim(axis));
-    Tensor count = at(detail::lifted(*x.graph, size, x.dtype())) - double(correction);
+    Tensor count = at(detail::lifted(*x.graph, size, x.dtype(), location)) - double(correction);
     return at(total) / maximum(at(count), 0.0);
 }
 
