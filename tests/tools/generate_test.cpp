@@ -1,9 +1,11 @@
 // What `fovea generate` writes for builds that have the runtime: two files, and what they are of.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -126,4 +128,27 @@ TEST_CASE("beside a model lies the runtime that it needs, and nobody else's fold
     std::ofstream(runtime / "old.cpp") << "#error old";
     CHECK(generate("add_norm").status == 0);
     CHECK(!fs::exists(runtime / "old.cpp"));
+}
+
+TEST_CASE("models of a project share one runtime, and translators their library") {
+    const TemporaryFolder folder;
+    std::string list = "cmake_minimum_required(VERSION 3.16)\nproject(all LANGUAGES CXX)\n";
+    for (const char* model : {"transformer", "add_norm", "seq2seq_attention"}) {
+        CHECK(run_fovea({"generate", model, "-o", (folder.path() / model).string()}).status == 0);
+        list += fmt::format("add_subdirectory({})\n", model);
+    }
+    std::ofstream(folder.path() / "CMakeLists.txt") << list;
+    const ProcessResult result = run_process(
+        {"sh", "-c",
+         "cd '" + folder.path().string() + "' && cmake -G Ninja . && ninja -t targets all"});
+    CHECK_MESSAGE(result.status == 0, result.output);
+    const auto count = [&](const std::string& library) {
+        int found = 0;
+        std::istringstream lines(result.output);
+        for (std::string line; std::getline(lines, line);)
+            found += line.starts_with("lib" + library + "_") && line.ends_with(".a: phony");
+        return found;
+    };
+    CHECK(count("fovea_runtime") == 1);
+    CHECK(count("fovea_translator") == 1);
 }

@@ -82,32 +82,47 @@ target_link_libraries(run_{0} PRIVATE {0})
 
 std::string runtime_cmake_text() {
     return R"(# The runtime, in ${fovea_runtime}: a library, made once for all models of a project
-# that have the same copy.
-file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
-file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.h)
+# that have the same copy; the translator, where a model has it, is one of its own.
+file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}
+    ${CMAKE_CURRENT_LIST_DIR}/*.cpp ${CMAKE_CURRENT_LIST_DIR}/*.h)
+set(translator ${files})
+list(FILTER translator INCLUDE REGEX "^(translator|text)/")
+list(FILTER files EXCLUDE REGEX "^(translator|text)/")
 set(hashes "")
-foreach(file ${sources} ${headers})
-    file(SHA256 ${file} hash)
+foreach(file ${files})
+    file(SHA256 ${CMAKE_CURRENT_LIST_DIR}/${file} hash)
     string(APPEND hashes ${hash})
 endforeach()
 string(SHA256 hash "${hashes}")
 string(SUBSTRING ${hash} 0 8 hash)
+
+# Loops over numbers are optimized for speed, all else for size.
+macro(fovea_library name)
+    if(NOT TARGET ${name})
+        set(sources ${ARGN})
+        list(FILTER sources INCLUDE REGEX "\\.cpp$")
+        list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+        set(fast ${sources})
+        list(FILTER fast INCLUDE REGEX
+            "/(beam_search|gradients|optimizer|random_stream|shards|team|training_step)\\.cpp$")
+        set_source_files_properties(${fast} PROPERTIES
+            COMPILE_OPTIONS -O3 SKIP_UNITY_BUILD_INCLUSION ON)
+        add_library(${name} STATIC ${sources})
+        set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+        target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
+        target_compile_features(${name} PUBLIC cxx_std_20)
+        target_compile_options(${name} PRIVATE ${flags} -Os -ffunction-sections -fdata-sections)
+        target_link_libraries(${name} PUBLIC ${OpenMP_CXX_FLAGS} ${OpenMP_CXX_LIBRARIES})
+        target_link_options(${name} INTERFACE -Wl,--gc-sections)  # what nobody calls
+    endif()
+endmacro()
+
 set(fovea_runtime fovea_runtime_${hash})
-if(NOT TARGET ${fovea_runtime})
-    add_library(${fovea_runtime} STATIC ${sources})
-    set_target_properties(${fovea_runtime} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
-    # Loops over numbers are optimized for speed, all else for size.
-    set(fast ${sources})
-    list(FILTER fast INCLUDE REGEX
-        "/(beam_search|gradients|optimizer|random_stream|shards|team|training_step)\\.cpp$")
-    set_source_files_properties(${fast} PROPERTIES
-        COMPILE_OPTIONS -O3 SKIP_UNITY_BUILD_INCLUSION ON)
-    target_include_directories(${fovea_runtime} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
-    target_compile_features(${fovea_runtime} PUBLIC cxx_std_20)
-    target_compile_options(${fovea_runtime} PRIVATE ${flags} -Os -ffunction-sections
-        -fdata-sections)
-    target_link_libraries(${fovea_runtime} PUBLIC ${OpenMP_CXX_FLAGS} ${OpenMP_CXX_LIBRARIES})
-    target_link_options(${fovea_runtime} INTERFACE -Wl,--gc-sections)  # what nobody calls
+fovea_library(${fovea_runtime} ${files})
+if(translator)
+    fovea_library(fovea_translator_${hash} ${translator})
+    target_link_libraries(fovea_translator_${hash} PUBLIC ${fovea_runtime})
+    set(fovea_runtime fovea_translator_${hash})
 endif()
 )";
 }
