@@ -19,10 +19,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> flags_for(const std::string& isa) {
-    std::vector<std::string> flags = generated_code_flags(isa);
+std::vector<std::string> runtime_flags(const std::string& isa) {
+    std::vector<std::string> flags = generated_code_flags(isa, Optimized::little);
     flags.insert(flags.end(), {"-fPIC", "-ffunction-sections", "-fdata-sections", "-w"});
     return flags;
+}
+
+/// Loops over numbers are optimized for speed, all else for size.
+const char* optimization_of(const fs::path& folder) {
+    const std::string name = folder.filename().string();
+    return name == "parallel" || name == "training" ? "-O3" : "-Os";
 }
 
 /// The archiver that a compiler has beside it.
@@ -32,16 +38,21 @@ std::string archiver_of(std::vector<std::string> compiler) {
     return said.substr(0, said.find('\n'));
 }
 
-/// Sources in `folder`, each of which includes those of one folder of the runtime.
-std::vector<fs::path> write_parts(const fs::path& runtime, const fs::path& folder) {
+/// A source that includes those of one folder of the runtime.
+struct RuntimePart {
+    fs::path source;
+    const char* optimization;
+};
+std::vector<RuntimePart> write_parts(const fs::path& runtime, const fs::path& folder) {
     std::map<fs::path, std::string> texts;
     for (const fs::path& file : runtime_files(runtime))
         if (file.extension() == ".cpp")
             texts[file.parent_path()] += fmt::format("#include \"{}\"\n", file.string());
-    std::vector<fs::path> parts;
+    std::vector<RuntimePart> parts;
     for (const auto& [from, text] : texts) {
-        parts.push_back(folder / fmt::format("runtime_{}.cpp", parts.size()));
-        write_temporary(parts.back(), text);
+        const fs::path source = folder / fmt::format("runtime_{}.cpp", parts.size());
+        write_temporary(source, text);
+        parts.push_back({source, optimization_of(from)});
     }
     return parts;
 }
@@ -51,11 +62,12 @@ fs::path compiled_archive(const std::string& isa, const fs::path& runtime, const
     std::vector<std::vector<std::string>> commands;
     std::vector<std::string> gather = {archiver_of(find_compiler_for(isa)), "rcs",
                                        archive.string()};
-    for (const fs::path& part : write_parts(runtime, folder)) {
+    for (const RuntimePart& part : write_parts(runtime, folder)) {
         std::vector<std::string> command = find_compiler_for(isa);
-        for (std::string& flag : flags_for(isa)) command.push_back(std::move(flag));
-        gather.push_back(part.string() + ".o");
-        command.insert(command.end(), {"-c", "-o", gather.back(), part.string()});
+        for (std::string& flag : runtime_flags(isa)) command.push_back(std::move(flag));
+        gather.push_back(part.source.string() + ".o");
+        command.insert(command.end(),
+                       {part.optimization, "-c", "-o", gather.back(), part.source.string()});
         commands.push_back(std::move(command));
     }
     compile_generated(commands);
@@ -83,7 +95,7 @@ fs::path runtime_archive_for(const std::string& isa, const fs::path& folder) {
     Hash hash;
     for (const std::string& part : find_compiler_for(isa)) hash.add(part);
     hash.add_file(find_program(find_compiler_for(isa)[0]));
-    for (const std::string& flag : flags_for(isa)) hash.add(flag);
+    for (const std::string& flag : runtime_flags(isa)) hash.add(flag);
     for (const fs::path& file : runtime_files(runtime)) hash.add_file(file);
     const fs::path kept = cache / (hash.text() + ".a");
     if (!fs::exists(kept)) keep_in_cache(compiled_archive(isa, runtime, folder), kept);
