@@ -28,8 +28,8 @@ struct CpuFeature {
 /// All of x86-64-v2 and v3 for `avx2`, of v4 for `avx512`, and AVX512_BF16.
 std::span<const CpuFeature> cpu_features();
 
-/// Whether `processor` and its system have every feature that kernels for `isa` may use; false
-/// where `isa` is none of x86-64.
+/// Whether `processor`, an x86-64, and its system have every feature that kernels for `isa` may
+/// use; false where `isa` is none of x86-64.
 bool processor_has(const Processor& processor, std::string_view isa);
 
 /// The one that this runs on; without features where it is no x86-64.

@@ -11,7 +11,8 @@ namespace fovea::runtime {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline"};
+constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline", "neon"};
+constexpr std::size_t kOfX86 = 4;  // the others are of aarch64
 
 /// Those of `parts` that this machine has (or all): `avx2, baseline`.
 std::string list_of(std::span<const std::string_view> parts, bool all) {
@@ -25,7 +26,34 @@ std::string list_of(std::span<const std::string_view> parts, bool all) {
 
 std::span<const std::string_view> isa_names() { return kNames; }
 
-bool machine_has(std::string_view isa) { return processor_has(this_processor(), isa); }
+std::span<const std::string_view> isas_of(std::string_view machine) {
+    const std::span<const std::string_view> all = kNames;
+    if (machine == "x86_64") return all.first(kOfX86);
+    if (machine == "aarch64") return all.subspan(kOfX86);
+    return {};
+}
+
+std::string_view machine_of(std::string_view isa) {
+    for (std::string_view machine : {"x86_64", "aarch64"})
+        for (std::string_view name : isas_of(machine))
+            if (name == isa) return machine;
+    return {};
+}
+
+std::string_view this_machine() {
+#if defined(__x86_64__)
+    return "x86_64";
+#elif defined(__aarch64__)
+    return "aarch64";
+#else
+    return {};
+#endif
+}
+
+bool machine_has(std::string_view isa) {
+    if (machine_of(isa) != this_machine()) return false;
+    return this_machine() != "x86_64" || processor_has(this_processor(), isa);
+}
 
 std::size_t choose_isa(std::span<const std::string_view> parts) {
     const auto at = [&](std::string_view name) {

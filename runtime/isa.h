@@ -10,9 +10,17 @@
 
 namespace fovea::runtime {
 
-/// `avx512_bf16`, `avx512`, `avx2`, `baseline`: the best first. They are x86-64-v4 with and without
-/// AVX512_BF16, v3 and any x86-64.
+/// `avx512_bf16`, `avx512`, `avx2`, `baseline`, `neon`: those of a machine from the best on. They
+/// are x86-64-v4 with and without AVX512_BF16, v3, any x86-64, and any aarch64.
 std::span<const std::string_view> isa_names();
+
+/// The kind of machine that has it, as compilers call it: `x86_64` or `aarch64`; nothing where
+/// `isa` is none of `isa_names`.
+std::string_view machine_of(std::string_view isa);
+/// The kind that this code is compiled for; nothing for others.
+std::string_view this_machine();
+/// Those of `isa_names` that are of a kind of machine, the last of which all of that kind have.
+std::span<const std::string_view> isas_of(std::string_view machine);
 
 /// Whether this machine runs kernels for `isa`, one of `isa_names`.
 bool machine_has(std::string_view isa);

@@ -26,12 +26,16 @@ clang() { # all tests, whole, of a build by the other compiler
 readers() { # a minute each
     sh tests/readers/run.sh 60 || [ $? = 2 ]
 }
+arm() {
+    sh tests/arm/whole.sh || [ $? = 2 ]
+}
 part tidy sh tools/tidy.sh
 part clang clang
 part verify build-clang/fovea verify --all
 part verify_ptx build-clang/fovea verify --all --target ptx-interpreter
 part sanitized sanitized
 part readers readers
+part arm arm
 part bundle sh tests/device/whole_bundle.sh build build/whole_bundle
 [ -z "$failed" ] || { echo "nightly: failed:$failed"; exit 1; }
 echo "nightly: all passed"

@@ -24,7 +24,7 @@ template <i64 Width>
 inline constexpr i64 kPanelWidth<HalfPanels<Width>> = Width;
 
 /// What b lies as where it is packed.
-#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__F16C__))
+#if defined(__AVX512F__) || (defined(__AVX2__) && defined(__F16C__)) || defined(__aarch64__)
 using Factor = f16;
 #else
 using Factor = float;

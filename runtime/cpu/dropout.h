@@ -51,6 +51,9 @@ FOVEA_INLINE V multiply_words(V a, std::uint32_t b) {
 #if defined(__SSE2__)
     else if constexpr (sizeof(V) == 16) return V(_mm_mul_epu32(__m128i(a), __m128i(V{} + b)));
 #endif
+#if defined(__aarch64__)
+    else if constexpr (sizeof(V) == 16) return neon_multiply_words(a, b);
+#endif
     else return (a & 0xffffffffU) * std::uint64_t(b);
 }
 

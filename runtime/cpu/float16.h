@@ -2,6 +2,7 @@
 // numbers.
 #pragma once
 
+#include "neon.h"
 #include "registers.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -13,6 +14,8 @@ FOVEA_INLINE floats floats_of_float16(halves bits) {
 #elif defined(__AVX2__) && defined(__F16C__)
     using Part = Register<float, 8>;
     return {Part(_mm256_cvtph_ps(__m128i(bits.low))), Part(_mm256_cvtph_ps(__m128i(bits.high)))};
+#elif defined(__aarch64__)
+    return neon_of_float16<floats>(bits);
 #else
     constexpr std::uint32_t kExponent = 0x7c00U << 13, kToFloat32 = (127U - 15) << 23;
     const words wide = convert<words>(bits);
@@ -36,6 +39,8 @@ FOVEA_INLINE halves float16_of_floats(floats value) {
     using Part = Register<std::uint16_t, 8>;
     return {Part(_mm256_cvtps_ph(__m256(value.low), _MM_FROUND_TO_NEAREST_INT)),
             Part(_mm256_cvtps_ph(__m256(value.high), _MM_FROUND_TO_NEAREST_INT))};
+#elif defined(__aarch64__)
+    return neon_to_float16<halves>(value);
 #else
     // A sum with 0.5 rounds what is less than 2^-14 to multiples of 2^-24.
     constexpr std::uint32_t kInfinity = 255U << 23, kTooLarge = (127U + 16) << 23,

@@ -16,6 +16,8 @@ FOVEA_INLINE void store(float* to, floats8 value) { store_as(to, value); }
 FOVEA_INLINE floats8 multiply_add(floats8 a, floats8 b, floats8 c) {
 #if defined(__AVX2__) && defined(__FMA__)
     return floats8(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(c)));
+#elif defined(__aarch64__)
+    return neon_multiply_add(a, b, c);
 #else
     return a * b + c;
 #endif

@@ -30,6 +30,8 @@ FOVEA_INLINE floats round_small(floats x) {
 FOVEA_INLINE floats round_nearest(floats x) {
 #ifdef __AVX512F__
     return floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 8));
+#elif defined(__aarch64__)
+    return neon_round(x);
 #else
     return round_small(x);
 #endif
@@ -54,6 +56,10 @@ FOVEA_INLINE floats to_whole(floats x) {
 FOVEA_INLINE floats round(floats x) { return to_whole<8>(x); }
 FOVEA_INLINE floats floor(floats x) { return to_whole<9>(x); }
 FOVEA_INLINE floats ceil(floats x) { return to_whole<10>(x); }
+#elif defined(__aarch64__)
+FOVEA_INLINE floats round(floats x) { return neon_round(x); }
+FOVEA_INLINE floats floor(floats x) { return neon_floor(x); }
+FOVEA_INLINE floats ceil(floats x) { return neon_ceil(x); }
 #else
 FOVEA_INLINE floats round(floats x) {
     constexpr float kWhole = 0x1p23F;  // from there on there are no fractions
@@ -192,6 +198,8 @@ FOVEA_INLINE floats sqrt(floats x) {
 #elif defined(__AVX2__)
     using Part = Register<float, 8>;
     return {Part(_mm256_sqrt_ps(__m256(x.low))), Part(_mm256_sqrt_ps(__m256(x.high)))};
+#elif defined(__aarch64__)
+    return neon_sqrt(x);
 #else
     FOVEA_UNROLL for (int lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_sqrtf(x[lane]);
     return x;

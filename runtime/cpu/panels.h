@@ -7,12 +7,13 @@
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where 16 registers
-/// hold less, a tile is one vector wide and takes 12 of them: 6 rows of two, or 3 rows of four
-/// registers (of which b's columns are read again for each row).
+/// Kernels ask for tiles of Rows x Vectors that fit 32 registers of 16 lanes. Where the registers
+/// hold less, a tile is one vector wide and takes three quarters of them: 6 rows of two (AVX2) or
+/// of four registers (NEON, which has twice as many), or 3 rows of four (of which b's columns are
+/// read again for each row).
 constexpr int tile_vectors(int vectors) { return kRegisterVectors < 32 ? 1 : vectors; }
 constexpr int tile_rows(int rows) {
-    constexpr int kMost = 12 * kRegisterLanes / int(kLanes);
+    constexpr int kMost = kRegisterVectors - kRegisterVectors / 4;
     return kRegisterVectors < 32 && rows > kMost ? kMost : rows;
 }
 

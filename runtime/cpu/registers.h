@@ -10,19 +10,24 @@
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 // Vectors wider than the machine's are passed to inlined functions only, so their ABI is no matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
-// that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64.
+// that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64; NEON
+// is part of every aarch64.
 #if defined(__AVX512BF16__)
 #define FOVEA_ISA avx512_bf16
 #elif defined(__AVX512F__)
 #define FOVEA_ISA avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define FOVEA_ISA avx2
+#elif defined(__aarch64__)
+#define FOVEA_ISA neon
 #else
 #define FOVEA_ISA baseline
 #endif
@@ -49,6 +54,8 @@ inline constexpr i64 kLanes = 16;
 inline constexpr int kRegisterLanes = 16, kRegisterVectors = 32;
 #elif defined(__AVX2__)
 inline constexpr int kRegisterLanes = 8, kRegisterVectors = 8;
+#elif defined(__aarch64__)
+inline constexpr int kRegisterLanes = 4, kRegisterVectors = 8;
 #else
 inline constexpr int kRegisterLanes = 4, kRegisterVectors = 4;
 #endif
@@ -155,7 +162,7 @@ FOVEA_INLINE V blend(Mask mask, V a, V b) {
 /// a where it is larger (smaller) than b, b elsewhere, also where one of them is NaN.
 template <class V>
 FOVEA_INLINE V larger(V a, V b) {
-    using Mask = decltype(a > b);
+    using Mask [[maybe_unused]] = decltype(a > b);
     if constexpr (kIsTwice<V>) return {larger(a.low, b.low), larger(a.high, b.high)};
 #if defined(__AVX512F__)
     else if constexpr (sizeof(V) == 64 && !std::is_same_v<V, Mask>)
@@ -173,7 +180,7 @@ FOVEA_INLINE V larger(V a, V b) {
 }
 template <class V>
 FOVEA_INLINE V smaller(V a, V b) {
-    using Mask = decltype(a < b);
+    using Mask [[maybe_unused]] = decltype(a < b);
     if constexpr (kIsTwice<V>) return {smaller(a.low, b.low), smaller(a.high, b.high)};
 #if defined(__AVX512F__)
     else if constexpr (sizeof(V) == 64 && !std::is_same_v<V, Mask>)
@@ -203,6 +210,9 @@ FOVEA_INLINE bool any_lane(Mask mask) {
 #endif
 #if defined(__SSE2__)
     else if constexpr (sizeof(Mask) == 16) return _mm_movemask_epi8(__m128i(mask)) != 0;
+#endif
+#if defined(__aarch64__)
+    else if constexpr (sizeof(Mask) == 16) return vmaxvq_u32(uint32x4_t(mask)) != 0;
 #endif
     else return across(mask, [](auto a, auto b) { return a | b; }) != 0;
 }

@@ -259,6 +259,8 @@ FOVEA_INLINE floats multiply_add(floats a, floats b, floats c) {
     using Part = Register<float, 8>;
     return {Part(_mm256_fmadd_ps(__m256(a.low), __m256(b.low), __m256(c.low))),
             Part(_mm256_fmadd_ps(__m256(a.high), __m256(b.high), __m256(c.high)))};
+#elif defined(__aarch64__)
+    return neon_multiply_add(a, b, c);
 #else
     return a * b + c;
 #endif

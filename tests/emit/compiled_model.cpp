@@ -78,19 +78,19 @@ const runtime::Model& compile_and_load(const plan::Model& model, const std::stri
     for (const emit::File& file : emit::make_cpp_emitter({isa})->emit_model(model))
         std::ofstream(folder / file.name) << file.text;
     const char* compiler = std::getenv("CXX");
-    const std::string machine = isa == "avx512_bf16" ? "-v4 -mavx512bf16"
-                                : isa == "avx512"    ? "-v4"
-                                : isa == "avx2"      ? "-v3"
+    const std::string machine = isa == "avx512_bf16" ? " -march=x86-64-v4 -mavx512bf16"
+                                : isa == "avx512"    ? " -march=x86-64-v4"
+                                : isa == "avx2"      ? " -march=x86-64-v3"
                                                      : "";
     const std::string object = (folder / "model.so").string();
     const std::string log = (folder / "log").string();
-    const std::string command =
-        std::string(compiler ? compiler : "c++") + " -std=c++20 " + optimization +
-        " -ffp-contract=fast -fno-math-errno -march=x86-64" + machine +
-        " -fopenmp -fPIC -shared"
-        " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" +
-        folder.string() + " " + (folder / (model.name + ".cpp")).string() +
-        " " FOVEA_BINARY_DIR "/libfovea_runtime.a -o " + object + " > " + log + " 2>&1";
+    const std::string command = std::string(compiler ? compiler : "c++") + " -std=c++20 " +
+                                optimization + " -ffp-contract=fast -fno-math-errno" + machine +
+                                " -fopenmp -fPIC -shared"
+                                " -Wall -Wextra -Wshadow -Werror -Wno-psabi -I" +
+                                folder.string() + " " + (folder / (model.name + ".cpp")).string() +
+                                " " FOVEA_BINARY_DIR "/libfovea_runtime.a -o " + object + " > " +
+                                log + " 2>&1";
     const int status = std::system(command.c_str());
     std::ifstream printed(log);
     const std::string text{std::istreambuf_iterator<char>(printed), {}};

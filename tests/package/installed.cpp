@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -40,15 +39,6 @@ const fs::path& installed() {
         return moved;
     }();
     return prefix;
-}
-
-bool has(const std::string& program) {
-    if (!tool::find_program(program).empty()) return true;
-    const char* required = std::getenv("FOVEA_REQUIRE");
-    CHECK_MESSAGE(!(required && std::string(required).find(program) != std::string::npos),
-                  "FOVEA_REQUIRE names " << program << ", which is not installed");
-    MESSAGE("skipped: " << program << " is not installed");
-    return false;
 }
 
 std::string in_one_line(const std::string& text) {

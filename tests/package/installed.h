@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/required.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::test {
@@ -20,9 +21,6 @@ std::string succeeds(const std::string& command);
 
 /// The prefix. It is installed once.
 const std::filesystem::path& installed();
-
-/// Whether PATH has a program; a failed check when it has not and FOVEA_REQUIRE names it.
-bool has(const std::string& program);
 
 /// With one blank for each run of blanks and ends of lines.
 std::string in_one_line(const std::string& text);

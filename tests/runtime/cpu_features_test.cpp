@@ -31,7 +31,7 @@ constexpr std::string_view kFromLeast[] = {"baseline", "avx2", "avx512", "avx512
 }  // namespace
 
 TEST_CASE("cpu features: each one that is missing rules out its instruction set and all above") {
-    for (std::string_view isa : isa_names()) CHECK(processor_has(without("none"), isa));
+    for (std::string_view isa : isas_of("x86_64")) CHECK(processor_has(without("none"), isa));
     for (const CpuFeature& feature : cpu_features()) {
         bool may = true;
         for (std::string_view isa : kFromLeast) {

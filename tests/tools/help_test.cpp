@@ -157,7 +157,7 @@ TEST_CASE("completion in bash: subcommands, options, their values, models, setti
     CHECK(has_word(completed("fovea show add_norm --stage "), "fused"));
     CHECK(completed("fovea show add_norm --stage k") == Words{"kernels"});
     CHECK(completed("fovea show add_norm --stage=k") == Words{"kernels"});  // behind the =
-    CHECK(completed("fovea build add_norm --isa n") == Words{"native"});
+    CHECK(completed("fovea build add_norm --isa n") == Words{"neon", "native"});
     CHECK(completed("fovea show transformer --set dr") == Words{"compopt -o nospace", "dropout="});
     CHECK(completed("fovea show transformer --set dtype=b") == Words{"bf16"});
     CHECK(completed("fovea show transformer --set bias=") == Words{"true", "false"});

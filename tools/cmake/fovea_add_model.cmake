@@ -5,7 +5,7 @@
 #     [PROGRAMS forward train]    forward by default; train: gradients, too, and training_step of a
 #                                 model with a loss
 #     [ISA avx512 avx2 baseline]  instruction sets, of which the program takes its machine's best;
-#                                 all by default
+#                                 all by default, on aarch64 `neon`
 #     [FUSION on|off|always]      on by default
 #     [PYTHON])                   a package for Python, too, in fovea/NAME_python of the build folder,
 #                                 which the target NAME_python makes
@@ -99,13 +99,15 @@ function(fovea_add_model)
     endif()
     fovea_check("${ARG_PROGRAMS}" PROGRAMS forward train)
     fovea_check("${ARG_FUSION}" FUSION on off always)
-    fovea_check("${ARG_ISA}" ISA avx512_bf16 avx512 avx2 baseline)
+    fovea_check("${ARG_ISA}" ISA avx512_bf16 avx512 avx2 baseline neon)
     foreach(setting IN LISTS ARG_SETTINGS)
         if(NOT setting MATCHES "^[^=]+=")
             message(FATAL_ERROR "fovea_add_model: SETTINGS takes NAME=VALUE, not '${setting}'")
         endif()
     endforeach()
-    if(NOT ARG_ISA)
+    if(NOT ARG_ISA AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+        set(ARG_ISA neon)
+    elseif(NOT ARG_ISA)
         set(ARG_ISA avx512 avx2 baseline)
         if("dtype=bf16" IN_LIST ARG_SETTINGS)
             list(PREPEND ARG_ISA avx512_bf16)

@@ -11,6 +11,7 @@
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/files/home.h"
+#include "tools/fovea/files/runtime_archive.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
@@ -80,13 +81,13 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     flags.push_back("-fsanitize=address,undefined");
 #endif
     const fs::path program = folder.path() / "program";
-    std::vector<std::string> link = find_compiler();
+    std::vector<std::string> link = find_compiler_for(isas.front());
     link.insert(link.end(), flags.begin(), flags.end());
     for (const char* flag : kLinkFlags) link.emplace_back(flag);
     link.insert(link.end(), {"-o", program.string()});
     for (std::string& object : compile_objects(plan, folder.path(), isas, flags, sources))
         link.push_back(std::move(object));
-    link.push_back(home.runtime_archive.string());
+    link.push_back(runtime_archive_for(isas.front(), folder.path()).string());
     compile_generated(link);
     const std::vector<std::byte> bytes = runtime::read_file(program.string());
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -113,7 +114,7 @@ int build_model(const Arguments& given) {
         throw UserError(fmt::format("cannot write '{}': it is a folder", output));
     if (type == fs::file_type::none)
         throw UserError(fmt::format("cannot write '{}': {}", output, error.message()));
-    find_compiler();
+    find_compiler_for(wanted_isas(given).front());
     LoadedModel model = load_model(given.model(), given.settings());
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);

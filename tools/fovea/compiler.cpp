@@ -15,6 +15,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/compiler_flags.h"
+#include "runtime/isa.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/process.h"
 #include "tools/fovea/progress.h"
@@ -63,11 +64,10 @@ std::size_t closing_brace(const std::string& text, std::size_t open) {
     return text.size();
 }
 
-/// Whether the compiler knows a flag that is none of the language's.
-bool takes_flag(const std::string& flag) {
+/// Whether a compiler knows a flag that is none of the language's.
+bool takes_flag(std::vector<std::string> command, const std::string& flag) {
     static std::mutex mutex;
     static std::map<std::vector<std::string>, bool> known;
-    std::vector<std::string> command = find_compiler();
     command.insert(command.end(), {flag, "-E", "-x", "c++", "-o", "/dev/null", "/dev/null"});
     const std::lock_guard lock(mutex);
     const auto [found, is_new] = known.try_emplace(command);
@@ -75,15 +75,65 @@ bool takes_flag(const std::string& flag) {
     return found->second;
 }
 
+/// The kind of machine that a compiler says it compiles for; nothing where it does not say.
+std::string_view machine_of_compiler(std::vector<std::string> command) {
+    static std::mutex mutex;
+    static std::map<std::vector<std::string>, std::string_view> known;
+    command.emplace_back("-dumpmachine");
+    const std::lock_guard lock(mutex);
+    const auto [found, is_new] = known.try_emplace(command);
+    if (!is_new) return found->second;
+    const ProcessResult said = run_process(command);
+    for (std::string_view machine : {"x86_64", "aarch64"})
+        if (said.status == 0 && said.output.starts_with(std::string(machine) + "-"))
+            found->second = machine;
+    return found->second;
+}
+
+/// `$CXX`; nothing where it is not set. UserError where there is no such program.
+std::vector<std::string> chosen_compiler() {
+    const char* chosen = std::getenv("CXX");
+    if (!chosen || !*chosen) return {};
+    std::vector<std::string> command = words(chosen);
+    if (!command.empty() && !find_program(command[0]).empty()) return command;
+    throw UserError(fmt::format("no C++ compiler found: CXX is '{}'", chosen));
+}
+
+/// Whether a compiler makes code for machines of this kind, or does not say for which.
+bool compiles_for(const std::vector<std::string>& command, std::string_view machine) {
+    const std::string_view said = machine_of_compiler(command);
+    return said.empty() || said == machine;
+}
+
 }  // namespace
 
-std::vector<std::string> find_compiler() {
+std::string_view compiled_for() {
     const char* chosen = std::getenv("CXX");
-    if (chosen && *chosen) {
-        std::vector<std::string> command = words(chosen);
-        if (!command.empty() && !find_program(command[0]).empty()) return command;
-        throw UserError(fmt::format("no C++ compiler found: CXX is '{}'", chosen));
-    }
+    const std::vector<std::string> command = words(chosen ? chosen : "");
+    if (command.empty() || find_program(command[0]).empty()) return runtime::this_machine();
+    const std::string_view said = machine_of_compiler(command);
+    return said.empty() ? runtime::this_machine() : said;
+}
+
+std::vector<std::string> find_compiler_for(std::string_view isa) {
+    const std::string_view machine = runtime::machine_of(isa);
+    if (machine == runtime::this_machine()) return find_compiler();
+    std::vector<std::string> command = chosen_compiler();
+    if (!command.empty() && machine_of_compiler(command) == machine) return command;
+    const std::string name = fmt::format("{}-linux-gnu-g++", machine);
+    if (!find_program(name).empty()) return {name};
+    std::string package = "g++-" + name.substr(0, name.size() - std::string_view("-g++").size());
+    std::replace(package.begin(), package.end(), '_', '-');
+    throw UserError(
+        fmt::format("no C++ compiler for {} found, which {} is an instruction set of: install {} "
+                    "(apt install {}), or set CXX",
+                    machine, isa, name, package));
+}
+
+std::vector<std::string> find_compiler() {
+    if (std::vector<std::string> chosen = chosen_compiler();
+        !chosen.empty() && compiles_for(chosen, runtime::this_machine()))
+        return chosen;
     std::vector<std::string> names = {"g++", "clang++-19", "clang++", "c++"};
 #if defined(__clang__)
     // The runtime's archive calls the OpenMP library of the compiler that built it.
@@ -125,7 +175,7 @@ std::vector<std::string> generated_code_flags(const std::string& isa, Optimized 
     for (const emit::CompilerFlag& flag : emit::compiler_flags()) {
         const std::string text(flag.text);
         if (flag.what == For::speed && optimized == Optimized::little) continue;
-        if (flag.what == For::gnu && !takes_flag(text)) continue;
+        if (flag.what == For::gnu && !takes_flag(find_compiler_for(isa), text)) continue;
         flags.push_back(text);
     }
     for (const std::string& flag : emit::machine_flags(isa)) flags.push_back(flag);

@@ -2,13 +2,22 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fovea::tool {
 
-/// `$CXX`, else the first of g++, clang++-19, clang++, c++ that PATH has. UserError when there is
-/// none.
+/// The one for this machine, whose code is loaded here: `$CXX`, unless it compiles for another,
+/// else the first of g++, clang++-19, clang++, c++ that PATH has. UserError when there is none.
 std::vector<std::string> find_compiler();
+
+/// The one for machines that have `isa`: for those of another kind `$CXX`, where it compiles for
+/// them, else such as aarch64-linux-gnu-g++. UserError when there is none.
+std::vector<std::string> find_compiler_for(std::string_view isa);
+
+/// The kind of machine that `$CXX` compiles for, `x86_64` or `aarch64`; this one where it is not
+/// set or does not say.
+std::string_view compiled_for();
 
 /// How far the compiler optimizes: as in programs that are shipped; or in a third of the time,
 /// where values are compared and speed does not matter.

@@ -15,10 +15,13 @@
 #include "codegen/base/error.h"
 #include "codegen/emit/emitter.h"
 #include "runtime/files/files.h"
+#include "runtime/isa.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/cache.h"
 #include "tools/fovea/files/copy_runtime.h"
+#include "tools/fovea/files/hash.h"
 #include "tools/fovea/files/home.h"
+#include "tools/fovea/files/runtime_archive.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::tool {
@@ -26,25 +29,6 @@ namespace fovea::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// FNV-1a over two start values, 128 bits in all.
-class Hash {
-  public:
-    void add(const std::string& text) {
-        for (unsigned char c : text + '\0')
-            for (std::uint64_t& part : parts_) part = (part ^ c) * 1099511628211u;
-    }
-    std::string text() const { return fmt::format("{:016x}{:016x}", parts_[0], parts_[1]); }
-
-  private:
-    std::uint64_t parts_[2] = {1469598103934665603u, 88172645463325252u};
-};
-
-std::string stamp(const fs::path& path) {
-    std::error_code error;
-    auto time = fs::last_write_time(path, error).time_since_epoch().count();
-    return fmt::format("{} {} {}", path.string(), time, fs::file_size(path, error));
-}
 
 std::string hash_of(const plan::Model& model, const std::string& isa, const Home& home,
                     Optimized optimized) {
@@ -54,10 +38,16 @@ std::string hash_of(const plan::Model& model, const std::string& isa, const Home
     const std::vector<std::string> compiler = find_compiler();
     for (const std::string& part : compiler) hash.add(part);
     for (const std::string& flag : generated_code_flags(isa, optimized)) hash.add(flag);
-    hash.add(stamp(find_program(compiler[0])));
+    hash.add_file(find_program(compiler[0]));
     for (const fs::path& file : runtime_files(home.sources / "runtime"))
-        if (file.extension() == ".h") hash.add(stamp(file));
+        if (file.extension() == ".h") hash.add_file(file);
     return hash.text();
+}
+
+/// What all machines have that have `isa`: what shares names with other code of a program is
+/// compiled for it.
+std::string least_beside(const std::string& isa) {
+    return std::string(runtime::isas_of(runtime::machine_of(isa)).back());
 }
 
 /// Whether a file is a shared library from start to end: its table of sections stands last. One
@@ -83,19 +73,6 @@ const runtime::Model* load(const fs::path& library, const std::string& name) {
     return model ? &model() : nullptr;
 }
 
-/// Copies a library into the cache, through a file beside it, so that other processes see all of it
-/// or none. Without a cache, or one that is gone by now, nothing is kept.
-void keep_library(const fs::path& made, const fs::path& library) {
-    if (library.empty()) return;
-    fs::path part = library;
-    part += fmt::format(".{}", getpid());
-    const RemovedOnSignal removed(part);
-    std::error_code error;
-    fs::copy_file(made, part, fs::copy_options::overwrite_existing, error);
-    if (!error) fs::rename(part, library, error);
-    if (error) fs::remove(part, error);
-}
-
 /// Compiles a model, loads it, and keeps it as `library`, unless that is empty.
 const runtime::Model& compile_library(const plan::Model& model, const std::string& isa,
                                       const Home& home, Optimized optimized,
@@ -113,7 +90,7 @@ const runtime::Model& compile_library(const plan::Model& model, const std::strin
     compile_generated(link);
     const runtime::Model* loaded = load(linked, generated_name(model));
     if (!loaded) throw InternalError(fmt::format("cannot load generated code: {}", dlerror()));
-    keep_library(linked, library);
+    keep_in_cache(linked, library);
     return *loaded;
 }
 
@@ -147,7 +124,7 @@ std::vector<std::string> compile_objects(const plan::Model& model, const fs::pat
     std::vector<std::vector<std::string>> commands;
     const auto add = [&](const std::string& source, const std::string& object,
                          const std::string& isa, const std::string& flag) {
-        std::vector<std::string> command = find_compiler();
+        std::vector<std::string> command = find_compiler_for(isa);
         for (const auto& more : {generated_code_flags(isa, optimized), flags})
             command.insert(command.end(), more.begin(), more.end());
         objects.push_back((folder / object).string());
@@ -163,9 +140,9 @@ std::vector<std::string> compile_objects(const plan::Model& model, const fs::pat
     for (auto isa = isas.rbegin(); isa != isas.rend(); ++isa)
         for (const emit::File& part : parts)
             add(part.name, part.name + "." + *isa + ".o", *isa, "-DFOVEA_KERNELS");
-    // What shares names with other code of the program is compiled for any machine.
-    add(source, "description.o", "baseline", "-DFOVEA_DESCRIPTION");
-    for (const std::string& other : sources) add(other, other + ".o", "baseline", "-DNDEBUG");
+    const std::string least = least_beside(isas.front());
+    add(source, "description.o", least, "-DFOVEA_DESCRIPTION");
+    for (const std::string& other : sources) add(other, other + ".o", least, "-DNDEBUG");
     compile_generated(commands);
     return objects;
 }
@@ -214,7 +191,7 @@ std::vector<const runtime::Model*> load_together(const std::vector<const plan::M
     };
     for (std::size_t i = 0; i < kernels.size(); ++i)
         add(fmt::format("kernels_{}.cpp", i), kernels[i], isa, "-DFOVEA_KERNELS");
-    add("descriptions.cpp", descriptions, "baseline", "-DFOVEA_DESCRIPTION");
+    add("descriptions.cpp", descriptions, least_beside(isa), "-DFOVEA_DESCRIPTION");
     compile_generated(commands);
     compile_generated(link);
     std::vector<const runtime::Model*> loaded;

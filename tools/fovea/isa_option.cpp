@@ -8,6 +8,7 @@
 
 #include "codegen/base/error.h"
 #include "runtime/isa.h"
+#include "tools/fovea/compiler.h"
 
 namespace fovea::tool {
 
@@ -28,9 +29,9 @@ std::string_view best_isa(DType dtype) {
 
 void add_isa_option(po::options_description& options) {
     options.add_options()(
-        "isa", po::value<std::string>()->value_name("avx512,avx2,baseline|native"),
-        "instruction sets that the program chooses among when it starts; all by default, "
-        "native is the best one of this machine");
+        "isa", po::value<std::string>()->value_name("avx512,avx2,baseline|neon|native"),
+        "instruction sets that the program chooses among when it starts; by default all of the "
+        "machine that the compiler is for, native is the best one of this machine");
 }
 
 std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
@@ -38,7 +39,7 @@ std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
     const std::vector<std::string> list = given.list("isa");
     const std::string_view best = best_isa(dtype);
     std::vector<std::string> isas;
-    for (std::string_view name : names) {
+    for (std::string_view name : given.has("isa") ? names : runtime::isas_of(compiled_for())) {
         const auto is_it = [&](const std::string& wanted) {
             return wanted == name || (wanted == "native" && name == best);
         };
@@ -50,6 +51,11 @@ std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
             throw UserError(
                 fmt::format("--isa takes {} or native, not '{}'", fmt::join(names, ", "), wanted));
     if (isas.empty()) throw UserError("--isa takes at least one name");
+    if (const auto &first = isas.front(), &last = isas.back();
+        runtime::machine_of(first) != runtime::machine_of(last))
+        throw UserError(fmt::format(
+            "--isa takes instruction sets of one kind of machine: {} is of {}, {} of {}", first,
+            runtime::machine_of(first), last, runtime::machine_of(last)));
     return isas;
 }
 

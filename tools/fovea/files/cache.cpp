@@ -1,9 +1,12 @@
 // Finding the folder of the cache.
 #include "tools/fovea/files/cache.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include "tools/fovea/interrupts.h"
 
 namespace fovea::tool {
 
@@ -22,6 +25,17 @@ fs::path cache_folder() {
     std::error_code error;
     fs::create_directories(folder, error);
     return error || access(folder.c_str(), W_OK) ? fs::path() : folder;
+}
+
+void keep_in_cache(const fs::path& made, const fs::path& kept) {
+    if (kept.empty()) return;
+    fs::path part = kept;
+    part += fmt::format(".{}", getpid());
+    const RemovedOnSignal removed(part);
+    std::error_code error;
+    fs::copy_file(made, part, fs::copy_options::overwrite_existing, error);
+    if (!error) fs::rename(part, kept, error);
+    if (error) fs::remove(part, error);
 }
 
 }  // namespace fovea::tool

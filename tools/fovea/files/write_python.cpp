@@ -2,9 +2,11 @@
 
 #include "codegen/emit/cpp/interface/python_package.h"
 #include "runtime/files/files.h"
+#include "runtime/isa.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/files/make_folder.h"
+#include "tools/fovea/files/runtime_archive.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/process.h"
 
@@ -24,13 +26,13 @@ void write_library(const plan::Model& model, const emit::Interface& interface,
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const fs::path symbols = folder.path() / "symbols", made = folder.path() / "library.so";
     write_temporary(symbols, emit::exported_symbols(interface));
-    std::vector<std::string> link = find_compiler();
+    std::vector<std::string> link = find_compiler_for(isas.front());
     link.insert(link.end(), {"-shared", "-fopenmp", "-Wl,--gc-sections", "-Wl,-s", "-Wl,-Bsymbolic",
                              "-Wl,--version-script=" + symbols.string(), "-o", made.string()});
     for (std::string& object :
          compile_objects(model, folder.path(), isas, {"-fPIC"}, {interface.name + "_c.cpp"}))
         link.push_back(std::move(object));
-    link.push_back(home.runtime_archive.string());
+    link.push_back(runtime_archive_for(isas.front(), folder.path()).string());
     compile_generated(link);
     const std::vector<std::byte> bytes = runtime::read_file(made.string());
     runtime::write_file_atomically(library.string(),
@@ -45,7 +47,8 @@ void write_python(const plan::Model& model, const fs::path& folder,
     const fs::path package = folder / interface.name;
     make_folder(package);
     write_library(model, interface, package / ("lib" + interface.name + ".so"), isas);
-    for (const emit::File& file : emit::python_package(interface))
+    const std::string machine(runtime::machine_of(isas.front()));
+    for (const emit::File& file : emit::python_package(interface, machine))
         runtime::write_file_atomically((folder / file.name).string(), file.text);
     for (const char* module : {"_fovea.py", "_torch.py"})
         fs::copy_file(find_home().sources / "runtime/python" / module, package / module,

@@ -229,7 +229,7 @@ std::string stub_text(const Interface& interface) {
 
 }  // namespace
 
-std::vector<File> python_package(const Interface& interface) {
+std::vector<File> python_package(const Interface& interface, const std::string& machine) {
     const std::string& name = interface.name;
     const std::string project = fmt::format(
         "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\n"
@@ -239,7 +239,7 @@ std::vector<File> python_package(const Interface& interface) {
         "\"py.typed\"]\n",
         name);
     // The library is of one kind of machine, and of no version of Python.
-    const std::string wheel = "[bdist_wheel]\nplat_name = linux_x86_64\n";
+    const std::string wheel = fmt::format("[bdist_wheel]\nplat_name = linux_{}\n", machine);
     return {{"pyproject.toml", project},
             {"setup.cfg", wheel},
             {name + "/__init__.py", module_text(interface)},

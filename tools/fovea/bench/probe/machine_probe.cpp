@@ -87,12 +87,14 @@ double burst(void (*work)(long), double seconds, double operations) {
 
 extern "C" {
 
-/// `avx512`, `avx2` or `baseline`.
+/// `avx512`, `avx2`, `neon` or `baseline`.
 const char* probe_isa() {
 #if defined(__AVX512F__)
     return "avx512";
 #elif defined(__AVX2__)
     return "avx2";
+#elif defined(__aarch64__)
+    return "neon";
 #else
     return "baseline";
 #endif

@@ -1,0 +1,135 @@
+// Programs for aarch64, which a cross compiler compiles and qemu runs; left out where one of them
+// is missing.
+#include <algorithm>
+#include <fstream>
+
+#include "runtime/isa.h"
+#include "tests/required.h"
+#include "tests/tools/block_case.h"
+#include "tools/fovea/compiler.h"
+
+using fovea::test::BlockCase;
+using fovea::test::has;
+using fovea::test::kBlockModel;
+using fovea::test::read_text;
+using fovea::test::run_fovea;
+using fovea::tool::ProcessResult;
+using fovea::tool::run_process;
+using fovea::tool::TemporaryFolder;
+
+namespace {
+
+const std::vector<std::string> kEmulated = {"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"};
+
+bool can_compile() { return has("aarch64-linux-gnu-g++"); }
+bool can_run() { return can_compile() && has("qemu-aarch64"); }
+
+ProcessResult run_emulated(std::vector<std::string> command) {
+    command.insert(command.begin(), kEmulated.begin(), kEmulated.end());
+    return run_process(command);
+}
+
+}  // namespace
+
+TEST_CASE("vectors of NEON are those of other machines") {
+    if (!can_run()) return;
+    const TemporaryFolder folder;
+    const std::string source = folder.path() / "vectors.cpp", program = folder.path() / "vectors";
+    std::ofstream(source) << "#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN\n"
+                             "#include \"tests/emit/vector_math_test.cpp\"\n"
+                             "#include \"tests/emit/seen_blocks_test.cpp\"\n";
+    std::vector<std::string> command = fovea::tool::find_compiler_for("neon");
+    for (const std::string& flag : fovea::tool::generated_code_flags("neon"))
+        if (flag != "-O3") command.push_back(flag);
+    command.insert(command.end(), {"-O1", "-Wall", "-Wextra", "-Werror", "-I" FOVEA_SOURCE_DIR,
+                                   source, "-o", program});
+    const ProcessResult compiled = run_process(command);
+    REQUIRE_MESSAGE(compiled.status == 0, compiled.output);
+    const ProcessResult ran = run_emulated({program});
+    CHECK_MESSAGE(ran.status == 0, ran.output);
+    CHECK(ran.output.find("Status: SUCCESS!") != std::string::npos);
+}
+
+TEST_CASE("a program for aarch64 gives values and gradients of the reference") {
+    if (!can_run()) return;
+    const BlockCase files;
+    const ProcessResult built =
+        run_fovea({"build", kBlockModel, "--isa", "neon", "-o", files.program});
+    REQUIRE_MESSAGE(built.status == 0, built.output);
+    const std::string described = run_emulated({files.program, "describe"}).output;
+    CHECK(described.find("\ninstruction set neon\n") != std::string::npos);
+    files.write_files(run_emulated({files.program, "describe", "--json"}).output);
+    for (const bool train : {false, true}) {
+        CAPTURE(train);
+        std::vector<std::string> run = {"run",       "--inputs",    files.inputs,
+                                        "--weights", files.weights, "--gradients"};
+        if (train) run.insert(run.end(), {"--train", "--seed", "3", "--step", "5"});
+        std::vector<std::string> own = run, reference = run;
+        own.insert(own.begin(), files.program);
+        own.insert(own.end(), {"--threads", "2", "--outputs", files.path("own")});
+        reference.insert(reference.begin() + 1, kBlockModel);
+        reference.insert(reference.end(),
+                         {"--target", "reference", "--outputs", files.path("exact")});
+        const ProcessResult result = run_emulated(own);
+        REQUIRE_MESSAGE(result.status == 0, result.output);
+        REQUIRE(run_fovea(reference).status == 0);
+        fovea::test::check_alike(files.path("own"), files.path("exact"));
+    }
+    const ProcessResult other = run_process(
+        {"qemu-aarch64", "-E", "FOVEA_ISA=avx2", "-L", kEmulated[2], files.program, "describe"});
+    CHECK(other.status == 2);
+    CHECK(other.output ==
+          "block: FOVEA_ISA is 'avx2', which this program does not have; on this machine it runs "
+          "neon\n");
+}
+
+TEST_CASE("a generated folder is configured and compiled by a toolchain for aarch64") {
+    if (!can_compile() || !has("cmake") || !has("ninja")) return;
+    const TemporaryFolder folder;
+    const std::string source = folder.path() / "block", build = folder.path() / "build";
+    REQUIRE(run_fovea({"generate", kBlockModel, "--isa", "neon", "-o", source}).status == 0);
+    CHECK(read_text(source + "/CMakeLists.txt").find("foreach(isa neon)") != std::string::npos);
+    const std::string toolchain = folder.path() / "aarch64.cmake";
+    std::ofstream(toolchain)
+        << "set(CMAKE_SYSTEM_NAME Linux)\nset(CMAKE_SYSTEM_PROCESSOR aarch64)\n"
+           "set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)\n";
+    const ProcessResult configured =
+        run_process({"cmake", "-G", "Ninja", "-S", source, "-B", build, "--toolchain", toolchain});
+    REQUIRE_MESSAGE(configured.status == 0, configured.output);
+    const ProcessResult compiled =
+        run_process({"cmake", "--build", build, "--target", "block_neon", "-v"});
+    CHECK_MESSAGE(compiled.status == 0, compiled.output);
+    CHECK(compiled.output.find("-march") == std::string::npos);
+    CHECK(compiled.output.find("-mprefer") == std::string::npos);
+}
+
+TEST_CASE("--isa takes instruction sets of one kind of machine") {
+    const TemporaryFolder folder;
+    const std::string to = folder.path() / "model";
+    const ProcessResult mixed = run_fovea({"generate", "add_norm", "--isa", "neon,avx2", "-o", to});
+    CHECK(mixed.status == 2);
+    CHECK(mixed.output ==
+          "fovea: --isa takes instruction sets of one kind of machine: avx2 is of x86_64, neon of "
+          "aarch64\n");
+    CHECK(!std::filesystem::exists(to));
+    if (fovea::runtime::this_machine() != "x86_64") return;
+    // PATH has no cross compiler there, and CXX is one for this machine.
+    const ProcessResult none = run_fovea({"build", "add_norm", "--isa", "neon", "-o", to},
+                                         {"PATH=" + folder.path().string()});
+    CHECK(none.status == 2);
+    CHECK(none.output ==
+          "fovea: no C++ compiler for aarch64 found, which neon is an instruction set of: install "
+          "aarch64-linux-gnu-g++ (apt install g++-aarch64-linux-gnu), or set CXX\n");
+}
+
+TEST_CASE("CXX says for which machine code is written") {
+    if (!can_compile()) return;
+    const TemporaryFolder folder;
+    const std::string to = folder.path() / "model";
+    REQUIRE(run_fovea({"generate", "add_norm", "--sources-only", "-o", to},
+                      {"CXX=aarch64-linux-gnu-g++"})
+                .status == 0);
+    const std::string text = read_text(to + "/add_norm.cpp");
+    CHECK(text.find("\"neon\"") != std::string::npos);
+    CHECK(text.find("\"avx2\"") == std::string::npos);
+}
