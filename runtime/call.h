@@ -20,6 +20,9 @@ struct Call {
     /// Parameters have changed since the last run: prepared buffers are filled before the first
     /// kernel.
     bool prepare = true;
+    /// The observer below looks at the clock alone: every thread calls it, as soon as it has
+    /// finished a kernel, and with -1 before the first one (of each of its shards).
+    bool observe_time = false;
     /// Called by every thread of the parallel region after the last kernel, when set: all outputs
     /// are written.
     void (*finish)(void* state, Team& team) = nullptr;

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "memory/plan_workspace.h"
 #include "memory/shape.h"
+#include "profile/program_profile.h"
 
 namespace fovea::runtime {
 namespace {
@@ -62,6 +63,7 @@ Instance::Instance(const Model& model, const std::string& program, Parameters& p
     const std::set<int> mentioned = mentioned_dims(model, *program_);
     mentioned_dims_.assign(mentioned.begin(), mentioned.end());
     if (program_->executor) executor_ = program_->executor();
+    profile_ = ProgramProfile::if_wanted(model, *program_);
 }
 
 std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {

@@ -16,6 +16,8 @@
 
 namespace fovea::runtime {
 
+class ProgramProfile;
+
 /// One program, bound to dims: its workspace, inputs and outputs. Rebinding to other dims reuses
 /// the memory when it is large enough.
 class Instance {
@@ -106,6 +108,7 @@ class Instance {
     bool is_kept(const TensorSpec& output) const;
     void place_states();
     Call complete(Call call);
+    void do_work(const Call& call, const std::function<void(const Call&)>& work);
     void bind_whole();
 
     /// What binding to dims gave: valid as long as the arenas do not move.
@@ -123,6 +126,7 @@ class Instance {
     const Program* program_;
     Parameters* parameters_;
     std::unique_ptr<Executor> executor_;  // null: the program's own code runs
+    std::shared_ptr<ProgramProfile> profile_;  // null: none is wanted
     std::vector<int> mentioned_dims_;  // that the program's tensors depend on
     std::map<std::vector<std::int64_t>, Binding> bindings_;
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "instance.h"
 #include "parallel/team.h"
+#include "profile/program_profile.h"
 #include "threads.h"
 
 namespace fovea::runtime {
@@ -92,16 +93,22 @@ void Instance::run_call(Call call) {
     });
 }
 
+inline void Instance::do_work(const Call& call, const std::function<void(const Call&)>& work) {
+    if (profile_ && !call.observe) [[unlikely]]
+        return profile_->run(call, work);
+    work(call);
+}
+
 void Instance::run_call(Call call, const std::function<void(const Call&)>& work) {
     call = complete(call);
     if (program_->check_inputs) program_->check_inputs(call);
     const std::uint64_t version = parameters_->version();
     call.prepare = prepared_version_ != version;
     if (program_->computed.empty()) {
-        work(call);
+        do_work(call, work);
     } else {
         CheckedFinish checked(*this, call);
-        work(checked.call());
+        do_work(checked.call(), work);
         checked.rethrow();
     }
     prepared_version_ = version;

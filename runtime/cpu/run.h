@@ -20,8 +20,10 @@ inline T* tensor(const runtime::Call& call, int number) {
 }
 
 /// Inside the parallel region, after kernel number `kernel`: when all have finished it, one thread
-/// calls the observer, and the others wait until it is done.
+/// calls the observer, and the others wait until it is done; one that looks at the clock alone is
+/// called by each thread.
 __attribute__((noinline, cold)) inline void call_observer(const runtime::Call& call, int kernel) {
+    if (call.observe_time) return call.observe(call.observe_state, kernel);
 #pragma omp barrier
 #pragma omp single
     call.observe(call.observe_state, kernel);
@@ -39,8 +41,10 @@ inline void run_own_shards(const runtime::Call& call, Team& team, Kernels prepar
     const int begin = first_shard(*call.shards, part.index, part.count);
     const int end = first_shard(*call.shards, part.index + 1, part.count);
     if (begin < end && prepare) prepare(runtime::call_of_place(call, begin), team);
-    for (int shard = begin; shard < end; ++shard)
+    for (int shard = begin; shard < end; ++shard) {
+        if (call.observe_time) call_observer(call, -1);
         kernels(runtime::call_of_shard(call, shard, begin), team);
+    }
 }
 
 /// Inside the parallel region: a program, `prepare` (which may be null) and then `kernels`, by all
@@ -52,6 +56,7 @@ inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, K
             prepare(call, team);
             team.wait();
         }
+        if (call.observe_time) call_observer(call, -1);
         return kernels(call, team);
     }
     const runtime::Part part = Team::part();

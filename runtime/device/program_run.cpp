@@ -95,12 +95,16 @@ void ProgramRun::run_steps() {
 }
 
 void ProgramRun::run_observed(const Call& call) {
+    if (call.observe_time) {
+        device_.synchronize();
+        call.observe(call.observe_state, -1);
+    }
     for (std::size_t i = 0; i < steps_.steps.size(); ++i) {
         const Step& step = steps_.steps[i];
         run_step(step);
         const Kernel& kernel = shared_->module->kernels[static_cast<std::size_t>(step.kernel)];
         for (std::size_t a = 0; a < step.arguments.size(); ++a)
-            if (kernel.buffers[a].written)
+            if (kernel.buffers[a].written && !call.observe_time)
                 copy_out(call, static_cast<std::size_t>(step.arguments[a]));
         device_.synchronize();
         call.observe(call.observe_state, static_cast<int>(i));

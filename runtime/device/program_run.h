@@ -42,7 +42,8 @@ class ProgramRun {
 
     void prepare();
     void run_steps();
-    /// After each step, what it has written is copied to the host before it is observed.
+    /// After each step, what it has written is copied to the host before it is observed, unless
+    /// the observer looks at the clock alone.
     void run_observed(const Call& call);
     /// The kernel of a step on these tensors, with the model's dims and those of `more_dims`
     /// behind them.
