@@ -51,7 +51,8 @@ Profile* Profile::wanted() {
     return profile;
 }
 
-Profile::Profile(const std::string& path) : process_(::getpid()), started_(ticks()), file_(path) {}
+Profile::Profile(const std::string& path, std::size_t most_spans)
+    : most_spans_(most_spans), process_(::getpid()), started_(ticks()), file_(path) {}
 
 std::size_t Profile::row(const std::string& program, const std::string& kernel) {
     const std::lock_guard lock(mutex_);
@@ -100,6 +101,7 @@ void Profile::add(ProfiledRun& run) {
 
 void Profile::add_track(const ProfiledRun& run, const Track& track) {
     for (const Span& span : track.spans) {
+        if (++spans_ > most_spans_) continue;
         std::string event = rows_[span.row].event;
         if (span.kernel >= 0) event += printed(R"(,"step":%d)", span.kernel);
         for (std::size_t i = 0; run.has_counts && span.kernel >= 0 && i < kCountedEvents; ++i)
@@ -162,6 +164,7 @@ std::string Profile::table() const {
     text += printed("%zu runs in %.3f ms; ui.perfetto.dev opens ", runs_,
                     milliseconds(nanoseconds_of_runs_)) +
             file_.path() + "\n";
+    if (spans_ > most_spans_) text += format("it has the first {} spans\n", {most_spans_});
     if (!why_no_counters_.empty())
         text += "without cycles, instructions and cache misses: " + why_no_counters_ + "\n";
     return text;

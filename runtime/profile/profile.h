@@ -39,8 +39,9 @@ class Profile {
   public:
     /// Null where the variable FOVEA_PROFILE names no file. UserError when it cannot be written.
     static Profile* wanted();
-    /// UserError when the file cannot be written.
-    explicit Profile(const std::string& path);
+    /// The trace has the first `most_spans`, which viewers can take; the table has all. UserError
+    /// when the file cannot be written.
+    explicit Profile(const std::string& path, std::size_t most_spans = 1'000'000);
 
     /// The row of a program's kernel: that of before for names of before.
     std::size_t row(const std::string& program, const std::string& kernel);
@@ -65,12 +66,13 @@ class Profile {
     std::string table() const;
 
     const CountedEvents events_ = hardware_events();
+    const std::size_t most_spans_;
     const int process_;
     const std::int64_t started_;
     std::mutex mutex_;  // of what follows
     TraceFile file_;
     std::vector<Row> rows_;
-    std::size_t runs_ = 0;
+    std::size_t runs_ = 0, spans_ = 0;
     std::int64_t nanoseconds_of_runs_ = 0;
     std::string why_no_counters_;
     bool is_finished_ = false;

@@ -233,6 +233,17 @@ TEST_CASE("sessions on several threads share a file and a table") {
     CHECK(table.find("200 runs in ") != table.npos);
 }
 
+TEST_CASE("a long trace is cut, its table is not") {
+    const fovea::test::TemporaryFolder folder;
+    const Threads threads(1);
+    Profile profile(folder.file("trace.json"), 7);
+    run_profiled(profile, "forward", 5);
+    const std::string table = profile.finish();
+    CHECK(events_of(folder.file("trace.json")).size() == 7);
+    CHECK(table.find("it has the first 7 spans\n") != table.npos);
+    for (const TableRow& row : rows_of(table)) CHECK(row.calls == 5);
+}
+
 TEST_CASE("a trace that another writer holds is left alone") {
     const fovea::test::TemporaryFolder folder;
     std::ofstream(folder.file("trace.json")) << std::string(1000, ' ') << "of before";

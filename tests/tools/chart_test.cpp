@@ -104,3 +104,26 @@ TEST_CASE("layers: arrows run down, and items of a layer stand apart") {
         }
     CHECK(layout.width >= 142);
 }
+
+TEST_CASE("layers: what passes by is upright, and so is a chain beside it") {
+    constexpr int kChain = 12;
+    std::vector<LayoutItem> items;
+    std::vector<LayoutEdge> edges;
+    for (int i = 0; i < kChain; ++i) items.push_back({40.0 + 30 * (i % 3), 20});
+    const auto connect = [&](int from, int to) {
+        edges.push_back(
+            {from, to, items[std::size_t(from)].width / 2, items[std::size_t(to)].width / 2});
+    };
+    for (int i = 0; i + 1 < kChain; ++i) connect(i, i + 1);
+    connect(0, kChain - 3);
+    const Layout layout = lay_out(items, edges);
+    const auto centre = [&](int i) {
+        return layout.corners[std::size_t(i)].x + items[std::size_t(i)].width / 2;
+    };
+    for (int i = 2; i < kChain - 3; ++i) CHECK(centre(i) == doctest::Approx(centre(1)));
+    const std::vector<Point>& route = layout.routes.back();
+    REQUIRE(route.size() > 6);
+    for (std::size_t i = 2; i + 1 < route.size(); ++i)
+        CHECK(route[i].x == doctest::Approx(route[route.size() - 2].x));
+    CHECK(layout.width < 250);
+}

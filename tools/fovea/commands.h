@@ -26,6 +26,7 @@ Command run_command();
 Command verify_command();
 Command compare_command();
 Command bench_command();
+Command report_command();
 Command bundle_command();
 Command fuzz_command();
 Command doctor_command();

@@ -40,16 +40,6 @@ std::string bytes_formula(const plan::Tensor& tensor) {
     return std::to_string(factor) + symbols;
 }
 
-std::size_t bytes_at(const plan::Tensor& tensor, const SampleDims& dims) {
-    if (tensor.role == plan::Role::none) return 0;
-    std::int64_t bytes = size_of(tensor.dtype);
-    for (const Dim& dim : tensor.shape)
-        if (__builtin_mul_overflow(bytes, value_of(dim, dims), &bytes))
-            throw UserError(fmt::format("'{}', {}, has more bytes at {} than a number of 63 bits",
-                                        tensor.name, shape_text(tensor), text_of(dims)));
-    return std::size_t(bytes);
-}
-
 struct Totals {
     std::map<plan::Role, std::size_t> bytes;
     std::size_t separate = 0;  // of all buffers, were none to share memory
@@ -66,7 +56,7 @@ std::string row(const plan::Tensor& tensor, const SampleDims& dims, const std::s
         tensor.role == plan::Role::buffer ? fmt::format("{}-{}", tensor.first, tensor.last) : "";
     return fmt::format("{:<10}{:<48} {:<34} {:>26} {:>11} {:>9} {:>11}\n", role_of(tensor),
                        tensor.name, shape_text(tensor), bytes_formula(tensor),
-                       bytes_at(tensor, dims), life, offset);
+                       bytes_of(tensor, dims), life, offset);
 }
 
 std::string unknown_dim(const std::string& name, const std::vector<std::string>& dims) {
@@ -124,10 +114,20 @@ std::int64_t value_of(const Dim& dim, const SampleDims& dims) {
         fmt::format("{} has more than 63 bits at {}", kernel::text_of(dim), text_of(dims)));
 }
 
+std::size_t bytes_of(const plan::Tensor& tensor, const SampleDims& dims) {
+    if (tensor.role == plan::Role::none) return 0;
+    std::int64_t bytes = size_of(tensor.dtype);
+    for (const Dim& dim : tensor.shape)
+        if (__builtin_mul_overflow(bytes, value_of(dim, dims), &bytes))
+            throw UserError(fmt::format("'{}', {}, has more bytes at {} than a number of 63 bits",
+                                        tensor.name, shape_text(tensor), text_of(dims)));
+    return std::size_t(bytes);
+}
+
 void check_memory(const plan::Program& program, const SampleDims& dims) {
     double bytes = 0;
     for (const plan::Tensor& tensor : program.tensors)
-        if (tensor.role != plan::Role::buffer) bytes += double(bytes_at(tensor, dims));
+        if (tensor.role != plan::Role::buffer) bytes += double(bytes_of(tensor, dims));
     const double there = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE));
     if (bytes <= there) return;
     throw UserError(
@@ -141,7 +141,7 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
     std::vector<runtime::BufferLife> lives;
     for (const plan::Tensor& tensor : program.tensors)
         if (tensor.role == plan::Role::buffer)
-            lives.push_back({bytes_at(tensor, dims), tensor.first, tensor.last});
+            lives.push_back({bytes_of(tensor, dims), tensor.first, tensor.last});
     runtime::WorkspacePlan placed = runtime::plan_workspace(lives);
     std::string text =
         fmt::format("{}: program {}, at {}\n\n", model.name, program.name, text_of(dims));
@@ -152,8 +152,8 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
     for (const plan::Tensor& tensor : program.tensors) {
         bool planned = tensor.role == plan::Role::buffer;
         text += row(tensor, dims, planned ? std::to_string(placed.offsets[buffer++]) : "");
-        totals.bytes[tensor.role] += bytes_at(tensor, dims);
-        if (planned) totals.separate += bytes_at(tensor, dims);
+        totals.bytes[tensor.role] += bytes_of(tensor, dims);
+        if (planned) totals.separate += bytes_of(tensor, dims);
     }
     text += fmt::format("\nkernels     {} runs of {} kernels, {} runs when parameters change\n",
                         program.steps.size(), used_kernels(program), program.prepare.size());

@@ -25,6 +25,10 @@ void check_memory(const plan::Program& program, const SampleDims& dims);
 /// The value of a dim; UserError where it has more than 63 bits.
 std::int64_t value_of(const Dim& dim, const SampleDims& dims);
 
+/// The bytes of a tensor at these sizes; 0 where it has no memory. UserError where they have more
+/// than 63 bits.
+std::size_t bytes_of(const plan::Tensor& tensor, const SampleDims& dims);
+
 /// Every tensor with shape, bytes, live range and, at `dims`, its place; then the totals.
 std::string plan_table(const plan::Model& model, const plan::Program& program,
                        const SampleDims& dims);

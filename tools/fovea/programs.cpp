@@ -124,4 +124,13 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
     return compiled;
 }
 
+std::string fusion_text(const CompiledProgram& program) {
+    std::string text = fuse::print(program.optimized, program.fused);
+    for (const std::string& note : program.notes) text += "not fused: " + note + "\n";
+    for (const AttentionChoice& choice : program.attentions)
+        if (choice.fused)
+            text += "one kernel: " + choice.place + ": attention: " + choice.reason + "\n";
+    return text;
+}
+
 }  // namespace fovea::tool

@@ -35,6 +35,9 @@ Fusion fusion_of(const Arguments& given);
 /// Adds `--fusion`.
 void add_fusion_option(po::options_description& options);
 
+/// What `show --stage fused` prints: the groups of a program, what stayed apart, and why.
+std::string fusion_text(const CompiledProgram& program);
+
 /// Whether there is anything to differentiate, and anything to differentiate by.
 bool has_gradient(const Graph& graph);
 bool depends_on_mode(const Graph& graph);

@@ -118,14 +118,7 @@ std::string stage_text(const ProgramRequest& request, const CompiledModel& compi
     if (stage == "gradient") return graph_text(program.gradient, format, title);
     if (stage == "optimized")
         return graph_text(program.optimized, format, title, program.fused.group_of);
-    if (stage == "fused") {
-        std::string text = fuse::print(program.optimized, program.fused);
-        for (const std::string& note : program.notes) text += "not fused: " + note + "\n";
-        for (const AttentionChoice& choice : program.attentions)
-            if (choice.fused)
-                text += "one kernel: " + choice.place + ": attention: " + choice.reason + "\n";
-        return text;
-    }
+    if (stage == "fused") return fusion_text(program);
     if (stage == "kernels") return kernels_text(compiled.plan);
     if (stage == "plan") {
         const SampleDims dims = sample_dims(compiled.plan, given.sizes());

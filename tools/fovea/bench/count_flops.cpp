@@ -42,7 +42,8 @@ double attention_flops(const Graph& graph, const Node& node, const SampleDims& d
     const double visible =
         visible_keys(attributes.window, std::int64_t(queries), std::int64_t(keys));
     const double heads = elements(q, dims) / queries / double(value_of(q[-1], dims));
-    const auto width = double(value_of(q[-1], dims) + value_of(node.shape[-1], dims));
+    const Shape& v = graph[node.inputs[2]].shape;
+    const auto width = double(value_of(q[-1], dims) + value_of(v[-1], dims));
     return 2 * heads * queries * visible * width;
 }
 
@@ -58,12 +59,6 @@ bool is_gathered(const kernel::Kernel& kernel, int buffer) {
         if (const auto* load = std::get_if<kernel::Load>(&node.operation))
             if (load->access.buffer == buffer && load->access.row < 0) return false;
     return true;
-}
-
-double bytes_of(const plan::Tensor& tensor, const SampleDims& dims) {
-    double bytes = size_of(tensor.dtype);
-    for (const Dim& dim : tensor.shape) bytes *= double(value_of(dim, dims));
-    return bytes;
 }
 
 }  // namespace
@@ -96,6 +91,25 @@ double row_flops(const Graph& graph, bool backward, const SampleDims& dims) {
     return sum;
 }
 
+double kernel_flops(const Graph& graph, const fuse::Group& group, const SampleDims& dims) {
+    double sum = 0, once = 0;  // of what several nodes are the results of
+    for (const int id : group.nodes) {
+        const Node& node = graph[id];
+        if (node.op == Op::einsum) sum += einsum_flops(graph, node, dims);
+        if (node.op == Op::fused_attention)
+            once = (group.form == fuse::Form::attention ? 1 : 2.5) *
+                   attention_flops(graph, node, dims);
+        if (group.form == fuse::Form::scan && once == 0) {
+            const ScanAttributes& scan = scan_of(graph, id);
+            once = double(value_of(scan.steps, dims)) *
+                   product_flops(scan.function->step, false, dims);
+        }
+        if (is_arithmetic(node))
+            sum += elements(node.op == Op::reduce ? graph[node.inputs[0]].shape : node.shape, dims);
+    }
+    return sum + once;
+}
+
 double weight_bytes(const plan::Model& model, const plan::Program& program,
                     const SampleDims& dims) {
     std::set<int> read;
@@ -108,7 +122,7 @@ double weight_bytes(const plan::Model& model, const plan::Program& program,
     for (int number : read) {
         const plan::Tensor& tensor = program.tensors[std::size_t(number)];
         if (tensor.role == plan::Role::parameter || tensor.role == plan::Role::prepared)
-            bytes += bytes_of(tensor, dims);
+            bytes += double(bytes_of(tensor, dims));
     }
     return bytes;
 }

@@ -1,6 +1,7 @@
 // Floating point operations that a graph asks for, whatever code computes them.
 #pragma once
 
+#include "codegen/fuse/fuse.h"
 #include "codegen/graph/graph.h"
 #include "codegen/plan/plan.h"
 #include "tools/fovea/plan_table.h"
@@ -16,6 +17,10 @@ double product_flops(const Graph& graph, bool training, const SampleDims& dims);
 /// Of elementwise ops and reductions of an optimized graph, those of the backward pass or all
 /// others: one for each element that goes in; comparisons, selections and integers are free.
 double row_flops(const Graph& graph, bool backward, const SampleDims& dims);
+
+/// Of a kernel: its products, its attention or the gradients of it, its elementwise ops and
+/// reductions. Those of a loss without logits are not counted.
+double kernel_flops(const Graph& graph, const fuse::Group& group, const SampleDims& dims);
 
 /// Bytes of parameters, prepared ones among them, that one run of a program reads: all of them but
 /// tables, of which it gathers rows.

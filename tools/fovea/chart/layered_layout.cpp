@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tools/fovea/chart/assign_columns.h"
+
 namespace fovea::tool {
 
 namespace {
@@ -33,8 +35,7 @@ class Drawing {
         for (const LayoutEdge& edge : edges_) add_pieces(edge);
         fill_layers();
         for (int sweep = 0; sweep < 24; ++sweep) order(sweep % 2 == 0);
-        for (auto& layer : layers_) pack(layer);
-        for (int sweep = 0; sweep < 24; ++sweep) centre(sweep % 2 == 0);
+        place();
         return result();
     }
 
@@ -154,44 +155,15 @@ class Drawing {
             number(layer);
         }
     }
-    void pack(const std::vector<int>& layer) {
-        double x = 0;
-        for (int v : layer) {
-            vertices_[std::size_t(v)].x = x;
-            x += vertices_[std::size_t(v)].width + gaps_.across;
-        }
-    }
-    /// Moves the items of each layer to where their edges would be upright. Moved from the left as
-    /// far as others allow, or from the right, they do not overlap, nor do the means.
-    void centre(bool downward) {
-        const int count = int(layers_.size());
-        for (int step = 0; step < count; ++step) {
-            const auto& layer = layers_[std::size_t(downward ? step : count - 1 - step)];
-            std::vector<double> wanted;
-            for (int v : layer) wanted.push_back(wanted_x(v));
-            std::vector<double> left = wanted, right = wanted;
-            for (std::size_t i = 1; i < layer.size(); ++i)
-                left[i] = std::max(left[i], left[i - 1] + width(layer[i - 1]) + gaps_.across);
-            for (std::size_t i = layer.size() - 1; i-- > 0;)
-                right[i] = std::min(right[i], right[i + 1] - width(layer[i]) - gaps_.across);
-            for (std::size_t i = 0; i < layer.size(); ++i)
-                vertices_[std::size_t(layer[i])].x = (left[i] + right[i]) / 2;
-        }
-    }
-    double width(int v) const { return vertices_[std::size_t(v)].width; }
-    double wanted_x(int v) const {
-        double sum = 0, count = 0;
-        for (std::size_t p : above_[std::size_t(v)]) {
-            const Piece& piece = pieces_[p];
-            sum += vertices_[std::size_t(piece.from)].x + piece.from_x - piece.to_x;
-            ++count;
-        }
-        for (std::size_t p : below_[std::size_t(v)]) {
-            const Piece& piece = pieces_[p];
-            sum += vertices_[std::size_t(piece.to)].x + piece.to_x - piece.from_x;
-            ++count;
-        }
-        return count > 0 ? sum / count : vertices_[std::size_t(v)].x;
+    void place() {
+        std::vector<ColumnVertex> vertices;
+        for (std::size_t v = 0; v < vertices_.size(); ++v)
+            vertices.push_back({vertices_[v].width, v >= items_.size()});
+        std::vector<ColumnEdge> edges;
+        for (const Piece& piece : pieces_)
+            edges.push_back({piece.from, piece.to, piece.from_x, piece.to_x});
+        const std::vector<double> columns = assign_columns(vertices, layers_, edges, gaps_.across);
+        for (std::size_t v = 0; v < vertices_.size(); ++v) vertices_[v].x = columns[v];
     }
     Layout result() {
         Layout layout;

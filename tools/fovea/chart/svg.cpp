@@ -9,6 +9,10 @@ namespace fovea::tool {
 
 namespace {
 
+constexpr const char* kAnchors[] = {"start", "middle", "end"};
+
+}  // namespace
+
 std::string escaped(std::string_view text) {
     std::string result;
     for (char c : text) {
@@ -20,10 +24,6 @@ std::string escaped(std::string_view text) {
     }
     return result;
 }
-
-constexpr const char* kAnchors[] = {"start", "middle", "end"};
-
-}  // namespace
 
 Svg::Svg(double width, double height, double shown)
     : body_(fmt::format(

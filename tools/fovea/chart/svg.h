@@ -59,6 +59,9 @@ class Svg {
     std::string body_;
 };
 
+/// A text between tags, or in quotes, of XML and HTML.
+std::string escaped(std::string_view text);
+
 /// About how wide words are set, in pixels.
 double text_width(std::string_view words, double size);
 

@@ -46,7 +46,9 @@ double touched(const Kernel& kernel, const Access& access, const SampleDims& dim
                     elements_of_dims(kernel.buffers[std::size_t(access.buffer)].shape, dims));
 }
 
-double moved_bytes(const Kernel& kernel, const SampleDims& dims) {
+}  // namespace
+
+double bytes_moved(const Kernel& kernel, const SampleDims& dims) {
     std::vector<double> read(kernel.buffers.size(), 0), written(kernel.buffers.size(), 0);
     auto note = [&](std::vector<double>& elements, const Access& access) {
         double& most = elements[std::size_t(access.buffer)];
@@ -65,12 +67,10 @@ double moved_bytes(const Kernel& kernel, const SampleDims& dims) {
     return bytes;
 }
 
-}  // namespace
-
 double bytes_moved(const plan::Model& model, const plan::Program& program, const SampleDims& dims) {
     double bytes = 0;
     for (const plan::Step& step : program.steps)
-        bytes += moved_bytes(model.kernels[std::size_t(step.kernel)], dims);
+        bytes += bytes_moved(model.kernels[std::size_t(step.kernel)], dims);
     return bytes;
 }
 

@@ -1,0 +1,93 @@
+// `fovea report`: a model on one page.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/files/files.h"
+#include "runtime/memory/shape.h"
+#include "runtime/threads.h"
+#include "tools/fovea/commands.h"
+#include "tools/fovea/fit_dims.h"
+#include "tools/fovea/generated_model.h"
+#include "tools/fovea/isa_option.h"
+#include "tools/fovea/load_model.h"
+#include "tools/fovea/programs.h"
+#include "tools/fovea/progress.h"
+#include "tools/fovea/report/page.h"
+#include "tools/fovea/schedule/schedule_option.h"
+
+namespace fovea::tool {
+
+namespace {
+
+std::size_t parameter_count(const plan::Model& model, const SampleDims& dims) {
+    std::size_t count = 0;
+    for (const plan::Tensor& tensor : model.parameters)
+        count += bytes_of(tensor, dims) / size_of(tensor.dtype);
+    return count;
+}
+
+int report_model(const Arguments& given) {
+    const std::string file = given.text_or("output", "report.html");
+    runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
+    LoadedModel model = load_model(given.model(), given.settings());
+    model.targets = targets_of(given);
+    Progress::show("compiling with fusion off and on");
+    const FormComparison forms(model);
+    const SampleDims dims = forms.dims(given.sizes());
+    const ProgramRequest request =
+        runner_program(model, has_gradient(model.graph), depends_on_mode(model.graph), Fusion());
+    const CompiledModel compiled = compile(model, {request});
+    const runtime::Model& generated =
+        load_generated(compiled.plan, isa_of_this_machine(model.dtype));
+    Report report{.model = model.entry.name,
+                  .program = request.name,
+                  .source = compiled.plan.source,
+                  .dims = dims,
+                  .parameters = parameter_count(compiled.plan, dims),
+                  .machine = {},
+                  .compiled = &compiled,
+                  .graph = model.graph,
+                  .measured = {},
+                  .forms = {}};
+    Progress::show(fmt::format("measuring {} at {}", model.entry.name, text_of(dims)));
+    report.forms = forms.measure(dims);
+    const MachineProbe probe;
+    report.machine = probe.measure();
+    for (int i = 0; i < 20; ++i)
+        report.gb_s = std::max(report.gb_s, probe.read_gb_s(report.forms.on.peak_bytes));
+    report.measured =
+        measure_kernels(compiled, generated, dims, {report.machine.peak_gflops, report.gb_s});
+    Progress::clear();
+    runtime::write_file_atomically(file, report_page(report));
+    fmt::print("{}\n", file);
+    return 0;
+}
+
+}  // namespace
+
+Command report_command() {
+    po::options_description options("Options");
+    auto add = options.add_options();
+    add("output,o", po::value<std::string>()->value_name("FILE"),
+        "the page to write; report.html by default");
+    add_size_option(options, "sizes of dims; 64 for batches, 200 for vocabularies, else 10");
+    add("threads", po::value<std::string>()->value_name("N"), "one per core by default");
+    add_schedule_option(options);
+    add_settings_option(options);
+    return {{"report",
+             "a page about a model: graph, kernels, memory",
+             "MODEL",
+             "Writes one HTML page that needs no network: the graph, what is fused and why\n"
+             "the rest is not, each kernel with its code, time, bytes and share of what the\n"
+             "machine can do, memory over time, and fusion off beside on. Times are of the\n"
+             "program that gives gradients, where the model has them.",
+             {{"a model at sizes of yours",
+               "fovea report add_norm --size batch=8 --size len=32 -o add_norm.html"},
+              {"on one thread, of a function of yours",
+               "fovea report my_model.cpp:my_model --threads 1 -o my_model.html"}}},
+            options,
+            report_model};
+}
+
+}  // namespace fovea::tool
