@@ -41,8 +41,9 @@ TEST_CASE("vectors of NEON are those of other machines") {
     std::vector<std::string> command = fovea::tool::find_compiler_for("neon");
     for (const std::string& flag : fovea::tool::generated_code_flags("neon"))
         if (flag != "-O3") command.push_back(flag);
-    command.insert(command.end(), {"-O1", "-Wall", "-Wextra", "-Werror", "-I" FOVEA_SOURCE_DIR,
-                                   source, "-o", program});
+    const std::string sources = FOVEA_SOURCE_DIR;
+    command.insert(command.end(),
+                   {"-O1", "-Wall", "-Wextra", "-Werror", "-I" + sources, source, "-o", program});
     const ProcessResult compiled = run_process(command);
     REQUIRE_MESSAGE(compiled.status == 0, compiled.output);
     const ProcessResult ran = run_emulated({program});

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/fovea/bench/machine.h"
 #include "tools/fovea/compare/compare_report.h"
 #include "tools/fovea/report/measure_kernels.h"
 

@@ -6,6 +6,7 @@
 #include "runtime/files/files.h"
 #include "runtime/memory/shape.h"
 #include "runtime/threads.h"
+#include "tools/fovea/bench/machine.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/fit_dims.h"
 #include "tools/fovea/generated_model.h"
