@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/kernel/kernel.h"
@@ -37,6 +38,11 @@ std::string cpp_choice(const kernel::Kernel& kernel, const target::Target& targe
 /// `baseline` of x86-64, or `neon` of aarch64.
 std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx512", "avx2",
                                                                            "baseline"});
+
+/// The sources of the runtime that loop over numbers, as a regular expression: they are optimized
+/// for speed, all others for size. runtime/CMakeLists.txt has the same.
+inline constexpr std::string_view kFastRuntimeFiles =
+    "beam_search|gradients|optimizer|random_stream|shards|team|training_step";
 
 /// `fovea/runtime.cmake` beside a model of this target, which its CMakeLists.txt includes.
 std::string runtime_cmake_text();

@@ -17,8 +17,8 @@ constexpr void letters(Scope s) {
     Tensor next = s.input("next", {"batch", "len"}, i32);
     Tensor x = embedding(s / "embedding", ids, kLetters, kWidth);
     x = x + sinusoids(x);
-    Tensor seen = attention(project(s, "W_q", x), project(s, "W_k", x), project(s, "W_v", x),
-                            dot_product, causal);
+    Tensor q = project(s, "W_q", x), k = project(s, "W_k", x), v = project(s, "W_v", x);
+    Tensor seen = attention(q, k, v, dot_product, causal);
     Tensor logits = logits_of(s, x, seen);
     s.output("logits", logits);
     s.output("loss", cross_entropy(logits, next));

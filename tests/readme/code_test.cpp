@@ -1,7 +1,6 @@
 // Every piece of code on a page stands in a file that is compiled or run.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -16,14 +15,6 @@ using namespace fovea::test;
 const std::set<std::string> kCode = {"cpp", "c", "cmake", "python"};
 /// Of the root page; readme_test.cpp compiles them.
 const std::set<std::string> kOfTheRoot = {"loop", "use"};
-
-/// Lines without the blanks before them.
-std::string without_blanks(const std::string& text) {
-    std::string result;
-    for (const std::string& line : lines_of(text))
-        result += line.substr(std::min(line.find_first_not_of(' '), line.size())) + "\n";
-    return result;
-}
 
 }  // namespace
 
@@ -45,7 +36,7 @@ TEST_CASE("code of the pages stands in files") {
             CHECK_MESSAGE(is_there, block.place() << ": above it stands no file that has it: '"
                                                   << block.mark << "'");
             if (!is_there || is_run) continue;
-            CHECK_MESSAGE(without_blanks(read_file(file)).find(without_blanks(block.text)) !=
+            CHECK_MESSAGE(without_indent(read_file(file)).find(without_indent(block.text)) !=
                               std::string::npos,
                           block.place() << " is not in " << block.mark);
         }

@@ -88,6 +88,13 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+std::string without_indent(const std::string& text) {
+    std::string result;
+    for (const std::string& line : lines_of(text))
+        result += line.substr(std::min(line.find_first_not_of(' '), line.size())) + "\n";
+    return result;
+}
+
 const std::vector<Page>& pages() {
     static const std::vector<Page> found = read_pages();
     return found;

@@ -41,6 +41,9 @@ CodeBlock marked_block(const std::string& mark);
 /// The text as lines.
 std::vector<std::string> lines_of(const std::string& text);
 
+/// The text without the blanks at the beginnings of lines.
+std::string without_indent(const std::string& text);
+
 /// The whole file; the test fails where there is none.
 std::string read_file(const std::filesystem::path& path);
 

@@ -44,14 +44,6 @@ std::string wrong_block() {
     return code.replace(at, right.size(), wrong);
 }
 
-/// The text without the blanks at the beginnings of lines.
-std::string without_indent(const std::string& text) {
-    std::string result;
-    for (const std::string& line : lines_of(text))
-        result += line.substr(std::min(line.find_first_not_of(' '), line.size())) + "\n";
-    return result;
-}
-
 std::string preprocessed(const std::string& sentence) {
     return fovea::runtime::preprocess(sentence);
 }
@@ -89,9 +81,10 @@ TEST_CASE("the README's use of a generated model compiles") {
     const fs::path folder = kFolder / "use";
     fs::remove_all(folder);
     fs::create_directories(folder);
-    const auto generated = run_process({FOVEA_BINARY_DIR "/fovea", "generate",
-                                        (kSource / "models/lessons/block.cpp").string() + ":block",
-                                        "-o", (folder / "block").string()});
+    const std::string fovea = FOVEA_BINARY_DIR "/fovea";
+    const auto generated =
+        run_process({fovea, "generate", (kSource / "models/lessons/block.cpp").string() + ":block",
+                     "-o", (folder / "block").string()});
     REQUIRE_MESSAGE(generated.status == 0, generated.output);
     std::ofstream(folder / "use.cpp") << marked_block("use").text;
     const auto compiled =

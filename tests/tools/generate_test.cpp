@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/emit/emitter.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/files/depfile.h"
 
@@ -151,4 +152,10 @@ TEST_CASE("models of a project share one runtime, and translators their library"
     };
     CHECK(count("fovea_runtime") == 1);
     CHECK(count("fovea_translator") == 1);
+}
+
+TEST_CASE("every build of the runtime optimizes the same files for speed") {
+    const std::string fast = "/(" + std::string(fovea::emit::kFastRuntimeFiles) + ")";
+    CHECK(read_text(FOVEA_SOURCE_DIR "/runtime/CMakeLists.txt").find(fast) != std::string::npos);
+    CHECK(fovea::emit::runtime_cmake_text().find(fast) != std::string::npos);
 }

@@ -81,7 +81,8 @@ target_link_libraries(run_{0} PRIVATE {0})
 }
 
 std::string runtime_cmake_text() {
-    return R"(# The runtime, in ${fovea_runtime}: a library, made once for all models of a project
+    std::string text =
+        R"(# The runtime, in ${fovea_runtime}: a library, made once for all models of a project
 # that have the same copy; the translator, where a model has it, is one of its own.
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}
     ${CMAKE_CURRENT_LIST_DIR}/*.cpp ${CMAKE_CURRENT_LIST_DIR}/*.h)
@@ -104,7 +105,7 @@ macro(fovea_library name)
         list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
         set(fast ${sources})
         list(FILTER fast INCLUDE REGEX
-            "/(beam_search|gradients|optimizer|random_stream|shards|team|training_step)\\.cpp$")
+            "/(FAST)\\.cpp$")
         set_source_files_properties(${fast} PROPERTIES
             COMPILE_OPTIONS -O3 SKIP_UNITY_BUILD_INCLUSION ON)
         add_library(${name} STATIC ${sources})
@@ -125,6 +126,7 @@ if(translator)
     set(fovea_runtime fovea_translator_${hash})
 endif()
 )";
+    return text.replace(text.find("FAST"), 4, kFastRuntimeFiles);
 }
 
 }  // namespace fovea::emit

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 
 #include "codegen/base/error.h"
 #include "codegen/emit/emitter.h"
@@ -29,9 +27,8 @@ std::string guard_of(const fs::path& name) {
 }
 
 std::string source_text(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) throw UserError(fmt::format("cannot read '{}'", file.string()));
-    return {std::istreambuf_iterator<char>(stream), {}};
+    const std::vector<std::byte> bytes = runtime::read_file(file.string());
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::string with_guard(std::string text, const fs::path& name) {

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <regex>
+#include <utility>
 
+#include "codegen/emit/emitter.h"
 #include "runtime/isa.h"
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/cache.h"
@@ -26,9 +29,9 @@ std::vector<std::string> runtime_flags(const std::string& isa) {
 }
 
 /// Loops over numbers are optimized for speed, all else for size.
-const char* optimization_of(const fs::path& folder) {
-    const std::string name = folder.filename().string();
-    return name == "parallel" || name == "training" ? "-O3" : "-Os";
+const char* optimization_of(const fs::path& file) {
+    static const std::regex fast{std::string(emit::kFastRuntimeFiles)};
+    return std::regex_match(file.stem().string(), fast) ? "-O3" : "-Os";
 }
 
 /// The archiver that a compiler has beside it.
@@ -38,21 +41,22 @@ std::string archiver_of(std::vector<std::string> compiler) {
     return said.substr(0, said.find('\n'));
 }
 
-/// A source that includes those of one folder of the runtime.
+/// A source that includes those of one folder of the runtime that are optimized alike.
 struct RuntimePart {
     fs::path source;
-    const char* optimization;
+    std::string optimization;
 };
 std::vector<RuntimePart> write_parts(const fs::path& runtime, const fs::path& folder) {
-    std::map<fs::path, std::string> texts;
+    std::map<std::pair<fs::path, std::string>, std::string> texts;
     for (const fs::path& file : runtime_files(runtime))
         if (file.extension() == ".cpp")
-            texts[file.parent_path()] += fmt::format("#include \"{}\"\n", file.string());
+            texts[{file.parent_path(), optimization_of(file)}] +=
+                fmt::format("#include \"{}\"\n", file.string());
     std::vector<RuntimePart> parts;
-    for (const auto& [from, text] : texts) {
+    for (const auto& [alike, text] : texts) {
         const fs::path source = folder / fmt::format("runtime_{}.cpp", parts.size());
         write_temporary(source, text);
-        parts.push_back({source, optimization_of(from)});
+        parts.push_back({source, alike.second});
     }
     return parts;
 }
