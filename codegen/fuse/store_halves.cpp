@@ -31,6 +31,9 @@ class Storage {
         for (int id = 1; id < int(graph_.nodes.size()); ++id)
             fused_.in_halves[std::size_t(id)] =
                 multiplied_[std::size_t(id)] && !kept_[std::size_t(id)] && may_change(id);
+        for (std::size_t group = fused_.groups.size(); group-- > 0;)
+            if (const int input = copied_input(fused_.groups[group]); input > 0)
+                read_in_place(group, input);
     }
 
   private:
@@ -62,6 +65,30 @@ class Storage {
     bool may_change(int id) const {
         return row_of(graph_[id].op).op_class != OpClass::leaf &&
                fused_.output_of[std::size_t(id)] < 0 && graph_[id].dtype == DType::f32;
+    }
+    /// The input of the program that a group does nothing but copy, from halves to the same halves;
+    /// -1 for other groups.
+    int copied_input(const Group& group) const {
+        const int id = group.anchor < 0 && group.nodes.size() == 1 ? group.nodes[0] : -1;
+        if (id < 0 || !fused_.in_halves[std::size_t(id)] || base_of(id) != id) return -1;
+        const Node& node = graph_[id];
+        if (node.op != Op::elementwise || node.function != Elementwise::identity) return -1;
+        const Node& input = graph_[node.inputs[0]];
+        const bool is_same = input.op == Op::input && input.dtype == fused_.half &&
+                             input.shape == node.shape && is_whole(fused_.layouts[std::size_t(id)]);
+        return is_same ? node.inputs[0] : -1;
+    }
+    /// Whoever reads the copy that a group makes reads the input instead.
+    void read_in_place(std::size_t group, int input) {
+        const int copy = fused_.groups[group].nodes[0];
+        for (Layout& layout : fused_.layouts)
+            if (layout.base == copy) layout.base = input;
+        fused_.in_halves[std::size_t(copy)] = false;
+        fused_.groups.erase(fused_.groups.begin() + std::ptrdiff_t(group));
+        for (int& of : fused_.group_of) {
+            if (of == int(group)) of = -1;
+            else if (of > int(group)) --of;
+        }
     }
     /// A gradient of queries that tiles of keys add to in memory.
     bool adds_up(const Group& group, int id) const {

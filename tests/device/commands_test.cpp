@@ -100,6 +100,12 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
         test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver});
     CHECK(verified.status == 0);
     CHECK(verified.output.find("ln_layer_norm (bf16)\n") != std::string::npos);
+    // Programs at random run in copies of the process.
+    const auto drawn = test::run_fovea(
+        {"fuzz", "--target", "cuda", "--seed", "1", "--count", "2", "-o", folder.path().string()},
+        {kFakeDriver});
+    INFO(drawn.output);
+    CHECK(drawn.status == 0);
 
     if (void* driver = dlopen("libcuda.so.1", RTLD_NOW)) {
         dlclose(driver);

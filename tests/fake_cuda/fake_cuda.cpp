@@ -4,8 +4,9 @@
 // the last tensor map. FAKE_CUDA_FAULT breaks entries, `hang:ENTRY,crash:ENTRY,…`: the launch of
 // one never ends, ends the process (crash), or fails, and every later call with it (sticky); no
 // memory is left once the module of one is loaded (memory). With FAKE_CUDA_OLD it is a driver that
-// has no tensor maps. The stream does nothing before it is waited for, so that memory of the host
-// that is used too early has the wrong values.
+// has no tensor maps. As the real one it does not work in a copy of a process that has started it.
+// The stream does nothing before it is waited for, so that memory of the host that is used too
+// early has the wrong values.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ namespace {
 
 using namespace fovea::ptx;
 
-constexpr int kInvalid = 1, kNoMemory = 2, kNoDevice = 100, kBadPtx = 218, kNotFound = 500,
-              kFault = 700;
+constexpr int kInvalid = 1, kNoMemory = 2, kNotInitialized = 3, kNoDevice = 100, kBadPtx = 218,
+              kNotFound = 500, kFault = 700;
 constexpr std::size_t kMemory = std::size_t(1) << 32;
 
 struct LoadedFunction {
@@ -139,7 +140,11 @@ int fake_cuda_count(const char* function) { return g_state.counts[function]; }
 
 const char* fake_cuda_last_map() { return g_state.last_map.c_str(); }
 
-int cuInit(unsigned) { return environment("FAKE_CUDA_GPUS", 1) < 0 ? kNoDevice : 0; }
+int cuInit(unsigned) {
+    static const pid_t started = getpid();
+    if (getpid() != started) return kNotInitialized;
+    return environment("FAKE_CUDA_GPUS", 1) < 0 ? kNoDevice : 0;
+}
 
 int cuGetErrorString(int result, const char** text) {
     static const std::map<int, const char*> texts = {

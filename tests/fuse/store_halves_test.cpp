@@ -81,6 +81,31 @@ TEST_CASE("weights that lie as they are have one copy, which products of both di
     CHECK(program.prepare.size() == 2);
 }
 
+TEST_CASE("an input of halves that a product or attention casts is read in place") {
+    for (Gradients gradients : {Gradients::none, Gradients::of_parameters_and_inputs})
+        for (DType type : {bf16, f16}) {
+            Graph graph;
+            Scope s{&graph};
+            Tensor q = cast(s.input("q", {"batch", "queries", 8}, type), f32);
+            Tensor k = cast(s.input("k", {"batch", "keys", 8}, type), f32);
+            const auto heads = [](Tensor x) {
+                return rearrange(x, "b (h x) d -> b h x d", {"h", 1});
+            };
+            Tensor y = attention(heads(q), heads(k), heads(k), dot_product, no_mask);
+            s.output("y", linear(s, rearrange(y, "b h x d -> b x (h d)"), 4));
+            for (DType memory : {bf16, f16}) {
+                const plan::Program program = planned(graph, memory, gradients, true);
+                int copies = 0;  // kernels that read q or k, and write one tensor more
+                for (const plan::Step& step : program.steps)
+                    for (int argument : step.arguments) {
+                        const std::string& name = program.tensors[std::size_t(argument)].name;
+                        copies += step.arguments.size() == 2 && (name == "q" || name == "k");
+                    }
+                CHECK(copies == (type == memory ? 0 : 2));
+            }
+        }
+}
+
 TEST_CASE("float16 lies where bfloat16 does; its weights are transposed, not in pairs") {
     for (Gradients gradients : {Gradients::none, Gradients::of_parameters}) {
         CompiledModel model = compile_model(

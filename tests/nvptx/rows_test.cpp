@@ -62,6 +62,27 @@ TEST_CASE("a row's bits in PTX do not depend on how far it is padded") {
     }
 }
 
+TEST_CASE("long rows of a static length lie on many blocks") {
+    for (const std::int64_t length : {4096, 4097, 5000, 8192, 262144}) {
+        kernel::Builder it("cut");
+        const kernel::AxisId row = it.axis("row", Dim("m")), i = it.axis("i", length);
+        const int x = it.input("x", {Dim("m"), length}), y = it.output("y", {Dim("m"), length});
+        const auto place = [&](int buffer) { return it.at(buffer, {row, i}); };
+        it.each({row}, [&] { it.store(place(y), it.map(Elementwise::neg, {it.load(place(x))})); });
+        const Emitted emitted = emit_and_parse({it.finish()});
+        const std::int64_t rows = length > 10000 ? 1 : 3;
+        Arrays arrays(emitted.kernels[0], {{"m", rows}}, 7, 9);
+        run_ptx(emitted, 0, {{"m", rows}}, arrays);
+        for (std::size_t at = 0; at < std::size_t(rows * length); ++at)
+            REQUIRE(arrays.floats[1][at] == -arrays.floats[0][at]);
+        const emit::PtxLaunch& launch = emitted.ptx.kernels[0].launches[0];
+        std::int64_t blocks = 1;
+        for (const emit::GridFactor& factor : launch.grid)
+            blocks *= (factor.extent.is_static() ? factor.extent.value() : 1) / factor.tile;
+        CHECK(blocks * launch.threads * 16 >= length);
+    }
+}
+
 TEST_CASE("sums over different axes are refused") {
     kernel::Builder it("two_sums");
     const kernel::AxisId i = it.axis("i", 5), j = it.axis("j", 3);

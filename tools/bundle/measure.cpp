@@ -1,6 +1,7 @@
 #include "tools/bundle/measure.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <iostream>
@@ -19,8 +20,11 @@ using runtime::device::Device;
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr int kWarmUps = 3, kMostRuns = 100;
 constexpr double kMilliseconds = 500;  // of all runs together
+constexpr double kSeconds = 3;  // with the copies between host and device
 
 /// The work of a case, ready to run again and again.
 class Work {
@@ -87,7 +91,9 @@ Outcome measure(const CaseFile& from, const std::shared_ptr<Device>& device,
     progress("measure");
     std::vector<double> times;
     double sum = 0;
-    while (int(times.size()) < kMostRuns && (times.size() < 5 || sum < kMilliseconds)) {
+    const auto end = Clock::now() + std::chrono::duration<double>(kSeconds);
+    const auto has_time = [&] { return sum < kMilliseconds && Clock::now() < end; };
+    while (int(times.size()) < kMostRuns && (times.size() < 5 || has_time())) {
         times.push_back(work.run());
         sum += times.back();
     }

@@ -21,11 +21,16 @@ void add_target_options(po::options_description& options, const char* unset) {
         "whose PTX the interpreter runs; sm_90 by default");
 }
 
-Target target_of(const Arguments& given) {
+Target named_target(const Arguments& given) {
     const Target target = {given.choice("target", {"cpu", "reference", "ptx-interpreter", "cuda"}),
                            given.choice("arch", {"sm_90", "sm_80", "sm_90a"})};
     if (is_ptx(target))
         if (const auto reason = emit::why_not_ptx()) throw UserError(*reason);
+    return target;
+}
+
+Target target_of(const Arguments& given) {
+    const Target target = named_target(given);
     if (target.name == "cuda") device::open_cuda();
     return target;
 }

@@ -25,6 +25,8 @@ struct Target {
 /// UserError for names that are none, where this build of fovea writes no PTX, and, for cuda,
 /// where there is no driver or no device.
 Target target_of(const Arguments& given);
+/// The same, and whether there is a driver and a device is not asked.
+Target named_target(const Arguments& given);
 
 /// Whether its kernels are PTX.
 bool is_ptx(const Target& target);

@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
+#include "runtime/device/cuda_device.h"
 #include "runtime/files/files.h"
 #include "runtime/isa.h"
 #include "tools/fovea/arguments.h"
@@ -14,6 +16,7 @@
 #include "tools/fovea/files/make_folder.h"
 #include "tools/fovea/fuzz/check_recipe.h"
 #include "tools/fovea/fuzz/drawing.h"
+#include "tools/fovea/fuzz/run_apart.h"
 #include "tools/fovea/fuzz/shrink_recipe.h"
 #include "tools/fovea/progress.h"
 
@@ -49,12 +52,31 @@ po::options_description fuzz_options() {
     return options;
 }
 
+/// Programs run in copies of this process, where a driver does not work that this one has started:
+/// a copy asks whether there is one.
+Target target_of_copies(const Arguments& given) {
+    const Target target = named_target(given);
+    if (target.name != "cuda") return target;
+    const auto why_not = [] {
+        try {
+            runtime::device::open_cuda();
+        } catch (const std::exception& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const Apart asked = run_apart(why_not, {60, 120});
+    if (!asked.answered) throw UserError("the NVIDIA driver here does not start: " + asked.end);
+    if (!asked.answer.empty()) throw UserError(asked.answer);
+    return target;
+}
+
 /// Without --target, all stages; on the CPU also the kernels, of each instruction set that this
 /// machine has in turns; on PTX those.
 Checks checks_on(const Arguments& given) {
     Checks checks;
     if (!given.has("target")) return checks;
-    const Target target = target_of(given);
+    const Target target = target_of_copies(given);
     if (target.name == "cpu") {
         for (std::string_view isa : runtime::isa_names())
             if (isa != "avx512_bf16" && runtime::machine_has(isa)) checks.isas.emplace_back(isa);
@@ -98,6 +120,7 @@ std::string write_failure(const Recipe& recipe, const Outcome& outcome, std::uin
     runtime::write_file_atomically(file, file_of(recipe, outcome));
     Progress::clear();
     fmt::print("seed {}: {}: {} ({})\n", seed, outcome.where, outcome.what, file);
+    std::fflush(stdout);  // a signal may end this process
     return file;
 }
 
@@ -149,14 +172,15 @@ int fuzz_programs(const Arguments& given) {
     make_folder(folder);
     Tally tally;
     Stopwatch watch;
+    const std::size_t together = checks.isas.empty() ? 1 : kTogether;
     std::int64_t number = 0;
     while (number < programs && watch.seconds() < double(seconds)) {
         Progress::show(
             fmt::format("program {} of {}, {} failures", number + 1, programs, tally.wrong));
         std::vector<Recipe> recipes;
-        for (; recipes.size() < kTogether && number < programs; ++number)
+        for (; recipes.size() < together && number < programs; ++number)
             recipes.push_back(draw_recipe(std::uint64_t(first + number)));
-        const Checks own = checks_of_batch(checks, std::size_t(number - 1) / kTogether);
+        const Checks own = checks_of_batch(checks, std::size_t(number - 1) / together);
         const std::vector<Outcome> outcomes = check_recipes(recipes, own);
         for (std::size_t i = 0; i < recipes.size(); ++i) {
             count(outcomes[i], tally);

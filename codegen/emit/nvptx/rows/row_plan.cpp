@@ -131,6 +131,22 @@ class RowPlanner {
         plan_.strip = kWarp * plan_.per_lane;
     }
 
+    /// A row that nothing is reduced over, longer than a block keeps: a block takes a part of it.
+    bool is_cut(const Dim& extent) const {
+        return extent.is_static() &&
+               extent.value() > std::int64_t(target_.threads) * target_.kept &&
+               plan_.steps.empty() && plan_.sums.empty() && !has_reductions() &&
+               stores_everywhere();
+    }
+    void cut_row(const Dim& extent) {
+        plan_.lanes = plan_.threads;
+        plan_.per_lane = target_.strip;
+        for (int vector = target_.strip; vector >= 1; vector /= 2)
+            if (plan_.vector == 1 && extent.divisible_by(Dim(plan_.lanes * vector)))
+                plan_.vector = vector;
+        plan_.strip = plan_.lanes * plan_.per_lane;
+    }
+
     /// Whether several threads can walk the first of `steps`, each some positions of it.
     bool shares_steps() const {
         if (plan_.steps.empty() || !has_reductions()) return false;
@@ -151,6 +167,7 @@ class RowPlanner {
         const Dim& extent = kernel_.axes[std::size_t(plan_.lane)].extent;
         const bool sums = !plan_.sums.empty();
         if (sums && !reduces_rows() && stores_everywhere()) return cut_columns(extent);
+        if (is_cut(extent)) return cut_row(extent);
         if (!extent.is_static()) {
             plan_.lanes = plan_.threads = sums ? target_.sum_threads : target_.long_row_threads;
             return;

@@ -43,10 +43,10 @@ class Rows {
         } else {
             launch.grid = grid_of(kernel_, plan_.points, 1);
             launch.grid.push_back({kernel_.axes[std::size_t(plan_.blocks)].extent, 1});
-            if (plan_.strip)
-                launch.grid.push_back({kernel_.axes[std::size_t(plan_.lane)].extent, plan_.strip});
             take_rows();
         }
+        if (plan_.strip)
+            launch.grid.push_back({kernel_.axes[std::size_t(plan_.lane)].extent, plan_.strip});
         f_.finish();
         return {kernel_.name, {launch}, {}};
     }
@@ -86,7 +86,7 @@ class Rows {
     /// The group's point; a group beyond the last one takes the last again, and stores nothing.
     void take_point() {
         Value* index =
-            ir_.CreateNSWAdd(ir_.CreateNSWMul(f_.block(), f_.number(plan_.groups())), group_);
+            ir_.CreateNSWAdd(ir_.CreateNSWMul(block_, f_.number(plan_.groups())), group_);
         if (plan_.groups() > 1) {
             Value* count = count_of(f_, plan_.points);
             is_point_ = ir_.CreateICmpSLT(index, count);
