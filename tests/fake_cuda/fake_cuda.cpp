@@ -4,9 +4,8 @@
 // the last tensor map. FAKE_CUDA_FAULT breaks entries, `hang:ENTRY,crash:ENTRY,…`: the launch of
 // one never ends, ends the process (crash), or fails, and every later call with it (sticky); no
 // memory is left once the module of one is loaded (memory). With FAKE_CUDA_OLD it is a driver that
-// has no tensor maps. As the real one it does not work in a copy of a process that has started it.
-// The stream does nothing before it is waited for, so that memory of the host that is used too
-// early has the wrong values.
+// has no tensor maps. As the real one it does not start in a copy of a process that has started it.
+// Its stream does nothing before it is waited for: memory that is used too early has wrong values.
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,9 +54,8 @@ struct State {
     std::uint64_t done = 0;  // what the stream did before these
 } g_state;
 
-/// A place in the stream.
 struct Event {
-    std::uint64_t position = 0;
+    std::uint64_t position = 0;  // in the stream
 };
 
 int environment(const char* name, int otherwise) {
@@ -141,8 +139,7 @@ int fake_cuda_count(const char* function) { return g_state.counts[function]; }
 const char* fake_cuda_last_map() { return g_state.last_map.c_str(); }
 
 int cuInit(unsigned) {
-    static const pid_t started = getpid();
-    if (getpid() != started) return kNotInitialized;
+    if (static const pid_t started = getpid(); getpid() != started) return kNotInitialized;
     return environment("FAKE_CUDA_GPUS", 1) < 0 ? kNoDevice : 0;
 }
 
@@ -154,9 +151,8 @@ int cuGetErrorString(int result, const char** text) {
         {kNotFound, "named symbol not found"},
         {kFault, "an illegal memory access was encountered"}};
     const auto found = texts.find(result);
-    if (found == texts.end()) return kInvalid;
-    *text = found->second;
-    return 0;
+    if (found != texts.end()) *text = found->second;
+    return found == texts.end() ? kInvalid : 0;
 }
 
 int cuDeviceGetCount(int* count) {
