@@ -5,7 +5,6 @@
 #include <set>
 
 #include "error.h"
-#include "memory/plan_workspace.h"
 #include "memory/shape.h"
 #include "profile/program_profile.h"
 
@@ -34,16 +33,6 @@ std::set<int> mentioned_dims(const Model& model, const Program& program) {
     for (const TensorSpec& spec : program.outputs) mention_dims(spec.shape, mentioned);
     for (const BufferSpec& spec : program.buffers) mention_dims(spec.shape, mentioned);
     return mentioned;
-}
-
-std::size_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
-    std::int64_t bytes = 0;
-    if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)),
-                               &bytes) ||
-        bytes > PTRDIFF_MAX - static_cast<std::int64_t>(kAlignment)) {
-        throw UserError("a tensor of shape {} has too many bytes", {shape_text(shape)});
-    }
-    return static_cast<std::size_t>(bytes);
 }
 
 /// Addresses in one arena; those of empty tensors are not null either.
@@ -88,46 +77,63 @@ std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
 
 void Instance::bind(const DimValues& dims) { bind_values(values_of(dims)); }
 
-void Instance::bind_sizes(std::span<const std::int64_t> sizes) {
+std::vector<std::int64_t> Instance::values_of(std::span<const std::int64_t> sizes) const {
     std::vector<std::int64_t> values(model_->dims.size(), 0);
     for (const int dim : mentioned_dims_) {
         const auto i = static_cast<std::size_t>(dim);
         const auto fixed = parameters_->dims().find(model_->dims[i]);
         values[i] = fixed != parameters_->dims().end() ? fixed->second : sizes[i];
     }
-    bind_values(std::move(values));
+    return values;
 }
 
-void Instance::bind_values(std::vector<std::int64_t> values) {
+void Instance::bind_sizes(std::span<const std::int64_t> sizes) { bind_values(values_of(sizes)); }
+
+CallBytes Instance::bytes_for(std::span<const std::int64_t> sizes) const {
+    const ProgramLayout layout = layout_for(values_of(sizes));
+    return {layout.workspace_bytes() + 2 * kAlignment, layout.inputs.bytes + layout.outputs.bytes +
+                                                           layout.prepared_bytes() +
+                                                           layout.bytes_of_sums};
+}
+
+void Instance::use_workspace(std::span<std::byte> memory) {
+    unbind();
+    workspace_.lend(memory);
+}
+
+void Instance::unbind() {
+    tensors_.clear();
+    bindings_.clear();
+    prepared_version_ = 0;
+}
+
+ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 0)
             throw UserError("the size of '{}' is negative: {}", {model_->dims[i], values[i]});
+    const int shards = is_whole_ || executor_ ? 1 : shard_count(*program_, values);
+    return lay_out(*program_, values, shards, [this](const TensorSpec& output) {
+        return placed_.contains(output.name) || is_kept(output);
+    });
+}
+
+void Instance::bind_values(std::vector<std::int64_t> values) {
     if (!tensors_.empty() && values == dims_) return;
     if (bind_again(values)) return clear_states();
-    const std::vector<const void*> before = arena_addresses();
-    dims_ = std::move(values);
-    tensors_.assign(parameters_->count() + program_->inputs.size() + program_->outputs.size() +
-                        program_->buffers.size(),
-                    nullptr);
-    for (std::size_t i = 0; i < parameters_->count(); ++i) {
-        tensors_[i] = parameters_->address() + parameters_->offset(i);
-    }
     try {
-        place_tensors(parameters_->count(), program_->inputs, inputs_);
-        const std::size_t outputs = parameters_->count() + program_->inputs.size();
-        place_tensors(outputs, program_->outputs, outputs_);
-        for (const auto& [name, address] : placed_) {
-            const int i = find_tensor(program_->outputs, name);
-            tensors_[outputs + static_cast<std::size_t>(i)] = address;
-        }
+        const ProgramLayout layout = layout_for(values);
+        const std::vector<const void*> before = arena_addresses();
+        dims_ = std::move(values);
+        tensors_.assign(parameters_->count() + program_->inputs.size() + program_->outputs.size() +
+                            program_->buffers.size(),
+                        nullptr);
+        place_tensors(layout);
         place_states();
-        place_buffers();
+        place_buffers(layout);
         remember_binding(before);
         clear_states();
     } catch (...) {
-        tensors_.clear();  // unbound, not half bound
-        bindings_.clear();
-        prepared_version_ = 0;
+        unbind();  // not half bound
         throw;
     }
 }
@@ -157,82 +163,39 @@ std::vector<const void*> Instance::arena_addresses() const {
             prepared_memory_.as<std::byte>(), sums_of_shards_.as<std::byte>()};
 }
 
-void Instance::place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena) {
-    std::vector<std::size_t> offsets;
-    std::size_t bytes = kAlignment;  // never empty
-    for (const TensorSpec& spec : specs) {
-        offsets.push_back(bytes - kAlignment);
-        const bool is_elsewhere =
-            &arena == &outputs_ && (placed_.contains(spec.name) || is_kept(spec));
-        if (is_elsewhere) continue;
-        if (__builtin_add_overflow(bytes, aligned(tensor_bytes(spec.dtype, shape_of(spec))),
-                                   &bytes)) {
-            throw UserError("the inputs or outputs of {} have too many bytes", {model_->name});
-        }
-    }
-    arena.reserve(bytes);
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-        tensors_[start + i] = address_in(arena, offsets[i]);
+void Instance::place_tensors(const ProgramLayout& layout) {
+    std::size_t at = 0;
+    for (; at < parameters_->count(); ++at)
+        tensors_[at] = parameters_->address() + parameters_->offset(at);
+    const auto place = [&](const MemoryBlock& block, Arena& arena) {
+        arena.reserve(block.bytes + kAlignment);  // never empty
+        for (const std::size_t offset : block.offsets) tensors_[at++] = address_in(arena, offset);
+    };
+    place(layout.inputs, inputs_);
+    place(layout.outputs, outputs_);
+    for (const auto& [name, address] : placed_) {
+        const int i = find_tensor(program_->outputs, name);
+        tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
+            address;
     }
 }
 
-void Instance::place_buffers() {
-    const std::size_t start = tensors_.size() - program_->buffers.size();
-    const int shards = is_whole_ || executor_ ? 1 : shard_count(*program_, dims_);
-    place_workspace(start, shards);
-    place_prepared(start, shards);
-    layout_ = nullptr;
-    if (shards > 1)
-        layout_ =
-            lay_out_shards(*program_, dims_, shards, parameters_->count(),
-                           {workspace_bytes_ / static_cast<std::size_t>(shards), prepared_bytes_},
-                           sums_of_shards_);
-}
-
-void Instance::place_workspace(std::size_t start, int shards) {
-    const std::vector<std::int64_t> dims = dims_of_shard(*program_, dims_, shards);
-    std::vector<BufferLife> lives;
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < program_->buffers.size(); ++i) {
-        const BufferSpec& buffer = program_->buffers[i];
-        if (buffer.prepared) continue;
-        const auto shape = shape_values(buffer.shape, dims);
-        lives.push_back({tensor_bytes(buffer.dtype, shape), buffer.first, buffer.last});
-        numbers.push_back(start + i);
-    }
-    const WorkspacePlan plan = plan_workspace(lives);
-    workspace_bytes_ = plan.peak_bytes * static_cast<std::size_t>(shards);
+void Instance::place_buffers(const ProgramLayout& layout) {
+    workspace_bytes_ = layout.workspace_bytes();
+    prepared_bytes_ = layout.prepared.bytes;
     workspace_.reserve(workspace_bytes_ + kAlignment);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        tensors_[numbers[i]] = address_in(workspace_, plan.offsets[i]);
-    }
-}
-
-void Instance::place_prepared(std::size_t start, int shards) {
-    std::vector<std::vector<std::int64_t>> shapes;
-    std::vector<std::size_t> numbers, offsets;
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < program_->buffers.size(); ++i) {
-        const BufferSpec& buffer = program_->buffers[i];
-        if (!buffer.prepared) continue;
-        shapes.push_back(shape_values(buffer.shape, dims_));
-        numbers.push_back(start + i);
-        offsets.push_back(bytes);
-        if (__builtin_add_overflow(bytes, aligned(tensor_bytes(buffer.dtype, shapes.back())),
-                                   &bytes)) {
-            throw UserError("the prepared buffers of {} have too many bytes", {model_->name});
-        }
-    }
-    if (shapes != prepared_shapes_) prepared_version_ = 0;
-    prepared_shapes_ = std::move(shapes);
-    std::size_t of_places = 0;
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(shards), &of_places))
-        throw UserError("the prepared buffers of {} have too many bytes", {model_->name});
-    prepared_memory_.reserve(of_places + kAlignment);
-    prepared_bytes_ = bytes;
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        tensors_[numbers[i]] = address_in(prepared_memory_, offsets[i]);
-    }
+    if (layout.prepared_shapes != prepared_shapes_) prepared_version_ = 0;
+    prepared_shapes_ = layout.prepared_shapes;
+    prepared_memory_.reserve(layout.prepared_bytes() + kAlignment);
+    std::size_t at = tensors_.size() - program_->buffers.size(), lives = 0, stays = 0;
+    for (const BufferSpec& buffer : program_->buffers)
+        tensors_[at++] = buffer.prepared
+                             ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
+                             : address_in(workspace_, layout.workspace.offsets[lives++]);
+    layout_ = nullptr;
+    if (layout.shards > 1)
+        layout_ = lay_out_shards(*program_, dims_, layout.shards, parameters_->count(),
+                                 {layout.workspace.bytes, layout.prepared.bytes}, sums_of_shards_);
 }
 
 void Instance::place_output(const std::string& name, void* address) {

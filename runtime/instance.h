@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "memory/arena.h"
+#include "memory/program_layout.h"
 #include "memory/shard_layout.h"
 #include "parameters.h"
 #include "program.h"
@@ -17,6 +18,15 @@
 namespace fovea::runtime {
 
 class ProgramProfile;
+
+/// Memory that a binding to dims takes, beside the parameters.
+struct CallBytes {
+    /// Of what lives during a run alone; a caller that lends so many, at any address, is heard.
+    std::size_t workspace = 0;
+    /// Of the instance's own: inputs and outputs, unless they lie elsewhere, what is prepared of the
+    /// parameters, and sums of shards. Kernels have more for each thread (memory/scratch.h).
+    std::size_t owned = 0;
+};
 
 /// One program, bound to dims: its workspace, inputs and outputs. Rebinding to other dims reuses
 /// the memory when it is large enough.
@@ -50,6 +60,13 @@ class Instance {
     /// Until the next binding to other sizes, tensor `i` in the order of Call::tensors lies at
     /// `address`: an input, which is read, or an output, which is written, in memory of the caller.
     void place_tensor(std::size_t i, void* address) { tensors_[i] = address; }
+    /// What binding to these sizes, in the order of Model::dims, would take; allocates no memory of
+    /// the program. UserError for sizes that are negative or too large.
+    CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
+    /// From the next binding on, what lives during a run lies in `memory` of the caller, who may
+    /// lend it to several instances of which one runs at a time; an empty span takes it back.
+    /// Binding is UserError where it is too small. Unbinds.
+    void use_workspace(std::span<std::byte> memory);
     enum class States { all, of_session };
     /// From now on a run finds the states that the run before it made: each lies over its old
     /// value, in an input or among the parameters. Those in inputs are zeros when the sizes change.
@@ -96,10 +113,11 @@ class Instance {
     class CheckedFinish;
 
     std::vector<std::int64_t> values_of(const DimValues& dims) const;
-    void place_tensors(std::size_t start, std::span<const TensorSpec> specs, Arena& arena);
-    void place_buffers();
-    void place_workspace(std::size_t start, int shards);
-    void place_prepared(std::size_t start, int shards);
+    std::vector<std::int64_t> values_of(std::span<const std::int64_t> sizes) const;
+    ProgramLayout layout_for(std::span<const std::int64_t> values) const;
+    void place_tensors(const ProgramLayout& layout);
+    void place_buffers(const ProgramLayout& layout);
+    void unbind();
     /// The place of a tensor among others, or -1.
     static int find_tensor(std::span<const TensorSpec> specs, const std::string& name);
     void* input_address(const std::string& name);

@@ -66,7 +66,7 @@ void Instance::bind_whole() {
     is_whole_ = true;
     if (!layout_) return;
     bindings_.clear();
-    place_buffers();
+    place_buffers(layout_for(dims_));
 }
 
 void Instance::check_inputs() {

@@ -97,8 +97,8 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
 /// contractions read in panels. Parameters themselves, outputs of the program, and values that
 /// kernels other than row kernels, copies, contractions and attention touch stay float32. With
 /// `apart`, each gradient of attention is summed by a kernel of its own; without, that of the
-/// queries, which is summed in memory, stays float32, too. An input that lies in memory as `half`
-/// is read in place where the graph casts it.
+/// queries, which is summed in memory, stays float32, too. A cast from an input that lies in
+/// memory as `half`, or to an output that does, is no kernel: the other side reads or writes there.
 void store_halves(const Graph& graph, FusedGraph& fused, DType half, bool apart = false);
 
 /// The composite that a node belongs to, or its op; the products of attention by their result:

@@ -31,9 +31,11 @@ class Storage {
         for (int id = 1; id < int(graph_.nodes.size()); ++id)
             fused_.in_halves[std::size_t(id)] =
                 multiplied_[std::size_t(id)] && !kept_[std::size_t(id)] && may_change(id);
-        for (std::size_t group = fused_.groups.size(); group-- > 0;)
-            if (const int input = copied_input(fused_.groups[group]); input > 0)
-                read_in_place(group, input);
+        for (std::size_t group = fused_.groups.size(); group-- > 0;) {
+            if (!only_casts(fused_.groups[group])) continue;
+            if (reads_halves(fused_.groups[group])) read_in_place(group);
+            else if (writes_output(fused_.groups[group])) write_in_place(group);
+        }
     }
 
   private:
@@ -66,24 +68,46 @@ class Storage {
         return row_of(graph_[id].op).op_class != OpClass::leaf &&
                fused_.output_of[std::size_t(id)] < 0 && graph_[id].dtype == DType::f32;
     }
-    /// The input of the program that a group does nothing but copy, from halves to the same halves;
-    /// -1 for other groups.
-    int copied_input(const Group& group) const {
-        const int id = group.anchor < 0 && group.nodes.size() == 1 ? group.nodes[0] : -1;
-        if (id < 0 || !fused_.in_halves[std::size_t(id)] || base_of(id) != id) return -1;
+    /// Whether a group does nothing but give a whole value another type.
+    bool only_casts(const Group& group) const {
+        if (group.anchor >= 0 || group.nodes.size() != 1 || group.prepared) return false;
+        const int id = group.nodes[0];
         const Node& node = graph_[id];
-        if (node.op != Op::elementwise || node.function != Elementwise::identity) return -1;
-        const Node& input = graph_[node.inputs[0]];
-        const bool is_same = input.op == Op::input && input.dtype == fused_.half &&
-                             input.shape == node.shape && is_whole(fused_.layouts[std::size_t(id)]);
-        return is_same ? node.inputs[0] : -1;
+        return node.op == Op::elementwise && node.function == Elementwise::identity &&
+               graph_[node.inputs[0]].shape == node.shape && base_of(id) == id &&
+               is_whole(fused_.layouts[std::size_t(id)]);
     }
-    /// Whoever reads the copy that a group makes reads the input instead.
-    void read_in_place(std::size_t group, int input) {
+    /// From an input of the program that lies as `half` to the same.
+    bool reads_halves(const Group& group) const {
+        const Node& input = graph_[graph_[group.nodes[0]].inputs[0]];
+        return fused_.in_halves[std::size_t(group.nodes[0])] && input.op == Op::input &&
+               input.dtype == fused_.half;
+    }
+    /// From a value that may lie as `half` to an output of the program that does.
+    bool writes_output(const Group& group) const {
+        const int id = group.nodes[0], value = graph_[id].inputs[0];
+        return graph_[id].dtype == fused_.half && fused_.output_of[std::size_t(id)] >= 0 &&
+               base_of(value) == value && is_whole(fused_.layouts[std::size_t(value)]) &&
+               !kept_[std::size_t(value)] && may_change(value);
+    }
+    /// Whoever reads the copy reads the input instead.
+    void read_in_place(std::size_t group) {
+        const int copy = fused_.groups[group].nodes[0];
+        fused_.in_halves[std::size_t(copy)] = false;
+        leave_out(group, graph_[copy].inputs[0]);
+    }
+    /// Whoever computes the value stores it as the output.
+    void write_in_place(std::size_t group) {
+        const int copy = fused_.groups[group].nodes[0], value = graph_[copy].inputs[0];
+        fused_.in_halves[std::size_t(value)] = true;
+        std::swap(fused_.output_of[std::size_t(value)], fused_.output_of[std::size_t(copy)]);
+        leave_out(group, value);
+    }
+    /// A group that only casts; its value lies where `base` does.
+    void leave_out(std::size_t group, int base) {
         const int copy = fused_.groups[group].nodes[0];
         for (Layout& layout : fused_.layouts)
-            if (layout.base == copy) layout.base = input;
-        fused_.in_halves[std::size_t(copy)] = false;
+            if (layout.base == copy) layout.base = base;
         fused_.groups.erase(fused_.groups.begin() + std::ptrdiff_t(group));
         for (int& of : fused_.group_of) {
             if (of == int(group)) of = -1;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -38,18 +39,35 @@ void* allocate(std::size_t bytes) {
 
 Arena::Arena(Arena&& other) noexcept
     : address_(std::exchange(other.address_, nullptr)),
-      capacity_(std::exchange(other.capacity_, 0)) {}
+      capacity_(std::exchange(other.capacity_, 0)),
+      is_lent_(std::exchange(other.is_lent_, false)) {}
 
 Arena& Arena::operator=(Arena&& other) noexcept {
     if (this == &other) return *this;
     release();
     address_ = std::exchange(other.address_, nullptr);
     capacity_ = std::exchange(other.capacity_, 0);
+    is_lent_ = std::exchange(other.is_lent_, false);
     return *this;
+}
+
+void Arena::lend(std::span<std::byte> memory) {
+    release();
+    is_lent_ = !memory.empty();
+    void* address = memory.data();
+    std::size_t left = memory.size();
+    if (!is_lent_ || !std::align(kAlignment, 0, address, left)) return;
+    address_ = address;
+    capacity_ = left;
 }
 
 void Arena::reserve(std::size_t bytes) {
     if (bytes <= capacity_) return;
+    if (is_lent_)
+        throw UserError(
+            "these sizes take a workspace of {} bytes; the caller's has {} from a "
+            "multiple of {} on",
+            {bytes, capacity_, kAlignment});
     release();
     const std::size_t unit = bytes >= kLarge ? kPage : kAlignment;
     const bool representable = bytes <= PTRDIFF_MAX - unit;
@@ -62,7 +80,9 @@ void Arena::reserve(std::size_t bytes) {
 }
 
 void Arena::release() noexcept {
-    if (capacity_ >= kLarge) {
+    if (is_lent_) {
+        is_lent_ = false;
+    } else if (capacity_ >= kLarge) {
         munmap(address_, capacity_);
     } else {
         std::free(address_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace fovea::runtime {
 
@@ -13,7 +14,7 @@ constexpr std::size_t aligned(std::size_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Owns a block that starts at a multiple of 64 bytes, or of 4096 when it is large (1 MiB and
+/// Owns a block, or uses one that is lent. Its own starts at a multiple of 64 bytes, or of 4096 when it is large (1 MiB and
 /// more; large blocks are mapped, so that their pages belong to the thread that first writes them).
 class Arena {
   public:
@@ -25,9 +26,13 @@ class Arena {
     Arena& operator=(const Arena&) = delete;
     ~Arena() { release(); }
 
+    /// From here on the block is the aligned part of `memory`, which must outlive its use, and
+    /// whose bytes may be anything; with an empty span it is one of its own again.
+    void lend(std::span<std::byte> memory);
+    bool is_lent() const { return is_lent_; }
     /// Makes room for `bytes`. A block that is too small is replaced by one that holds zeros, so
     /// addresses and contents are lost; otherwise nothing changes. UserError when there is no
-    /// memory; the arena is then empty.
+    /// memory, the arena is then empty, or when what is lent is too small.
     void reserve(std::size_t bytes);
     std::size_t capacity() const { return capacity_; }  // bytes
     template <class T>
@@ -44,6 +49,7 @@ class Arena {
 
     void* address_ = nullptr;
     std::size_t capacity_ = 0;
+    bool is_lent_ = false;
 };
 
 }  // namespace fovea::runtime

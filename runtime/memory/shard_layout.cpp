@@ -61,13 +61,17 @@ std::vector<std::int64_t> dims_of_shard(const Program& program, std::span<const 
     return result;
 }
 
+std::size_t bytes_of_sums(const Program& program, std::span<const std::int64_t> dims, int count) {
+    return static_cast<std::size_t>(2 * floats_of_sums(program, dims) * count) * sizeof(float);
+}
+
 std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
                                                   std::span<const std::int64_t> dims, int count,
                                                   std::size_t parameters, PlaceSizes places,
                                                   Arena& sums) {
     auto layout = std::make_shared<ShardLayout>();
     const std::int64_t floats = floats_of_sums(program, dims);
-    sums.reserve(static_cast<std::size_t>(2 * floats * count) * sizeof(float) + kAlignment);
+    sums.reserve(bytes_of_sums(program, dims, count) + kAlignment);
     layout->tensors.resize(parameters);
     for (const TensorSpec& input : program.inputs)
         layout->tensors.push_back(has_batch(program, input.shape) ? by_sequence(input, dims)

@@ -30,6 +30,9 @@ int shard_count(const Program& program, std::span<const std::int64_t> dims);
 std::vector<std::int64_t> dims_of_shard(const Program& program, std::span<const std::int64_t> dims,
                                         int count);
 
+/// Bytes of the sums of `count` shards, and of the tree that adds them.
+std::size_t bytes_of_sums(const Program& program, std::span<const std::int64_t> dims, int count);
+
 /// From a place's memory to the next one's, in bytes.
 struct PlaceSizes {
     std::size_t workspace = 0, prepared = 0;

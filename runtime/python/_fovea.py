@@ -238,7 +238,7 @@ class Session:
 
     def __init__(self, model, threads=0):
         """`threads`: those that a call runs on; 0: as many as OpenMP has."""
-        self.model = model
+        self.model, self.threads = model, threads
         self._handle = ctypes.c_void_p()
         self._library.call("new_session", model._handle, ctypes.c_int(threads),
                            ctypes.byref(self._handle))

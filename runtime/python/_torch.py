@@ -61,6 +61,16 @@ class Module(torch.nn.Module):
             self._values.append(parameter)
             self._register(name.split("."), parameter)
 
+    def __deepcopy__(self, memo):
+        """A module over parameters of its own."""
+        session = self._session
+        model = type(session.model).random(**session.model.sizes)
+        copy = memo[id(self)] = type(self)(type(session)(model, session.threads))
+        with torch.no_grad():
+            for own, theirs in zip(copy._values, self._values):
+                own.copy_(theirs).requires_grad_(theirs.requires_grad)
+        return copy.train(self.training)
+
     def _register(self, path, parameter):
         owner = self
         for part in path[:-1]:

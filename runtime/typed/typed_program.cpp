@@ -8,12 +8,13 @@
 namespace fovea::runtime {
 
 struct TypedProgram::State {
-    State(const TypedModel& model, const char* program, int count)
+    State(const TypedModel& model, const char* program, const SessionOptions& options)
         : parameters(model.parameters()),
           instance(parameters->model(), program, *parameters),
           tensors(instance),
-          threads(count) {
+          threads(options.threads) {
         instance.keep_states(Instance::States::of_session);
+        instance.use_workspace(options.workspace);
     }
 
     std::shared_ptr<Parameters> parameters;
@@ -24,7 +25,7 @@ struct TypedProgram::State {
 
 TypedProgram::TypedProgram(const TypedModel& model, const char* program,
                            const SessionOptions& options)
-    : state_(std::make_unique<State>(model, program, options.threads)) {}
+    : state_(std::make_unique<State>(model, program, options)) {}
 TypedProgram::TypedProgram(TypedProgram&&) noexcept = default;
 TypedProgram& TypedProgram::operator=(TypedProgram&&) noexcept = default;
 TypedProgram::~TypedProgram() = default;
@@ -39,6 +40,15 @@ const TypedTensors& TypedProgram::run(std::span<const std::int64_t> sizes,
 }
 
 const TypedTensors& TypedProgram::tensors() const { return state_->tensors; }
+
+CallBytes TypedProgram::bytes_for(std::span<const std::int64_t> sizes) const {
+    return state_->instance.bytes_for(sizes);
+}
+
+void TypedProgram::use_workspace(std::span<std::byte> memory) {
+    state_->tensors.unbind();
+    state_->instance.use_workspace(memory);
+}
 
 void TypedProgram::reset() { state_->instance.clear_states(); }
 

@@ -1,6 +1,7 @@
 // One program of a session, as generated headers call it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -14,6 +15,9 @@ namespace fovea::runtime {
 struct SessionOptions {
     /// That a call runs on, with the one that calls; 0: as many as OpenMP has for its regions.
     int threads = 0;
+    /// Memory of the caller for what lives during a call alone; sessions of which one is called at a
+    /// time may share it. Calls whose sizes take more of it are refused. Empty: memory of its own.
+    std::span<std::byte> workspace = {};
 };
 
 /// What a call draws from, where the program has dropout: the same numbers give the same bits.
@@ -37,6 +41,10 @@ class TypedProgram {
                             std::initializer_list<void*> outputs = {}, Draw draw = {});
     /// Of the last call.
     const TypedTensors& tensors() const;
+    /// What a call with these sizes takes.
+    CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
+    /// As SessionOptions::workspace; the next call sets up anew.
+    void use_workspace(std::span<std::byte> memory);
     /// States of the session are zeros again.
     void reset();
 

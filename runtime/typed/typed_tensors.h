@@ -39,6 +39,8 @@ class TypedTensors {
     /// UserError when an input has another number of elements than the sizes say.
     void place(std::span<const std::int64_t> sizes, std::initializer_list<GivenInput> inputs,
                std::initializer_list<void*> outputs = {});
+    /// The instance was unbound.
+    void unbind() { is_bound_ = false; }
 
     /// Output `i` of the last call, among those that are no states.
     template <class T, std::size_t Rank>

@@ -8,12 +8,14 @@
 namespace fovea::runtime {
 
 struct TypedTrainer::State {
-    State(const TypedModel& model, const OptimizerSettings& settings, int count)
+    State(const TypedModel& model, const OptimizerSettings& settings, const SessionOptions& options)
         : parameters(model.parameters()),
           optimizer(parameters->trained_size(), settings),
           step(parameters->model(), *parameters, optimizer),
           tensors(step.instance()),
-          threads(count) {}
+          threads(options.threads) {
+        step.instance().use_workspace(options.workspace);
+    }
 
     std::shared_ptr<Parameters> parameters;
     Optimizer optimizer;
@@ -25,7 +27,7 @@ struct TypedTrainer::State {
 
 TypedTrainer::TypedTrainer(const TypedModel& model, const OptimizerSettings& optimizer,
                            const SessionOptions& options)
-    : state_(std::make_unique<State>(model, optimizer, options.threads)) {}
+    : state_(std::make_unique<State>(model, optimizer, options)) {}
 TypedTrainer::TypedTrainer(TypedTrainer&&) noexcept = default;
 TypedTrainer& TypedTrainer::operator=(TypedTrainer&&) noexcept = default;
 TypedTrainer::~TypedTrainer() = default;
@@ -41,6 +43,9 @@ const TypedTensors& TypedTrainer::run(std::span<const std::int64_t> sizes,
 
 const TypedTensors& TypedTrainer::tensors() const { return state_->tensors; }
 const StepOutcome& TypedTrainer::outcome() const { return state_->outcome; }
+CallBytes TypedTrainer::bytes_for(std::span<const std::int64_t> sizes) const {
+    return state_->step.instance().bytes_for(sizes);
+}
 Optimizer& TypedTrainer::optimizer() { return state_->optimizer; }
 
 }  // namespace fovea::runtime

@@ -30,6 +30,8 @@ class TypedTrainer {
     /// Of the last call.
     const TypedTensors& tensors() const;
     const StepOutcome& outcome() const;
+    /// What a step with these sizes takes, beside gradients and the optimizer's state.
+    CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
     /// Its state and the number of its steps, to be kept and set.
     Optimizer& optimizer();
 

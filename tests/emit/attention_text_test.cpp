@@ -118,6 +118,8 @@ TEST_CASE("an additive score is computed once forward, and twice backward") {
     CHECK(calls(backward, "tanh_of_exp") == 2);
     CHECK(calls(backward, "tanh") == 0);
     CHECK(calls(backward, "joint_sums") == 1);
+    // The score has keys in its lanes, the gradients have features: parts of keys lie both ways.
+    CHECK(calls(backward, "load_strided") == 0);
 }
 
 TEST_CASE("narrow heads have a text for one small tile, without loops over tiles") {

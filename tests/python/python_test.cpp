@@ -71,6 +71,14 @@ TEST_CASE("a package reads and writes arrays of numpy where they lie") {
             package("tests/python/models.cpp", "keeps")});
 }
 
+TEST_CASE("functions of fovea have gradients inside JAX") {
+    const std::string python = python_with("jax", ", numpy");
+    if (python.empty()) return;
+    passes(python, "functions.py",
+           {package("tests/python/models.cpp", "flash"),
+            package("models/lessons/block.cpp", "block")});
+}
+
 TEST_CASE("attention of fovea trains inside a model of PyTorch") {
     const std::string python = python_with("torch", ", numpy");
     if (python.empty()) return;

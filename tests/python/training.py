@@ -92,4 +92,12 @@ for step in (1e-2, -1e-2):
         weight[1, 2] -= step
 numeric = (ends[0] - ends[1]) / 2e-2
 check(abs(numeric - slope) < 0.02 * abs(slope) + 0.05, f"a slope is {numeric}, and said {slope}")
+# A copy has parameters of its own.
+import copy
+twin = copy.deepcopy(net)
+check(torch.equal(twin(x, lens), net(x, lens)) and not twin.training, "a copy gives the same")
+with torch.no_grad():
+    twin._values[0].zero_()
+check(net._values[0].abs().sum() > 0 and not torch.equal(twin(x, lens), net(x, lens)),
+      "and is moved alone")
 sys.exit(checks.mistakes)

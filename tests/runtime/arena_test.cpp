@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "runtime/error.h"
@@ -43,6 +45,27 @@ TEST_CASE("arena: reserve keeps a block that is large enough, else starts with z
     CHECK(is_zero(arena, 4096));
     arena.reserve(3UL << 20);
     CHECK(is_zero(arena, 3UL << 20));
+}
+
+TEST_CASE("arena: what is lent is used from a multiple of 64 bytes on, and never freed") {
+    alignas(64) std::byte memory[256];
+    Arena arena(100);
+    arena.lend(std::span(memory).subspan(1));
+    CHECK(arena.as<std::byte>() == memory + 64);
+    CHECK(arena.capacity() == 192);
+    arena.reserve(192);
+    CHECK(arena.as<std::byte>() == memory + 64);
+    CHECK_THROWS_WITH_AS(arena.reserve(193),
+                         "these sizes take a workspace of 193 bytes; the caller's has 192 from a "
+                         "multiple of 64 on",
+                         UserError);
+    Arena moved = std::move(arena);
+    CHECK(moved.is_lent());
+    moved.lend(std::span(memory, 10));
+    moved.lend({});
+    moved.reserve(300);
+    CHECK(is_zero(moved, 300));
+    CHECK(!moved.is_lent());
 }
 
 TEST_CASE("arena: moving takes the block along") {

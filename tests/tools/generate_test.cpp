@@ -90,8 +90,51 @@ TEST_CASE("names that files and functions cannot have") {
     }
     CHECK(run_fovea({"generate", "add_norm", "-o", model.out.string(), "--target", "ptx",
                      "--sources-only"})
-              .output == "fovea: --sources-only and --depfile are for --target cpu\n");
+              .output ==
+          "fovea: --sources-only, --single-file and --depfile are for --target cpu\n");
     CHECK_FALSE(fs::exists(model.out));
+}
+
+TEST_CASE("a single file holds all that a model needs") {
+    const Model model;
+    const auto generated = model.generate({"--name", "mine", "--single-file", "--training"});
+    REQUIRE_MESSAGE(generated.status == 0, generated.output);
+    std::set<std::string> files;
+    for (const auto& entry : fs::directory_iterator(model.out))
+        files.insert(entry.path().filename().string());
+    CHECK(files == std::set<std::string>{"mine.cpp", "mine.h"});
+    const std::string source = read_text(model.out / "mine.cpp");
+    CHECK(source.find("#include \"") == source.rfind("#include \""));  // the header alone
+    for (const char* part : {"translator_main", "CudaDevice", "runner_main"})
+        CHECK_MESSAGE(source.find(part) == source.npos, part);
+    std::ofstream(model.out / "main.cpp") << R"(#include <cstdio>
+#include "mine.h"
+int main() {
+    const auto model = fovea::mine::Model::random(1);
+    fovea::mine::Session session(model);
+    fovea::mine::Trainer trainer(model);
+    const float x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    const auto distance = [&] {
+        double sum = 0;
+        for (float y : session.forward({2}, {.x = x}).y) sum += y * y;
+        return sum;
+    };
+    const double first = distance();
+    for (int step = 0; step < 20; ++step) trainer.step({2}, {.x = x}, {.learning_rate = 0.01});
+    std::puts(distance() < first ? "it learns" : "it does not learn");
+}
+)";
+    const auto run = run_process(
+        {"sh", "-c",
+         "cd '" + model.out.string() +
+             "' && ${CXX:-g++} -std=c++20 -O0 -Wall -Werror -fopenmp main.cpp mine.cpp -o main && "
+             "./main"});
+    CHECK(run.output == "it learns\n");
+    CHECK(run_fovea({"generate", "add_norm", "-o", model.out.string(), "--single-file", "--isa",
+                     "avx2,baseline"})
+              .output ==
+          "fovea: a single file holds kernels for one instruction set: say which, "
+          "as by --isa avx2\n");
 }
 
 TEST_CASE("a depfile gives the names that it was given") {

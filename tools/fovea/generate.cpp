@@ -14,6 +14,7 @@
 #include "tools/fovea/files/copy_runtime.h"
 #include "tools/fovea/files/depfile.h"
 #include "tools/fovea/files/make_folder.h"
+#include "tools/fovea/files/single_file.h"
 #include "tools/fovea/files/write_python.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
@@ -62,21 +63,30 @@ void refuse_folder_of_another(const std::filesystem::path& folder, const std::st
         folder.string(), name));
 }
 
-int generate_model(const Arguments& given) {
-    const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
-    if (is_ptx && given.has("isa"))
-        throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
-    if (is_ptx && (given.has("sources-only") || given.has("depfile")))
-        throw UserError("--sources-only and --depfile are for --target cpu");
+/// UserError for options that ask for two things at once.
+void refuse_form(const Arguments& given, bool is_ptx) {
+    if (is_ptx && (given.has("sources-only") || given.has("depfile") || given.has("single-file")))
+        throw UserError("--sources-only, --single-file and --depfile are for --target cpu");
+    if (is_ptx && given.has("python"))
+        throw UserError("--python is for --target cpu: the package runs on this machine's cores");
     if (given.has("python"))
-        for (const char* other : {"sources-only", "depfile"})
+        for (const char* other : {"sources-only", "single-file", "depfile"})
             if (given.has(other))
                 throw UserError(
                     fmt::format("--{} is of the sources, and --python of a package that "
                                 "has none: leave out one of them",
                                 other));
-    if (is_ptx && given.has("python"))
-        throw UserError("--python is for --target cpu: the package runs on this machine's cores");
+    if (given.has("sources-only") && given.has("single-file"))
+        throw UserError(
+            "--sources-only leaves the runtime out, and --single-file takes it in: leave out one "
+            "of them");
+}
+
+int generate_model(const Arguments& given) {
+    const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
+    if (is_ptx && given.has("isa"))
+        throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
+    refuse_form(given, is_ptx);
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
@@ -84,6 +94,9 @@ int generate_model(const Arguments& given) {
     if (given.has("name")) rename(model, given.text("name"));
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
+    if (given.has("single-file") && isas.size() > 1)
+        throw UserError(
+            "a single file holds kernels for one instruction set: say which, as by --isa avx2");
     CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion),
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
     make_folder(folder);
@@ -97,7 +110,9 @@ int generate_model(const Arguments& given) {
         write_python(compiled.plan, folder, isas);
         return 0;
     }
-    if (given.has("sources-only")) {
+    if (given.has("single-file")) {
+        write_single_file(compiled.plan, folder, isas.front());
+    } else if (given.has("sources-only")) {
         write_sources(compiled.plan, folder, isas);
     } else {
         write_generated(compiled.plan, folder, isas);
@@ -122,6 +137,9 @@ Command generate_command() {
     add("sources-only",
         "DIR/<model>.h, DIR/<model>.cpp and DIR/<model>_c.cpp alone, where a build has the "
         "runtime");
+    add("single-file",
+        "DIR/<model>.h and DIR/<model>.cpp alone, which hold what they need of the runtime, for "
+        "the one instruction set of --isa");
     add("python", "a Python package, for `pip install DIR`, with a library that is compiled now");
     add("depfile", po::value<std::string>()->value_name("FILE"),
         "say there, for make and ninja, what DIR/<model>.cpp was made of");
@@ -139,6 +157,8 @@ Command generate_command() {
              "for Python.",
              {{"a folder for add_subdirectory() of a CMake project",
                "fovea generate add_norm -o add_norm"},
+              {"two files to compile with a program of yours",
+               "fovea generate add_norm --single-file --isa baseline -o add_norm"},
               {"a package for Python, with gradients for PyTorch",
                "fovea generate add_norm --training --python --isa baseline -o add_norm"},
               {"a model of yours that trains",

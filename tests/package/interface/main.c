@@ -33,6 +33,20 @@ static void tokens_are_trained_and_kept(void) {
     check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK, "null is not wanted");
     check(memcmp(logits, own, sizeof own) == 0, "with the same bits");
 
+    static char memory[100000];
+    size_t workspace = 0, of_its_own = 0;
+    check(tokens_forward_bytes(session, &dims, &workspace, &of_its_own) == FOVEA_OK && of_its_own > 0,
+          "bytes are known before a call");
+    check(tokens_use_workspace(session, memory, workspace) == FOVEA_OK, "memory is lent");
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK &&
+              memcmp(logits, own, sizeof own) == 0,
+          "and gives the same bits");
+    check(tokens_use_workspace(session, memory, 1) == FOVEA_OK, "too little is lent");
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_USER_ERROR, "and refused");
+    check(tokens_use_workspace(session, NULL, 0) == FOVEA_OK &&
+              tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK,
+          "it is taken back");
+
     fovea_optimizer optimizer = fovea_default_optimizer();
     const fovea_step_rule rule = {0.02, 0, 0};
     fovea_step_outcome outcome;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -72,6 +74,33 @@ void outputs_lie_where_the_caller_says() {
     const auto again = session.forward({2, 3}, {.class_2 = kIds});
     check(again.View_2.data() == own.View_2.data(), "then of the session's own");
     check(session.forward({0, 3}, {}).View_2.size() == 0, "a batch may be empty");
+}
+
+void memory_is_known_and_may_be_the_callers() {
+    const auto model = tokens::Model::random({.vocabulary = 11}, 1);
+    tokens::Session own(model);
+    const auto bytes = own.forward_bytes({2, 3});
+    check(bytes.workspace > 0 && bytes.owned >= 66 * sizeof(float),
+          "bytes are known before a call");
+    check(own.forward_bytes({4, 30}).workspace > bytes.workspace, "more for larger sizes");
+    check(error_of([&] { own.forward_bytes({2, -3}); }) == "the size of 'step' is negative: -3",
+          "and refused for sizes that there are not");
+    const std::vector<float> expected = copied(own.forward({2, 3}, {.class_2 = kIds}).View_2);
+    std::vector<std::byte> memory(bytes.workspace + 1, std::byte{0x7f});
+    const std::span lent = std::span(memory).subspan(1);  // at a place that no vector likes
+    tokens::Session one(model, {.threads = 1, .workspace = lent});
+    tokens::Session two(model, {.threads = 2, .workspace = lent});
+    tokens::Trainer trainer(model, {}, {.workspace = lent});
+    for (tokens::Session* session : {&one, &two, &one})
+        check(copied(session->forward({2, 3}, {.class_2 = kIds}).View_2) == expected,
+              "sessions share a workspace");
+    check(std::ranges::count(memory, std::byte{0x7f}) < std::ptrdiff_t(memory.size()),
+          "which is the caller's");
+    check(
+        error_of([&] { one.forward({40, 3}, {}); }).starts_with("these sizes take a workspace of "),
+        "sizes that take more are refused");
+    check(copied(one.forward({2, 3}, {.class_2 = kIds}).View_2) == expected, "others go on");
+    check(trainer.step_bytes({2, 3}).workspace > 0, "those of a step are known, too");
 }
 
 void errors_are_sentences() {
@@ -201,6 +230,7 @@ int main() {
     several_threads_allocate_nothing();
     threads_give_the_bits_of_one();
     outputs_lie_where_the_caller_says();
+    memory_is_known_and_may_be_the_callers();
     errors_are_sentences();
     files_have_the_sizes();
     states_stay_in_a_session();

@@ -21,13 +21,13 @@ Graph attention_graph(std::int64_t heads, std::int64_t width, AttentionMask mask
                       double dropout) {
     Graph graph;
     Scope s{&graph};
-    // As a model gives them: values that kernels compute, which lie in memory as `dtype`.
+    // As in a model: values, and what they lead to, lie in memory as `dtype`.
     Tensor q = cast(s.input("q", {"batch", heads, "queries", width}, dtype), f32);
     Tensor k = cast(s.input("k", {"batch", heads, "keys", width}, dtype), f32);
     Tensor v = cast(s.input("v", {"batch", heads, "keys", width}, dtype), f32);
     Mask chosen = mask == AttentionMask::causal ? causal : no_mask;
     if (mask == AttentionMask::lengths) chosen = padding(s.input("lens", {"batch"}, i32));
-    s.output("output", attention(q, k, v, dot_product, chosen, {.dropout = dropout}));
+    s.output("output", cast(attention(q, k, v, dot_product, chosen, {.dropout = dropout}), dtype));
     return graph;
 }
 

@@ -92,8 +92,10 @@ std::string c_functions_text(const Interface& interface) {
     writer.line("int " + name + "_c_version(void) { return FOVEA_C_VERSION; }");
     writer.blank();
     for (const CFunction& function : functions_of(interface)) write_function(function, writer);
-    for (const InterfaceProgram& program : interface.programs)
+    for (const InterfaceProgram& program : interface.programs) {
         write_function(call_of(interface, program, false), writer);
+        write_function(bytes_function(interface, program), writer);
+    }
     for (const InterfaceProgram& program : interface.training) {
         for (const CFunction& function : functions_of_trainer(interface))
             write_function(function, writer);

@@ -68,19 +68,19 @@ std::string c_interface_text(const Interface& interface) {
         writer.line("typedef struct " + type + " " + type + ";");
     }
     writer.blank();
-    for (const CFunction& function : functions_of(interface)) {
+    const auto declare = [&](const CFunction& function) {
         writer.line("// " + function.remark);
         writer.line(function.head + ";");
-    }
-    for (const InterfaceProgram& program : interface.programs)
+    };
+    for (const CFunction& function : functions_of(interface)) declare(function);
+    for (const InterfaceProgram& program : interface.programs) {
         write_program(interface, program, false, writer);
+        declare(bytes_function(interface, program));
+    }
     for (const InterfaceProgram& program : interface.training) {
         writer.blank();
         writer.line("typedef struct " + name + "_trainer " + name + "_trainer;");
-        for (const CFunction& function : functions_of_trainer(interface)) {
-            writer.line("// " + function.remark);
-            writer.line(function.head + ";");
-        }
+        for (const CFunction& function : functions_of_trainer(interface)) declare(function);
         write_program(interface, program, true, writer);
     }
     return writer.text();

@@ -151,6 +151,15 @@ void write_call(const Interface& interface, const InterfaceProgram& program, Wri
     writer.close();
 }
 
+void write_bytes(const Interface& interface, const InterfaceProgram& program,
+                 const std::string& method, Writer& writer) {
+    writer.open("runtime::CallBytes " + method + "(" +
+                (interface.dims.empty() ? "" : "const Dims& dims") + ") const");
+    writer.line("return " + program.method + "_.bytes_for(" + sizes_of_call(interface, "dims.") +
+                ");");
+    writer.close();
+}
+
 void write_session(const Interface& interface, Writer& writer) {
     for (const InterfaceProgram& program : interface.programs)
         write_structs(program, false, writer);
@@ -171,9 +180,13 @@ void write_session(const Interface& interface, Writer& writer) {
     writer.line(
         "explicit Session(const Model& model, const runtime::SessionOptions& options = {})");
     writer.line("    : " + members + " {}");
-    for (const InterfaceProgram& program : interface.programs) {
+    for (const InterfaceProgram& program : interface.programs)
         write_call(interface, program, writer);
-    }
+    writer.blank();
+    writer.line(
+        "/// The memory that a call takes, known before any; it takes none when it is asked.");
+    for (const InterfaceProgram& program : interface.programs)
+        write_bytes(interface, program, program.bytes, writer);
     if (interface.has_states()) {
         writer.blank();
         writer.line(
@@ -219,6 +232,8 @@ void write_trainer(const Interface& interface, const InterfaceProgram& program, 
     writer.line((program.outputs.empty() ? "" : "const auto& tensors = ") + run);
     write_results(program, ".outcome = " + program.method + "_.outcome(),", writer);
     writer.close();
+    writer.line("/// The memory that a step takes, beside gradients and the optimizer's state.");
+    write_bytes(interface, program, "step_bytes", writer);
     writer.line("/// Its state and the number of its steps, to be kept and set.");
     writer.line("runtime::Optimizer& optimizer() { return " + program.method + "_.optimizer(); }");
     writer.unindent();

@@ -12,11 +12,16 @@
 namespace fovea::emit {
 namespace {
 
-/// Names that the header and its classes have for themselves.
-const std::set<std::string> kTaken = {"Dims", "Model",   "Session", "Sizes",   "Trainer",
-                                      "dims", "inputs",  "memory",  "model",   "draw",
-                                      "Step", "options", "reset",   "outputs", "outcome",
-                                      "step", "load",    "save",    "random",  "values"};
+/// Names that the header and its classes have for themselves, in C behind the model's name.
+const std::set<std::string> kTaken = {
+    "Dims",         "Model",        "Session",     "Sizes",         "Step",
+    "Trainer",      "c_version",    "dims",        "draw",          "free_session",
+    "free_trainer", "free_weights", "get_sizes",   "inputs",        "load",
+    "memory",       "model",        "new_session", "new_trainer",   "options",
+    "outcome",      "outputs",      "parameter",   "random",        "parameters_changed",
+    "reset",        "save",         "session",     "set_parameter", "sizes",
+    "step",         "step_bytes",   "trainer",     "use_workspace", "values",
+    "weights"};
 
 /// `decode_step` as `DecodeStep`.
 std::string type_name(const std::string& method) {
@@ -56,6 +61,7 @@ InterfaceProgram program_of(const plan::Program& program, std::set<std::string>&
     InterfaceProgram result{&program, method, fresh_field(types, type_name(method)),
                             tensors_of(program, plan::Role::input),
                             tensors_of(program, plan::Role::output)};
+    result.bytes = fresh_field(methods, method + "_bytes");
     result.draws = std::ranges::any_of(program.steps,
                                        [](const plan::Step& step) { return !step.sites.empty(); });
     result.has_states = has_states(program);

@@ -27,6 +27,7 @@ struct InterfaceProgram {
     std::vector<InterfaceTensor> inputs, outputs;
     bool draws = false;  // its numbers depend on a seed
     bool has_states = false;  // that a session keeps
+    std::string bytes{};  // decode_step_bytes: the method that says what a call takes
 };
 
 struct InterfaceDim {

@@ -20,6 +20,15 @@ std::string drawn_sizes(const Interface& interface) {
     return interface.sizes.empty() ? "" : "{" + text + "}, ";
 }
 
+std::vector<std::string> use_workspace(const Interface& interface) {
+    std::vector<std::string> body = {
+        "refuse_null(session, \"session\");",
+        "const std::span given(static_cast<std::byte*>(memory), memory ? bytes : 0);"};
+    for (const InterfaceProgram& program : interface.programs)
+        body.push_back("session->" + program.method + "_.use_workspace(given);");
+    return body;
+}
+
 CFunction get_sizes(const Interface& interface) {
     CFunction function{"The sizes that the parameters have.",
                        named(interface,
@@ -34,6 +43,23 @@ CFunction get_sizes(const Interface& interface) {
 }
 
 }  // namespace
+
+CFunction bytes_function(const Interface& interface, const InterfaceProgram& program) {
+    CFunction function{
+        "The bytes that a call of " + program.method +
+            " takes: of a workspace, and of memory of the session's own.",
+        fmt::format(
+            "int {0}_{1}(const {0}_session* session{2}, size_t* workspace, size_t* own)",
+            interface.name, program.bytes,
+            interface.dims.empty() ? "" : fmt::format(", const {}_dims* dims", interface.name)),
+        {"refuse_null(session, \"session\");"}};
+    if (!interface.dims.empty()) function.body.emplace_back("refuse_null(dims, \"dims\");");
+    function.body.push_back(fmt::format("const CallBytes bytes = session->{}_.bytes_for({});",
+                                        program.method, sizes_of_call(interface, "dims->")));
+    function.body.emplace_back("if (workspace) *workspace = bytes.workspace;");
+    function.body.emplace_back("if (own) *own = bytes.owned;");
+    return function;
+}
 
 CNames::CNames(const Interface& interface, const InterfaceProgram& program)
     : function(interface.name + "_" + program.method),
@@ -104,6 +130,10 @@ std::vector<CFunction> functions_of(const Interface& interface) {
               "{name}_session** session)"),
          {"refuse_null(weights, \"weights\");", "refuse_null(session, \"session\");",
           text("*session = new {name}_session(weights->model, {{.threads = threads}});")}},
+        {"From the next call on, what lives during a call alone lies in this memory of the caller, "
+         "which sessions of which one runs at a time may share; null: in the session's own.",
+         text("int {name}_use_workspace({name}_session* session, void* memory, size_t bytes)"),
+         use_workspace(interface)},
         {"Null is nothing to free.",
          text("void {name}_free_session({name}_session* session)"),
          {"delete session;"},

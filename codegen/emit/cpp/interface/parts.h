@@ -20,6 +20,9 @@ struct CFunction {
 /// parameters have are 0.
 std::string sizes_of_call(const Interface& interface, const std::string& access);
 
+/// `int tagger_forward_bytes(const tagger_session* session, …)`: what a call takes.
+CFunction bytes_function(const Interface& interface, const InterfaceProgram& program);
+
 /// Of weights and sessions.
 std::vector<CFunction> functions_of(const Interface& interface);
 std::vector<CFunction> functions_of_trainer(const Interface& interface);

@@ -170,7 +170,12 @@ std::string module_text(const Interface& interface) {
         "parameters of `model` (by default drawn with seed 0), whose backward\n    pass is "
         "fovea's. It needs a package that was generated with --training.\"\"\"\n"
         "    from . import _torch\n"
-        "    return _torch.Module(Session(model or Model.random(), threads))\n";
+        "    return _torch.Module(Session(model or Model.random(), threads))\n"
+        "\n\ndef jax_function(model=None, threads=0):\n    \"\"\"A function of JAX with the "
+        "gradient of fovea: `f(*inputs)`, or `f(parameters, *inputs)` with a\n    dict by name. It "
+        "needs a package that was generated with --training.\"\"\"\n"
+        "    from . import _jax\n"
+        "    return _jax.function(Session(model or Model.random(), threads))\n";
     return text;
 }
 
@@ -224,7 +229,10 @@ std::string stub_text(const Interface& interface) {
             "int = 0,\n        sizes: Mapping[str, int] | None = None,\n    ) -> StepOutputs: "
             "...\n",
             remarks(program));
-    return text + "\ndef torch_module(model: Model | None = None, threads: int = 0) -> Any: ...\n";
+    for (const char* wrapper : {"torch_module", "jax_function"})
+        text += fmt::format("\ndef {}(model: Model | None = None, threads: int = 0) -> Any: ...\n",
+                            wrapper);
+    return text;
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ class Planner {
         statement.step = as<Reduce>(kernel_, sums[0])->axes[0];
         statement.roots = sums;
         for (Id id : sums) {
-            need_lanes(as<Reduce>(kernel_, id)->operand, statement.place.lane);
+            need_lanes(loop, as<Reduce>(kernel_, id)->operand, statement.place.lane);
             statement_[id] = {loop, int(plan_.blocks[loop].size())};
             plan_.roots.insert(id);
             plan_.storage.try_emplace(id, id);
@@ -211,32 +211,57 @@ class Planner {
         if (statement.place.lane < 0 || axes(id).size() > 2)
             refuse("a sum that is not a tile of one or two axes");
         if (contract) {
-            for (Id operand : {contract->a, contract->b}) need_lanes(operand, statement.place.lane);
+            for (Id operand : {contract->a, contract->b})
+                need_lanes(loop, operand, statement.place.lane);
         } else {
-            need_lanes(as<Reduce>(kernel_, id)->operand, statement.place.lane);
+            need_lanes(loop, as<Reduce>(kernel_, id)->operand, statement.place.lane);
         }
         find_start(loop, id, statement);
     }
 
     /// The leaves of a sum's operand that move along `lane` must be contiguous along it, and
     /// floats: register tiles read each element more than once.
-    void need_lanes(Id operand, AxisId lane) {
+    void need_lanes(Id loop, Id operand, AxisId lane) {
         if (auto load = as<Load>(kernel_, operand)) {
             if (axes_.has(operand, lane) && !axes_.is_contiguous(operand, lane))
                 turn(operand, lane);
             else if (is_half(kernel_.buffers[std::size_t(load->access.buffer)].dtype))
                 widen(operand);
-        } else if (as<Map>(kernel_, operand) && !roots_.is_root(operand)) {
-            for (Id inner : as<Map>(kernel_, operand)->operands) need_lanes(inner, lane);
+        } else if (as<Map>(kernel_, operand)) {
+            if (roots_.is_root(operand)) return turn_again(loop, operand, lane);
+            for (Id inner : as<Map>(kernel_, operand)->operands) need_lanes(loop, inner, lane);
         }
     }
 
-    void put_before_readers(Id loop, const Statement& turned) {
-        const int number = first_reader(plan_, loop, turned.source);
-        for (auto& [id, statement] : statement_)
-            if (statement.first == loop && statement.second >= number) ++statement.second;
+    void insert_statement(Id loop, int number, const Statement& statement) {
+        for (auto& [id, at] : statement_)
+            if (at.first == loop && at.second >= number) ++at.second;
         std::vector<Statement>& block = plan_.blocks[loop];
-        block.insert(block.begin() + number, turned);
+        block.insert(block.begin() + number, statement);
+    }
+    void put_before_readers(Id loop, const Statement& turned) {
+        insert_statement(loop, first_reader(plan_, loop, turned.source), turned);
+    }
+
+    /// A tile that a loop around made of a loaded one, and that has another axis in its lanes: it
+    /// is made once more, beside itself, with this one in them.
+    void turn_again(Id loop, Id id, AxisId lane) {
+        const auto found = statement_.find(id);
+        if (found == statement_.end() || found->second.first == loop || !axes_.has(id, lane) ||
+            axes(id).size() != 2 || plan_.turned.contains(id))
+            return;
+        const auto [home, number] = found->second;
+        const Place2 place = plan_.blocks.at(home)[std::size_t(number)].place;
+        Id load = -1;
+        plan_.roots.erase(id);  // in its own expression
+        const bool is_made_of_tile = place.row == lane && find_tile(id, place.lane, load);
+        plan_.roots.insert(id);
+        if (!is_made_of_tile || load < 0) return;
+        Statement statement;
+        statement.kind = Kind::turn, statement.source = load, statement.value = id;
+        statement.place = {place.lane, lane};
+        insert_statement(home, number + 1, statement);
+        plan_.turned[id] = {statement.place, home};
     }
 
     /// A copy of a loaded tile with another axis in the lanes, made where the tile is loaded.
@@ -275,7 +300,7 @@ class Planner {
         if (place.row < 0 || !plan_.is_tiled(place.row) || !plan_.is_tiled(place.lane)) return;
         if (roots_.is_sum(root)) return;
         for (Id operand : operands_of(kernel_, root))
-            if (!roots_.is_root(operand)) need_lanes(operand, place.lane);
+            if (!roots_.is_root(operand)) need_lanes(loop, operand, place.lane);
     }
 
     /// For a value that only sums read, all with the axis in the lanes that lies in the rows of

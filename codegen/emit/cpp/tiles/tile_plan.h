@@ -41,7 +41,7 @@ struct Statement {
     kernel::AxisId step = -1;  // of a sum or an operand; of joint sums the axis beside place.row
     kernel::Id source = -1;  // the sum, the loop, what is turned, widened or paired
     kernel::Id start = -1;  // what a sum begins with, or -1
-    kernel::Id value = -1;  // the node that the finished sum is the value of
+    kernel::Id value = -1;  // the node that the finished sum is the value of; what is made again
     std::vector<kernel::Id> roots;  // values and stores, in order
 };
 
@@ -60,7 +60,8 @@ struct TilePlan {
     std::map<kernel::Id, std::vector<Statement>> blocks;  // by loop; -1: the task
     std::map<kernel::Id, kernel::Id> storage;  // node -> the node whose array or number it uses
     std::map<kernel::Id, TileArray> arrays;  // by the node that `storage` names
-    std::map<kernel::Id, TileArray> turned;  // by load: its copy with columns in the lanes
+    /// By load: its copy with columns in the lanes; by value: what is made of that copy.
+    std::map<kernel::Id, TileArray> turned;
     std::map<kernel::Id, TileArray> widened;  // by load: floats of its halves, as they lie
     std::set<kernel::Id> sums_of_pairs;  // contractions that take two steps at once
     std::map<kernel::Id, kernel::Id> home;  // of every load of a tile: the loop, or -1

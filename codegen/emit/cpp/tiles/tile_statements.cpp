@@ -60,6 +60,15 @@ bool TileStatements::fits_half(const Statement& statement) const {
 
 // ---- arrays and heads
 
+namespace {
+
+/// Of a copy with other lanes: the load, or what is made of it again.
+Id what_is_turned(const Statement& statement) {
+    return statement.value >= 0 ? statement.value : statement.source;
+}
+
+}  // namespace
+
 bool TileStatements::is_array(Id id) const {
     return !as<Store>(kernel_, id) && plan_.arrays.contains(plan_.owner(id));
 }
@@ -75,7 +84,7 @@ void TileStatements::declare(const Statement& statement) {
         if (is_array(id))
             declare(text_.name(plan_.owner(id)), plan_.arrays.at(plan_.owner(id)).place);
     if (statement.kind == Kind::turn && statement.roots.empty())
-        declare(text_.turned_name(statement.source), statement.place);
+        declare(text_.turned_name(what_is_turned(statement)), statement.place);
     if (statement.kind == Kind::widen)
         declare(text_.widened_name(statement.source), statement.place);
 }
@@ -301,8 +310,9 @@ void TileStatements::write_turn(const Statement& statement) {
     text_.set_register(statement.source, element);
     std::string body;
     if (statement.roots.empty()) {
-        body = "store(" + text_.element(text_.turned_name(statement.source), statement.place).text +
-               ", " + element + ");";
+        const Id id = what_is_turned(statement);
+        body = "store(" + text_.element(text_.turned_name(id), statement.place).text + ", " +
+               (id == statement.source ? element : text_.root_value(id).text) + ");";
     } else {
         const Id id = statement.roots[0];
         body = "store(" + text_.element(text_.name(plan_.owner(id)), statement.place).text + ", " +

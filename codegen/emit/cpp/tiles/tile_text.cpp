@@ -92,11 +92,13 @@ const std::string& TileText::name(Id owner) {
     return name = array ? signature_.fresh(base + "_tile") : base;
 }
 
-const std::string& TileText::name_of_copy(std::map<Id, std::string>& names, Id load,
+const std::string& TileText::name_of_copy(std::map<Id, std::string>& names, Id id,
                                           const char* suffix) {
-    std::string& name = names[load];
-    const std::string& buffer = signature_.buffer(as<Load>(kernel_, load)->access.buffer);
-    if (name.empty()) name = signature_.fresh(buffer + suffix);
+    std::string& name = names[id];
+    if (!name.empty()) return name;
+    const auto load = as<Load>(kernel_, id);
+    name = signature_.fresh((load ? signature_.buffer(load->access.buffer) : signature_.value(id)) +
+                            suffix);
     return name;
 }
 
@@ -306,8 +308,12 @@ void TileText::define_leaves(Id id, std::vector<Id>& defined) {
 Expression TileText::leaf(Id id) {
     if (auto found = registers_.find(id); found != registers_.end()) return {found->second};
     const Id owner = plan_.owner(id);
-    if (auto array = plan_.arrays.find(owner); array != plan_.arrays.end())
+    if (auto array = plan_.arrays.find(owner); array != plan_.arrays.end()) {
+        const auto turned = plan_.turned.find(id);
+        if (turned != plan_.turned.end() && is_vector(id) && turned->second.place.lane == lane)
+            return kept(id, turned_name(id), turned->second.place);
         return kept(id, name(owner), array->second.place);
+    }
     if (auto load = as<Load>(kernel_, id)) return this->load(id, *load);
     if (auto index = as<Index>(kernel_, id)) {
         const std::string position = this->position(index->axis).text;

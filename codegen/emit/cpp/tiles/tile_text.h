@@ -44,9 +44,9 @@ class TileText {
 
     /// The name of the array, or of the variable, that keeps a value.
     const std::string& name(kernel::Id owner);
-    /// That of a loaded tile's copy with its columns in the lanes, and of one in floats.
-    const std::string& turned_name(kernel::Id load) {
-        return name_of_copy(turned_, load, "_columns");
+    /// That of a tile's copy with its columns in the lanes, and of a loaded one's in floats.
+    const std::string& turned_name(kernel::Id tile) {
+        return name_of_copy(turned_, tile, "_columns");
     }
     const std::string& widened_name(kernel::Id load) {
         return name_of_copy(widened_, load, "_floats");
@@ -113,7 +113,7 @@ class TileText {
     std::string draw_arguments(const kernel::Random& random,
                                const std::vector<kernel::AxisId>& tile) const;
     std::string key(const kernel::Access& access) const;
-    const std::string& name_of_copy(std::map<kernel::Id, std::string>& names, kernel::Id load,
+    const std::string& name_of_copy(std::map<kernel::Id, std::string>& names, kernel::Id id,
                                     const char* suffix);
 
     const TilePlan& plan_;

@@ -1,0 +1,84 @@
+#include "program_layout.h"
+
+#include <utility>
+
+#include "../dtype.h"
+#include "../error.h"
+#include "arena.h"
+#include "plan_workspace.h"
+#include "shape.h"
+#include "shard_layout.h"
+
+namespace fovea::runtime {
+namespace {
+
+std::size_t tensor_bytes(DType dtype, std::span<const std::int64_t> shape) {
+    std::int64_t bytes = 0;
+    if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)),
+                               &bytes) ||
+        bytes > PTRDIFF_MAX - static_cast<std::int64_t>(kAlignment)) {
+        throw UserError("a tensor of shape {} has too many bytes", {shape_text(shape)});
+    }
+    return static_cast<std::size_t>(bytes);
+}
+
+void append(MemoryBlock& block, std::size_t bytes, const Program& program, const char* what) {
+    block.offsets.push_back(block.bytes);
+    if (__builtin_add_overflow(block.bytes, aligned(bytes), &block.bytes))
+        throw UserError("the {} of program '{}' have too many bytes", {what, program.name});
+}
+
+void check_all_shards(const MemoryBlock& block, int shards, const Program& program,
+                      const char* what) {
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(block.bytes, static_cast<std::size_t>(shards), &bytes))
+        throw UserError("the {} of program '{}' have too many bytes", {what, program.name});
+}
+
+MemoryBlock workspace_of(const Program& program, std::span<const std::int64_t> dims) {
+    std::vector<BufferLife> lives;
+    for (const BufferSpec& buffer : program.buffers) {
+        if (buffer.prepared) continue;
+        const auto shape = shape_values(buffer.shape, dims);
+        lives.push_back({tensor_bytes(buffer.dtype, shape), buffer.first, buffer.last});
+    }
+    WorkspacePlan plan = plan_workspace(lives);
+    return {std::move(plan.offsets), plan.peak_bytes};
+}
+
+}  // namespace
+
+std::size_t ProgramLayout::workspace_bytes() const {
+    return workspace.bytes * static_cast<std::size_t>(shards);
+}
+
+std::size_t ProgramLayout::prepared_bytes() const {
+    return prepared.bytes * static_cast<std::size_t>(shards);
+}
+
+ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
+                      const std::function<bool(const TensorSpec&)>& is_elsewhere) {
+    ProgramLayout layout;
+    layout.shards = shards;
+    const auto bytes_of = [&](DType dtype, std::span<const Extent> shape) {
+        return tensor_bytes(dtype, shape_values(shape, dims));
+    };
+    for (const TensorSpec& input : program.inputs)
+        append(layout.inputs, bytes_of(input.dtype, input.shape), program, "inputs");
+    for (const TensorSpec& output : program.outputs)
+        append(layout.outputs, is_elsewhere(output) ? 0 : bytes_of(output.dtype, output.shape),
+               program, "outputs");
+    layout.workspace = workspace_of(program, dims_of_shard(program, dims, shards));
+    for (const BufferSpec& buffer : program.buffers) {
+        if (!buffer.prepared) continue;
+        layout.prepared_shapes.push_back(shape_values(buffer.shape, dims));
+        append(layout.prepared, tensor_bytes(buffer.dtype, layout.prepared_shapes.back()), program,
+               "prepared buffers");
+    }
+    check_all_shards(layout.workspace, shards, program, "buffers");
+    check_all_shards(layout.prepared, shards, program, "prepared buffers");
+    if (shards > 1) layout.bytes_of_sums = bytes_of_sums(program, dims, shards);
+    return layout;
+}
+
+}  // namespace fovea::runtime

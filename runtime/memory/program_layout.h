@@ -1,0 +1,37 @@
+// Where the tensors of a program lie in their blocks of memory, for one choice of dims.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "../program.h"
+
+namespace fovea::runtime {
+
+/// Tensors behind each other, or sharing memory: where each starts, in bytes, and the bytes of all.
+struct MemoryBlock {
+    std::vector<std::size_t> offsets;
+    std::size_t bytes = 0;
+};
+
+struct ProgramLayout {
+    MemoryBlock inputs, outputs;
+    MemoryBlock workspace;  // of a shard: the buffers that live during a run, in their order
+    MemoryBlock prepared;  // of a shard: the buffers that stay, in their order
+    std::vector<std::vector<std::int64_t>> prepared_shapes;
+    int shards = 1;  // of the batch (parallel/shards.h)
+    std::size_t bytes_of_sums = 0;  // of shards
+
+    std::size_t workspace_bytes() const;  // of all shards
+    std::size_t prepared_bytes() const;
+};
+
+/// `is_elsewhere` says which outputs take no memory of the program's own. UserError for sizes that
+/// are negative, or whose bytes do not fit.
+ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
+                      const std::function<bool(const TensorSpec&)>& is_elsewhere);
+
+}  // namespace fovea::runtime

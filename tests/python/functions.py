@@ -1,0 +1,65 @@
+"""Functions of fovea inside JAX, with their gradients: prints what is not as it should be."""
+
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+sys.path[:0] = sys.argv[1:]
+import block
+import flash
+import checks
+from checks import check
+
+
+def plain(q, k, v):
+    scores = jnp.einsum("bhid,bhjd->bhij", q, k) / q.shape[-1] ** 0.5
+    seen = jnp.tril(jnp.ones(scores.shape[-2:], bool))
+    return jnp.einsum("bhij,bhjd->bhid", jax.nn.softmax(jnp.where(seen, scores, -jnp.inf)), v)
+
+
+def close(a, b):
+    return np.max(np.abs(np.asarray(a) - np.asarray(b))) < 1e-5
+
+
+attention = flash.jax_function()
+keys = jax.random.split(jax.random.PRNGKey(0), 4)
+q, k, v, weight = (jax.random.normal(key, (2, 2, 9, 64)) for key in keys)
+check(close(attention(q, k, v), plain(q, k, v)), "a function gives what plain ops give")
+check(close(jax.jit(attention)(q, k, v), plain(q, k, v)), "also when it is compiled")
+slopes = [jax.jit(jax.grad(lambda *x: (f(*x) * weight).sum(), (0, 1, 2)))(q, k, v)
+          for f in (attention, plain)]
+check(all(close(a, b) for a, b in zip(*slopes)), "so do its gradients")
+batched = jax.vmap(attention)(*(jnp.stack([x, 2 * x]) for x in (q, k, v)))
+check(close(batched[1], plain(2 * q, 2 * k, 2 * v)), "it is mapped over an axis more")
+try:
+    attention(q, k)
+    check(False, "inputs are counted")
+except TypeError as error:
+    check(str(error) == "inputs are q, k, v", error)
+
+# A model with parameters, trained by gradients of JAX.
+model = block.Model.random(1)
+net = block.jax_function(model)
+parameters = {name: jnp.array(value) for name, value in model.parameters().items()}
+x, lens = jax.random.normal(keys[0], (2, 5, 64)), jnp.array([5, 3], jnp.int32)
+session = block.Session(block.Model.random(1))
+check(close(net(parameters, x, lens), session.forward(np.asarray(x), np.asarray(lens)).output),
+      "parameters are given")
+
+
+@jax.jit
+def step(parameters):
+    def loss_of(parameters):
+        return jnp.mean((net(parameters, x, lens) - x) ** 2)
+    loss, slope = jax.value_and_grad(loss_of)(parameters)
+    return loss, {name: value - 0.1 * slope[name] for name, value in parameters.items()}
+
+
+losses = []
+for _ in range(10):
+    loss, parameters = step(parameters)
+    losses.append(float(loss))
+check(losses[-1] < losses[0] and np.isfinite(losses[-1]), f"steps move them: {losses}")
+sys.exit(checks.mistakes)
