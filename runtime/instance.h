@@ -23,8 +23,8 @@ class ProgramProfile;
 struct CallBytes {
     /// Of what lives during a run alone; a caller that lends so many, at any address, is heard.
     std::size_t workspace = 0;
-    /// Of the instance's own: inputs and outputs, unless they lie elsewhere, what is prepared of the
-    /// parameters, and sums of shards. Kernels have more for each thread (memory/scratch.h).
+    /// Of the instance's own: inputs and outputs, unless they lie elsewhere, what is prepared of
+    /// the parameters, and sums of shards. Kernels have more for each thread (memory/scratch.h).
     std::size_t owned = 0;
 };
 

@@ -14,8 +14,9 @@ constexpr std::size_t aligned(std::size_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Owns a block, or uses one that is lent. Its own starts at a multiple of 64 bytes, or of 4096 when it is large (1 MiB and
-/// more; large blocks are mapped, so that their pages belong to the thread that first writes them).
+/// Owns a block, or uses one that is lent. Its own starts at a multiple of 64 bytes, or of 4096
+/// when it is large (1 MiB and more; large blocks are mapped, so that their pages belong to the
+/// thread that first writes them).
 class Arena {
   public:
     Arena() = default;

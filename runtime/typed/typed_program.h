@@ -15,8 +15,8 @@ namespace fovea::runtime {
 struct SessionOptions {
     /// That a call runs on, with the one that calls; 0: as many as OpenMP has for its regions.
     int threads = 0;
-    /// Memory of the caller for what lives during a call alone; sessions of which one is called at a
-    /// time may share it. Calls whose sizes take more of it are refused. Empty: memory of its own.
+    /// Memory of the caller for what lives during a call alone; sessions of which one is called at
+    /// a time may share it. Calls whose sizes take more are refused. Empty: memory of its own.
     std::span<std::byte> workspace = {};
 };
 
