@@ -9,7 +9,7 @@ namespace {
 class Storage {
   public:
     Storage(const Graph& graph, FusedGraph& fused, bool apart)
-        : graph_(graph), fused_(fused), apart_(apart) {
+        : graph_(graph), fused_(fused), apart_(apart), readers_(readers_of(graph)) {
         multiplied_.resize(graph.nodes.size());
         kept_.resize(graph.nodes.size());
     }
@@ -83,12 +83,14 @@ class Storage {
         return fused_.in_halves[std::size_t(group.nodes[0])] && input.op == Op::input &&
                input.dtype == fused_.half;
     }
-    /// From a value that may lie as `half` to an output of the program that does.
+    /// From a value that may lie as `half`, and that nothing else reads, to an output of the program
+    /// that does.
     bool writes_output(const Group& group) const {
         const int id = group.nodes[0], value = graph_[id].inputs[0];
-        return graph_[id].dtype == fused_.half && fused_.output_of[std::size_t(id)] >= 0 &&
-               base_of(value) == value && is_whole(fused_.layouts[std::size_t(value)]) &&
-               !kept_[std::size_t(value)] && may_change(value);
+        return readers_[std::size_t(value)].size() == 1 && graph_[id].dtype == fused_.half &&
+               fused_.output_of[std::size_t(id)] >= 0 && base_of(value) == value &&
+               is_whole(fused_.layouts[std::size_t(value)]) && !kept_[std::size_t(value)] &&
+               may_change(value);
     }
     /// Whoever reads the copy reads the input instead.
     void read_in_place(std::size_t group) {
@@ -156,6 +158,7 @@ class Storage {
     const Graph& graph_;
     FusedGraph& fused_;
     bool apart_;
+    std::vector<std::vector<int>> readers_;
     std::vector<bool> multiplied_, kept_, seen_;
 };
 

@@ -189,7 +189,7 @@ TEST_CASE("kernels are measured by the clock of a GPU, also in turns with others
     // What waits for its turns measures when it is told to.
     const auto turns = tool::run_process(
         {"sh", "-c", "printf '2\\n\\n' | env \"$0\" \"$1\" bench --target cuda --quick --turns",
-         kFakeDriver, FOVEA_BINARY_DIR "/fovea"});
+         kFakeDriver, std::string(FOVEA_BINARY_DIR) + "/fovea"});
     CHECK(turns.status == 0);
     CHECK(turns.output.starts_with(
         R"({"suite":"contraction","name":"32x32x32","pass":"forward","dtype":"bf16",)"));

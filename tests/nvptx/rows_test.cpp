@@ -68,7 +68,7 @@ TEST_CASE("long rows of a static length lie on many blocks") {
         const kernel::AxisId row = it.axis("row", Dim("m")), i = it.axis("i", length);
         const int x = it.input("x", {Dim("m"), length}), y = it.output("y", {Dim("m"), length});
         const auto place = [&](int buffer) { return it.at(buffer, {row, i}); };
-        it.each({row}, [&] { it.store(place(y), it.map(Elementwise::neg, {it.load(place(x))})); });
+        it.each(row, [&] { it.store(place(y), it.map(Elementwise::neg, {it.load(place(x))})); });
         const Emitted emitted = emit_and_parse({it.finish()});
         const std::int64_t rows = length > 10000 ? 1 : 3;
         Arrays arrays(emitted.kernels[0], {{"m", rows}}, 7, 9);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/training/random_stream.h"
+#include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool::fuzz {
 
@@ -20,7 +21,7 @@ Array draw_array(const plan::Tensor& tensor, const Recipe& recipe, std::uint32_t
             array.values.push_back(double(
                 least + std::int64_t(random.below(
                             i, std::uint64_t(std::max<std::int64_t>(most - least + 1, 1))))));
-        else array.values.push_back(double(float(random.normal(i) * recipe.scale)));
+        else array.values.push_back(as_held(tensor.dtype, float(random.normal(i) * recipe.scale)));
     }
     return array;
 }

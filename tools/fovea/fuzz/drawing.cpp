@@ -19,7 +19,9 @@ constexpr int kMostTries = 200;
 /// How many programs lie in memory as bfloat16, how many multiply in tf32 on a GPU, and how many
 /// lie in memory as float16.
 constexpr double kInBfloat16 = 0.2, kInTf32 = 0.1, kInFloat16 = 0.1;
-constexpr std::uint32_t kKindStream = 5;
+constexpr std::uint32_t kKindStream = 5, kMemoryStream = 96;
+/// How many inputs and outputs lie in memory as bfloat16, and as float16.
+constexpr double kHalf = 0.05;
 /// How many programs have a schedule of their own.
 constexpr double kScheduled = 0.3;
 constexpr double kCheckpointed = 0.2, kFrozen = 0.1;
@@ -130,7 +132,15 @@ Shape Drawing::narrower(const Shape& shape) {
     return narrow;
 }
 
+/// Of a stream of its own, as kinds are.
+DType Drawing::memory_of_next() const {
+    const runtime::RandomStream random(recipe_.seed, kMemoryStream);
+    const double kind = double(random.uniform(recipe_.lines.size()));
+    return kind < kHalf ? bf16 : kind < 2 * kHalf ? f16 : f32;
+}
+
 int Drawing::add(Line line) {
+    line.memory = memory_of_next();
     const Line& kept = recipe_.lines.emplace_back(std::move(line));
     Made made = kept.op->make(Maker(graph_, kept, int(made_.size()), made_));
     made_.push_back(made.tensor);

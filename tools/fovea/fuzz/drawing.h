@@ -47,6 +47,7 @@ class Drawing {
     /// A shape that broadcasts to the given one: some axes are 1, some leading ones missing.
     Shape narrower(const Shape& shape);
 
+    DType memory_of_next() const;
     /// Adds a line that is made of others.
     int add(Line line);
     Recipe take(int lines);

@@ -5,13 +5,15 @@
 
 #include "codegen/kernel/evaluate.h"
 #include "runtime/training/philox.h"
+#include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool::fuzz {
 
 namespace {
 
-void run_step(const plan::Model& model, const plan::Step& step, const SampleDims& dims,
-              const KernelRun& run, std::vector<Array>& memory) {
+/// Outputs that the graph casts to halves are rounded; what a compiler stores so of its own is not.
+void run_step(const plan::Model& model, const plan::Program& program, const plan::Step& step,
+              const SampleDims& dims, const KernelRun& run, std::vector<Array>& memory) {
     const kernel::Kernel& kernel = model.kernels[std::size_t(step.kernel)];
     std::vector<std::vector<double>> buffers;
     for (int argument : step.arguments) buffers.push_back(memory[std::size_t(argument)].values);
@@ -24,9 +26,14 @@ void run_step(const plan::Model& model, const plan::Step& step, const SampleDims
         return keep ? 1 / (1 - probability) : 0;
     };
     kernel::evaluate(kernel, dims, buffers, factor, run.tile);
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-        if (kernel.buffers[i].written)
-            memory[std::size_t(step.arguments[i])].values = std::move(buffers[i]);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        if (!kernel.buffers[i].written) continue;
+        const auto argument = std::size_t(step.arguments[i]);
+        const plan::Tensor& tensor = program.tensors[argument];
+        if (tensor.role == plan::Role::output && is_half(tensor.dtype))
+            for (double& value : buffers[i]) value = as_held(tensor.dtype, float(value));
+        memory[argument].values = std::move(buffers[i]);
+    }
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ Values evaluate_plan(const plan::Model& model, const plan::Program& program, con
         memory.push_back(std::move(array));
     }
     for (const auto* steps : {&program.prepare, &program.steps})
-        for (const plan::Step& step : *steps) run_step(model, step, dims, run, memory);
+        for (const plan::Step& step : *steps) run_step(model, program, step, dims, run, memory);
     Values outputs;
     for (std::size_t i = 0; i < memory.size(); ++i)
         if (program.tensors[i].role == plan::Role::output)

@@ -107,8 +107,13 @@ Built build(const Recipe& recipe) {
     const std::vector<Tensor> made = Lines(recipe, built).run();
     for (int output : recipe.outputs) {
         const std::string name = fmt::format("y{}", output);
-        Scope{&built.graph}.output(intern(name), made[std::size_t(output)]);
-        built.source += fmt::format("    s.output(\"{}\", t{});\n", name, output);
+        const Tensor value = made[std::size_t(output)];
+        const DType memory = recipe.lines[std::size_t(output)].memory;
+        const bool is_cast = memory != f32 && value.dtype() == f32;
+        Scope{&built.graph}.output(intern(name), is_cast ? cast(value, memory) : value);
+        const std::string text = is_cast ? fmt::format("cast(t{}, {})", output, name_of(memory))
+                                         : fmt::format("t{}", output);
+        built.source += fmt::format("    s.output(\"{}\", {});\n", name, text);
     }
     verify_whole(built.graph);
     built.source += "}\n";

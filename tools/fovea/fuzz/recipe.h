@@ -22,6 +22,7 @@ struct Line {
     std::vector<double> numbers{};
     std::vector<Dim> dims{};
     bool checkpoint = false;  // in one with the lines beside it that are, too
+    DType memory = f32;  // that an input of the program is cast from, an output to
 };
 
 struct Recipe {

@@ -7,6 +7,12 @@
 
 namespace fovea::tool {
 
+double as_held(DType type, float value) {
+    if (!is_half(type)) return double(value);
+    const runtime::DType half = runtime_dtype(type);
+    return double(runtime::float_of_half(half, runtime::half_of_float(half, value)));
+}
+
 std::vector<double> read_tensor(const void* address, DType type, std::size_t count) {
     std::vector<double> values(count);
     for (std::size_t i = 0; i < count; ++i) {

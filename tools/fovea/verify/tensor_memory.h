@@ -9,6 +9,8 @@
 
 namespace fovea::tool {
 
+/// The number nearest to a value that a tensor of floats of this type holds.
+double as_held(DType type, float value);
 /// `count` elements from `address` on.
 std::vector<double> read_tensor(const void* address, DType type, std::size_t count);
 /// All of `array`; bfloat16 and float16 are rounded to nearest.

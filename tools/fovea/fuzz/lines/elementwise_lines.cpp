@@ -19,8 +19,13 @@ Shape shape_of(const std::vector<Dim>& dims) {
 Made make_input(const Maker& m) {
     const std::string name = m.own_name("x");
     const Shape shape = shape_of(m.line().dims);
-    return {m.scope().input(intern(name), shape),
-            fmt::format("s.input(\"{}\", {})", name, text_of(shape))};
+    const DType memory = m.line().memory;
+    if (memory == f32)
+        return {m.scope().input(intern(name), shape),
+                fmt::format("s.input(\"{}\", {})", name, text_of(shape))};
+    return {
+        cast(m.scope().input(intern(name), shape, memory), f32),
+        fmt::format("cast(s.input(\"{}\", {}, {}), f32)", name, text_of(shape), name_of(memory))};
 }
 Made make_parameter(const Maker& m) {
     const std::string name = m.own_name("w");
