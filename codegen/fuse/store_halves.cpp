@@ -83,8 +83,8 @@ class Storage {
         return fused_.in_halves[std::size_t(group.nodes[0])] && input.op == Op::input &&
                input.dtype == fused_.half;
     }
-    /// From a value that may lie as `half`, and that nothing else reads, to an output of the program
-    /// that does.
+    /// From a value that may lie as `half`, and that nothing else reads, to an output of the
+    /// program that does.
     bool writes_output(const Group& group) const {
         const int id = group.nodes[0], value = graph_[id].inputs[0];
         return readers_[std::size_t(value)].size() == 1 && graph_[id].dtype == fused_.half &&
