@@ -91,9 +91,11 @@ void Instance::bind_sizes(std::span<const std::int64_t> sizes) { bind_values(val
 
 CallBytes Instance::bytes_for(std::span<const std::int64_t> sizes) const {
     const ProgramLayout layout = layout_for(values_of(sizes));
+    // No block is empty, and a workspace may start anywhere.
+    const std::size_t sums = layout.shards > 1 ? layout.bytes_of_sums + kAlignment : 0;
     return {layout.workspace_bytes() + 2 * kAlignment, layout.inputs.bytes + layout.outputs.bytes +
                                                            layout.prepared_bytes() +
-                                                           layout.bytes_of_sums};
+                                                           3 * kAlignment + sums};
 }
 
 void Instance::use_workspace(std::span<std::byte> memory) {

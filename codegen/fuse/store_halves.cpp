@@ -1,4 +1,5 @@
 // Which values lie in memory as floats of 16 bits: those that contractions and attention multiply.
+// Casts between them and inputs or outputs of the same type are then nothing to compute.
 #include "codegen/fuse/fuse.h"
 #include "codegen/graph/attention_input.h"
 

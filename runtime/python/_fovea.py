@@ -278,6 +278,26 @@ def _address(value):
     return value.data_ptr() if _is_torch(value) else value.ctypes.data
 
 
+class Gradients:
+    """How the program `gradient` of a session goes with `forward`."""
+
+    def __init__(self, session):
+        programs = session._library.programs
+        if "gradient" not in programs:
+            raise ValueError("the model was generated without --training, so it has no gradients")
+        self.inputs, self.outputs = list(programs["forward"].inputs), list(programs["forward"].outputs)
+        self.names = list(session._library.parameters)
+        self.given = {key for key in self.outputs if f"{key}.grad" in programs["gradient"].inputs}
+        self.differentiable = self.given or {"loss"}
+
+    def cotangents(self, values):
+        """What the program takes of those of the outputs, by name; and what scales its results: that
+        of the loss, by which it begins, or None."""
+        by_output = dict(zip(self.outputs, values))
+        scale = None if self.given else by_output.get("loss")
+        return {f"{key}.grad": by_output[key] for key in self.outputs if key in self.given}, scale
+
+
 class _Optimizer(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int)] + [(name, ctypes.c_double) for name in
                 ("beta1", "beta2", "epsilon", "momentum", "weight_decay")]

@@ -25,15 +25,9 @@ class _Calls:
     """Programs of a session as operations of JAX."""
 
     def __init__(self, session):
-        self.session, self.library = session, session._library
-        self.programs = self.library.programs
-        if "gradient" not in self.programs:
-            raise ValueError("the model was generated without --training, so it has no gradients")
-        self.names = list(self.library.parameters)
-        self.inputs = list(self.programs["forward"].inputs)
-        self.outputs = list(self.programs["forward"].outputs)
-        given = [key for key in self.outputs if f"{key}.grad" in self.programs["gradient"].inputs]
-        self.differentiable = given or ["loss"]
+        self.session, self.programs = session, session._library.programs
+        self.gradients = _fovea.Gradients(session)
+        self.names, self.inputs = self.gradients.names, self.gradients.inputs
         self.lock = threading.Lock()  # a session is called by one thread at a time
 
     def on_host(self, name, keys, parameters, seed, *values):
@@ -64,12 +58,8 @@ class _Calls:
 
     def backward(self, kept, cotangents):
         parameters, seed, *inputs = kept
-        arrays, scale = dict(zip(self.inputs, inputs)), None
-        for key, cotangent in zip(self.outputs, cotangents):
-            if f"{key}.grad" in self.programs["gradient"].inputs:
-                arrays[f"{key}.grad"] = cotangent
-            elif key in self.differentiable:
-                scale = cotangent  # of the loss, by which the program begins
+        given, scale = self.gradients.cotangents(cotangents)
+        arrays = {**dict(zip(self.inputs, inputs)), **given}
         found = self.call("gradient", parameters, seed, arrays)
 
         def gradient(name, value):
@@ -86,7 +76,8 @@ class _Calls:
 
 def function(session):
     """`f(*inputs)` where the model has no parameters, else `f(parameters, *inputs)` with a dict of
-    them by name: one output, or a tuple of all. With `seed`, a whole number, dropout is on."""
+    them by name: one output, or a tuple of all. With `seed`, a whole number, dropout is on. Where the
+    model has a loss, that alone has a gradient, and the other outputs are constants."""
     calls = _Calls(session)
     run = jax.custom_vjp(calls.forward)
     run.defvjp(calls.forward_keeping, calls.backward)

@@ -3,6 +3,8 @@
 import numpy as np
 import torch
 
+from . import _fovea
+
 
 class _Call(torch.autograd.Function):
     """forward, and for its cotangents the program that gives gradients."""
@@ -15,21 +17,16 @@ class _Call(torch.autograd.Function):
         name = "forward" if draw is None else "forward_train"
         outputs = module._session._call(name, arrays, None, None, draw)
         ctx.mark_non_differentiable(*(value for key, value in outputs.items()
-                                      if key not in module._differentiable))
+                                      if key not in module._gradients.differentiable))
         return tuple(outputs.values())
 
     @staticmethod
     def backward(ctx, *cotangents):
         module = ctx.module
         name = "gradient" if ctx.draw is None else "gradient_train"
-        program = module._session._library.programs[name]
+        given, scale = module._gradients.cotangents(cotangents)
         arrays = dict(zip(module._inputs, ctx.saved_tensors))
-        scale = None
-        for key, cotangent in zip(module._outputs, cotangents):
-            if f"{key}.grad" in program.inputs:
-                arrays[f"{key}.grad"] = cotangent.contiguous()
-            elif key in module._differentiable:
-                scale = cotangent  # of the loss, by which the program begins
+        arrays.update((key, value.contiguous()) for key, value in given.items())
         found = module._session._call(name, arrays, None, None, ctx.draw)
         gradients = [found.get(f"{key}.grad") for key in (*module._inputs, *module._names)]
         if scale is not None and scale.item() != 1:
@@ -45,14 +42,9 @@ class Module(torch.nn.Module):
     def __init__(self, session):
         super().__init__()
         self._session = session
-        programs = session._library.programs
-        if "gradient" not in programs:
-            raise ValueError("the model was generated without --training, so it has no gradients")
-        forward, gradient = programs["forward"], programs["gradient"]
-        self._inputs, self._outputs = list(forward.inputs), list(forward.outputs)
-        self._names = list(session._library.parameters)
-        given = [key for key in self._outputs if f"{key}.grad" in gradient.inputs]
-        self._differentiable = set(given) or {"loss"}
+        self._gradients = _fovea.Gradients(session)
+        self._inputs, self._names = self._gradients.inputs, self._gradients.names
+        gradient = session._library.programs["gradient"]
         self._values = []
         for name in self._names:
             tensor = torch.from_numpy(np.asarray(session.model.parameter(name)))

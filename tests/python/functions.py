@@ -9,6 +9,7 @@ import numpy as np
 sys.path[:0] = sys.argv[1:]
 import block
 import flash
+import tokens
 import checks
 from checks import check
 
@@ -62,4 +63,21 @@ for _ in range(10):
     loss, parameters = step(parameters)
     losses.append(float(loss))
 check(losses[-1] < losses[0] and np.isfinite(losses[-1]), f"steps move them: {losses}")
+
+# A loss, scaled by what is made of it, against a finite difference.
+model = tokens.Model.random(1, vocabulary=11)
+scored = tokens.jax_function(model)
+parameters = {name: jnp.array(value) for name, value in model.parameters().items()}
+ids = jnp.arange(6, dtype=jnp.int32).reshape(2, 3)
+
+
+def loss_of(weight):
+    return 3 * scored({**parameters, "table.weight": weight}, ids)[1]
+
+
+weight = parameters["table.weight"]
+slope = jax.grad(loss_of)(weight)[2, 3]
+ends = [float(loss_of(weight.at[2, 3].add(step))) for step in (1e-2, -1e-2)]
+check(abs((ends[0] - ends[1]) / 2e-2 - slope) < 0.02 * abs(slope) + 2e-3,
+      f"a slope of a loss is {(ends[0] - ends[1]) / 2e-2}, and said {slope}")
 sys.exit(checks.mistakes)

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/fovea/isa_option.h"
@@ -50,41 +51,36 @@ std::string package(const std::string& file, const std::string& name) {
     return path;
 }
 
-void passes(const std::string& python, const std::string& script,
-            const std::vector<std::string>& packages) {
+/// Runs a script of this folder on packages, where a Python has `module` and numpy.
+void passes(const std::string& module, const std::string& script,
+            const std::vector<std::pair<const char*, const char*>>& models) {
+    const std::string python = python_with(module, ", numpy");
+    if (python.empty()) return;
     const fovea::tool::TemporaryFolder folder;
     std::string command = "cd '" + folder.path().string() + "' && PYTHONDONTWRITEBYTECODE=1 '" +
                           python + "' '" + (kCases / script).string() + "'";
-    for (const std::string& one : packages) command += " '" + one + "'";
+    for (const auto& [file, name] : models) command += " '" + package(file, name) + "'";
     const ProcessResult result = run_process({"sh", "-c", command});
     CHECK_MESSAGE(result.status == 0, result.output);
 }
 
 }  // namespace
 
+constexpr const char* kInterface = "tests/package/interface/models.cpp";
+constexpr const char* kOwn = "tests/python/models.cpp";
+constexpr const char* kBlock = "models/lessons/block.cpp";
+
 TEST_CASE("a package reads and writes arrays of numpy where they lie") {
-    const std::string python = python_with("numpy");
-    if (python.empty()) return;
-    const std::string models = "tests/package/interface/models.cpp";
-    passes(python, "arrays.py",
-           {package(models, "tokens"), package(models, "counting"),
-            package("tests/python/models.cpp", "keeps")});
+    passes("numpy", "arrays.py",
+           {{kInterface, "tokens"}, {kInterface, "counting"}, {kOwn, "keeps"}});
 }
 
 TEST_CASE("functions of fovea have gradients inside JAX") {
-    const std::string python = python_with("jax", ", numpy");
-    if (python.empty()) return;
-    passes(python, "functions.py",
-           {package("tests/python/models.cpp", "flash"),
-            package("models/lessons/block.cpp", "block")});
+    passes("jax", "functions.py", {{kOwn, "flash"}, {kBlock, "block"}, {kInterface, "tokens"}});
 }
 
 TEST_CASE("attention of fovea trains inside a model of PyTorch") {
-    const std::string python = python_with("torch", ", numpy");
-    if (python.empty()) return;
-    passes(python, "training.py",
-           {package("tests/python/models.cpp", "flash"),
-            package("models/lessons/block.cpp", "block")});
+    passes("torch", "training.py", {{kOwn, "flash"}, {kBlock, "block"}});
 }
 
 TEST_CASE("the page's Python runs as it stands there") {

@@ -253,10 +253,7 @@ class Planner {
         const auto [home, number] = found->second;
         const Place2 place = plan_.blocks.at(home)[std::size_t(number)].place;
         Id load = -1;
-        plan_.roots.erase(id);  // in its own expression
-        const bool is_made_of_tile = place.row == lane && find_tile(id, place.lane, load);
-        plan_.roots.insert(id);
-        if (!is_made_of_tile || load < 0) return;
+        if (place.row != lane || !find_tile_of_operands(id, place.lane, load) || load < 0) return;
         Statement statement;
         statement.kind = Kind::turn, statement.source = load, statement.value = id;
         statement.place = {place.lane, lane};
@@ -322,6 +319,9 @@ class Planner {
             return first && is_float(id) && axes_.is_contiguous(id, lane);
         }
         if (!as<Map>(kernel_, id) || plan_.roots.contains(id)) return false;
+        return find_tile_of_operands(id, lane, load);
+    }
+    bool find_tile_of_operands(Id id, AxisId lane, Id& load) const {
         const std::vector<Id> operands = operands_of(kernel_, id);
         return std::all_of(operands.begin(), operands.end(),
                            [&](Id operand) { return find_tile(operand, lane, load); });

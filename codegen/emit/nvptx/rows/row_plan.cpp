@@ -121,14 +121,14 @@ class RowPlanner {
         });
     }
 
-    /// Columns that do without each other: few for each block, so that there are many blocks.
-    void cut_columns(const Dim& extent) {
-        plan_.lanes = kWarp;
+    /// Elements that do without each other: a block takes few of them, so that there are many.
+    void cut(const Dim& extent, int lanes) {
+        plan_.lanes = lanes;
         plan_.per_lane = target_.strip;
         for (int vector = target_.strip; vector >= 1; vector /= 2)
-            if (plan_.vector == 1 && extent.divisible_by(Dim(kWarp * vector)))
+            if (plan_.vector == 1 && extent.divisible_by(Dim(lanes * vector)))
                 plan_.per_lane = plan_.vector = vector;
-        plan_.strip = kWarp * plan_.per_lane;
+        plan_.strip = lanes * plan_.per_lane;
     }
 
     /// A row that nothing is reduced over, longer than a block keeps: a block takes a part of it.
@@ -137,14 +137,6 @@ class RowPlanner {
                extent.value() > std::int64_t(target_.threads) * target_.kept &&
                plan_.steps.empty() && plan_.sums.empty() && !has_reductions() &&
                stores_everywhere();
-    }
-    void cut_row(const Dim& extent) {
-        plan_.lanes = plan_.threads;
-        plan_.per_lane = target_.strip;
-        for (int vector = target_.strip; vector >= 1; vector /= 2)
-            if (plan_.vector == 1 && extent.divisible_by(Dim(plan_.lanes * vector)))
-                plan_.vector = vector;
-        plan_.strip = plan_.lanes * plan_.per_lane;
     }
 
     /// Whether several threads can walk the first of `steps`, each some positions of it.
@@ -166,8 +158,8 @@ class RowPlanner {
         }
         const Dim& extent = kernel_.axes[std::size_t(plan_.lane)].extent;
         const bool sums = !plan_.sums.empty();
-        if (sums && !reduces_rows() && stores_everywhere()) return cut_columns(extent);
-        if (is_cut(extent)) return cut_row(extent);
+        if (sums && !reduces_rows() && stores_everywhere()) return cut(extent, kWarp);
+        if (is_cut(extent)) return cut(extent, plan_.threads);
         if (!extent.is_static()) {
             plan_.lanes = plan_.threads = sums ? target_.sum_threads : target_.long_row_threads;
             return;
