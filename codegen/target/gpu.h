@@ -17,8 +17,9 @@ struct GpuRows {
 };
 
 struct GpuScatter {
-    int threads = 128;
-    int looks = 4;  // ids that a thread looks at before the found rows are added
+    int threads = 512;  // of a block at most, where a row has so many columns
+    int looks = 4;      // ids that a thread looks at before the found rows are added
+    int rows = 4;       // of the table, for a block
 };
 
 struct GpuTranspose {

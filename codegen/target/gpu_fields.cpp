@@ -28,9 +28,11 @@ std::vector<Field<Gpu>> row_fields_of_gpus() {
         field<&Gpu::rows, &GpuRows::strip>("rows.strip", powers(1, 4),
                                            "columns of a thread whose rows are summed"),
         field<&Gpu::scatter, &GpuScatter::threads>("scatter.threads", powers(32, 1024),
-                                                   "of a block"),
+                                                   "of a block at most, for wide rows"),
         field<&Gpu::scatter, &GpuScatter::looks>(
             "scatter.looks", between(1, 16), "ids that a thread looks at before rows are added"),
+        field<&Gpu::scatter, &GpuScatter::rows>("scatter.rows", between(1, 64),
+                                                "of the table, for a block"),
         field<&Gpu::transpose, &GpuTranspose::threads>("transpose.threads", powers(32, 1024),
                                                        "of a block")};
 }

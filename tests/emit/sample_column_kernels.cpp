@@ -129,6 +129,9 @@ std::vector<Kernel> sample_column_kernels() {
             scatter("scatter", n),
             scatter("scatter_5", 5),
             scatter("scatter_32", 32),
+            scatter("scatter_48", 48),
+            scatter("scatter_300", 300),
+            scatter("scatter_600", 600),
             scattered_numbers()};
 }
 

@@ -1,5 +1,5 @@
-// Products whose number of rows is known only at run time: smaller tiles for fewer rows, the same
-// bits for each row.
+// Products whose number of rows, or of rows and columns, is known only at run time: smaller tiles
+// for fewer, the same bits for each row.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -127,6 +127,44 @@ TEST_CASE("the bits of a row do not depend on how many there are") {
                 CAPTURE(rows);
                 const auto few = result(rows);
                 CHECK(std::equal(few.begin(), few.end(), many.begin()));
+            }
+        }
+    }
+}
+
+TEST_CASE("where columns are known at run time, too, the number of elements chooses") {
+    const std::vector<Kernel> kernels = {
+        rows_product({.name = "scalar", .columns = "n"}),
+        rows_product({.name = "tf32", .columns = "n", .factors = Factors::tf32}),
+        rows_product({.name = "halves",
+                      .columns = "n",
+                      .factors = Factors::bf16,
+                      .dtype = DType::bf16,
+                      .transposed_w = true})};
+    for (const char* architecture : {"sm_80", "sm_90a"}) {
+        CAPTURE(architecture);
+        target::Gpu target = target::gpu_of(architecture);
+        target.blocks = 2;
+        const Emitted emitted = emit_and_parse(kernels, target);
+        for (std::size_t i = 0; i < kernels.size(); ++i) {
+            CAPTURE(kernels[i].name);
+            std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+            for (const emit::PtxLaunch& launch : emitted.ptx.kernels[i].launches) {
+                CHECK(launch.range.extent == Dim("m") * Dim("n"));
+                ranges.emplace_back(launch.range.least, launch.range.most);
+            }
+            CHECK(ranges ==
+                  std::vector<std::pair<std::int64_t, std::int64_t>>{
+                      {0, 64 * 64}, {64 * 64 + 1, 128 * 128}, {128 * 128 + 1, INT64_MAX}});
+            for (const auto& [m, n] :
+                 {std::pair(3, 1000), {3, 2000}, {130, 70}, {131, 260}, {0, 9}}) {
+                CAPTURE(m);
+                CAPTURE(n);
+                const DimValues dims{{"m", m}, {"n", n}};
+                Arrays arrays(kernels[i], dims, 7, 11);
+                run_ptx(emitted, i, dims, arrays);
+                check_against_evaluator(kernels[i], dims, arrays,
+                                        kernels[i].name == "scalar" ? 3e-6 : 2e-2);
             }
         }
     }

@@ -267,7 +267,7 @@ TEST_CASE("how a contraction is cut is chosen from static sizes") {
                      emit::nvptx::plan_contraction(kernel, {.target = target::gpu_of("sm_90")}));
     };
     CHECK(plan({.name = "symbolic"}) ==
-          "scalar, 64 x 64 x 16, 256 threads, 4 stages; a: i, it inside, 1 at once; "
+          "scalar, 128 x 128 x 16, 256 threads, 4 stages; a: i, it inside, 1 at once; "
           "b: j, it inside, 1 at once");
     CHECK(plan({.name = "narrow", .columns = 20, .depth = 64}) ==
           "scalar, 64 x 32 x 16, 128 threads, 4 stages; a: i, it inside, 1 at once; "

@@ -65,9 +65,7 @@ PtxKernel write_contraction(llvm::Module& module, const Kernel& kernel,
             is_last ? kernel.name
                     : name_entry(kernel.name + "_to_" + std::to_string(plan.taken.most));
         result.launches.push_back(write_contraction_launch(module, kernel, entry, plan));
-        if (plans.size() > 1)
-            result.launches.back().range = {kernel.axes[std::size_t(plan.rows)].extent,
-                                            plan.taken.least, plan.taken.most};
+        if (plans.size() > 1) result.launches.back().range = plan.taken;
     }
     return result;
 }

@@ -1,5 +1,6 @@
 // Positions of a block, and the epilogue of one element.
 #include "codegen/emit/nvptx/contraction/contraction_block.h"
+#include "codegen/emit/nvptx/contraction/operand_plan.h"
 #include "codegen/emit/nvptx/halves.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>

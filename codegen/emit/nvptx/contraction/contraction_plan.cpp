@@ -7,6 +7,7 @@
 
 #include "codegen/base/error.h"
 #include "codegen/emit/nvptx/contraction/check_schedule.h"
+#include "codegen/emit/nvptx/contraction/operand_plan.h"
 #include "codegen/kernel/analysis/contraction_roles.h"
 #include "codegen/kernel/analysis/loop_nest.h"
 
@@ -19,8 +20,6 @@ namespace {
 /// A block of a large product computes 128 x 128 elements, by wgmma up to 128 x 256.
 constexpr int kLargeTile = 128, kWideTile = 256;
 constexpr int kSmallTile = 32;  // for few positions
-/// Elements along the depth of which a thread exchanges pairs: 16 bytes in shared memory.
-constexpr int kPairedDepth = 8;
 constexpr int kGroupDepth = 128;  // bytes along the depth of a tile for wgmma: a swizzled row
 /// Tiles for fewer rows: of few columns, of two warps, and of a group of four.
 constexpr int kNarrowRows = 32, kNarrowColumns = 16, kGroupRows = 64, kMiddle = 64;
@@ -33,118 +32,23 @@ const Dim& extent_of(const Kernel& kernel, AxisId axis) {
     return kernel.axes[std::size_t(axis)].extent;
 }
 
-DType dtype_of(const Kernel& kernel, Id load) {
-    return kernel.buffers[std::size_t(as<Load>(kernel, load)->access.buffer)].dtype;
-}
-
-/// The one stride of an access along an axis; null where there are none or several.
-const Stride* stride_along(const Access& access, AxisId axis) {
-    const Stride* found = nullptr;
-    for (const Stride& stride : access.strides) {
-        if (stride.axis != axis) continue;
-        if (found) return nullptr;
-        found = &stride;
-    }
-    return found;
-}
-
-/// How many neighbours along the axis are neighbours in memory; 1 where the next one is elsewhere.
-Dim run_along(const Kernel& kernel, const Access& access, AxisId axis) {
-    const Stride* stride = stride_along(access, axis);
-    if (!stride) return 1;
-    if (stride->panel) return stride->step == 1 ? stride->panel : 1;
-    return stride->stride.is_one() ? extent_of(kernel, axis).without_label() : Dim(1);
-}
-
-}  // namespace
-
-bool lies_in_groups(const Kernel& kernel, const Access& access, AxisId axis, int width) {
-    const Dim by(width);
-    if (!run_along(kernel, access, axis).divisible_by(by)) return false;
-    if (!extent_of(kernel, axis).divisible_by(by) || !access.offset.divisible_by(by)) return false;
-    if (access.row >= 0 && !access.row_stride.divisible_by(by)) return false;
-    for (const Stride& stride : access.strides) {
-        const bool along = stride.axis == axis;
-        if ((!along || stride.panel) && !stride.stride.divisible_by(by)) return false;
-        if (!along && stride.panel && stride.step % width != 0) return false;
-    }
-    return true;
-}
-
-namespace {
-
-/// The widest group of at most 16 bytes.
-int group_width(const Kernel& kernel, Id load, AxisId axis) {
-    const Access& access = as<Load>(kernel, load)->access;
-    for (int width = is_half(dtype_of(kernel, load)) ? 8 : 4; width > 1; width /= 2)
-        if (lies_in_groups(kernel, access, axis, width)) return width;
-    return 1;
-}
-
-/// Whether pairs along the depth lie beside those of the next positions along the outer axis, and
-/// any four of these can be read at once.
-bool lies_in_pairs(const Kernel& kernel, const Access& access, AxisId outer, AxisId depth) {
-    const Dim eight(8);
-    const Stride *along = stride_along(access, depth), *across = stride_along(access, outer);
-    if (!along || along->panel != 2 || along->step != 1) return false;
-    if (!across || across->panel % 4 != 0 || !across->panel || across->step != 2) return false;
-    if (!extent_of(kernel, depth).divisible_by(Dim(2)) || access.row >= 0) return false;
-    for (const Stride& stride : access.strides) {
-        if (!stride.stride.divisible_by(eight)) return false;
-        if (&stride != along && &stride != across && stride.panel) return false;
-    }
-    return access.offset.divisible_by(eight);
-}
-
-OperandPlan plan_operand(const Kernel& kernel, const ContractionPlan& plan, Id load, AxisId outer) {
-    const Access& access = as<Load>(kernel, load)->access;
-    const AxisId depth = plan.contracted.back();
-    const Dim depth_run = run_along(kernel, access, depth);
-    const Dim outer_run = run_along(kernel, access, outer);
-    OperandPlan operand{.load = load, .outer = outer};
-    const bool is_short =
-        depth_run.is_static() && depth_run.value() < plan.settings.target.contraction.short_run;
-    operand.depth_first = !depth_run.is_one() && !is_short;
-    const bool halves = is_half(dtype_of(kernel, load));
-    if (plan.form == ContractionForm::scalar) {
-        operand.asynchronous = !halves;
-        if (plan.settings.aligned && !halves && !outer_run.is_one()) {
-            operand.width = group_width(kernel, load, outer);
-            if (operand.width < 4) operand.width = 1;
-        }
-        return operand;
-    }
-    operand.depth_inside = outer_run.is_one() || !depth_run.is_one();
-    if (plan.factors == Factors::tf32) {
-        // What lies in memory as halves is widened on its way.
-        operand.asynchronous = !halves;
-        if (plan.settings.aligned && !halves)
-            operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
-        return operand;
-    }
-    if (halves && dtype_of(kernel, load) != dtype_of(plan.factors)) return operand;  // one by one
-    if (plan.settings.aligned && halves && plan.contracted.size() == 1 &&
-        lies_in_pairs(kernel, access, outer, depth)) {
-        operand.in_pairs = operand.depth_first = true;
-        operand.width = kPairedDepth;
-        return operand;
-    }
-    if (plan.settings.aligned)
-        operand.width = group_width(kernel, load, operand.depth_inside ? depth : outer);
-    operand.asynchronous = halves && operand.width > 1;
-    return operand;
-}
-
 /// For few positions, and for more.
 int tile_of(const Dim& extent, const target::GpuContraction& target) {
     return extent.is_static() && extent.value() <= kSmallTile ? kSmallTile : target.tile;
 }
 
-/// Whether there are so many blocks that no multiprocessor is without one.
+/// Whether the plan is one of several, of which sizes at run time choose.
+bool has_smaller_ones(const Kernel& kernel, const ContractionPlan& plan) {
+    return plan.points.empty() && !extent_of(kernel, plan.rows).is_static();
+}
+
+/// Whether there are so many blocks that no multiprocessor is without one, or a smaller plan is
+/// there for fewer.
 bool is_large(const Kernel& kernel, const ContractionPlan& plan, std::int64_t least,
               int tile_columns) {
     const Dim &rows = extent_of(kernel, plan.rows), &columns = extent_of(kernel, plan.columns);
-    if (!columns.is_static() || columns.value() < least) return false;
+    if (!columns.is_static()) return has_smaller_ones(kernel, plan) && tile_columns == kLargeTile;
+    if (columns.value() < least) return false;
     if (!rows.is_static()) return true;
     const std::int64_t products = plan.before < 0 ? 1 : 2;
     const std::int64_t blocks =
@@ -331,11 +235,28 @@ namespace {
 
 /// With fewer rows than this, or as many, there are fewer blocks than the GPU has room for.
 std::int64_t rows_that_leave_room(const Kernel& kernel, const ContractionPlan& plan) {
-    const Dim& columns = extent_of(kernel, plan.columns);
-    const std::int64_t across =
-        columns.is_static() ? (columns.value() + plan.own_columns() - 1) / plan.own_columns() : 1;
+    const std::int64_t columns = extent_of(kernel, plan.columns).value();
+    const std::int64_t across = (columns + plan.own_columns() - 1) / plan.own_columns();
     if (across == 0) return 0;
     return plan.tile_rows * ((plan.settings.target.blocks + across - 1) / across - 1);
+}
+
+/// Up to which sizes smaller plans are taken: few rows, and what leaves room for more blocks.
+struct Thresholds {
+    Dim extent;
+    std::int64_t few, small;
+};
+
+Thresholds thresholds_of(const Kernel& kernel, const ContractionPlan& plan) {
+    const Dim &rows = extent_of(kernel, plan.rows), &columns = extent_of(kernel, plan.columns);
+    const target::Gpu& target = plan.settings.target;
+    if (columns.is_static()) {
+        const std::int64_t small = rows_that_leave_room(kernel, plan);
+        return {rows, std::min<std::int64_t>(target.contraction.few_rows, small), small};
+    }
+    const std::int64_t blocks = target.blocks - 1, tile = plan.tile_rows * plan.own_columns();
+    return {rows * columns, blocks * std::min<std::int64_t>(kMiddle * kMiddle, tile),
+            blocks * tile};
 }
 
 /// The plan for a smaller tile. None where wgmma's operands cannot be copied to it in boxes.
@@ -358,22 +279,22 @@ std::optional<ContractionPlan> with_tile(const Kernel& kernel, const Contraction
 std::vector<ContractionPlan> plan_contractions(const Kernel& kernel,
                                                const ContractionSettings& settings) {
     ContractionPlan large = plan_contraction(kernel, settings);
-    if (large.form == ContractionForm::vector || !large.points.empty()) return {large};
-    const std::int64_t small = rows_that_leave_room(kernel, large);
-    if (extent_of(kernel, large.rows).is_static() || small == 0) return {large};
-    const target::GpuContraction& target = settings.target.contraction;
+    if (large.form == ContractionForm::vector || !has_smaller_ones(kernel, large)) return {large};
+    const Thresholds thresholds = thresholds_of(kernel, large);
+    if (thresholds.small == 0) return {large};
+    large.taken.extent = thresholds.extent;
     std::vector<ContractionPlan> plans;
     const auto add = [&](std::optional<ContractionPlan> plan, std::int64_t most) {
         if (!plan || most < large.taken.least) return;
-        plan->taken = {large.taken.least, most};
+        plan->taken.least = large.taken.least, plan->taken.most = most;
         large.taken.least = most + 1;
         check_schedule(kernel, *plan);
         plans.push_back(std::move(*plan));
     };
     const int rows = large.form == ContractionForm::group ? kGroupRows : kNarrowRows;
-    add(with_tile(kernel, large, rows, kNarrowColumns),
-        std::min<std::int64_t>(target.few_rows, small));
-    if (large.tile_rows > kMiddle) add(with_tile(kernel, large, kMiddle, kMiddle), small);
+    add(with_tile(kernel, large, rows, kNarrowColumns), thresholds.few);
+    if (large.tile_rows > kMiddle)
+        add(with_tile(kernel, large, kMiddle, kMiddle), thresholds.small);
     plans.push_back(large);
     return plans;
 }

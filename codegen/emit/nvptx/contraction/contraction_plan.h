@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codegen/emit/nvptx/contraction/contraction_boxes.h"
+#include "codegen/emit/ptx_module.h"
 #include "codegen/kernel/kernel.h"
 #include "codegen/target/gpu.h"
 
@@ -44,11 +45,6 @@ struct ContractionSettings {
     target::Gpu target{};
 };
 
-/// Numbers of rows that are known only at run time.
-struct RowRange {
-    std::int64_t least = 0, most = INT64_MAX;
-};
-
 struct ContractionPlan {
     ContractionSettings settings;
     ContractionForm form = ContractionForm::scalar;
@@ -63,7 +59,7 @@ struct ContractionPlan {
     int tile_rows = 0, tile_columns = 0, tile_depth = 0, threads = 0;
     int stages = 0;  // tiles of each operand in shared memory
     bool overlaps = false;  // of wgmma: a product is under way while the next one is prepared
-    RowRange taken = {};    // the plan is for so many rows
+    LaunchRange taken = {};  // of rows, or of elements where both sizes are known at run time alone
     /// Of an element of an operand in shared memory.
     int element_bytes() const { return is_half(factors) ? 2 : 4; }
     /// Columns of each product in a tile: those of two are side by side, so that a is read once.
@@ -96,11 +92,6 @@ ContractionPlan plan_contraction(const kernel::Kernel& kernel, const Contraction
 /// one order by the same instructions: the bits of a row do not depend on the others.
 std::vector<ContractionPlan> plan_contractions(const kernel::Kernel& kernel,
                                                const ContractionSettings& settings);
-
-/// Whether groups of `width` neighbours along the axis, the first at a multiple of it, are whole,
-/// lie side by side, and start at multiples of it in memory.
-bool lies_in_groups(const kernel::Kernel& kernel, const kernel::Access& access, kernel::AxisId axis,
-                    int width);
 
 /// `64 x 64 x 16, 256 threads, 3 stages; a: depth inside, 8 at once; b: …`
 std::string print(const kernel::Kernel& kernel, const ContractionPlan& plan);

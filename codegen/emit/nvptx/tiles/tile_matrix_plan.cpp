@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/emit/nvptx/contraction/contraction_plan.h"
+#include "codegen/emit/nvptx/contraction/operand_plan.h"
 #include "codegen/emit/nvptx/halves.h"
 #include "codegen/kernel/analysis/blocks.h"
 #include "codegen/kernel/rewrites/tile_rewrites.h"
