@@ -12,7 +12,8 @@ using kernel::Kernel;
 
 namespace {
 
-const DimValues kSizes{{"b", 2}, {"m", 700}, {"n", 100}, {"k", 1}};
+/// More ids than the threads of a block look at in one turn.
+const DimValues kSizes{{"b", 2}, {"m", 1400}, {"n", 100}, {"k", 1}};
 
 }  // namespace
 

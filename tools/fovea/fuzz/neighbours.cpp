@@ -59,13 +59,17 @@ Outputs outputs_of(const CompiledProgram& program, const SampleDims& sizes, cons
     return outputs;
 }
 
-/// `many`, in which the numbers that `few` has not are others.
-Values with_others(const CompiledProgram& program, const Values& few, const Values& many) {
+/// Others: of the same size about, and so large that a weight of them which is lost beside 1 counts.
+constexpr double kOthers[] = {-16, 0x1p200};
+
+/// `many`, in which the numbers that `few` has not are so many times as large.
+Values with_others(const CompiledProgram& program, const Values& few, const Values& many,
+                   double times) {
     Values others = many;
     for (const plan::Tensor& tensor : program.plan.tensors) {
         if (tensor.dtype != DType::f32 || !others.contains(tensor.name)) continue;
         Array& array = others.at(tensor.name);
-        for (double& value : array.values) value *= -16;
+        for (double& value : array.values) value *= times;
         each_element(few.at(tensor.name).shape, array.shape, [&](std::size_t i, std::size_t j) {
             array.values[j] = few.at(tensor.name).values[i];
         });
@@ -135,9 +139,12 @@ Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
         runs.push_back({outputs_of(program, recipe.sizes, few, own, unit),
                         outputs_of(program, recipe_.sizes, values_, own, unit)});
     }
-    // Added numbers may change nothing by chance, as those between two bounds: others of them do.
-    runs.push_back({runs[0].alone, outputs_of(program, recipe_.sizes,
-                                              with_others(program, few, values_), options, unit)});
+    // Added numbers may change nothing by chance, as those between two bounds, or nothing that the
+    // reference sees, where they turn a tie of float32 to the other side: others of them do.
+    for (double times : kOthers)
+        runs.push_back(
+            {runs[0].alone, outputs_of(program, recipe_.sizes,
+                                       with_others(program, few, values_, times), options, unit)});
     const Outputs& alone = runs[0].alone;
     for (const plan::Tensor& tensor : program.plan.tensors) {
         if (tensor.role != plan::Role::output || !has_rows(tensor, longer)) continue;
