@@ -26,6 +26,21 @@ struct ExtraProgram {
     BuildGraph build;
 };
 
+/// A field of a checkpoint's `config.json` that is no setting: the values of it that the model is
+/// right for, as it is where the field is missing.
+struct CheckpointField {
+    std::string name;
+    std::vector<std::string> values;
+};
+
+/// What a model makes of a `config.json` beside the fields that have the names of its settings.
+struct CheckpointForm {
+    std::vector<CheckpointField> fixed;
+    SettingValues nulls;  // of settings whose field is null; others are as if it were missing
+    /// Parts of parameters' names, and what stands there in files instead.
+    std::vector<std::pair<std::string, std::string>> renamed = {};
+};
+
 struct ModelEntry {
     std::string name;
     std::string source;  // the file of its function, as the user wrote it
@@ -35,6 +50,7 @@ struct ModelEntry {
     Driver driver = Driver::runner;
     SettingValues small_settings;  // what verification takes, unless told
     BuildGraph evaluation = {};    // with the loss that is reported; empty: that of `build`
+    CheckpointForm checkpoint = {};
 };
 
 /// The first mistakes of a model, together.

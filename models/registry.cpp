@@ -144,6 +144,17 @@ ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>
     return entry_of_today<Function>(name, std::move(all), offered);
 }
 
+/// The same with what its checkpoints have beside settings: fields that have these values.
+ModelEntry with_checkpoint(ModelEntry entry, std::vector<CheckpointField> fixed,
+                           SettingValues nulls = {}) {
+    entry.checkpoint = {std::move(fixed), std::move(nulls)};
+    entry.checkpoint.fixed.push_back({"model_type", {entry.name}});
+    return entry;
+}
+
+const CheckpointField kNoBias = {"attention_bias", {"false"}}, kSilu = {"hidden_act", {"silu"}},
+                      kWholeHeads = {"partial_rotary_factor", {"1.0", "1"}};
+
 const SettingValues kSmallGemma2 = {
     {"num_hidden_layers", "1"},      {"head_dim", "6"},
     {"query_pre_attn_scalar", "6"},  {"sliding_window", "5"},
@@ -166,6 +177,19 @@ const SettingValues kSmallT5 = {{"vocab_size", "29"},
                                 {"relative_attention_num_buckets", "9"},
                                 {"relative_attention_max_distance", "20"},
                                 {"feed_forward_proj", "gated-gelu"}};
+
+ModelEntry vit_entry() {
+    ModelEntry result =
+        with_checkpoint(entry_of_today<vit>("vit", kSmallViT), {{"hidden_act", {"gelu"}}});
+    result.checkpoint.renamed = {{"vit.layers", "vit.encoder.layer"},
+                                 {"attention.q_proj", "attention.attention.query"},
+                                 {"attention.k_proj", "attention.attention.key"},
+                                 {"attention.v_proj", "attention.attention.value"},
+                                 {"attention.o_proj", "attention.output.dense"},
+                                 {"mlp.fc1", "intermediate.dense"},
+                                 {"mlp.fc2", "output.dense"}};
+    return result;
+}
 
 std::vector<ModelEntry> make_entries() {
     return {
@@ -194,19 +218,37 @@ std::vector<ModelEntry> make_entries() {
         transformer_entry(),
         seq2seq_entry(),
         paper_entry(),
-        decoder_entry<llama>(
-            "llama", {},
-            {{"rope_type", "llama3"}, {"factor", "8"}, {"original_max_position_embeddings", "32"}}),
-        decoder_entry<mistral>("mistral", {"sliding_window"}, {{"sliding_window", "5"}}),
-        decoder_entry<qwen3>("qwen3", {}, {{"head_dim", "10"}, {"tie_word_embeddings", "true"}}),
-        decoder_entry<gemma2>("gemma2",
-                              {"sliding_window", "query_pre_attn_scalar", "attn_logit_softcapping",
-                               "final_logit_softcapping", "layer_types"},
-                              kSmallGemma2),
-        entry_of_today<gpt2>("gpt2", kSmallGPT2),
-        entry_of_today<bert>("bert", kSmallBert),
-        entry_of_today<vit>("vit", kSmallViT),
-        entry_of_today<t5>("t5", kSmallT5),
+        with_checkpoint(decoder_entry<llama>("llama", {},
+                                             {{"rope_type", "llama3"},
+                                              {"factor", "8"},
+                                              {"original_max_position_embeddings", "32"}}),
+                        {kSilu, kNoBias, kWholeHeads, {"mlp_bias", {"false"}}}),
+        with_checkpoint(
+            decoder_entry<mistral>("mistral", {"sliding_window"}, {{"sliding_window", "5"}}),
+            {kSilu, kWholeHeads}, {{"sliding_window", "0"}}),
+        with_checkpoint(decoder_entry<qwen3>("qwen3", {},
+                                             {{"head_dim", "10"}, {"tie_word_embeddings", "true"}}),
+                        {kSilu, kNoBias, kWholeHeads, {"use_sliding_window", {"false"}}}),
+        with_checkpoint(decoder_entry<gemma2>(
+                            "gemma2",
+                            {"sliding_window", "query_pre_attn_scalar", "attn_logit_softcapping",
+                             "final_logit_softcapping", "layer_types"},
+                            kSmallGemma2),
+                        {kNoBias, kWholeHeads, {"hidden_activation", {"gelu_pytorch_tanh"}}},
+                        {{"attn_logit_softcapping", "0"}, {"final_logit_softcapping", "0"}}),
+        with_checkpoint(entry_of_today<gpt2>("gpt2", kSmallGPT2),
+                        {{"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
+                         {"scale_attn_weights", {"true"}},
+                         {"scale_attn_by_inverse_layer_idx", {"false"}},
+                         {"add_cross_attention", {"false"}},
+                         {"tie_word_embeddings", {"true"}}}),
+        with_checkpoint(entry_of_today<bert>("bert", kSmallBert),
+                        {{"hidden_act", {"gelu"}},
+                         {"position_embedding_type", {"absolute"}},
+                         {"is_decoder", {"false"}},
+                         {"add_cross_attention", {"false"}}}),
+        vit_entry(),
+        with_checkpoint(entry_of_today<t5>("t5", kSmallT5), {}),
     };
 }
 

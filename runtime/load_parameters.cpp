@@ -106,6 +106,16 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
     warn_unused(file, model.name, unused_names(model, file, ignored_prefix));
 }
 
+std::vector<ParameterNames> names_of_parameters(const Model& model) {
+    std::vector<ParameterNames> all;
+    for (const TensorSpec& spec : model.parameters) {
+        all.push_back({spec.name});
+        for (const Alias& alias : model.aliases)
+            if (alias.parameter == spec.name) all.back().push_back(alias.name);
+    }
+    return all;
+}
+
 std::vector<TensorView> parameter_tensors(Parameters& parameters) {
     std::vector<TensorView> tensors;
     for (std::size_t i = 0; i < parameters.count(); ++i) {

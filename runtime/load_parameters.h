@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "files/fit_names.h"
 #include "parameters.h"
 #include "safetensors.h"
 
@@ -16,6 +17,9 @@ namespace fovea::runtime {
 /// (when it is not empty).
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix = {});
+
+/// What `fit_names` takes.
+std::vector<ParameterNames> names_of_parameters(const Model& model);
 
 /// The tensors of all parameters, for `write_safetensors`; views into `parameters`.
 std::vector<TensorView> parameter_tensors(Parameters& parameters);

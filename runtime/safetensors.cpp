@@ -19,6 +19,11 @@ namespace {
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the format's own limit
 
+void sort_by_name(std::vector<TensorView>& tensors) {
+    std::sort(tensors.begin(), tensors.end(),
+              [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+}
+
 /// Builds the views of one file and fails with its path.
 class HeaderReader {
   public:
@@ -34,8 +39,7 @@ class HeaderReader {
             }
         }
         verify_coverage(tensors);
-        std::sort(tensors.begin(), tensors.end(),
-                  [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+        sort_by_name(tensors);
     }
 
   private:
@@ -227,12 +231,35 @@ const std::string& SafetensorsFile::metadata_at(const std::string& key) const {
     return found->second;
 }
 
+SafetensorsFile::SafetensorsFile(std::string path, Bytes contents,
+                                 std::shared_ptr<const void> owner)
+    : path_(std::move(path)), owners_{std::move(owner)} {
+    HeaderReader(path_, contents).read(metadata_, tensors_);
+}
+
+void SafetensorsFile::merge(SafetensorsFile other) {
+    for (const TensorView& tensor : other.tensors_) {
+        if (find(tensor.name))
+            throw UserError("tensor '{}' stands in two files, '{}' and one of '{}'",
+                            {tensor.name, other.path_, path_});
+    }
+    std::move(other.tensors_.begin(), other.tensors_.end(), std::back_inserter(tensors_));
+    sort_by_name(tensors_);
+    std::move(other.owners_.begin(), other.owners_.end(), std::back_inserter(owners_));
+    metadata_.merge(other.metadata_);
+}
+
+void SafetensorsFile::rename_tensors(const std::map<std::string, std::string>& names) {
+    for (TensorView& tensor : tensors_)
+        if (const auto found = names.find(tensor.name); found != names.end())
+            tensor.name = found->second;
+    sort_by_name(tensors_);
+}
+
 SafetensorsFile parse_safetensors(std::string path, std::vector<std::byte> bytes) {
-    SafetensorsFile file;
-    file.path_ = std::move(path);
-    file.contents_ = std::move(bytes);
-    HeaderReader(file.path_, file.contents_).read(file.metadata_, file.tensors_);
-    return file;
+    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    const Bytes contents = *owner;
+    return {std::move(path), contents, std::move(owner)};
 }
 
 SafetensorsFile read_safetensors(const std::string& path) {

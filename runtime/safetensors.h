@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ struct TensorView {
 /// The format's name of a dtype: F32, BF16, F16, I32, BOOL.
 std::string_view safetensors_name(DType dtype);
 
-/// A file read whole. Views point into it, so it can be moved but not copied.
+/// A file, or the files of a checkpoint together. Views point into what it owns, so it can be moved
+/// but not copied.
 class SafetensorsFile {
   public:
     SafetensorsFile(SafetensorsFile&&) = default;
@@ -44,13 +46,20 @@ class SafetensorsFile {
     /// The metadata of this key; UserError when the file has none.
     const std::string& metadata_at(const std::string& key) const;
 
-    friend SafetensorsFile parse_safetensors(std::string path, std::vector<std::byte> bytes);
+    /// The bytes of a file, which `owner` keeps where they are; `path` is for messages. UserError
+    /// as `read_safetensors` has them.
+    SafetensorsFile(std::string path, Bytes contents, std::shared_ptr<const void> owner);
+    /// Takes the tensors of another file, and what owns them, in. UserError when both have one of
+    /// a name.
+    void merge(SafetensorsFile other);
+    /// What messages call it.
+    void rename(std::string path) { path_ = std::move(path); }
+    /// Other names of tensors, by the names that they have.
+    void rename_tensors(const std::map<std::string, std::string>& names);
 
   private:
-    SafetensorsFile() = default;
-
     std::string path_;
-    std::vector<std::byte> contents_;
+    std::vector<std::shared_ptr<const void>> owners_;
     Metadata metadata_;
     std::vector<TensorView> tensors_;
 };

@@ -13,7 +13,7 @@ struct DecoderSettings {
     Dim num_attention_heads = 32, num_key_value_heads = 8;
     Dim head_dim = 0;  // 0: hidden_size / num_attention_heads
     int num_hidden_layers = 32;
-    int sliding_window = 4096;
+    int sliding_window = 4096;  // 0: none
     int pad_token_id = -1;  // -1: none
     double rms_norm_eps = 1e-6, rope_theta = 10000;
     bool tie_word_embeddings = false;

@@ -9,6 +9,9 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
+#include "../files/fit_names.h"
+#include "../files/read_weights.h"
+#include "../load_parameters.h"
 #include "../options.h"
 #include "../threads.h"
 #include "bench_model.h"
@@ -64,8 +67,8 @@ int run_programs(const std::string& program, const Model& model, RunnerArguments
               .required = true})
         .add({.name = "weights",
               .kind = OptionKind::text,
-              .value_name = "FILE",
-              .help = "safetensors with the parameters"})
+              .value_name = "FILE|DIR",
+              .help = "safetensors with the parameters, or the folder of a checkpoint"})
         .add({.name = "gradients", .help = "also write <name>.grad of parameters and inputs"})
         .add({.name = "train", .help = "training mode: dropout is on"})
         .add({.name = "seed",
@@ -103,7 +106,8 @@ int run_programs(const std::string& program, const Model& model, RunnerArguments
     }
     const SafetensorsFile inputs = read_safetensors(options.text("inputs"));
     std::optional<SafetensorsFile> weights;
-    if (options.has("weights")) weights = read_safetensors(options.text("weights"));
+    if (options.has("weights")) weights = read_weights(options.text("weights"));
+    if (weights) fit_names(*weights, names_of_parameters(model));
     run_model(device::choose_device(model, options.text("device")), request, inputs,
               weights ? &*weights : nullptr, options.text("outputs"));
     return 0;

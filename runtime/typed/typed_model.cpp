@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../error.h"
+#include "../files/read_weights.h"
 #include "../files/weights_format.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
@@ -31,7 +32,8 @@ DimValues sizes_in(const runtime::Model& model, const SafetensorsFile& file) {
 }  // namespace
 
 TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
-    const SafetensorsFile tensors = read_safetensors(file);
+    SafetensorsFile tensors = read_weights(file);
+    fit_names(tensors, names_of_parameters(model));
     verify_weights_format(tensors);
     parameters_ = std::make_shared<Parameters>(model, sizes_in(model, tensors));
     load_parameters(*parameters_, tensors);

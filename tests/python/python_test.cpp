@@ -9,35 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "tests/python/python_with.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/process.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using fovea::test::python_with;
 using fovea::tool::ProcessResult;
 using fovea::tool::run_process;
 
 const std::string kFovea = FOVEA_BINARY_DIR "/fovea";
 const fs::path kCases = fs::path(FOVEA_SOURCE_DIR) / "tests/python";
-
-/// The first Python that has these modules: $FOVEA_PYTHON, of PATH, of the system. Empty where none
-/// has; a failed check when FOVEA_REQUIRE names the first module.
-std::string python_with(const std::string& module, const std::string& more = "") {
-    const char* given = std::getenv("FOVEA_PYTHON");
-    for (const std::string& python :
-         {std::string(given ? given : ""), std::string("python3"), std::string("/usr/bin/python3")})
-        if (!python.empty() &&
-            run_process(
-                {"sh", "-c", "'" + python + "' -c 'import " + module + more + "' 2>/dev/null"})
-                    .status == 0)
-            return python;
-    const char* required = std::getenv("FOVEA_REQUIRE");
-    CHECK_MESSAGE(!(required && std::string(required).find(module) != std::string::npos),
-                  "FOVEA_REQUIRE names " << module << ", which no Python here has");
-    MESSAGE("skipped: no Python here has " << module);
-    return {};
-}
 
 /// The folder of a package.
 std::string package(const std::string& file, const std::string& name) {

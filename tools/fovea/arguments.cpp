@@ -166,6 +166,10 @@ void add_settings_option(po::options_description& options) {
     options.add_options()(kSetOption,
                           po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
                           "a setting of the model; repeatable");
+    options.add_options()(
+        kCheckpointOption, po::value<std::string>()->value_name("DIR"),
+        "folder of a checkpoint (save_pretrained of transformers): other settings "
+        "are those of its config.json");
 }
 
 void add_size_option(po::options_description& options, const std::string& what_for) {

@@ -87,10 +87,12 @@ std::string help_text(const Usage& usage, const po::options_description& options
 
 /// The option of settings.
 inline constexpr const char* kSetOption = "set";
+/// That of a folder which has settings and weights.
+inline constexpr const char* kCheckpointOption = "checkpoint";
 /// `positional` where it is a subcommand.
 inline constexpr const char* kCommandArgument = "[SUBCOMMAND]";
 
-/// Adds `--set`.
+/// Adds `--set` and `--checkpoint`.
 void add_settings_option(po::options_description& options);
 /// Adds `--size`, which is repeatable and takes lists, with what it is for.
 void add_size_option(po::options_description& options, const std::string& what_for);

@@ -115,7 +115,7 @@ int build_model(const Arguments& given) {
     if (type == fs::file_type::none)
         throw UserError(fmt::format("cannot write '{}': {}", output, error.message()));
     find_compiler_for(wanted_isas(given).front());
-    LoadedModel model = load_model(given.model(), given.settings());
+    LoadedModel model = load_model(given, given.model());
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;

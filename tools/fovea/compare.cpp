@@ -92,7 +92,7 @@ int compare_fusion(const Arguments& given) {
     const std::string& name = given.model();
     const Sweep sweep = sweep_of(given);
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
-    LoadedModel model = load_model(name, given.settings());
+    LoadedModel model = load_model(given, name);
     model.targets = targets_of(given);
     const FormComparison forms(model);
     Comparison comparison{.model = model.entry.name,

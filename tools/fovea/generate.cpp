@@ -90,7 +90,7 @@ int generate_model(const Arguments& given) {
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const std::filesystem::path folder = given.text("output");
-    LoadedModel model = load_model(given.model(), given.settings(), is_ptx ? bf16 : f32);
+    LoadedModel model = load_model(given, given.model(), is_ptx ? bf16 : f32);
     if (given.has("name")) rename(model, given.text("name"));
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);

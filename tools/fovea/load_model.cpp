@@ -9,6 +9,7 @@
 #include "codegen/base/error.h"
 #include "codegen/graph/scan_function.h"
 #include "tools/fovea/arguments.h"
+#include "tools/fovea/files/checkpoint.h"
 #include "tools/fovea/known_models.h"
 
 namespace fovea::tool {
@@ -67,7 +68,9 @@ std::vector<plan::Setting> settings_of(const ModelEntry& entry, const SettingVal
 /// What a model's function throws is the user's.
 Graph build(const ModelEntry& entry, const SettingValues& values) {
     try {
-        return seal_scans(entry.build(values));
+        Graph graph = entry.build(values);
+        add_names_in_files(graph, entry.checkpoint);
+        return seal_scans(std::move(graph));
     } catch (const ModelMistakes& mistakes) {
         throw UserError(fmt::format("{}", fmt::join(mistakes.texts(), "\nfovea: ")));
     } catch (const UserError&) {
@@ -119,10 +122,10 @@ bool takes_tf32(const SettingValues& values) {
     });
 }
 
-LoadedModel load_model(const std::string& name, const SettingValues& values, DType unset) {
-    std::vector<std::string> files;
-    LoadedModel model{find_entry(name, &files), values, {}, {}};
-    model.files = std::move(files);
+namespace {
+
+LoadedModel model_of_entry(ModelEntry entry, const SettingValues& values, DType unset) {
+    LoadedModel model{std::move(entry), values, {}, {}};
     refuse_settings_of_one_name(model.entry);
     check_names(model.entry, values);
     model.dtype = dtype_of(values).value_or(unset);
@@ -130,6 +133,29 @@ LoadedModel load_model(const std::string& name, const SettingValues& values, DTy
     std::erase_if(model.values, [](const auto& setting) { return setting.first == kDtype; });
     model.settings = settings_of(model.entry, model.values);
     model.graph = build(model.entry, model.values);
+    return model;
+}
+
+}  // namespace
+
+LoadedModel load_model(const std::string& name, const SettingValues& values, DType unset) {
+    std::vector<std::string> files;
+    LoadedModel model = model_of_entry(find_entry(name, &files), values, unset);
+    model.files = std::move(files);
+    return model;
+}
+
+LoadedModel load_model(const Arguments& given, const std::string& name, DType unset) {
+    if (!given.has(kCheckpointOption)) return load_model(name, given.settings(), unset);
+    std::vector<std::string> files;
+    ModelEntry entry = find_entry(name, &files);
+    SettingValues values = given.settings();
+    for (auto& [setting, value] : settings_of_checkpoint(entry, given.text(kCheckpointOption))) {
+        const auto is_given = [&](const auto& other) { return other.first == setting; };
+        if (std::ranges::none_of(values, is_given)) values.emplace_back(setting, value);
+    }
+    LoadedModel model = model_of_entry(std::move(entry), values, unset);
+    model.files = std::move(files);
     return model;
 }
 

@@ -8,6 +8,7 @@
 #include "codegen/plan/plan.h"
 #include "codegen/target/target.h"
 #include "dsl/model_entry.h"
+#include "tools/fovea/arguments.h"
 
 namespace fovea::tool {
 
@@ -33,6 +34,10 @@ bool takes_tf32(const SettingValues& values);
 /// the mistake for a model that is wrong.
 LoadedModel load_model(const std::string& name, const SettingValues& values,
                        DType unset = DType::f32);
+
+/// The model `name` with the settings that a command line gives it: those of `--set`, and the
+/// others of the `config.json` of `--checkpoint`.
+LoadedModel load_model(const Arguments& given, const std::string& name, DType unset = DType::f32);
 
 /// The settings of a model, `dtype` among them.
 std::vector<SettingSpec> settings_with_dtype(const ModelEntry& entry);

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "codegen/base/error.h"
+#include "runtime/files/fit_names.h"
+#include "runtime/files/read_weights.h"
 #include "runtime/runner/run_model.h"
 #include "runtime/safetensors.h"
 #include "runtime/threads.h"
@@ -29,7 +31,9 @@ po::options_description run_options() {
     auto number = [] { return po::value<std::string>()->value_name("N"); };
     add("inputs", file(), "safetensors with the inputs, by name (required)");
     add("outputs", file(), "safetensors to write the outputs to (required)");
-    add("weights", file(), "safetensors with the parameters, by PyTorch's names");
+    add("weights", file(),
+        "safetensors with the parameters, by PyTorch's names, or the folder of a checkpoint; that "
+        "of --checkpoint where there is one");
     add("gradients",
         "also <name>.grad of every parameter and float input: of the sum of `loss`, or "
         "from the cotangents <output>.grad among the inputs");
@@ -67,6 +71,17 @@ void run_kernels(const Target& target, const LoadedModel& model, const runtime::
     runtime::run_model(*ready, request, inputs, weights, output);
 }
 
+std::vector<runtime::ParameterNames> names_of_parameters(const Graph& graph) {
+    std::vector<runtime::ParameterNames> all;
+    for (const Node& node : graph.nodes) {
+        if (node.op != Op::parameter) continue;
+        all.push_back({graph.path(node.scope)});
+        for (const ParameterAlias& alias : graph.aliases)
+            if (alias.parameter == node.scope) all.back().push_back(graph.path(alias.name));
+    }
+    return all;
+}
+
 int run_on_file(const Arguments& given) {
     const Target target = target_of(given);
     const runtime::RunRequest request = request_of(given);
@@ -76,12 +91,14 @@ int run_on_file(const Arguments& given) {
     if (threads) runtime::set_threads(threads);
     const SafetensorsFile inputs = runtime::read_safetensors(given.text("inputs"));
     std::optional<SafetensorsFile> weights;
-    if (given.has("weights")) weights = runtime::read_safetensors(given.text("weights"));
-    LoadedModel model = load_model(given.model(), given.settings(), unset_dtype(target));
+    for (const char* option : {"weights", kCheckpointOption})
+        if (!weights && given.has(option)) weights = runtime::read_weights(given.text(option));
+    LoadedModel model = load_model(given, given.model(), unset_dtype(target));
     model.targets = targets_of(given);
     if (request.gradients && !has_gradient(model.graph))
         throw UserError(fmt::format("{} has no output with a gradient, or nothing to take it by",
                                     model.entry.name));
+    if (weights) runtime::fit_names(*weights, names_of_parameters(model.graph));
     const SafetensorsFile* parameters = weights ? &*weights : nullptr;
     if (target.name == "reference")
         run_reference(model, request, fusion, inputs, parameters, output);

@@ -176,7 +176,7 @@ int show_model(const Arguments& given) {
     check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
     const Fusion fusion = fusion_of(given);
     const bool on_gpu = stage == "ptx" || (stage == "schedule" && given.has("arch"));
-    LoadedModel model = load_model(given.model(), given.settings(), on_gpu ? bf16 : f32);
+    LoadedModel model = load_model(given, given.model(), on_gpu ? bf16 : f32);
     model.targets = targets_of(given);
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;

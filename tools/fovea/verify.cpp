@@ -133,6 +133,8 @@ int verify_models(const Arguments& given) {
                         comma_list(names)));
     if (given.has("all") && given.has("size"))
         throw UserError("--size is for models by name: those of --all have other dims each");
+    if (given.has("all") && given.has(kCheckpointOption))
+        throw UserError("--checkpoint is for one model by name, not for --all");
     if (given.has("all"))
         for (const ModelEntry& entry : known_models()) names.push_back(entry.name);
     if (names.empty()) given.model();
@@ -143,9 +145,10 @@ int verify_models(const Arguments& given) {
     for (const std::string& name : names) {
         SettingValues values = given.settings();
         const ModelEntry* entry = find_known_model(name);
-        if (entry && std::ranges::all_of(values, is_dtype))
+        const bool is_small = entry && !given.has(kCheckpointOption);
+        if (is_small && std::ranges::all_of(values, is_dtype))
             values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
-        LoadedModel model = load_model(name, values);
+        LoadedModel model = is_small ? load_model(name, values) : load_model(given, name);
         model.targets = targets;
         Progress progress(fmt::format("checking {}", model.entry.name));
         for (DType dtype : dtypes) {

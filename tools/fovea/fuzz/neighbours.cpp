@@ -59,7 +59,7 @@ Outputs outputs_of(const CompiledProgram& program, const SampleDims& sizes, cons
     return outputs;
 }
 
-/// Others: of the same size about, and so large that a weight of them which is lost beside 1 counts.
+/// Others: of about the same size, and so large that a weight which is lost beside 1 counts.
 constexpr double kOthers[] = {-16, 0x1p200};
 
 /// `many`, in which the numbers that `few` has not are so many times as large.

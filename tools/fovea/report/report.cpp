@@ -31,7 +31,7 @@ std::size_t parameter_count(const plan::Model& model, const SampleDims& dims) {
 int report_model(const Arguments& given) {
     const std::string file = given.text_or("output", "report.html");
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
-    LoadedModel model = load_model(given.model(), given.settings());
+    LoadedModel model = load_model(given, given.model());
     model.targets = targets_of(given);
     Progress::show("compiling with fusion off and on");
     const FormComparison forms(model);

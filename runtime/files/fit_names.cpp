@@ -1,0 +1,65 @@
+#include "fit_names.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace fovea::runtime {
+
+namespace {
+
+/// By what all names in a file differ.
+struct Difference {
+    std::string without, with;  // `transformer.`, `bert.`
+
+    std::string of(const std::string& name) const {
+        return with + (name.starts_with(without) ? name.substr(without.size()) : name);
+    }
+};
+
+bool has_all(const SafetensorsFile& file, const std::vector<ParameterNames>& parameters,
+             const Difference& difference) {
+    return std::ranges::all_of(parameters, [&](const ParameterNames& names) {
+        return std::ranges::any_of(
+            names, [&](const std::string& name) { return file.find(difference.of(name)); });
+    });
+}
+
+/// The part before the first dot, and the dot.
+std::string first_part(const std::string& name) {
+    const std::size_t dot = name.find('.');
+    return dot == std::string::npos ? std::string() : name.substr(0, dot + 1);
+}
+
+/// All in which the parameters are there.
+std::vector<Difference> differences(const SafetensorsFile& file,
+                                    const std::vector<ParameterNames>& parameters) {
+    std::set<std::string> ours, theirs;
+    for (const ParameterNames& names : parameters)
+        for (const std::string& name : names) ours.insert(first_part(name));
+    for (const TensorView& tensor : file.tensors()) theirs.insert(first_part(tensor.name));
+    std::vector<Difference> found;
+    const auto add = [&](const Difference& difference) {
+        if (has_all(file, parameters, difference)) found.push_back(difference);
+    };
+    for (const std::string& part : ours)
+        if (!part.empty()) add({part, {}});
+    for (const std::string& part : theirs)
+        if (!part.empty()) add({{}, part});
+    return found;
+}
+
+}  // namespace
+
+void fit_names(SafetensorsFile& file, const std::vector<ParameterNames>& parameters) {
+    // Any tensor would do for a single one.
+    if (parameters.size() < 2 || has_all(file, parameters, {})) return;
+    const std::vector<Difference> found = differences(file, parameters);
+    if (found.size() != 1) return;
+    std::map<std::string, std::string> own;
+    for (const ParameterNames& names : parameters)
+        for (const std::string& name : names) own[found.front().of(name)] = name;
+    file.rename_tensors(own);
+}
+
+}  // namespace fovea::runtime

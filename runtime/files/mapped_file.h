@@ -1,0 +1,22 @@
+// Files whose bytes are read as they are used.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "files.h"
+
+namespace fovea::runtime {
+
+/// The bytes of a file, kept as long as `owner` is.
+struct MappedFile {
+    Bytes bytes;
+    std::shared_ptr<const void> owner;
+};
+
+/// Maps a regular file: pages come into memory when they are read. Others (pipes) are read whole.
+/// What becomes of the file after that, but for being replaced by another, is not allowed to
+/// change it. UserError as `read_file` has them.
+MappedFile map_file(const std::string& path);
+
+}  // namespace fovea::runtime

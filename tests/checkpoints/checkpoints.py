@@ -1,0 +1,181 @@
+"""Checkpoints that `transformers` writes, run as they lie: every model, in several types and shards,
+also of the model's base alone and of a larger one. argv: the fovea command. Compared with the package
+on the weights that were written, in float64."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import torch
+import transformers as hf
+from transformers.utils import logging
+from safetensors.numpy import load_file, save_file
+
+FOVEA = sys.argv[1]
+logging.set_verbosity_error()
+logging.disable_progress_bar()
+BATCH, LEN, VOCAB = 2, 9, 61
+SMALL = {"vocab_size": VOCAB, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "intermediate_size": 40}
+EAGER = {"attn_implementation": "eager"}
+
+
+def decoder(config, **more):
+    return config(**SMALL, num_key_value_heads=2, max_position_embeddings=64, **more)
+
+
+MODELS = {
+    "llama": (hf.LlamaForCausalLM, decoder(hf.LlamaConfig, rope_parameters={
+        "rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0, "original_max_position_embeddings": 32})),
+    "llama, tied": (hf.LlamaForCausalLM, decoder(hf.LlamaConfig, tie_word_embeddings=True)),
+    "mistral": (hf.MistralForCausalLM, decoder(hf.MistralConfig, sliding_window=4)),
+    "mistral, no window": (hf.MistralForCausalLM, decoder(hf.MistralConfig, sliding_window=None)),
+    "qwen3": (hf.Qwen3ForCausalLM, decoder(hf.Qwen3Config, head_dim=10)),
+    "gemma2": (hf.Gemma2ForCausalLM, decoder(hf.Gemma2Config, head_dim=8, sliding_window=5,
+                                             query_pre_attn_scalar=8)),
+    "gemma2, no caps": (hf.Gemma2ForCausalLM, decoder(
+        hf.Gemma2Config, head_dim=8, final_logit_softcapping=None, attn_logit_softcapping=None)),
+    "gpt2": (hf.GPT2LMHeadModel, hf.GPT2Config(vocab_size=VOCAB, n_positions=32, n_embd=24,
+                                               n_layer=2, n_head=3)),
+    "bert": (hf.BertModel, hf.BertConfig(**SMALL, max_position_embeddings=32)),
+    "vit": (hf.ViTForImageClassification, hf.ViTConfig(
+        hidden_size=24, num_hidden_layers=2, num_attention_heads=3, intermediate_size=40,
+        image_size=20, patch_size=5, num_labels=2)),
+    "t5": (hf.T5ForConditionalGeneration, hf.T5Config(
+        vocab_size=VOCAB, d_model=24, d_kv=6, d_ff=40, num_layers=2, num_heads=3,
+        feed_forward_proj="gated-gelu", tie_word_embeddings=False)),
+}
+SHARDS = {"float32": "20KB", "bfloat16": "5GB", "float16": "10KB"}
+
+
+def random_weights(module):
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            scale = 0.3 if parameter.ndim == 1 else parameter.shape[-1] ** -0.5
+            start = 1.0 if parameter.ndim == 1 and name.endswith("weight") else 0.0
+            parameter.copy_(start + scale * torch.randn(parameter.shape))
+    return module
+
+
+def inputs_and_outputs(name, module):
+    """What the model is given, and what it makes of it: tensors by fovea's names."""
+    ids = torch.randint(2, VOCAB, (BATCH, LEN))
+    lens = torch.tensor([LEN, LEN - 3])
+    mask = (torch.arange(LEN)[None] < lens[:, None]).long()
+    if name == "vit":
+        pixels = torch.randn(BATCH, 3, 20, 20)
+        return {"pixels": pixels, "labels": torch.tensor([0, 1])}, {
+            "logits": module(pixels.double()).logits}
+    if name == "bert":
+        made = module(input_ids=ids, token_type_ids=ids % 2, attention_mask=mask)
+        return {"ids": ids, "segments": ids % 2, "lens": lens}, {"pooled": made.pooler_output}
+    if name == "t5":
+        target = torch.randint(2, VOCAB, (BATCH, 5))
+        made = module(input_ids=ids, attention_mask=mask, decoder_input_ids=target, use_cache=False)
+        return {"src": ids, "src_lens": lens, "tgt": target, "labels": target,
+                "tgt_lens": torch.tensor([5, 4])}, {"logits": made.logits}
+    return {"ids": ids, "labels": ids, "lens": lens}, {
+        "logits": module(input_ids=ids, use_cache=False).logits}
+
+
+def arrays(tensors):
+    return {name: np.ascontiguousarray(t.detach().numpy().astype("f" if t.is_floating_point() else "i4"))
+            for name, t in tensors.items()}
+
+
+def run(name, folder, checkpoint, outputs, weights=None):
+    command = [FOVEA, "run", name, "--target", "reference", "--checkpoint", checkpoint, "--inputs",
+               os.path.join(folder, "in"), "--outputs", os.path.join(folder, "out"), "--only",
+               ",".join(outputs)] + (["--weights", weights] if weights else [])
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def check(title, checkpoint, module):
+    """The checkpoint's results beside those of a module that read it."""
+    name = title.split(",")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        inputs, outputs = inputs_and_outputs(name, module.double().eval())
+        save_file(arrays(inputs), os.path.join(folder, "in"))
+        result = run(name, folder, checkpoint, outputs)
+        assert result.returncode == 0, (title, result.stderr)
+        made = load_file(os.path.join(folder, "out"))
+        for output, expected in outputs.items():
+            expected = expected.detach().numpy()
+            off = np.abs(made[output] - expected).max() / np.abs(expected).max()
+            assert off < 2e-5, (title, output, off)
+        return result.stderr
+
+
+def built(folder):
+    """A program built for a checkpoint reads it by itself."""
+    checkpoint, program = os.path.join(folder, "llama float16"), os.path.join(folder, "llm")
+    subprocess.run([FOVEA, "build", "llama", "--checkpoint", checkpoint, "-o", program],
+                   check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+    module = hf.LlamaForCausalLM.from_pretrained(checkpoint, dtype=torch.float64, **EAGER)
+    inputs, outputs = inputs_and_outputs("llama", module.eval())
+    save_file(arrays(inputs), os.path.join(folder, "in"))
+    subprocess.run([program, "run", "--weights", checkpoint, "--inputs", os.path.join(folder, "in"),
+                    "--outputs", os.path.join(folder, "out")], check=True)
+    logits = load_file(os.path.join(folder, "out"))["logits"]
+    expected = outputs["logits"].detach().numpy()
+    assert np.abs(logits - expected).max() < 2e-5 * np.abs(expected).max()
+
+
+def main():
+    checked = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for title, (kind, config) in MODELS.items():
+            for dtype, shard in SHARDS.items():
+                module = random_weights(kind._from_config(config, **EAGER)).to(getattr(torch, dtype))
+                checkpoint = os.path.join(folder, f"{title} {dtype}")
+                module.save_pretrained(checkpoint, max_shard_size=shard)
+                shards = os.path.exists(os.path.join(checkpoint, "model.safetensors.index.json"))
+                assert shards == (dtype != "bfloat16"), (title, dtype)
+                said = check(title, checkpoint, kind.from_pretrained(checkpoint, dtype=torch.float64,
+                                                                     **EAGER))
+                assert not said, (title, said)
+                checked += 1
+        # Names without the first part, and with one more.
+        config = MODELS["gpt2"][1]
+        whole = random_weights(hf.GPT2LMHeadModel._from_config(config, **EAGER))
+        path = os.path.join(folder, "gpt2 base")
+        whole.transformer.save_pretrained(path)
+        check("gpt2", path, whole)
+        whole = random_weights(hf.BertForMaskedLM._from_config(MODELS["bert"][1], **EAGER))
+        pooled = random_weights(hf.BertModel._from_config(MODELS["bert"][1], **EAGER))
+        path = os.path.join(folder, "bert in a larger one")
+        state = {**{"bert." + k: v for k, v in pooled.state_dict().items()},
+                 **{k: v for k, v in whole.state_dict().items() if k.startswith("cls.")}}
+        os.makedirs(path)
+        save_file({k: v.contiguous().numpy() for k, v in state.items()},
+                  os.path.join(path, "model.safetensors"))
+        pooled.config.save_pretrained(path)
+        check("bert", path, pooled)
+        built(folder)
+        # What is wrong is said.
+        broken = os.path.join(folder, "llama float32")
+        for field, value, said in [
+                ("hidden_act", "relu", "llama is right for silu alone"),
+                ("model_type", "mistral", "llama is right for llama alone"),
+                ("hidden_size", 20, "expected [vocab=61, hidden=20], got [61, 24]"),
+                ("rope_parameters", {"rope_type": "dynamic", "factor": 2.0}, "not 'dynamic'")]:
+            with open(os.path.join(broken, "config.json"), encoding="utf-8") as file:
+                config = json.load(file)
+            kept = dict(config)
+            config[field] = value
+            with open(os.path.join(broken, "config.json"), "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            inputs = {"ids": np.zeros((1, 3), "i4"), "labels": np.zeros((1, 3), "i4"),
+                      "lens": np.full(1, 3, "i4")}
+            save_file(inputs, os.path.join(folder, "in"))
+            result = run("llama", folder, broken, ["logits"])
+            assert result.returncode == 2 and said in result.stderr, (field, result.stderr)
+            with open(os.path.join(broken, "config.json"), "w", encoding="utf-8") as file:
+                json.dump(kept, file)
+    print(f"{checked} checkpoints")
+
+
+main()

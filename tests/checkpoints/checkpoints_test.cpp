@@ -1,0 +1,181 @@
+// Checkpoints as transformers writes them: their settings, their weights, and what is said of wrong
+// ones. The package itself is asked where a Python has it.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "models/registry.h"
+#include "runtime/files/fit_names.h"
+#include "runtime/files/read_weights.h"
+#include "tests/python/python_with.h"
+#include "tools/fovea/files/checkpoint.h"
+#include "tools/fovea/process.h"
+
+using namespace fovea;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+/// What reading says of a mistake.
+template <class Read>
+std::string said(const fs::path& folder, const Read& read) {
+    try {
+        read();
+    } catch (const std::exception& error) {
+        std::string text = error.what();
+        for (std::size_t at; (at = text.find(folder.string())) != std::string::npos;)
+            text.replace(at, folder.string().size(), "DIR");
+        return text;
+    }
+    return "nothing";
+}
+
+SettingValues settings_of(const char* model, const std::string& config) {
+    const tool::TemporaryFolder folder;
+    write(folder.path() / "config.json", config);
+    return tool::settings_of_checkpoint(*models::find_model(model), folder.path().string());
+}
+
+std::string said_of(const char* model, const std::string& config) {
+    const tool::TemporaryFolder folder;
+    write(folder.path() / "config.json", config);
+    return said(folder.path(), [&] {
+        tool::settings_of_checkpoint(*models::find_model(model), folder.path().string());
+    });
+}
+
+void write_tensors(const fs::path& path, const std::vector<std::string>& names) {
+    static const float values[] = {1, 2};
+    std::vector<runtime::TensorView> tensors;
+    for (const std::string& name : names) tensors.push_back(runtime::f32_tensor(name, {2}, values));
+    runtime::write_safetensors(path.string(), tensors);
+}
+
+std::string said_of_weights(const fs::path& folder) {
+    return said(folder, [&] { runtime::read_weights(folder.string()); });
+}
+
+std::vector<std::string> names_in(const runtime::SafetensorsFile& file) {
+    std::vector<std::string> names;
+    for (const runtime::TensorView& tensor : file.tensors()) names.push_back(tensor.name);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("settings are the fields of config.json, also those of rotary positions") {
+    const SettingValues values = settings_of("llama", R"({
+        "model_type": "llama", "hidden_act": "silu", "hidden_size": 64, "rms_norm_eps": 1e-05,
+        "head_dim": null, "tie_word_embeddings": true, "use_cache": true,
+        "rope_theta": 10000.0, "rope_scaling": {"type": "linear", "factor": 2.0}})");
+    CHECK(values == SettingValues{{"hidden_size", "64"},
+                                  {"rms_norm_eps", "1e-05"},
+                                  {"rope_theta", "10000.0"},
+                                  {"tie_word_embeddings", "true"},
+                                  {"rope_type", "linear"},
+                                  {"factor", "2.0"}});
+    const SettingValues newer = settings_of("llama", R"({"rope_parameters": {"rope_theta": 5e5}})");
+    REQUIRE(newer.size() == 1);
+    CHECK(newer[0].first == "rope_theta");
+    CHECK(std::stod(newer[0].second) == 5e5);
+    CHECK(settings_of("mistral", R"({"sliding_window": null})") ==
+          SettingValues{{"sliding_window", "0"}});
+    CHECK(settings_of("gemma2", R"({"layer_types": ["full_attention", "sliding_attention"]})") ==
+          SettingValues{{"layer_types", "full_attention,sliding_attention"}});
+    CHECK(settings_of("vit", R"({"id2label": {"0": "a", "1": "b", "2": "c"}})") ==
+          SettingValues{{"num_labels", "3"}});
+    CHECK(settings_of("vit", "{}") == SettingValues{{"num_labels", "2"}});
+}
+
+TEST_CASE("what a model is not right for is said") {
+    CHECK(said_of("llama", R"({"model_type": "mistral"})") ==
+          "'DIR/config.json' has model_type = \"mistral\", but llama is right for llama alone");
+    CHECK(said_of("gpt2", R"({"activation_function": "relu"})") ==
+          "'DIR/config.json' has activation_function = \"relu\", but gpt2 is right for gelu_new "
+          "and gelu_pytorch_tanh alone");
+    CHECK(said_of("llama", R"({"rope_parameters": {"full_attention": {"rope_theta": 1.0}}})") ==
+          "'DIR/config.json': rope_parameters differ from layer to layer ('full_attention'), which "
+          "no model has here");
+    CHECK(said_of("llama", R"({"rope_scaling": 3})") ==
+          "'DIR/config.json': rope_scaling should be an object, but is of kind integer");
+    CHECK(said_of("llama", "[]") ==
+          "'DIR/config.json' should be a JSON object, but is of kind array");
+    CHECK(said_of("llama", "{").starts_with("'DIR/config.json': line 1, column"));
+    const tool::TemporaryFolder folder;
+    CHECK(
+        said(folder.path(),
+             [&] {
+                 tool::settings_of_checkpoint(*models::find_model("llama"), folder.path().string());
+             }) ==
+        "'DIR' is no checkpoint: there is no 'DIR/config.json'; --checkpoint takes the folder that "
+        "save_pretrained wrote");
+}
+
+TEST_CASE("weights of a folder are its file, or its shards together") {
+    const tool::TemporaryFolder folder;
+    CHECK(said_of_weights(folder.path()) ==
+          "'DIR' is a folder without model.safetensors and without model.safetensors.index.json");
+    write_tensors(folder.path() / "one.safetensors", {"a", "c"});
+    write_tensors(folder.path() / "two.safetensors", {"b"});
+    const fs::path index = folder.path() / "model.safetensors.index.json";
+    const auto with = [&](const std::string& map) {
+        write(index, R"({"metadata": {}, "weight_map": )" + map + "}");
+        return said_of_weights(folder.path());
+    };
+    const std::string no_index =
+        "'DIR/model.safetensors.index.json' is not the index of a checkpoint: ";
+    CHECK(with("3") == no_index + "it has no object 'weight_map'");
+    CHECK(with("{}") == no_index + "'weight_map' is empty");
+    CHECK(with(R"({"a": "../one.safetensors"})") ==
+          no_index + "tensor 'a' should have the name of a file, not \"../one.safetensors\"");
+    CHECK(
+        with(R"({"b": "one.safetensors"})") ==
+        "'DIR/one.safetensors' lacks tensor 'b', which 'DIR/model.safetensors.index.json' says is "
+        "there");
+    CHECK(with(R"({"a": "none.safetensors"})") ==
+          "cannot read 'DIR/none.safetensors': No such file or directory");
+    CHECK(with(R"({"a": "one.safetensors", "b": "two.safetensors"})") == "nothing");
+    CHECK(names_in(runtime::read_weights(folder.path().string())) ==
+          std::vector<std::string>{"a", "b", "c"});
+    write_tensors(folder.path() / "two.safetensors", {"a", "b"});
+    CHECK(with(R"({"a": "one.safetensors", "b": "two.safetensors"})") ==
+          "tensor 'a' stands in two files, 'DIR/two.safetensors' and one of 'DIR'");
+    write_tensors(folder.path() / "model.safetensors", {"whole"});
+    CHECK(names_in(runtime::read_weights(folder.path().string())) ==
+          std::vector<std::string>{"whole"});
+}
+
+TEST_CASE("names of a base alone, and of a larger model, are made those of the parameters") {
+    const tool::TemporaryFolder folder;
+    const auto fitted = [&](const std::vector<std::string>& there,
+                            const std::vector<runtime::ParameterNames>& parameters) {
+        const std::string path = (folder.path() / "weights").string();
+        write_tensors(path, there);
+        runtime::SafetensorsFile file = runtime::read_weights(path);
+        runtime::fit_names(file, parameters);
+        return names_in(file);
+    };
+    using Names = std::vector<std::string>;
+    CHECK(fitted({"h.0.w", "wte"}, {{"t.h.0.w"}, {"t.wte", "lm_head"}}) ==
+          Names{"t.h.0.w", "t.wte"});
+    CHECK(fitted({"bert.a", "bert.b", "cls.a"}, {{"a"}, {"b"}}) == Names{"a", "b", "cls.a"});
+    // Two ways, one parameter alone, and names that are there already.
+    CHECK(fitted({"x.a", "x.b", "y.a", "y.b"}, {{"a"}, {"b"}}) ==
+          Names{"x.a", "x.b", "y.a", "y.b"});
+    CHECK(fitted({"x.a"}, {{"a"}}) == Names{"x.a"});
+    CHECK(fitted({"a", "b", "x.a", "x.b"}, {{"a"}, {"b"}}) == Names{"a", "b", "x.a", "x.b"});
+}
+
+TEST_CASE("checkpoints that transformers writes run as they lie") {
+    const std::string python = test::python_with("transformers", ", torch, safetensors, numpy");
+    if (python.empty()) return;
+    const tool::ProcessResult result = tool::run_process(
+        {"env", "PYTHONDONTWRITEBYTECODE=1", python,
+         FOVEA_SOURCE_DIR "/tests/checkpoints/checkpoints.py", FOVEA_BINARY_DIR "/fovea"});
+    CHECK_MESSAGE(result.status == 0, result.output);
+}
