@@ -46,6 +46,7 @@ OpDef dropout_def() {
             .inputs = {1, 1},
             .gradient = dropout_gradient,
             .expand = dropout_expand,
+            .axis = aligned_axis,
             .derive = dropout_derive,
             .why_not_derivable = why_no_site,
             .text = site_text};

@@ -56,6 +56,11 @@ void layer_norm_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink
     if (sink.wants(2)) add_parameter(2, dy);
 }
 
+/// Axes in front of those that are normalised; weight and bias lie along these.
+AxisUse layer_norm_axis(const Graph&, const Node& node, int operand, int axis) {
+    if (operand > 0) return {Along::maps, node.axis + axis};
+    return axis < node.axis ? AxisUse{Along::maps, axis} : AxisUse{};
+}
 Tensor layer_norm_derive(const Derivation& d) {
     return layer_norm(d.inputs[0], d.inputs[1], d.inputs[2], d.node.value);
 }
@@ -70,6 +75,7 @@ OpDef layer_norm_def() {
             .inputs = {3, 3},
             .gradient = layer_norm_gradient,
             .expand = layer_norm_expand,
+            .axis = layer_norm_axis,
             .derive = layer_norm_derive,
             .text = layer_norm_text};
 }

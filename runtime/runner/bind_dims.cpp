@@ -1,6 +1,8 @@
 // Binding of dims, and the sentences for tensors that do not agree.
 #include "bind_dims.h"
 
+#include <algorithm>
+
 #include "../error.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
@@ -148,6 +150,26 @@ void set_dim(const Model& model, const std::string& text, DimValues& dims) {
         return;
     }
     throw UserError("{} has no dim '{}'{}", {model.name, name, suggestion(name, model.dims)});
+}
+
+namespace {
+
+bool has_open_sizes(const Model& model) {
+    return std::ranges::any_of(model.parameters, [](const TensorSpec& spec) {
+        return !std::ranges::all_of(spec.shape, &Extent::is_constant);
+    });
+}
+
+}  // namespace
+
+DimValues dims_of_parameters(const Model& model, const SafetensorsFile& file) {
+    if (!has_open_sizes(model)) return {};
+    DimBinder binder(model);
+    for (std::size_t i = 0; i < model.parameters.size(); ++i)
+        if (const TensorView* tensor = find_parameter(model, i, file))
+            binder.add(model.parameters[i], tensor->shape,
+                       "'" + tensor->name + "' in '" + file.path() + "'");
+    return binder.finish();
 }
 
 }  // namespace fovea::runtime

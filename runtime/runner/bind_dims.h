@@ -60,4 +60,7 @@ DimValues bind_dims(const Model& model, const Program& program, const Safetensor
 /// Parses `NAME=N` and sets it in `dims`; UserError for other text, an unknown name or N < 1.
 void set_dim(const Model& model, const std::string& text, DimValues& dims);
 
+/// The sizes of parameters that are known by the tensors of a file alone; none where all are fixed.
+DimValues dims_of_parameters(const Model& model, const SafetensorsFile& file);
+
 }  // namespace fovea::runtime

@@ -11,13 +11,15 @@
 #include "../error.h"
 #include "../files/fit_names.h"
 #include "../files/read_weights.h"
+#include "../language/generate_command.h"
+#include "../language/token_decoder.h"
 #include "../load_parameters.h"
 #include "../options.h"
-#include "../threads.h"
 #include "bench_model.h"
 #include "bind_dims.h"
 #include "describe.h"
 #include "run_model.h"
+#include "threads_option.h"
 
 namespace fovea::runtime {
 namespace {
@@ -27,18 +29,6 @@ using RunnerArguments = std::span<const char* const>;
 void print(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
-}
-
-OptionSpec threads_of() {
-    return {.name = "threads",
-            .kind = OptionKind::positive_whole,
-            .value_name = "N",
-            .help = "number of threads (default OMP_NUM_THREADS, else one per core)",
-            .most = 1024};
-}
-
-void use_threads(const Options& options) {
-    set_threads(options.has("threads") ? options.integer("threads") : thread_count());
 }
 
 std::vector<std::string> split_at_commas(const std::string& text) {
@@ -87,7 +77,7 @@ int run_programs(const std::string& program, const Model& model, RunnerArguments
               .help = "write these outputs only",
               .repeated = true})
         .add(device::device_option())
-        .add(threads_of())
+        .add(threads_option())
         .example("the outputs for the inputs of a file",
                  "--inputs inputs.safetensors --outputs outputs.safetensors")
         .example("gradients, too, with weights from PyTorch",
@@ -122,7 +112,7 @@ int run_bench(const std::string& program, const Model& model, RunnerArguments ar
               .help = "the size of a dim",
               .repeated = true})
         .add(device::device_option())
-        .add(threads_of())
+        .add(threads_option())
         .example("at sizes that the program chooses", "")
         .example("on one thread, for programs to read", "--threads 1 --json");
     if (options.parse(arguments)) return print(options.help()), 0;
@@ -150,31 +140,45 @@ int describe_command(const std::string& program, const Model& model, RunnerArgum
     return 0;
 }
 
+/// Models that are decoded token by token go on with texts.
+std::vector<std::string> commands_of(const Model& model) {
+    std::vector<std::string> commands = {"run", "bench", "describe"};
+    if (TokenDecoder::fits(model)) commands.emplace_back("generate");
+    return commands;
+}
+
 std::string usage(const std::string& program, const Model& model) {
-    return "usage: " + program + " run|bench|describe [OPTIONS]\n" + model.name +
+    const bool generates = TokenDecoder::fits(model);
+    return "usage: " + program + " run|bench|describe" + (generates ? "|generate" : "") +
+           " [OPTIONS]\n" + model.name +
            ", built by fovea.\n\n"
            "  run       run it on tensors from a file\n"
            "  bench     time it on random inputs\n"
-           "  describe  show parameters, inputs and outputs\n\n" +
-           program + " COMMAND --help lists the options of a command, with examples; " + program +
+           "  describe  show parameters, inputs and outputs\n" +
+           (generates ? "  generate  go on with a text, token by token\n" : "") + "\n" + program +
+           " COMMAND --help lists the options of a command, with examples; " + program +
            " --version says what this is.\n";
 }
 
 int dispatch(const std::string& program, const Model& model, RunnerArguments arguments) {
     if (arguments.empty()) {
-        throw UserError("expected a command: run, bench or describe; {} --help explains them",
-                        {program});
+        std::string listed;
+        for (const std::string& name : commands_of(model)) {
+            const bool is_last = name == commands_of(model).back();
+            listed += (listed.empty() ? "" : is_last ? " or " : ", ") + name;
+        }
+        throw UserError("expected a command: {}; {} --help explains them", {listed, program});
     }
     const std::string command = arguments[0];
     const RunnerArguments rest = arguments.subspan(1);
     if (command == "run") return run_programs(program, model, rest);
     if (command == "bench") return run_bench(program, model, rest);
     if (command == "describe") return describe_command(program, model, rest);
+    if (command == "generate") return generate_command(program, model, rest);
     if (command == "--help" || command == "-h" || command == "help") {
         return print(usage(program, model)), 0;
     }
-    const std::vector<std::string> commands = {"run", "bench", "describe"};
-    throw UserError("unknown command '{}'{}", {command, suggestion(command, commands)});
+    throw UserError("unknown command '{}'{}", {command, suggestion(command, commands_of(model))});
 }
 
 }  // namespace

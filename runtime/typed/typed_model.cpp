@@ -11,31 +11,11 @@
 #include "../runner/bind_dims.h"
 
 namespace fovea::runtime {
-namespace {
-
-bool has_open_sizes(const runtime::Model& model) {
-    return std::ranges::any_of(model.parameters, [](const TensorSpec& spec) {
-        return !std::ranges::all_of(spec.shape, &Extent::is_constant);
-    });
-}
-
-DimValues sizes_in(const runtime::Model& model, const SafetensorsFile& file) {
-    if (!has_open_sizes(model)) return {};
-    DimBinder binder(model);
-    for (std::size_t i = 0; i < model.parameters.size(); ++i)
-        if (const TensorView* tensor = find_parameter(model, i, file))
-            binder.add(model.parameters[i], tensor->shape,
-                       "'" + tensor->name + "' in '" + file.path() + "'");
-    return binder.finish();
-}
-
-}  // namespace
-
 TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
     SafetensorsFile tensors = read_weights(file);
     fit_names(tensors, names_of_parameters(model));
     verify_weights_format(tensors);
-    parameters_ = std::make_shared<Parameters>(model, sizes_in(model, tensors));
+    parameters_ = std::make_shared<Parameters>(model, dims_of_parameters(model, tensors));
     load_parameters(*parameters_, tensors);
 }
 

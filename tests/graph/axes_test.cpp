@@ -101,6 +101,9 @@ TEST_CASE("axes: sums reduce, softmax mixes") {
     check_axes({{5, 2, 3}, {5, 3}}, {"1 0 r", "1 r"},
                [](Tensors x) { return einsum("b i k, b k -> i b", x[0], x[1]); });
     check_axes({{2, 3}}, {"x 1"}, [](Tensors x) { return softmax(x[0], 0); });
+    check_axes({{2, 3, 4}, {4}, {4}}, {"0 1 x", "2", "2"},
+               [](Tensors x) { return layer_norm(x[0], x[1], x[2], 1e-5); });
+    check_axes({{2, 3}}, {"0 1"}, [](Tensors x) { return dropout(x[0], 0.5); });
 }
 
 TEST_CASE("axes: what is moved, and what stays whole") {

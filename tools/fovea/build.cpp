@@ -58,8 +58,11 @@ int main(int argc, char** argv) {{
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
-    return model.entry.driver == Driver::translator ? translator_programs(model, fusion)
-                                                    : runner_programs(model, fusion);
+    if (model.entry.driver == Driver::translator) return translator_programs(model, fusion);
+    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    for (ProgramRequest& program : decoding_programs(model, fusion))
+        requests.push_back(std::move(program));
+    return requests;
 }
 
 /// `plan` for this machine's cores, `on_devices`, unless null, for GPUs.

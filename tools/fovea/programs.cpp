@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/decode/derive_decoding.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
 #include "codegen/plan/share_statistics.h"
@@ -96,6 +97,14 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
         requests.push_back(
             request("attention", tap_attention(model.graph), false, Gradients::none, fusion));
     return requests;
+}
+
+std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion) {
+    if (model.entry.driver != Driver::runner || !model.entry.programs.empty()) return {};
+    if (why_not_decodable(model.graph)) return {};
+    const Decoding decoding = derive_decoding(model.graph);
+    return {request("prefill", decoding.prefill, false, Gradients::none, fusion),
+            request("decode_step", decoding.step, false, Gradients::none, fusion)};
 }
 
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion) {

@@ -29,6 +29,10 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
 /// The further programs alone.
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
 
+/// `prefill` and `decode_step` (codegen/decode/derive_decoding.h), of models that are decoded token
+/// by token; none of others, and of those that have programs of their own.
+std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);
+
 /// The value of `--fusion`: `on` takes the faster form of an attention whose sizes are static,
 /// `always` one kernel whatever it is estimated to take.
 Fusion fusion_of(const Arguments& given);

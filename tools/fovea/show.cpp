@@ -39,6 +39,8 @@ std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion
     std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
                                              ? translator_programs(model, fusion)
                                              : extra_programs(model, fusion);
+    for (ProgramRequest& program : decoding_programs(model, fusion))
+        others.push_back(std::move(program));
     for (ProgramRequest& program : others) requests.push_back(std::move(program));
     return requests;
 }

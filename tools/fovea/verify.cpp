@@ -22,6 +22,8 @@ namespace {
 
 std::vector<ProgramRequest> verified_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    for (ProgramRequest& program : decoding_programs(model, fusion))
+        requests.push_back(std::move(program));
     for (ProgramRequest& program : extra_programs(model, fusion))
         requests.push_back(std::move(program));
     return requests;

@@ -1,0 +1,31 @@
+// From a model of text that reads all tokens at once, programs that read one token after the other.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "codegen/graph/graph.h"
+
+namespace fovea {
+
+/// What decoding calls, by the names that models have: inputs `ids` i32 [batch, len], and an output
+/// `logits` [batch, len, ..]. The keys and values of every attention along `len` lie in caches
+/// `MODULE.keys` and `MODULE.values`, [batch, (heads,) steps, width]: outputs of the first program,
+/// states of the second, which start as these.
+struct Decoding {
+    /// Reads a prompt, ids [batch, len]; `logits` [batch, 1, ..] are those of its last token. What
+    /// no cache needs is computed for that token alone.
+    Graph prefill;
+    /// Reads one token of each sequence, ids [batch, 1], where `position` tokens stand before, an
+    /// i32 [1] below `steps`. Its keys and values go into the caches.
+    Graph step;
+};
+
+/// Why no such programs can be derived, the op that is in the way with its line; none where they
+/// can: every op keeps the positions of `len` apart, and attention sees no later ones.
+std::optional<std::string> why_not_decodable(const Graph& model);
+
+/// The programs; UserError with the reason where there are none.
+Decoding derive_decoding(const Graph& model);
+
+}  // namespace fovea

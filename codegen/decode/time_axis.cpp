@@ -1,0 +1,190 @@
+#include "codegen/decode/time_axis.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "codegen/base/error.h"
+#include "codegen/graph/axes.h"
+#include "codegen/graph/print.h"
+
+namespace fovea {
+
+namespace {
+
+constexpr std::string_view kIds = "ids", kLogits = "logits";
+
+bool holds(const Dim& dim, const Symbol& symbol) {
+    bool found = false;
+    dim.each_symbol([&](const Symbol& other) { found = found || other == symbol; });
+    return found;
+}
+
+class Finder {
+  public:
+    explicit Finder(const Graph& model) : graph_(model), found_{model, {}, 0, {}, {}} {}
+
+    TimedGraph run() {
+        found_.time = symbol_of_ids();
+        found_.logits = source_of_logits();
+        mark_wanted();
+        found_.axis.assign(graph_.nodes.size(), -1);
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            if (!found_.wanted[std::size_t(id)]) continue;
+            found_.axis[std::size_t(id)] = axis_of(id);
+            if (!graph_[id].region) check(id);
+            else if (scores_.contains(graph_[id].region)) check_pair(id);
+        }
+        if (!found_.has_time(found_.logits)) fail("its logits have no axis of the ids' length");
+        return std::move(found_);
+    }
+
+  private:
+    [[noreturn]] static void fail(const std::string& why) {
+        throw UserError("the model cannot be decoded token by token: " + why);
+    }
+    [[noreturn]] void fail(int id, const std::string& why) const {
+        const Location& place = graph_[id].location;
+        const std::string module = graph_.path(graph_[id].scope);
+        const bool is_attention = graph_[id].op == Op::attention;
+        fail(fmt::format("{}{}{} {}", is_attention ? "attention" : print_op(graph_, id),
+                         place.line ? fmt::format(" at {}:{}", place.file_name(), place.line) : "",
+                         module.empty() ? "" : fmt::format(", in {},", module), why));
+    }
+
+    Symbol symbol_of_ids() const {
+        for (const Node& node : graph_.nodes) {
+            if (node.op != Op::input || node.name != kIds) continue;
+            if (node.dtype != i32 || node.shape.rank() != 2 || !node.shape[1].bare_symbol())
+                fail(fmt::format("its ids should be i32 [batch, length], the length symbolic"));
+            return node.shape[1].bare_symbol();
+        }
+        fail("it has no input 'ids'");
+    }
+    int source_of_logits() const {
+        for (const Node& node : graph_.nodes)
+            if (node.op == Op::output && node.name == kLogits && !node.state) return node.inputs[0];
+        fail("it has no output 'logits'");
+    }
+
+    void mark_wanted() {
+        std::vector<bool>& wanted = found_.wanted;
+        wanted.assign(graph_.nodes.size(), false);
+        wanted[std::size_t(found_.logits)] = true;
+        for (int id = int(graph_.nodes.size()) - 1; id > 0; --id) {
+            if (!wanted[std::size_t(id)]) continue;
+            for (int input : graph_[id].inputs)
+                if (input > 0) wanted[std::size_t(input)] = true;
+            if (graph_[id].op == Op::attention) mark_score(graph_[id].attribute);
+        }
+    }
+    /// What the score of an attention reads stands before it.
+    void mark_score(int attention) {
+        const AttentionAttributes& attributes = graph_.attentions[std::size_t(attention)];
+        scores_.insert(attributes.region);
+        for (int id = attributes.score; id > 0; --id) {
+            if (graph_[id].region != attributes.region) continue;
+            found_.wanted[std::size_t(id)] = true;
+            for (int input : graph_[id].inputs)
+                if (input > 0) found_.wanted[std::size_t(input)] = true;
+        }
+    }
+
+    int axis_of(int id) const {
+        const Shape& shape = graph_[id].shape;
+        int found = -1;
+        for (int i = 0; i < shape.rank(); ++i) {
+            if (!holds(shape[i], found_.time)) continue;
+            if (shape[i].bare_symbol() != found_.time)
+                fail(id, fmt::format("makes an axis of several lengths"));
+            if (found >= 0) fail(id, "has a value for each pair of positions");
+            found = i;
+        }
+        return found;
+    }
+
+    /// A value of a score depends on its pair alone.
+    void check_pair(int id) const {
+        for (int input : graph_[id].inputs)
+            if (input > 0 && !graph_[input].region && found_.has_time(input))
+                fail(id, "reads values of other positions than its pair's");
+    }
+
+    void check(int id) const {
+        const Node& node = graph_[id];
+        const bool has_time = found_.has_time(id);
+        bool any = false;
+        for (int i = 0; i < int(kMaxInputs); ++i) {
+            if (!found_.has_time(node.inputs[std::size_t(i)])) continue;
+            any = true;
+            if (node.op == Op::attention) continue;
+            const int from = found_.axis[std::size_t(node.inputs[std::size_t(i)])];
+            const AxisUse use = axis_use(graph_, id, i, from);
+            if (use.along != Along::maps || use.to != found_.axis[std::size_t(id)])
+                fail(id, "computes with several positions");
+        }
+        if (node.op == Op::attention && any) return check_attention(id);
+        if (holds(node.dim, found_.time)) fail(id, "computes with the number of positions");
+        if (node.op == Op::parameter && has_time) fail(id, "has a size that texts have");
+        if (has_time && !any) check_origin(id);
+    }
+
+    /// What makes positions of something without any.
+    void check_origin(int id) const {
+        const Node& node = graph_[id];
+        if (node.op == Op::input || node.op == Op::iota || node.op == Op::broadcast) return;
+        const auto steps = op_def(node.op).steps;
+        if (!steps) fail(id, "makes positions in a way that is not known");
+        const Steps view = steps(node);
+        if (view.axis != 0 || view.along.size() != 1 || view.along[0].step != 1)
+            fail(id, "takes positions of a table that are not rows, one after the other");
+    }
+
+    void check_attention(int id) const {
+        const Node& node = graph_[id];
+        const AttentionAttributes& attributes = graph_.attentions[std::size_t(node.attribute)];
+        const int rank = node.shape.rank();
+        const auto stands_at = [&](int input, int axis) {
+            const int source = node.inputs[std::size_t(input)];
+            return source > 0 && found_.axis[std::size_t(source)] == axis;
+        };
+        if (!stands_at(0, rank - 2)) fail(id, "has queries without an axis of positions");
+        if (node.inputs[2] <= 0) fail(id, "gives weights of all positions");
+        if (attributes.has_allowed && found_.has_time(node.inputs[4]))
+            fail(id, "has a mask of its own for each position");
+        if (attributes.has_segments) fail(id, "has segments");
+        if (attributes.has_lens && found_.has_time(node.inputs[3]) && !stands_at(3, 1))
+            fail(id, "has lengths that are not [batch, queries]");
+        const bool own = found_.has_time(node.inputs[1]);
+        if (own != found_.has_time(node.inputs[2]) ||
+            (own && (!stands_at(1, rank - 2) || !stands_at(2, rank - 2))))
+            fail(id, "has keys and values that do not lie along positions alike");
+        if (own && attributes.window.after != 0) fail(id, "sees later positions");
+    }
+
+    const Graph& graph_;
+    TimedGraph found_;
+    std::set<int> scores_;  // regions
+};
+
+}  // namespace
+
+TimedGraph find_time_axes(const Graph& model) { return Finder(model).run(); }
+
+Dim with_one(const Dim& dim, const Symbol& symbol) {
+    if (dim.is_static()) return dim;
+    Dim sum(dim.constant());
+    for (const DimTerm& term : dim.terms()) {
+        Dim product(term.factor);
+        for (const Symbol& factor : term.symbols) {
+            if (factor == symbol) continue;
+            Text name;
+            name << factor;
+            product = product * Dim(name.view());
+        }
+        sum = sum + product;
+    }
+    return sum;
+}
+
+}  // namespace fovea

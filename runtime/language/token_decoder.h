@@ -1,0 +1,33 @@
+// Decoding a text token by token: the prompt is read at once, then each step reads one token.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "../session.h"
+
+namespace fovea::runtime {
+
+/// The programs `prefill` and `decode_step` of a model, wired to each other by the names of their
+/// caches, which each step writes in place.
+class TokenDecoder {
+  public:
+    /// UserError where the model has no such programs, or one with another input than tokens.
+    TokenDecoder(const Model& model, Parameters& parameters);
+    /// Whether a model can be decoded so.
+    static bool fits(const Model& model);
+
+    /// Reads a prompt of one token at least, with room for `steps` tokens in all. Returns the logits
+    /// of the token after it, valid until the next call.
+    std::span<const float> begin(std::span<const std::int32_t> prompt, std::int64_t steps);
+    /// Reads one token more, of at most `steps` in all.
+    std::span<const float> step(std::int32_t token);
+    /// How many tokens have been read.
+    std::int64_t position() const { return position_; }
+
+  private:
+    Instance prefill_, step_;
+    std::int64_t position_ = 0, steps_ = 0;
+};
+
+}  // namespace fovea::runtime

@@ -1,0 +1,201 @@
+// Prompts and steps of a text give the logits of the model that reads it whole, for every decoder.
+#include <doctest/doctest.h>
+#include <fovea.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "codegen/base/error.h"
+#include "codegen/decode/derive_decoding.h"
+#include "codegen/graph/verify_graph.h"
+#include "codegen/reference/interpreter.h"
+#include "models/registry.h"
+
+using namespace fovea;
+
+namespace {
+
+constexpr std::int64_t kBatch = 2, kSteps = 13;
+
+Graph model_of(const std::string& name) {
+    const ModelEntry* entry = models::find_model(name);
+    REQUIRE(entry);
+    return entry->build(entry->small_settings);
+}
+
+/// Numbers that differ from place to place.
+double value_at(std::size_t i, std::size_t stream) {
+    return std::sin(double(i) * 0.7391 + double(stream) * 1.313) * 0.5;
+}
+
+void set_parameters(Interpreter& interpreter, const Graph& graph) {
+    for (const Node& node : graph.nodes) {
+        if (node.op != Op::parameter) continue;
+        Array array;
+        for (const Dim& dim : node.shape) array.shape.push_back(dim.value());
+        const std::string path = graph.path(node.scope);
+        const std::size_t stream = std::hash<std::string>()(path) % 997;
+        for (std::int64_t i = 0; i < array.size(); ++i)
+            array.values.push_back(value_at(std::size_t(i), stream) + (node.shape.rank() == 1));
+        interpreter.set(path, std::move(array));
+    }
+}
+
+Array tokens(std::int64_t first, std::int64_t count) {
+    Array ids{{kBatch, count}, {}};
+    for (std::int64_t b = 0; b < kBatch; ++b)
+        for (std::int64_t i = first; i < first + count; ++i)
+            ids.values.push_back(double((7 * i + 11 * b + i * i) % 29));
+    return ids;
+}
+
+Array all_of(std::int64_t length) { return {{kBatch}, {double(length), double(length)}}; }
+
+/// Logits of the model at each position, [batch, length, words].
+Array logits_of_whole(const Graph& graph, std::int64_t length) {
+    Interpreter whole(graph);
+    set_parameters(whole, graph);
+    whole.set("ids", tokens(0, length));
+    if (whole.has("labels")) whole.set("labels", tokens(0, length));
+    whole.set("lens", all_of(length));
+    return whole.output("logits");
+}
+
+/// The caches that a program has made, for the next one.
+using Caches = std::map<std::string, Array>;
+Array run(const Graph& graph, const Array& ids, std::int64_t position, Caches& caches) {
+    Interpreter program(graph);
+    set_parameters(program, graph);
+    program.bind("steps", kSteps);
+    program.set("ids", ids);
+    if (program.has("lens")) program.set("lens", all_of(position < 0 ? ids.shape[1] : kSteps));
+    if (position >= 0) program.set("position", {{1}, {double(position)}});
+    for (const auto& [name, cache] : caches) program.set(name, cache);
+    Caches next;
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::output && node.name != "logits")
+            next[std::string(node.name)] = program.output(node.name);
+    Array logits = program.output("logits");
+    caches = std::move(next);
+    return logits;
+}
+
+void check_row(const Array& row, const Array& whole, std::int64_t position) {
+    const std::int64_t words = whole.shape[2], length = whole.shape[1];
+    REQUIRE(row.shape == std::vector<std::int64_t>{kBatch, 1, words});
+    double largest = 0;
+    for (double value : whole.values) largest = std::max(largest, std::abs(value));
+    for (std::int64_t b = 0; b < kBatch; ++b)
+        for (std::int64_t w = 0; w < words; ++w) {
+            const double expected = whole.values[std::size_t((b * length + position) * words + w)];
+            const double got = row.values[std::size_t(b * words + w)];
+            if (!(std::abs(got - expected) <= 1e-12 * largest)) CHECK(got == expected);
+        }
+}
+
+/// Why a model cannot be decoded whose logits `make` gives of x [batch, len, 4], made of the ids.
+template <class Make>
+std::string why_not(Make&& make) {
+    Graph graph;
+    Scope s{&graph};
+    Tensor ids = s.input("ids", {"batch", "len"}, i32);
+    Tensor x = embedding(s / "words", ids, 9, 4);
+    s.output("logits", make(s, x));
+    std::string reason = why_not_decodable(graph).value_or("");
+    const std::string start = "the model cannot be decoded token by token: ";
+    CHECK((reason.empty() || reason.starts_with(start)));
+    if (!reason.empty()) reason = reason.substr(start.size());
+    // Without lines of this file, which change.
+    const std::size_t at = reason.find(" at derive_decoding_test.cpp:");
+    if (at == std::string::npos) return reason;
+    return reason.substr(0, at) + reason.substr(reason.find_first_of(", ", at + 29));
+}
+
+}  // namespace
+
+TEST_CASE("a prompt and steps give the logits of the whole text") {
+    for (const char* name : {"llama", "mistral", "qwen3", "gemma2", "gpt2"}) {
+        CAPTURE(name);
+        const Graph graph = model_of(name);
+        REQUIRE(why_not_decodable(graph).value_or("") == "");
+        const Decoding decoding = derive_decoding(graph);
+        verify_graph(decoding.prefill);
+        verify_graph(decoding.step);
+        const Array whole = logits_of_whole(graph, kSteps);
+        for (std::int64_t prompt : {1, 7}) {
+            CAPTURE(prompt);
+            Caches caches;
+            check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
+            for (std::int64_t position = prompt; position < kSteps; ++position) {
+                CAPTURE(position);
+                check_row(run(decoding.step, tokens(position, 1), position, caches), whole,
+                          position);
+            }
+        }
+    }
+}
+
+TEST_CASE("the op that mixes positions is named") {
+    const auto attend = [](const Mask& mask) {
+        return [=](Scope, Tensor x) { return attention(x, x, x, dot_product, mask); };
+    };
+    CHECK(why_not(attend(causal)) == "");
+    CHECK(why_not(attend(window(3, 0))) == "");
+    CHECK(why_not(attend({})) == "attention, in words, sees later positions");
+    CHECK(why_not(attend(window(3, 1))) == "attention, in words, sees later positions");
+    CHECK(why_not([](Scope s, Tensor x) {
+              Tensor segments = s.input("segments", {"batch", "len"}, i32);
+              return attention(x, x, x, dot_product, causal & same(segments));
+          }) == "attention, in words, has segments");
+    CHECK(why_not([](Scope, Tensor x) { return x - mean(x, 1, true); }) ==
+          "sum axes=1 computes with several positions");
+    CHECK(why_not([](Scope, Tensor x) { return cumsum(x, 1); }) ==
+          "scan steps=len result makes positions in a way that is not known");
+    CHECK(why_not([](Scope, Tensor x) { return softmax(x, 1); }) ==
+          "softmax axis=1 computes with several positions");
+    CHECK(why_not([](Scope, Tensor x) { return flip(x, 1); }) ==
+          "extent len-1 computes with the number of positions");
+    CHECK(why_not([](Scope, Tensor x) { return x / sqrt(x.dim(1)); }) ==
+          "extent len computes with the number of positions");
+    CHECK(why_not([](Scope, Tensor x) { return rearrange(x, "b t d -> (b t) d"); }) ==
+          "rearrange 'a b c -> (a b) c' makes an axis of several lengths");
+    CHECK(why_not([](Scope s, Tensor x) {
+              return x + s.parameter("w", {x.dim(1), 4}, Initial::zeros);
+          }) == "parameter w, in w, has a size that texts have");
+    CHECK(why_not([](Scope, Tensor x) { return full(*x.graph, {"batch", 4}, 1.0) + mean(x, 1); }) ==
+          "sum axes=1 computes with several positions");
+    Graph empty;
+    CHECK(why_not_decodable(empty) ==
+          "the model cannot be decoded token by token: it has no input 'ids'");
+    CHECK(why_not_decodable(model_of("bert")) ==
+          "the model cannot be decoded token by token: it has no output 'logits'");
+}
+
+TEST_CASE("positions of scores and of tables are those of the text") {
+    // ALiBi, a table looked up from its third row on, lengths of the model's own, keys that all see.
+    Graph graph;
+    Scope s{&graph};
+    Tensor ids = s.input("ids", {"batch", "len"}, i32);
+    Tensor lens = s.input("lens", {"batch"}, i32);
+    Tensor x = embedding(s / "words", ids, 29, 8);
+    x = x + slice(s.parameter("places", {16, 8}, Initial::normal), 0, 2, "len");
+    const auto alibi = [](Pair p) { return dot_product(p) - cast(p.i - p.j, f32) * 0.25; };
+    Tensor seen = attention(x, x, x, alibi, causal & padding(lens));
+    x = x + attention(seen, seen, x, dot_product, window(4, 0));
+    Tensor others = s.parameter("others", {1, 5, 8}, Initial::normal);
+    others = broadcast(others, {"batch", 5, 8});
+    x = x + attention(x, others, others, dot_product);
+    s.output("logits", layer_norm(s / "norm", x));
+    REQUIRE(why_not_decodable(graph).value_or("") == "");
+    const Decoding decoding = derive_decoding(graph);
+    const Array whole = logits_of_whole(graph, kSteps);
+    for (std::int64_t prompt : {1, 5}) {
+        CAPTURE(prompt);
+        Caches caches;
+        check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
+        CHECK(caches.size() == 4);
+        for (std::int64_t position = prompt; position < kSteps; ++position)
+            check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
+    }
+}
