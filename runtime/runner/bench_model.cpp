@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
+#include <set>
 
 #include "../error.h"
 #include "../memory/halves.h"
@@ -27,15 +29,34 @@ bool accepts(Instance& instance) {
     }
 }
 
+constexpr std::int32_t kAny = 1 << 20;
+
+/// Fills an input that no check looks at: ids and lengths that are computed of it are checked when
+/// they are. It is the last position along the longest axis that lets the program run, else 0.
+void fill_unchecked(Instance& instance, std::span<std::int32_t> values) {
+    std::set<std::int32_t, std::greater<>> tried = {0};
+    for (const TensorSpec& spec : instance.program().inputs)
+        for (std::int64_t size : instance.shape_of(spec))
+            if (size > 0 && size <= kAny) tried.insert(static_cast<std::int32_t>(size - 1));
+    for (std::int32_t value : tried) {
+        std::fill(values.begin(), values.end(), value);
+        try {
+            return instance.run(1, 0);
+        } catch (const UserError&) {
+            continue;
+        }
+    }
+}
+
 /// The largest value that the program's check lets every element of this input have, with all
-/// other inputs as they are; 1 for a program without a check, 2^20 when any value passes.
+/// other inputs as they are; 1 for a program without a check, kAny when any value passes.
 std::int32_t largest_accepted(Instance& instance, std::span<std::int32_t> values) {
     if (!instance.program().check_inputs) return 1;
     const auto passes = [&](std::int32_t value) {
         std::fill(values.begin(), values.end(), value);
         return accepts(instance);
     };
-    std::int32_t good = 0, bad = (1 << 20) + 1;
+    std::int32_t good = 0, bad = kAny + 1;
     while (bad - good > 1) {
         const std::int32_t middle = good + (bad - good) / 2;
         (passes(middle) ? good : bad) = middle;
@@ -117,6 +138,10 @@ void fill_random(Instance& instance, std::uint64_t seed) {
         } else {
             const std::span values(instance.input<std::int32_t>(spec.name), count);
             const std::int32_t largest = largest_accepted(instance, values);
+            if (largest == kAny && !program.computed.empty()) {
+                fill_unchecked(instance, values);
+                continue;
+            }
             if (contains(spec.name, "len")) continue;  // every length the full one
             for (std::size_t j = 0; j < count; ++j) {
                 const auto limit = static_cast<std::uint64_t>(largest) + 1;

@@ -1,6 +1,7 @@
 """Checkpoints that `transformers` writes, run as they lie: every model, in several types and shards,
 also of the model's base alone and of a larger one. argv: the fovea command. Compared with the package
 on the weights that were written, in float64."""
+import copy
 import json
 import os
 import subprocess
@@ -109,11 +110,54 @@ def check(title, checkpoint, module):
         return result.stderr
 
 
+def build(model, checkpoint, program):
+    subprocess.run([FOVEA, "build", model, "--checkpoint", checkpoint, "-o", program], check=True,
+                   env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+
+
+def check_tokens(title, module, prompt, made, expected):
+    """Equal, up to a token that float32 does not tell from the package's."""
+    same = next((i for i in range(len(made)) if made[i] != expected[i]), len(made))
+    if same == len(made):
+        return
+    text = torch.tensor([prompt + expected[:same]])
+    logits = copy.deepcopy(module).double()(text, use_cache=False).logits[0, -1]
+    apart = abs(float(logits[made[same]] - logits[expected[same]])) / float(logits.abs().max())
+    assert apart < 1e-5, (title, same, apart)
+
+
+def generated(folder, title):
+    """A program's tokens, the likeliest each, are those of the package: 200 behind a prompt, and
+    behind one of a single token."""
+    model = title.split(",")[0]
+    kind, config = MODELS[title]
+    config.max_position_embeddings = config.n_positions = 256
+    checkpoint, program = os.path.join(folder, title + " generates"), os.path.join(folder, "program")
+    module = random_weights(kind._from_config(config, **EAGER)).eval()
+    module.save_pretrained(checkpoint, max_shard_size="20KB")
+    build(model, checkpoint, program)
+    for prompt in ([3, 17, 5, 44, 2, 9, 30], [7]):
+        expected = module.generate(torch.tensor([prompt]), max_new_tokens=200, do_sample=False,
+                                   eos_token_id=None, pad_token_id=0)[0, len(prompt):].tolist()
+        made = subprocess.run(
+            [program, "generate", "--weights", checkpoint, "--ids", ",".join(map(str, prompt)),
+             "--max-tokens", "200"], capture_output=True, text=True, check=True).stdout
+        made = [int(token) for token in made.split(",")]
+        assert len(made) == 200
+        check_tokens(title, module, prompt, made, expected)
+        expected = made
+        stop = expected[20]
+        made = subprocess.run(
+            [program, "generate", "--weights", checkpoint, "--ids", ",".join(map(str, prompt)),
+             "--stop", str(stop), "--threads", "1"], capture_output=True, text=True,
+            check=True).stdout
+        assert [int(token) for token in made.split(",")] == expected[:expected.index(stop) + 1]
+
+
 def built(folder):
     """A program built for a checkpoint reads it by itself."""
     checkpoint, program = os.path.join(folder, "llama float16"), os.path.join(folder, "llm")
-    subprocess.run([FOVEA, "build", "llama", "--checkpoint", checkpoint, "-o", program],
-                   check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+    build("llama", checkpoint, program)
     module = hf.LlamaForCausalLM.from_pretrained(checkpoint, dtype=torch.float64, **EAGER)
     inputs, outputs = inputs_and_outputs("llama", module.eval())
     save_file(arrays(inputs), os.path.join(folder, "in"))
@@ -155,6 +199,8 @@ def main():
         pooled.config.save_pretrained(path)
         check("bert", path, pooled)
         built(folder)
+        for title in ["llama", "mistral", "qwen3", "gemma2", "gpt2"]:
+            generated(folder, title)
         # What is wrong is said.
         broken = os.path.join(folder, "llama float32")
         for field, value, said in [
