@@ -29,6 +29,9 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
 /// The further programs alone.
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
 
+/// Those of the runner, and what the model's driver runs: `show --program` takes each.
+std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion);
+
 /// The value of `--fusion`: `on` takes the faster form of an attention whose sizes are static,
 /// `always` one kernel whatever it is estimated to take.
 Fusion fusion_of(const Arguments& given);

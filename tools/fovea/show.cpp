@@ -34,15 +34,6 @@ bool is_graph_stage(const std::string& stage) {
     return stage == "graph" || stage == "grouped" || stage == "gradient" || stage == "optimized";
 }
 
-std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion) {
-    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
-                                             ? translator_programs(model, fusion)
-                                             : extra_programs(model, fusion);
-    for (ProgramRequest& program : others) requests.push_back(std::move(program));
-    return requests;
-}
-
 /// The program to show. Where none was asked for: the gradient from the stage `gradient` on, for
 /// models with parameters.
 ProgramRequest choose_program(const LoadedModel& model, const std::string& stage, std::string name,

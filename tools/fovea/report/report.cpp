@@ -115,7 +115,7 @@ Command report_command() {
                "fovea report add_norm --size batch=8 --size len=32 -o add_norm.html"},
               {"on one thread, of a function of yours",
                "fovea report my_model.cpp:my_model --threads 1 -o my_model.html"},
-              {"after a training, with where it looks",
+              {"after a training, with where it looks; takes what the program wrote",
                "fovea report transformer --log log.jsonl --attention maps.safetensors"}}},
             options,
             report_model};
