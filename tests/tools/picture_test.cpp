@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
+#include "codegen/graph/scan_function.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/chart/fold_modules.h"
 #include "tools/fovea/chart/graph_picture.h"
 #include "tools/fovea/chart/merge_chains.h"
+#include "tools/fovea/chart/merge_results.h"
 #include "tools/fovea/chart/module_tree.h"
 #include "tools/fovea/chart/place_modules.h"
 #include "tools/fovea/load_model.h"
@@ -188,6 +191,36 @@ TEST_CASE("a gradient is in the module that it is of, and names what forward kee
     const std::string picture = graph_picture(graph, "encoder_block");
     CHECK(picture.find("kept by forward for the gradient") != picture.npos);
     CHECK(graph_picture(program.graph, "encoder_block").find("kept by forward") == picture.npos);
+}
+
+TEST_CASE("the values of a loop over time are one node") {
+    const fovea::CompiledProgram program =
+        compiled("seq2seq_attention",
+                 {{"hidden", "4"}, {"embed", "3"}, {"src_vocab", "9"}, {"tgt_vocab", "8"}});
+    const fovea::Graph& graph = program.gradient;
+    PictureModule tree = module_tree(graph);
+    merge_results(tree, graph);
+    std::set<int> drawn;
+    std::vector<int> scans;
+    each_module(tree, [&](const PictureModule& module) {
+        for (const PictureNode& node : module.nodes) drawn.insert(node.id);
+    });
+    each_module(tree, [&](const PictureModule& module) {
+        for (const PictureNode& node : module.nodes) {
+            for (const auto* read : {&node.inputs, &node.kept})
+                for (int id : *read) CHECK(drawn.count(id));
+            for (int id : node.inputs) CHECK(graph[id].backward == graph[node.id].backward);
+            for (int id : node.kept) CHECK(graph[id].backward != graph[node.id].backward);
+            if (graph[node.id].op != fovea::Op::scan) continue;
+            for (int other : scans) CHECK(!fovea::is_same_scan(graph, other, node.id));
+            scans.push_back(node.id);
+            CHECK(node.title.find(" state ") == node.title.npos);
+            CHECK(node.gives.size() > 1);
+            CHECK(node.shape.empty());
+        }
+    });
+    // Two layers of the encoder, the decoder, and their gradients.
+    CHECK(scans.size() == 6);
 }
 
 TEST_CASE("nodes that follow each other share a card, unless their kernels differ") {

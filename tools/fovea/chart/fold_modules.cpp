@@ -62,7 +62,7 @@ class Fold {
         std::string text = "(";
         for (const PictureNode& node : module.nodes) {
             text += node.title + node.shape;
-            for (const auto* lines : {&node.parameters, &node.formula})
+            for (const auto* lines : {&node.parameters, &node.formula, &node.gives})
                 for (const std::string& line : *lines) text += line + ";";
             text += fmt::format("{},{}", node.inputs.size(), node.kept.size());
             const int group = kernel_of(node.id);

@@ -7,6 +7,7 @@
 
 #include "tools/fovea/chart/fold_modules.h"
 #include "tools/fovea/chart/merge_chains.h"
+#include "tools/fovea/chart/merge_results.h"
 #include "tools/fovea/chart/place_modules.h"
 
 namespace fovea::tool {
@@ -53,6 +54,7 @@ class Picture {
     static PictureModule tree_of(const Graph& graph, const std::vector<int>& group_of,
                                  RepeatedLayers layers) {
         PictureModule tree = module_tree(graph);
+        merge_results(tree, graph);
         if (layers == RepeatedLayers::once) fold_modules(tree, group_of);
         merge_chains(tree, graph, group_of);
         return tree;

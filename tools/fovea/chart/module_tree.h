@@ -18,6 +18,7 @@ struct PictureNode {
     std::vector<int> inputs{};            // of its own pass: forward or backward
     std::vector<int> kept{};              // of the other one: values kept for the gradient
     std::string shape;
+    std::vector<std::string> gives{};     // the values of a scan, by shape
     std::vector<PictureNode> before{};  // drawn above it in its card: each reads the one before
 };
 

@@ -95,6 +95,9 @@ void ModulePlacing::add_lines(Card& card, const PictureNode& node,
     for (const std::string& line : node.formula)
         for (std::string& part : wrapped(line))
             card.lines.push_back({Kind::formula, std::move(part)});
+    for (const std::string& line : node.gives)
+        for (std::string& part : wrapped(line))
+            card.lines.push_back({Kind::shape, std::move(part)});
     for (const std::string& line : node.parameters) card.lines.push_back({Kind::parameter, line});
     std::vector<CardLine> kept;
     for (int id : node.kept)
