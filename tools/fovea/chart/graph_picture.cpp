@@ -60,10 +60,15 @@ class Picture {
         return tree;
     }
 
+    /// What is in a module, whose own frame is there: arrows end on those of the modules in it.
     void draw_module(Svg& svg, const Placed& placed, Point corner, int depth) const {
-        const bool is_root = depth == 0;
-        if (!is_root) draw_frame(svg, placed, corner, depth);
         const Point inside{corner.x + placed.inside.x, corner.y + placed.inside.y};
+        const auto place_of = [&](std::size_t item) {
+            const Point p = placed.layout.corners[item];
+            return Point{p.x + inside.x, p.y + inside.y};
+        };
+        for (std::size_t i = 0; i < placed.modules.size(); ++i)
+            draw_frame(svg, placed.modules[i], place_of(placed.cards.size() + i), depth + 1);
         for (const std::vector<Point>& route : placed.layout.routes) {
             if (route.empty()) continue;
             std::vector<Point> points;
@@ -79,10 +84,6 @@ class Picture {
                          {corner.x + x, is_upper ? upper : corner.y + placed.height},
                          is_upper == (values == &placed.in) ? kForwardLine : kGradientLine);
             }
-        const auto place_of = [&](std::size_t item) {
-            const Point p = placed.layout.corners[item];
-            return Point{p.x + inside.x, p.y + inside.y};
-        };
         for (std::size_t i = 0; i < placed.modules.size(); ++i)
             draw_module(svg, placed.modules[i], place_of(placed.cards.size() + i), depth + 1);
         for (std::size_t i = 0; i < placed.cards.size(); ++i)
@@ -137,7 +138,7 @@ class Picture {
         if (!placing_.is_read(node.id)) return;
         const double below = graph_[node.id].backward ? -6 : card.height + 13;
         svg.text({corner.x + card.width / 2 + 5, corner.y + below}, node.shape,
-                 {.size = kTextSize - 1, .colour = "#777"});
+                 {.size = kTextSize - 1, .colour = "#666", .halo = true});
     }
     /// `y`: where its letters stand.
     static void draw_line(Svg& svg, const CardLine& line, double x, double y, double width) {

@@ -10,6 +10,8 @@ namespace fovea::tool {
 namespace {
 
 constexpr const char* kAnchors[] = {"start", "middle", "end"};
+constexpr const char* kHalo =
+    R"( paint-order="stroke" stroke="#fff" stroke-opacity="0.8" stroke-width="3")";
 
 }  // namespace
 
@@ -78,9 +80,10 @@ void Svg::text(Point at, std::string_view words, const TextStyle& style) {
     if (style.upward) turn = fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", at.x, at.y);
     fmt::format_to(std::back_inserter(body_),
                    "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" "
-                   "fill=\"{}\"{}{}>{}</text>\n",
+                   "fill=\"{}\"{}{}{}>{}</text>\n",
                    at.x, at.y, style.size, kAnchors[int(style.anchor)], style.colour,
-                   style.bold ? " font-weight=\"bold\"" : "", turn, escaped(words));
+                   style.bold ? " font-weight=\"bold\"" : "", style.halo ? kHalo : "", turn,
+                   escaped(words));
 }
 
 void Svg::begin_group(std::string_view title) {

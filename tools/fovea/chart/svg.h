@@ -32,6 +32,7 @@ struct TextStyle {
     std::string_view colour = "#222";
     bool bold = false;
     bool upward = false;  // turned by a quarter
+    bool halo = false;    // light around the letters, over lines
 };
 
 /// A picture on a white ground that needs nothing from elsewhere. `style` is a list of attributes:
