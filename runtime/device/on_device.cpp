@@ -31,6 +31,10 @@ const Steps& steps_of(const Code& code, const Program& program, const Model& mod
                     " has no kernels for a device");
 }
 
+bool trains(const Code& code, const Program& program, const Model& model) {
+    return program.name == "training_step" && !why_not_trainable(code, program, model);
+}
+
 /// The model with the buffers and kernels that its programs have there.
 Model with_steps(const Model& model, const Code& code, const Module& module) {
     Model result = model;
@@ -41,6 +45,9 @@ Model with_steps(const Model& model, const Code& code, const Module& module) {
         program.kernels.clear();
         for (const Step& step : steps.steps)
             program.kernels.push_back(module.kernels[static_cast<std::size_t>(step.kernel)].name);
+        if (!trains(code, program, model)) continue;
+        for (std::string& kernel : update_kernels(code, module))
+            program.kernels.push_back(std::move(kernel));
     }
     return result;
 }
@@ -62,9 +69,8 @@ Model on_device(const Model& model, std::shared_ptr<Device> device,
     for (std::size_t i = 0; i < result.programs.size(); ++i) {
         const Program* program = &shared->model->programs[i];
         const Steps* steps = &steps_of(*shared->code, *program, model);
-        const bool trains =
-            program->name == "training_step" && !why_not_trainable(*shared->code, *program, model);
-        auto* const make = trains ? make_training_executor : make_executor;
+        auto* const make =
+            trains(*shared->code, *program, model) ? make_training_executor : make_executor;
         result.programs[i].executor = [=] { return make(shared, *program, *steps); };
     }
     return result;

@@ -42,6 +42,7 @@ class ProgramRun {
 
     void prepare();
     void run_steps();
+    std::size_t step_count() const { return steps_.steps.size(); }
     /// After each step, what it has written is copied to the host before it is observed, unless
     /// the observer looks at the clock alone.
     void run_observed(const Call& call);

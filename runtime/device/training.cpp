@@ -69,19 +69,19 @@ class DeviceTraining : public TrainingExecutor {
         if (sums) {  // what is added is scaled, and then the sum moves the parameters
             write_factors({.gradient_scale = rule.gradient_scale});
             run_steps(call);
-            update("add_to_sum", false);
+            update(call, "add_to_sum", false);
             write_factors({.learning_rate = rule.learning_rate, .clip = rule.clip});
-            update(update_, true);
+            update(call, update_, true);
         } else {
             write_factors(rule);
-            if (program_.has_computed()) {
+            if (program_.has_computed() || call.observe_time) {
                 run_steps(call);
-                update(update_, false);
+                update(call, update_, false);
             } else {
-                program_.repeat([this] {
+                program_.repeat([&] {
                     program_.prepare();
                     program_.run_steps();
-                    update(update_, false);
+                    update(call, update_, false);
                 });
             }
         }
@@ -99,7 +99,7 @@ class DeviceTraining : public TrainingExecutor {
         write_factors({.gradient_scale = gradient_scale});
         run_steps(call);
         sum_.reserve(program_.placement().trained_bytes());
-        update(has_sum_ ? "add_to_sum" : "set_sum", false);
+        update(call, has_sum_ ? "add_to_sum" : "set_sum", false);
         has_sum_ = true;
         program_.copy_outputs(call, false);
         device_.synchronize();
@@ -120,10 +120,12 @@ class DeviceTraining : public TrainingExecutor {
         program_.copy_inputs(call);
     }
 
-    /// UserError, before anything moves, when the program computed ids out of range.
+    /// Observed where the observer looks at the clock alone. UserError, before anything moves, when
+    /// the program computed ids out of range.
     void run_steps(const Call& call) {
         program_.prepare();
-        program_.run_steps();
+        if (call.observe_time) program_.run_observed(call);
+        else program_.run_steps();
         if (program_.has_computed()) program_.check_computed(call);
     }
 
@@ -165,7 +167,7 @@ class DeviceTraining : public TrainingExecutor {
     }
 
     /// The kernels of an update program; the gradient is the sum of several with `of_sum`.
-    void update(const std::string& name, bool of_sum) {
+    void update(const Call& call, const std::string& name, bool of_sum) {
         const Placement& placement = program_.placement();
         const Region& loss = placement[placement.first_output() + loss_];
         const std::size_t flat = placement.trained_bytes();
@@ -183,12 +185,25 @@ class DeviceTraining : public TrainingExecutor {
         const std::int64_t dims[] = {
             static_cast<std::int64_t>(flat / sizeof(float) / Placement::kChunk),
             static_cast<std::int64_t>(loss.bytes / sizeof(float))};
+        std::size_t number = program_.step_count() + first_update_kernel(name);
         for (const Step& step : find_steps(*program_.shared().code, name)->steps) {
             std::vector<Region> arguments;
             for (int tensor : step.arguments)
                 arguments.push_back(tensors[static_cast<std::size_t>(tensor)]);
             program_.run_kernel(step, std::move(arguments), dims);
+            if (!call.observe_time) continue;
+            device_.synchronize();
+            call.observe(call.observe_state, static_cast<int>(number++));
         }
+    }
+    /// Of a program, among the kernels of all.
+    std::size_t first_update_kernel(const std::string& name) const {
+        std::size_t first = 0;
+        for (const char* program : kUpdatePrograms) {
+            if (name == program) break;
+            first += find_steps(*program_.shared().code, program)->steps.size();
+        }
+        return first;
     }
 
     ProgramRun program_;
@@ -223,8 +238,16 @@ FactorValues update_factors(const Optimizer& optimizer, const StepRule& rule) {
     return to;
 }
 
+std::vector<std::string> update_kernels(const Code& code, const Module& module) {
+    std::vector<std::string> names;
+    for (const char* program : kUpdatePrograms)
+        for (const Step& step : find_steps(code, program)->steps)
+            names.push_back(module.kernels[static_cast<std::size_t>(step.kernel)].name);
+    return names;
+}
+
 const char* why_not_trainable(const Code& code, const Program& program, const Model& model) {
-    for (const char* name : {"update_adam", "update_adamw", "update_sgd", "set_sum", "add_to_sum"})
+    for (const char* name : kUpdatePrograms)
         if (!find_steps(code, name)) return "the code has no kernels of an optimizer";
     const auto has_output = [&](const std::string& name) {
         return std::any_of(program.outputs.begin(), program.outputs.end(),

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "../training_step.h"
 #include "program_run.h"
@@ -36,6 +38,13 @@ enum class UpdateFactor {
     count
 };
 enum class UpdateOutcome { norm, moves, scale, count };
+
+/// The programs of the code that are an optimizer's. One who observes a training step sees their
+/// kernels numbered in this order behind those of the step.
+inline constexpr const char* kUpdatePrograms[] = {"update_adam", "update_adamw", "update_sgd",
+                                                  "set_sum", "add_to_sum"};
+/// The names of these kernels.
+std::vector<std::string> update_kernels(const Code& code, const Module& module);
 
 /// The factors of the optimizer's next update.
 std::array<float, std::size_t(UpdateFactor::count)> update_factors(const Optimizer& optimizer,

@@ -83,7 +83,7 @@ void Profile::add(ProfiledRun& run) {
     const Span& whole = run.whole.spans.front();
     nanoseconds_of_runs_ += whole.end - whole.begin;
     run.number = static_cast<std::size_t>(++rows_[whole.row].calls);
-    // Kernels of a training step on a device are not observed.
+    // Of a program without kernels, all of a run.
     if (run.tracks.empty()) rows_[whole.row].nanoseconds += whole.end - whole.begin;
     if (!run.has_counts) why_no_counters_ = counters_of_thread().why_not();
     add_track(run, run.whole);

@@ -79,11 +79,4 @@ std::vector<AttentionMap> attention_maps(const Model& model, Parameters& paramet
     return maps;
 }
 
-void save_attention_maps(const std::string& path, const std::vector<AttentionMap>& maps) {
-    std::vector<TensorView> tensors;
-    for (const AttentionMap& map : maps)
-        tensors.push_back(f32_tensor(map.name, {map.heads, map.queries, map.keys}, map.weights));
-    write_safetensors(path, std::move(tensors));
-}
-
 }  // namespace fovea::runtime

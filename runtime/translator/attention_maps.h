@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "../instance.h"
-#include "../safetensors.h"
 
 namespace fovea::runtime {
 
@@ -22,6 +21,13 @@ struct AttentionMap {
     std::vector<float> weights;  // [heads, queries, keys]
 };
 
+/// The tokens beside the maps' axes.
+struct MapTokens {
+    std::vector<std::string> source;    // read by the encoder
+    std::vector<std::string> read;      // by the decoder: `<bos>` first
+    std::vector<std::string> produced;  // by the decoder
+};
+
 /// Runs the program `attention` by teacher forcing: `source` ends with `<eos>`, `target` are the
 /// tokens that were produced, `<eos>` included where it was. Query i of a target axis is where
 /// target[i] was produced, key i where the token before it was read. UserError where the model has
@@ -31,8 +37,5 @@ std::vector<AttentionMap> attention_maps(const Model& model, Parameters& paramet
                                          std::span<const std::int32_t> source,
                                          std::size_t source_steps,
                                          std::span<const std::int32_t> target);
-
-/// Writes the maps as tensors [heads, queries, keys] by their names.
-void save_attention_maps(const std::string& path, const std::vector<AttentionMap>& maps);
 
 }  // namespace fovea::runtime

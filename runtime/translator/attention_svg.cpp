@@ -63,7 +63,9 @@ class Page {
 
     std::string text() {
         double y = kMargin;
-        const std::string title = sentence(tokens_.source) + " → " + sentence(tokens_.produced);
+        const std::string title = tokens_.produced.empty() ? "attention weights"
+                                                           : sentence(tokens_.source) + " → " +
+                                                                 sentence(tokens_.produced);
         label(kMargin, y + kHeading / 2, title,
               " font-weight=\"bold\" font-size=\"" + number(kHeading) + "\"");
         reach(kMargin + kLetter * kHeading / kFont * static_cast<double>(count_characters(title)));

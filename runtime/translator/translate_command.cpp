@@ -15,6 +15,7 @@
 #include "limits.h"
 #include "line_reader.h"
 #include "output_paths.h"
+#include "saved_maps.h"
 #include "sentence_translator.h"
 
 namespace fovea::runtime {
@@ -149,10 +150,9 @@ void verify_attention(const std::string& path, const std::vector<std::string>& s
 void write_attention(SentenceTranslator& translator, const Words& sentence,
                      const Translation& translation, const std::string& path) {
     const std::vector<AttentionMap> maps = translator.attention(sentence, translation);
-    if (path.ends_with(".svg"))
-        write_file_atomically(path,
-                              attention_svg(maps, translator.map_tokens(sentence, translation)));
-    else save_attention_maps(path, maps);
+    const MapTokens tokens = translator.map_tokens(sentence, translation);
+    if (path.ends_with(".svg")) write_file_atomically(path, attention_svg(maps, tokens));
+    else save_attention_maps(path, {maps, tokens});
 }
 
 void translate_sentences(Printing& printing, const std::vector<Words>& sentences,

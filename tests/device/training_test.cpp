@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <span>
 
 #include "codegen/lower/optimizer_kernels.h"
@@ -15,6 +16,7 @@
 #include "runtime/runner/bench_model.h"
 #include "runtime/training_step.h"
 #include "tests/device/has_ptx.h"
+#include "tests/tools/run_fovea.h"
 #include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/interpreter_device.h"
 #include "tools/fovea/generated_model.h"
@@ -205,6 +207,33 @@ TEST_CASE("a training on a GPU starts with its parameters and no zeros from the 
     const auto sent = std::size_t(count("bytes from the host") - before);
     CHECK(sent >= parameters);
     CHECK(sent < parameters + 2000);  // inputs
+}
+
+TEST_CASE("a profile sees each kernel of a training step on a GPU, those of the optimizer too") {
+    if (!test::has_ptx()) return;
+    // The step of the test above, by a process of its own: the variable is read once.
+    const tool::TemporaryFolder folder;
+    const std::string trace = (folder.path() / "trace.json").string();
+    const tool::ProcessResult run = tool::run_process(
+        {"env", "FOVEA_PROFILE=" + trace, std::filesystem::read_symlink("/proc/self/exe").string(),
+         "--test-case=a training on a GPU starts with its parameters*"});
+    CAPTURE(run.output);
+    REQUIRE(run.status == 0);
+    const auto calls_of = [&](const std::string& kernel) {
+        const std::size_t at = run.output.find(" " + kernel + " ");
+        return at == run.output.npos ? 0 : std::stoi(run.output.substr(at + kernel.size() + 2));
+    };
+    for (const char* kernel : {"adam_step", "gradient_squares", "decoder_dense"})
+        CHECK_MESSAGE(calls_of(kernel) == 1, kernel);
+    for (const char* kernel : {"set_gradient_sum", "add_to_gradient_sum", "sgd_step"})
+        CHECK_MESSAGE(calls_of(kernel) == 0, kernel);
+    // The update stands last, in the trace as well.
+    const std::string text = test::read_text(trace);
+    const std::size_t update = text.find(R"("name":"adam_step")");
+    REQUIRE(update != text.npos);
+    CHECK(update > text.rfind(R"("name":"decoder_dense")"));
+    CHECK(update > text.rfind(R"("name":"gradient_squares")"));
+    CHECK(update < text.find("(after the last kernel)"));
 }
 
 TEST_CASE("a step whose loss is not finite changes nothing on a device") {

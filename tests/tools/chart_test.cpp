@@ -2,10 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "tools/fovea/bench/report.h"
-#include "tools/fovea/chart/graph_picture.h"
 #include "tools/fovea/chart/layered_layout.h"
 #include "tools/fovea/chart/place_labels.h"
-#include "tools/fovea/load_model.h"
+#include "tools/fovea/chart/svg.h"
 
 using namespace fovea::tool;
 
@@ -73,21 +72,6 @@ TEST_CASE("a disturbed point does not stretch the roofline, and kernels have siz
     CHECK(picture.find(">0.01<") == std::string::npos);  // beyond the axis
 }
 
-TEST_CASE("a transformer's picture is narrow, with scores in their attention") {
-    const LoadedModel model =
-        load_model("transformer", {{"hidden", "32"}, {"ffn", "64"}, {"heads", "4"}});
-    const std::string picture = graph_picture(model.graph, "transformer");
-    CHECK(picture.find("score = sum(q · k) / sqrt(8)") != std::string::npos);
-    CHECK(picture.find("pair") == std::string::npos);
-    for (const char* words : {">input src<", ">output loss<", ">weight [hidden=32]<",
-                              ">blks.block0<", ">blks.block1: as blks.block0<"})
-        CHECK_MESSAGE(picture.find(words) != std::string::npos, words);
-    const std::size_t shown = picture.find("\" width=\"") + 9, whole = picture.find("0 0 ") + 4;
-    CHECK(std::stod(picture.substr(shown)) <= 1600);
-    CHECK(std::stod(picture.substr(whole)) <= 2000);
-    CHECK(picture.ends_with("</svg>\n"));
-}
-
 TEST_CASE("layers: arrows run down, and items of a layer stand apart") {
     const std::vector<LayoutItem> items = {{80, 20}, {60, 30}, {60, 30}, {40, 20}, {90, 20}};
     const std::vector<LayoutEdge> edges = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 4}, {3, 4}, {4, 0}};
@@ -126,4 +110,38 @@ TEST_CASE("layers: what passes by is upright, and so is a chain beside it") {
     for (std::size_t i = 2; i + 1 < route.size(); ++i)
         CHECK(route[i].x == doctest::Approx(route[route.size() - 2].x));
     CHECK(layout.width < 250);
+}
+
+TEST_CASE("layers: what runs up does so on the right of what runs down") {
+    using Rank = LayoutItem::Rank;
+    using Side = LayoutItem::Side;
+    // Forward 0, 1, 2 down; gradients 5, 4, 3 up, of the same three steps.
+    std::vector<LayoutItem> items(6, {80, 20, Rank::any, Side::left});
+    for (std::size_t i = 3; i < 6; ++i) items[i].side = Side::right;
+    std::vector<LayoutEdge> edges = {{0, 1, 40, 40}, {1, 2, 40, 40}};
+    edges.push_back({5, 4, 40, 40, true});
+    edges.push_back({4, 3, 40, 40, true});
+    const Layout layout = lay_out(items, edges);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(layout.corners[i].x + 80 <= layout.corners[i + 3].x);
+        CHECK(layout.corners[i].y == layout.corners[i + 3].y);
+    }
+    CHECK(layout.routes[1].front().y < layout.routes[1].back().y);
+    CHECK(layout.routes[3].front().y > layout.routes[3].back().y);
+    CHECK(layout.routes[3].front().y == layout.corners[4].y);
+    CHECK(layout.routes[3].back().y == layout.corners[3].y + 20);
+    // One that is hidden keeps items apart, and has no route.
+    items.push_back({80, 20, Rank::any, Side::right});
+    edges.push_back({5, 6, 40, 40, true});
+    edges.push_back({4, 6, 0, 0, true, true});
+    const Layout lifted = lay_out(items, edges);
+    CHECK(lifted.corners[6].y < lifted.corners[4].y);
+    CHECK(lifted.routes.back().empty());
+}
+
+TEST_CASE("the width of words is that of Helvetica") {
+    CHECK(text_width("", 10) == 0);
+    CHECK(text_width("il", 100) == doctest::Approx(44.4));
+    CHECK(text_width("m W~", 100) == doctest::Approx(83.3 + 27.8 + 94.4 + 58.4));
+    CHECK(text_width("é", 100) == doctest::Approx(60));
 }

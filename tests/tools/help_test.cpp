@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "tests/examples.h"
@@ -138,6 +139,36 @@ TEST_CASE("help of a subcommand is what it prints by itself, and pages are roff 
     }
 }
 
+TEST_CASE("the manual page has every environment variable that is read, and no other") {
+    const fs::path sources = FOVEA_SOURCE_DIR;
+    std::set<std::string> read, of_programs;
+    for (const char* folder : {"codegen", "runtime", "tools/fovea"})
+        for (const fs::directory_entry& file : fs::recursive_directory_iterator(sources / folder)) {
+            if (file.path().extension() != ".cpp" && file.path().extension() != ".h") continue;
+            const std::string text = read_text(file.path());
+            const std::string call = "getenv(\"";
+            for (std::size_t at = text.find(call); at != text.npos; at = text.find(call, at + 1)) {
+                const std::size_t start = at + call.size();
+                const std::string name = text.substr(start, text.find('"', start) - start);
+                read.insert(name);
+                if (folder == std::string("runtime")) of_programs.insert(name);
+            }
+        }
+    CHECK(read.size() > 8);
+    const std::string page = run_fovea({"help", "--man"}).output;
+    const std::size_t start = page.find(".SH ENVIRONMENT\n"), end = page.find(".SH EXIT STATUS\n");
+    REQUIRE(start < end);
+    const std::size_t programs = page.find("Built programs read these too:\n", start);
+    std::set<std::string> listed, listed_of_programs;
+    for (std::size_t at = page.find("\n.B ", start); at < end; at = page.find("\n.B ", at + 1)) {
+        const std::string name = page.substr(at + 4, page.find('\n', at + 4) - at - 4);
+        listed.insert(name);
+        if (at > programs) listed_of_programs.insert(name);
+    }
+    CHECK(listed == read);
+    CHECK(listed_of_programs == of_programs);
+}
+
 TEST_CASE("completion in bash: subcommands, options, their values, models, settings") {
     if (!is_installed("bash")) return;
     Words all = subcommands();
@@ -163,9 +194,22 @@ TEST_CASE("completion in bash: subcommands, options, their values, models, setti
     CHECK(completed("fovea show transformer --set bias=") == Words{"true", "false"});
     CHECK(completed("fovea show --set layers=1 transformer --set he") ==
           Words{"compopt -o nospace", "heads="});
+    CHECK(completed("fovea show add_norm --stage plan --size ba") ==
+          Words{"compopt -o nospace", "batch="});
+    CHECK(completed("fovea compare masked_softmax --sweep q") ==
+          Words{"compopt -o nospace", "queries="});
+    // What is set has no name of its own any more.
+    CHECK(has_word(completed("fovea report transformer --size "), "src_vocab="));
+    CHECK(
+        !has_word(completed("fovea report transformer --set src_vocab=40 --size "), "src_vocab="));
+    CHECK(completed("fovea show transformer --program ev") == Words{"evaluate"});
+    CHECK(has_word(completed("fovea show transformer --program "), "gradient"));
+    CHECK(!has_word(completed("fovea show masked_softmax --program "), "evaluate"));
     // Files and what nobody knows are the shell's.
     for (const char* line : {"fovea show my_model.cp", "fovea run --inputs ", "fovea nothing ",
-                             "fovea show add_norm --stage nothing", "fovea show my.cpp:f --set "})
+                             "fovea show add_norm --stage nothing", "fovea show my.cpp:f --set ",
+                             "fovea show my.cpp:f --size ", "fovea show my.cpp:f --program ",
+                             "fovea show add_norm --set hidden=x --size "})
         CHECK(completed(line) == Words{});
 }
 

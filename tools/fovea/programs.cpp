@@ -27,6 +27,17 @@ Graph evaluation(const LoadedModel& model) {
 
 }  // namespace
 
+std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion) {
+    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
+                                             ? translator_programs(model, fusion)
+                                             : extra_programs(model, fusion);
+    for (ProgramRequest& program : decoding_programs(model, fusion))
+        others.push_back(std::move(program));
+    for (ProgramRequest& program : others) requests.push_back(std::move(program));
+    return requests;
+}
+
 Fusion fusion_of(const Arguments& given) {
     const std::string value = given.choice("fusion", {"on", "off", "always"});
     return {value != "off", value == "always" ? AttentionForm::fused : AttentionForm::faster};

@@ -33,6 +33,9 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
 /// by token; none of others, and of those that have programs of their own.
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);
 
+/// Those of the runner, and what the model's driver runs: `show --program` takes each.
+std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion);
+
 /// The value of `--fusion`: `on` takes the faster form of an attention whose sizes are static,
 /// `always` one kernel whatever it is estimated to take.
 Fusion fusion_of(const Arguments& given);

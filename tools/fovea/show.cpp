@@ -34,17 +34,6 @@ bool is_graph_stage(const std::string& stage) {
     return stage == "graph" || stage == "grouped" || stage == "gradient" || stage == "optimized";
 }
 
-std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion) {
-    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
-                                             ? translator_programs(model, fusion)
-                                             : extra_programs(model, fusion);
-    for (ProgramRequest& program : decoding_programs(model, fusion))
-        others.push_back(std::move(program));
-    for (ProgramRequest& program : others) requests.push_back(std::move(program));
-    return requests;
-}
-
 /// The program to show. Where none was asked for: the gradient from the stage `gradient` on, for
 /// models with parameters.
 ProgramRequest choose_program(const LoadedModel& model, const std::string& stage, std::string name,
@@ -64,10 +53,14 @@ ProgramRequest choose_program(const LoadedModel& model, const std::string& stage
 }
 
 /// `group_of`: the kernels of the nodes, where they have some.
-std::string graph_text(const Graph& graph, const std::string& format, const std::string& title,
+std::string graph_text(const Graph& graph, const Arguments& given, const std::string& title,
                        const std::vector<int>& group_of = {}) {
+    const std::string format = given.text_or("format", "text");
     if (format == "dot") return print_dot(graph);
-    if (format == "svg") return graph_picture(graph, title, group_of);
+    if (format == "svg")
+        return graph_picture(
+            graph, title, group_of,
+            given.text_or("layers", "once") == "all" ? RepeatedLayers::all : RepeatedLayers::once);
     if (format == "json") return print_json(graph);
     return print(graph);
 }
@@ -112,14 +105,13 @@ std::string ptx_text(const plan::Model& model, const std::string& architecture) 
 std::string stage_text(const ProgramRequest& request, const CompiledModel& compiled,
                        const std::string& stage, const Arguments& given) {
     const CompiledProgram& program = compiled.programs.front();
-    const std::string format = given.text_or("format", "text");
     const std::string title =
         fmt::format("{}, program {}: {}", compiled.plan.name, request.name, stage);
-    if (stage == "graph") return graph_text(request.graph, format, title);
-    if (stage == "grouped") return graph_text(program.grouped, format, title);
-    if (stage == "gradient") return graph_text(program.gradient, format, title);
+    if (stage == "graph") return graph_text(request.graph, given, title);
+    if (stage == "grouped") return graph_text(program.grouped, given, title);
+    if (stage == "gradient") return graph_text(program.gradient, given, title);
     if (stage == "optimized")
-        return graph_text(program.optimized, format, title, program.fused.group_of);
+        return graph_text(program.optimized, given, title, program.fused.group_of);
     if (stage == "fused") return fusion_text(program);
     if (stage == "kernels") return kernels_text(compiled.plan);
     if (stage == "plan") {
@@ -175,7 +167,11 @@ void check_format(const std::string& stage, const std::string& format) {
 int show_model(const Arguments& given) {
     // The program that --diff is about is the one of the last stage, with gradients.
     const std::string stage = given.has("diff") ? "plan" : given.choice("stage", kStages);
-    check_format(stage, given.choice("format", {"text", "dot", "svg", "json"}));
+    const std::string format = given.choice("format", {"text", "dot", "svg", "json"});
+    check_format(stage, format);
+    given.choice("layers", {"once", "all"});
+    if (given.has("layers") && format != "svg")
+        throw UserError("--layers is for --format svg: the other formats have every layer");
     const Fusion fusion = fusion_of(given);
     const bool on_gpu = stage == "ptx" || (stage == "schedule" && given.has("arch"));
     LoadedModel model = load_model(given, given.model(), on_gpu ? bf16 : f32);
@@ -206,6 +202,8 @@ Command show_command() {
     add("stage", po::value<std::string>()->value_name(fmt::format("{}", fmt::join(kStages, "|"))),
         "graph by default");
     add("format", po::value<std::string>()->value_name("text|dot|svg|json"), "text by default");
+    add("layers", po::value<std::string>()->value_name("once|all"),
+        "of a picture: layers that compute the same are drawn once, with their count, by default");
     add("output,o", po::value<std::string>()->value_name("FILE"), "write there");
     add("program", po::value<std::string>()->value_name("NAME"), "forward, gradient, …");
     add_fusion_option(options);
@@ -218,17 +216,19 @@ Command show_command() {
         "print what a pass of --passes changed in the graph, instead");
     add_schedule_option(options);
     add_settings_option(options);
-    return {{"show",
-             "print a model at any stage of its way to C++",
-             "MODEL",
-             "Prints a model at any stage of its way to C++ and PTX.",
-             {{"what is fused, and why the rest is not", "fovea show add_norm --stage fused"},
-              {"the C++ that is written of a function of yours",
-               "fovea show my_model.cpp:my_model --stage cpp"},
-              {"a picture of the graph",
-               "fovea show encoder_block --format svg -o encoder_block.svg"}}},
-            options,
-            show_model};
+    return {
+        {"show",
+         "print a model at any stage of its way to C++",
+         "MODEL",
+         "Prints a model at any stage of its way to C++ and PTX.",
+         {{"what is fused, and why the rest is not", "fovea show add_norm --stage fused"},
+          {"the C++ that is written of a function of yours",
+           "fovea show my_model.cpp:my_model --stage cpp"},
+          {"a picture of the graph", "fovea show encoder_block --format svg -o encoder_block.svg"},
+          {"with the gradient beside it, and each layer of its own",
+           "fovea show bert --stage gradient --format svg --layers all -o bert.svg"}}},
+        options,
+        show_model};
 }
 
 }  // namespace fovea::tool

@@ -13,6 +13,7 @@ namespace {
 struct Vertex {
     double width = 0, height = 0;
     int layer = 0;
+    LayoutItem::Side side = LayoutItem::Side::middle;
     double x = 0, place = 0;  // its left side; what orders it in its layer
 };
 
@@ -26,11 +27,20 @@ class Drawing {
   public:
     Drawing(const std::vector<LayoutItem>& items, const std::vector<LayoutEdge>& edges,
             const LayoutGaps& gaps)
-        : items_(items), edges_(edges), gaps_(gaps) {}
+        : items_(items), edges_(edges), gaps_(gaps) {
+        // What runs up is laid out the other way round.
+        for (LayoutEdge& edge : edges_)
+            if (edge.up) {
+                std::swap(edge.from, edge.to);
+                std::swap(edge.from_x, edge.to_x);
+                has_two_ways_ = true;
+            }
+    }
 
     Layout draw() {
         if (items_.empty()) return {};
-        for (const LayoutItem& item : items_) vertices_.push_back({item.width, item.height});
+        for (const LayoutItem& item : items_)
+            vertices_.push_back({.width = item.width, .height = item.height, .side = item.side});
         choose_layers();
         for (const LayoutEdge& edge : edges_) add_pieces(edge);
         fill_layers();
@@ -80,7 +90,22 @@ class Drawing {
         }
         for (std::size_t i = 0; i < items_.size(); ++i)
             if (is(int(i), LayoutItem::Rank::last)) vertices_[i].layer = last + 1;
+        if (has_two_ways_) sink_all(out, finished);
         sink_sources(out);
+    }
+    /// Each item as low as what is below it lets it: modules that lead to the same one come to
+    /// stand side by side, however their gradients are added up above them.
+    void sink_all(const std::vector<std::vector<std::size_t>>& out,
+                  const std::vector<int>& finished) {
+        for (const int item : finished) {
+            if (items_[std::size_t(item)].rank != LayoutItem::Rank::any) continue;
+            int lowest = 1 << 30;
+            for (std::size_t e : out[std::size_t(item)])
+                if (!runs_up_[e])
+                    lowest = std::min(lowest, vertices_[std::size_t(edges_[e].to)].layer - 1);
+            int& layer = vertices_[std::size_t(item)].layer;
+            if (lowest < 1 << 30) layer = std::max(layer, lowest);
+        }
     }
     /// What has nothing above it stands right above what reads it.
     void sink_sources(const std::vector<std::vector<std::size_t>>& out) {
@@ -99,12 +124,14 @@ class Drawing {
         const int from = vertices_[std::size_t(edge.from)].layer;
         const int to = vertices_[std::size_t(edge.to)].layer;
         way.push_back(edge.from);
-        for (int layer = from + 1; layer < to; ++layer) {
+        using Side = LayoutItem::Side;
+        const Side side = !has_two_ways_ ? Side::middle : edge.up ? Side::right : Side::left;
+        for (int layer = from + 1; layer < to && !edge.hidden; ++layer) {
             way.push_back(int(vertices_.size()));
-            vertices_.push_back({.width = 6, .height = 0, .layer = layer});
+            vertices_.push_back({.width = 6, .height = 0, .layer = layer, .side = side});
         }
         way.push_back(edge.to);
-        if (to <= from) return;  // it runs up, and has no say in where items stand
+        if (to <= from || edge.hidden) return;  // it runs up, and has no say in where items stand
         for (std::size_t i = 0; i + 1 < way.size(); ++i)
             pieces_.push_back(
                 {way[i], way[i + 1], i ? 3 : edge.from_x, i + 2 < way.size() ? 3 : edge.to_x});
@@ -136,7 +163,12 @@ class Drawing {
         const int count = int(layers_.size());
         for (int step = 1; step < count; ++step) {
             auto& layer = layers_[std::size_t(downward ? step : count - 1 - step)];
-            std::vector<std::pair<double, int>> keyed;
+            struct Keyed {
+                LayoutItem::Side side;
+                double mean;
+                int vertex;
+            };
+            std::vector<Keyed> keyed;
             for (int v : layer) {
                 const auto& pieces = (downward ? above_ : below_)[std::size_t(v)];
                 double sum = 0;
@@ -145,13 +177,14 @@ class Drawing {
                     const Vertex& other = vertices_[std::size_t(downward ? piece.from : piece.to)];
                     sum += other.place - other.width / 2 + (downward ? piece.from_x : piece.to_x);
                 }
-                keyed.emplace_back(
-                    pieces.empty() ? vertices_[std::size_t(v)].place : sum / double(pieces.size()),
-                    v);
+                const Vertex& vertex = vertices_[std::size_t(v)];
+                keyed.push_back(
+                    {vertex.side, pieces.empty() ? vertex.place : sum / double(pieces.size()), v});
             }
-            std::stable_sort(keyed.begin(), keyed.end(),
-                             [](const auto& a, const auto& b) { return a.first < b.first; });
-            for (std::size_t i = 0; i < layer.size(); ++i) layer[i] = keyed[i].second;
+            std::stable_sort(keyed.begin(), keyed.end(), [](const Keyed& a, const Keyed& b) {
+                return a.side != b.side ? a.side < b.side : a.mean < b.mean;
+            });
+            for (std::size_t i = 0; i < layer.size(); ++i) layer[i] = keyed[i].vertex;
             number(layer);
         }
     }
@@ -184,7 +217,8 @@ class Drawing {
             layout.corners.push_back(
                 {vertices_[i].x - left, tops[std::size_t(vertices_[i].layer)]});
         for (std::size_t e = 0; e < edges_.size(); ++e)
-            layout.routes.push_back(route(e, left, tops, heights));
+            layout.routes.push_back(edges_[e].hidden ? std::vector<Point>{}
+                                                     : route(e, left, tops, heights));
         layout.width = right - left;
         layout.height = y - gaps_.down;
         return layout;
@@ -209,12 +243,14 @@ class Drawing {
                 points.push_back({x + 3, top + heights[std::size_t(vertex.layer)]});
             }
         }
+        if (edge.up) std::reverse(points.begin(), points.end());
         return points;
     }
 
     const std::vector<LayoutItem>& items_;
-    const std::vector<LayoutEdge>& edges_;
+    std::vector<LayoutEdge> edges_;
     const LayoutGaps& gaps_;
+    bool has_two_ways_ = false;
     std::vector<Vertex> vertices_;
     std::vector<bool> runs_up_;
     std::vector<std::vector<int>> ways_;  // of each edge: the vertices that it passes

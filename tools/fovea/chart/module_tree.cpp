@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <cctype>
 
 #include "codegen/graph/print.h"
+#include "tools/fovea/chart/node_paths.h"
 
 namespace fovea::tool {
 
@@ -29,16 +30,18 @@ class Tree {
     explicit Tree(const Graph& graph) : graph_(graph), constant_(graph.nodes.size(), false) {
         for (int id = 1; id < int(graph.nodes.size()); ++id)
             constant_[std::size_t(id)] = is_constant(graph[id]);
-        find_paths();
+        for (int id = 0; id < int(graph.nodes.size()); ++id) {
+            const Node& node = graph[id];
+            shown_.push_back(id > 0 && !node.region && node.op != Op::parameter &&
+                             !constant_[std::size_t(id)]);
+        }
+        paths_ = node_paths(graph, shown_);
     }
 
     PictureModule build() {
         PictureModule root;
-        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
-            const Node& node = graph_[id];
-            if (node.region || node.op == Op::parameter || constant_[std::size_t(id)]) continue;
-            module_of(root, id).nodes.push_back(picture_of(id));
-        }
+        for (int id = 1; id < int(graph_.nodes.size()); ++id)
+            if (shown_[std::size_t(id)]) module_of(root, id).nodes.push_back(picture_of(id));
         simplify(root);
         return root;
     }
@@ -64,95 +67,10 @@ class Tree {
         for (const std::string& part : paths_[std::size_t(id)]) module = &child(*module, part);
         return *module;
     }
-    using Path = std::vector<std::string>;
-
-    bool is_shown(int id) const {
-        const Node& node = graph_[id];
-        return id > 0 && !node.region && node.op != Op::parameter && !constant_[std::size_t(id)];
-    }
-    /// The modules that nodes say they are of. One that says none, as operators do, is of the
-    /// innermost module that holds all who read it and one that it reads.
-    void find_paths() {
-        const std::size_t count = graph_.nodes.size();
-        paths_.resize(count);
-        std::vector<std::set<Path>> above(count), below(count);
-        for (int id = 1; id < int(count); ++id) {
-            const Node& node = graph_[id];
-            Path& path = paths_[std::size_t(id)];
-            if (node.backward) path.emplace_back("gradients");
-            const std::string text = is_shown(id) ? graph_.path(node.scope) : "";
-            for (std::size_t start = 0; start < text.size();) {
-                const std::size_t end = std::min(text.find('.', start), text.size());
-                path.push_back(text.substr(start, end - start));
-                start = end + 1;
-            }
-            for (int input : node.inputs) {
-                if (!is_shown(input) || says_none(id)) continue;
-                if (graph_[input].backward != node.backward) continue;
-                below[std::size_t(input)].insert(path);
-            }
-        }
-        for (int id = 1; id < int(count); ++id)
-            for (int input : graph_[id].inputs) {
-                if (!is_shown(input)) continue;
-                auto& own = above[std::size_t(id)];
-                if (!says_none(input)) own.insert(paths_[std::size_t(input)]);
-                else if (graph_[input].backward == graph_[id].backward)
-                    own.insert(above[std::size_t(input)].begin(), above[std::size_t(input)].end());
-            }
-        for (int id = int(count) - 1; id > 0; --id) {
-            if (!is_shown(id) || !says_none(id)) continue;
-            for (int input : graph_[id].inputs)
-                if (is_shown(input) && says_none(input))
-                    below[std::size_t(input)].insert(below[std::size_t(id)].begin(),
-                                                     below[std::size_t(id)].end());
-        }
-        says_nothing_.resize(count);
-        for (int id = 1; id < int(count); ++id)
-            says_nothing_[std::size_t(id)] = is_shown(id) && says_none(id);
-        for (int id = 1; id < int(count); ++id)
-            if (says_nothing_[std::size_t(id)] && !is_leaf(graph_[id]))
-                paths_[std::size_t(id)] = implied_path(
-                    paths_[std::size_t(id)], above[std::size_t(id)], below[std::size_t(id)]);
-        place_sources(above);
-    }
-    /// What reads nothing, like positions, is of the innermost module that holds all who read it.
-    void place_sources(const std::vector<std::set<Path>>& above) {
-        std::vector<std::set<Path>> readers(graph_.nodes.size());
-        for (int id = int(graph_.nodes.size()) - 1; id > 0; --id) {
-            if (!is_shown(id)) continue;
-            auto& path = paths_[std::size_t(id)];
-            const bool is_free = says_nothing_[std::size_t(id)] && above[std::size_t(id)].empty();
-            if (is_free && !is_leaf(graph_[id]))
-                path = implied_path({}, {}, readers[std::size_t(id)]);
-            for (int input : graph_[id].inputs)
-                if (input > 0) readers[std::size_t(input)].insert(path);
-        }
-    }
-    static bool is_leaf(const Node& node) { return node.op == Op::input || node.op == Op::output; }
-    bool says_none(int id) const {
-        return paths_[std::size_t(id)].size() == std::size_t(graph_[id].backward);
-    }
-    static bool is_within(const Path& path, const Path& outer) {
-        return path.size() >= outer.size() && std::equal(outer.begin(), outer.end(), path.begin());
-    }
-    static Path implied_path(const Path& own, const std::set<Path>& above,
-                             const std::set<Path>& below) {
-        if (below.empty()) return own;
-        Path path = *below.begin();
-        for (const Path& other : below)
-            while (!is_within(other, path)) path.pop_back();
-        const auto holds_one = [&] {
-            return std::any_of(above.begin(), above.end(),
-                               [&](const Path& one) { return is_within(one, path); });
-        };
-        while (!above.empty() && path.size() > own.size() && !holds_one()) path.pop_back();
-        return is_within(path, own) ? path : own;
-    }
     /// Sets the text of a node, and what it reads.
     PictureNode picture_of(int id) {
         const Node& node = graph_[id];
-        PictureNode picture{.id = id, .title = print_op(graph_, id), .shape = shape_of(node)};
+        PictureNode picture{.id = id, .title = title_of(id), .shape = shape_of(node)};
         if (node.op == Op::elementwise && row_of(node.function).name == "identity")
             picture.title = "copy";
         for (int input : node.inputs)
@@ -166,6 +84,21 @@ class Tree {
             }
         }
         return picture;
+    }
+    /// The gradient of a parameter is named in its module; where random numbers come from differs
+    /// from layer to layer, and is left out.
+    std::string title_of(int id) const {
+        const Node& node = graph_[id];
+        if (node.op != Op::output || !node.backward || paths_[std::size_t(id)].empty()) {
+            const std::string title = print_op(graph_, id);
+            const std::size_t site = title.find(" site=");
+            return site == title.npos
+                       ? title
+                       : title.substr(0, site) +
+                             title.substr(std::min(title.find(' ', site + 1), title.size()));
+        }
+        const std::string path = graph_.path(node.scope);
+        return "output " + path.substr(path.rfind('.') + 1) + ".grad";
     }
     static void add_dropout(PictureNode& picture, double probability) {
         if (probability > 0) picture.title += fmt::format(" dropout={}", probability);
@@ -182,9 +115,11 @@ class Tree {
                 (dot == path.npos ? path : path.substr(dot + 1)) + " " + shape_of(node));
         } else if (constant_[std::size_t(input)]) {
             add(picture.formula, "with " + formula_of(input, picture, 0));
-        } else if (std::find(picture.inputs.begin(), picture.inputs.end(), input) ==
-                   picture.inputs.end()) {
-            picture.inputs.push_back(input);
+        } else {
+            auto& inputs =
+                node.backward == graph_[picture.id].backward ? picture.inputs : picture.kept;
+            if (std::find(inputs.begin(), inputs.end(), input) == inputs.end())
+                inputs.push_back(input);
         }
     }
     std::string operand(const Node& node, std::size_t i, PictureNode& picture, int depth) {
@@ -235,32 +170,18 @@ class Tree {
         return text + ")";
     }
 
-    /// What a module computes, whatever its own name is: two with the same text do the same.
-    static std::string text_of(const PictureModule& module) {
-        std::string text = "(";
-        for (const PictureNode& node : module.nodes) {
-            text += node.title + node.shape;
-            for (const auto* lines : {&node.parameters, &node.formula})
-                for (const std::string& line : *lines) text += line + ";";
-            text += fmt::format("{}", node.inputs.size());
-        }
-        for (const auto& inner : module.modules) text += inner->name + text_of(*inner);
-        return text + ")";
-    }
-    static bool differ_in_number(const std::string& a, const std::string& b) {
-        const auto stem = [](const std::string& name) {
-            return name.substr(0, name.find_last_not_of("0123456789") + 1);
-        };
-        return a != b && stem(a) == stem(b);
+    static bool ends_with_digit(const std::string& name) {
+        return !name.empty() && std::isdigit(static_cast<unsigned char>(name.back()));
     }
     void simplify(PictureModule& module) {
         for (auto& one : module.modules) simplify(*one);
         std::vector<std::unique_ptr<PictureModule>> kept;
         for (auto& one : module.modules) {
-            if (one->nodes.empty()) {  // it holds modules alone: `blks`
+            const bool is_layer = one->modules.size() > 1 && ends_with_digit(one->name);
+            if (one->nodes.empty() && !is_layer) {  // it holds modules alone: `blks`
                 for (auto& inner : one->modules) {
-                    inner->name = one->name + "." + inner->name;
-                    if (!inner->same_as.empty()) inner->same_as = one->name + "." + inner->same_as;
+                    if (!inner->name.starts_with(one->name + "."))
+                        inner->name = one->name + "." + inner->name;
                     kept.push_back(std::move(inner));
                 }
             } else if (one->nodes.size() == 1 && one->modules.empty()) {
@@ -271,26 +192,19 @@ class Tree {
                 kept.push_back(std::move(one));
             }
         }
+        for (auto& one : kept)  // a number says little alone
+            if (!module.name.empty() && std::isdigit(static_cast<unsigned char>(one->name[0])))
+                one->name = module.name + "." + one->name;
         module.modules = std::move(kept);
-        for (std::size_t i = 1; i < module.modules.size(); ++i) {
-            PictureModule &one = *module.modules[i], &before = *module.modules[i - 1];
-            if (differ_in_number(one.name, before.name) && text_of(one) == text_of(before))
-                one.same_as = before.same_as.empty() ? before.name : before.same_as;
-        }
     }
 
     const Graph& graph_;
     std::vector<bool> constant_;
-    std::vector<bool> says_nothing_;  // nodes that say no module
-    std::vector<std::vector<std::string>> paths_;  // of modules, by node
+    std::vector<bool> shown_;
+    std::vector<ModulePath> paths_;
 };
 
 }  // namespace
-
-bool PictureModule::holds(int id) const {
-    return std::any_of(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) ||
-           std::any_of(modules.begin(), modules.end(), [&](const auto& m) { return m->holds(id); });
-}
 
 std::string shape_of(const Node& node) {
     Text text;

@@ -32,18 +32,19 @@ struct TextStyle {
     std::string_view colour = "#222";
     bool bold = false;
     bool upward = false;  // turned by a quarter
+    bool halo = false;    // light around the letters, over lines
 };
 
 /// A picture on a white ground that needs nothing from elsewhere. `style` is a list of attributes:
 /// `stroke="#ccc" fill="none"`.
 class Svg {
   public:
-    /// `shown`: how wide it is shown, in proportion; 0: as wide as it is.
-    Svg(double width, double height, double shown = 0);
+    Svg(double width, double height);
 
     void line(Point from, Point to, std::string_view style);
     void polyline(const std::vector<Point>& points, std::string_view style);
-    /// An arrow through points, upright at each of them.
+    /// An arrow through points, upright at each of them; its head points up where its end is above
+    /// its start.
     void curve(const std::vector<Point>& points, std::string_view style);
     void circle(Point centre, double radius, std::string_view style);
     void rectangle(const Box& box, std::string_view style);
@@ -67,8 +68,8 @@ double text_width(std::string_view words, double size);
 
 /// A range of numbers along a line of pixels.
 struct Scale {
-    double low = 0, high = 1;   // numbers
-    double from = 0, to = 1;    // pixels
+    double low = 0, high = 1;  // numbers
+    double from = 0, to = 1;  // pixels
     bool logarithmic = false;
 
     double at(double value) const;

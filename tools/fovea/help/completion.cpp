@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "codegen/base/error.h"
+#include "codegen/kernel/print.h"
 #include "tools/fovea/help/options_list.h"
 #include "tools/fovea/known_models.h"
 #include "tools/fovea/load_model.h"
+#include "tools/fovea/programs.h"
 
 namespace fovea::tool {
 
@@ -54,6 +56,9 @@ if [[ $funcstack[1] == _fovea ]]; then _fovea "$@"; else compdef _fovea fovea; f
 
 bool begins(const std::string& word, const std::string& start) { return word.starts_with(start); }
 
+/// The option of `show` that names a program.
+constexpr const char* kProgramOption = "program";
+
 /// The first line, up to its first clause: lists have one line for each word.
 std::string in_short(const std::string& help) { return help.substr(0, help.find_first_of("\n;")); }
 
@@ -76,6 +81,23 @@ std::vector<Candidate> as_candidates(const std::vector<std::string>& words) {
     std::vector<Candidate> list;
     for (const std::string& word : words) list.push_back({word, ""});
     return list;
+}
+
+/// The symbolic sizes of inputs and parameters, in their order.
+std::vector<std::string> symbols_of_inputs(const Graph& graph) {
+    std::vector<std::string> names;
+    for (const Node& node : graph.nodes) {
+        if (node.op != Op::input && node.op != Op::parameter) continue;
+        for (std::size_t axis = 0; axis < std::size_t(node.shape.rank()); ++axis)
+            for (const DimTerm& term : node.shape[axis].terms())
+                for (const Symbol symbol : term.symbols) {
+                    if (!symbol) continue;
+                    std::string name = kernel::text_of(Dim(detail::text_of(symbol)));
+                    if (std::ranges::find(names, name) == names.end())
+                        names.push_back(std::move(name));
+                }
+    }
+    return names;
 }
 
 /// A command line of a subcommand, up to the word that is completed.
@@ -133,7 +155,43 @@ class Line {
     }
 
     std::vector<Candidate> values_of(const OptionText& option) const {
-        return option.name == kSetOption ? settings() : as_candidates(choices_in(option.value));
+        if (option.name == kSetOption) return settings();
+        if (begins(option.value, "DIM=")) return dims();
+        if (option.name == kProgramOption) return programs();
+        return as_candidates(choices_in(option.value));
+    }
+
+    /// `batch=`, of the built-in model on the line.
+    std::vector<Candidate> dims() const {
+        std::vector<Candidate> list;
+        if (const std::optional<LoadedModel> model = model_on_line())
+            for (const std::string& name : symbols_of_inputs(model->graph))
+                list.push_back({name + "=", ""});
+        return list;
+    }
+    std::vector<Candidate> programs() const {
+        std::vector<Candidate> list;
+        if (const std::optional<LoadedModel> model = model_on_line())
+            for (const ProgramRequest& program : all_programs(*model, Fusion()))
+                list.push_back({program.name, ""});
+        return list;
+    }
+    /// With the settings that stand before the word; nothing where they don't fit.
+    std::optional<LoadedModel> model_on_line() const {
+        const ModelEntry* entry = entry_on_line();
+        if (!entry) return std::nullopt;
+        SettingValues settings;
+        for (std::size_t i = 1; i + 1 < words_.size(); ++i) {
+            const std::size_t equals = words_[i].find('=');
+            const OptionText* option = option_before(i);
+            if (option && option->name == kSetOption && equals != std::string::npos)
+                settings.emplace_back(words_[i].substr(0, equals), words_[i].substr(equals + 1));
+        }
+        try {
+            return load_model(entry->name, settings);
+        } catch (const UserError&) {
+            return std::nullopt;
+        }
     }
 
     /// `hidden=`, of the built-in model on the line; behind the `=` its values where they are few.
@@ -148,12 +206,16 @@ class Line {
         return list;
     }
 
-    std::vector<SettingSpec> settings_on_line() const {
+    const ModelEntry* entry_on_line() const {
         for (std::size_t i = 0; i + 1 < words_.size(); ++i) {
             const ModelEntry* entry = option_before(i) ? nullptr : find_known_model(words_[i]);
-            if (entry) return settings_with_dtype(*entry);
+            if (entry) return entry;
         }
-        return {};
+        return nullptr;
+    }
+    std::vector<SettingSpec> settings_on_line() const {
+        const ModelEntry* entry = entry_on_line();
+        return entry ? settings_with_dtype(*entry) : std::vector<SettingSpec>{};
     }
 
     Usage usage_;

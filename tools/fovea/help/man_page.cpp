@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <sstream>
 
+#include "tools/fovea/help/environment.h"
 #include "tools/fovea/help/options_list.h"
 #include "tools/fovea/version.h"
 
@@ -76,6 +77,18 @@ std::string exit_status() {
     return ".SH EXIT STATUS\n" + paragraph(text.substr(text.find(": ") + 2));
 }
 
+std::string environment() {
+    std::string roff = ".SH ENVIRONMENT\n";
+    for (const bool of_programs : {false, true}) {
+        if (of_programs) roff += ".PP\nBuilt programs read these too:\n";
+        for (const EnvironmentVariable& variable : environment_variables())
+            if (variable.of_programs == of_programs)
+                roff += fmt::format(".TP\n.B {}\n{}", roff_text(variable.name),
+                                    paragraph(variable.what));
+    }
+    return roff;
+}
+
 std::string option_item(const OptionText& option) {
     std::string names = roff_text("--" + option.name);
     if (option.short_name) names = roff_text(fmt::format("-{}", option.short_name)) + ", " + names;
@@ -95,7 +108,7 @@ std::string man_page() {
         roff += fmt::format(".TP\n.BR fovea\\-{} (1)\n{}\n", roff_text(usage.command),
                             roff_text(usage.brief));
     }
-    return roff + ".PP\n" + paragraph(kOverviewEnd) + exit_status();
+    return roff + ".PP\n" + paragraph(kOverviewEnd) + environment() + exit_status();
 }
 
 std::string man_page(const Command& command) {

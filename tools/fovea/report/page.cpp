@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -84,6 +85,8 @@ class Page {
         write_fusion();
         write_kernels();
         write_memory();
+        write_training();
+        write_attention();
         return html_ + "</body>\n</html>\n";
     }
 
@@ -119,8 +122,10 @@ class Page {
         write_picture("The model as it is written", graph_picture(report_.graph, report_.model),
                       true);
         write_picture(
-            fmt::format("The program {} after all passes: what is one kernel has one colour",
-                        report_.program),
+            fmt::format(
+                "The program {} after all passes, gradients beside forward: what is one kernel has "
+                "one colour",
+                report_.program),
             graph_picture(program_.optimized, report_.program, program_.fused.group_of), false);
     }
 
@@ -212,6 +217,39 @@ class Page {
             "line is what lives in each phase, between which threads wait for each other.</p>\n"
             "<div class=\"scroll fit\">{}</div>\n",
             chart);
+    }
+
+    void write_training() {
+        if (report_.trainings.empty()) return;
+        add("<h2>Training</h2>\n<div class=\"scroll fit\">{}</div>\n",
+            training_chart(report_.trainings));
+        html_ +=
+            "<div class=\"scroll\"><table>\n<tr><th></th><th>epochs</th><th>last loss</th>"
+            "<th>least loss held out</th><th>tokens / s</th></tr>\n";
+        for (const LoggedTraining& training : report_.trainings) write_training_row(training);
+        html_ += "</table></div>\n";
+    }
+    void write_training_row(const LoggedTraining& training) {
+        const LoggedEpoch& last = training.epochs.back();
+        std::string held_out = "–";
+        double least = 1e300;
+        for (const LoggedEpoch& epoch : training.epochs)
+            if (epoch.validation_loss && *epoch.validation_loss < least) {
+                least = *epoch.validation_loss;
+                held_out = fmt::format("{:.4f} in epoch {:.6g}", least, epoch.epoch);
+            }
+        add("<tr><td>{}</td><td>{:.6g}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            escaped(training.name), last.epoch,
+            last.loss ? fmt::format("{:.4f}", *last.loss) : "not finite", held_out,
+            last.tokens_per_second ? tick_text(std::round(*last.tokens_per_second)) : "–");
+    }
+    void write_attention() {
+        if (report_.attentions.empty()) return;
+        html_ +=
+            "<h2>Attention</h2>\n<p>Weights of one input, module by module and head by head; a "
+            "cell tells its weight when pointed at.</p>\n";
+        for (const AttentionPicture& picture : report_.attentions)
+            write_picture(picture.name, picture.svg, true);
     }
 
     const Report& report_;

@@ -6,7 +6,9 @@
 
 #include "tools/fovea/bench/machine.h"
 #include "tools/fovea/compare/compare_report.h"
+#include "tools/fovea/report/attention_picture.h"
 #include "tools/fovea/report/measure_kernels.h"
+#include "tools/fovea/report/training_log.h"
 
 namespace fovea::tool {
 
@@ -21,6 +23,8 @@ struct Report {
     Graph graph;  // as the model's function made it
     MeasuredProgram measured;
     CompareRow forms;  // fused beside unfused
+    std::vector<LoggedTraining> trainings;
+    std::vector<AttentionPicture> attentions;
 };
 
 /// One HTML document, for wide and narrow windows, light and dark, without scripts.

@@ -14,6 +14,7 @@
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/progress.h"
+#include "tools/fovea/report/attention_picture.h"
 #include "tools/fovea/report/page.h"
 #include "tools/fovea/schedule/schedule_option.h"
 
@@ -28,8 +29,26 @@ std::size_t parameter_count(const plan::Model& model, const SampleDims& dims) {
     return count;
 }
 
+std::vector<LoggedTraining> trainings_of(const Arguments& given) {
+    std::vector<LoggedTraining> trainings;
+    if (given.has("log"))
+        for (const std::string& file : given.all("log"))
+            trainings.push_back(read_training_log(file));
+    return trainings;
+}
+
+std::vector<AttentionPicture> attentions_of(const Arguments& given) {
+    std::vector<AttentionPicture> pictures;
+    if (given.has("attention"))
+        for (const std::string& file : given.all("attention"))
+            pictures.push_back(read_attention_picture(file));
+    return pictures;
+}
+
 int report_model(const Arguments& given) {
     const std::string file = given.text_or("output", "report.html");
+    std::vector<LoggedTraining> trainings = trainings_of(given);
+    std::vector<AttentionPicture> attentions = attentions_of(given);
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
     LoadedModel model = load_model(given, given.model());
     model.targets = targets_of(given);
@@ -50,7 +69,9 @@ int report_model(const Arguments& given) {
                   .compiled = &compiled,
                   .graph = model.graph,
                   .measured = {},
-                  .forms = {}};
+                  .forms = {},
+                  .trainings = std::move(trainings),
+                  .attentions = std::move(attentions)};
     Progress::show(fmt::format("measuring {} at {}", model.entry.name, text_of(dims)));
     report.forms = forms.measure(dims);
     const MachineProbe probe;
@@ -72,6 +93,12 @@ Command report_command() {
     auto add = options.add_options();
     add("output,o", po::value<std::string>()->value_name("FILE"),
         "the page to write; report.html by default");
+    add("log", po::value<std::vector<std::string>>()->value_name("FILE"),
+        "losses to show, of a training: what the built program's train wrote with --log; "
+        "repeatable");
+    add("attention", po::value<std::vector<std::string>>()->value_name("FILE"),
+        "attention maps to show: what the built program's translate wrote with --attention, "
+        ".safetensors or .svg; repeatable");
     add_size_option(options, "sizes of dims; 64 for batches, 200 for vocabularies, else 10");
     add("threads", po::value<std::string>()->value_name("N"), "one per core by default");
     add_schedule_option(options);
@@ -82,11 +109,14 @@ Command report_command() {
              "Writes one HTML page that needs no network: the graph, what is fused and why\n"
              "the rest is not, each kernel with its code, time, bytes and share of what the\n"
              "machine can do, memory over time, and fusion off beside on. Times are of the\n"
-             "program that gives gradients, where the model has them.",
+             "program that gives gradients, where the model has them. Losses of trainings and\n"
+             "attention maps are on it where files with them are given.",
              {{"a model at sizes of yours",
                "fovea report add_norm --size batch=8 --size len=32 -o add_norm.html"},
               {"on one thread, of a function of yours",
-               "fovea report my_model.cpp:my_model --threads 1 -o my_model.html"}}},
+               "fovea report my_model.cpp:my_model --threads 1 -o my_model.html"},
+              {"after a training, with where it looks; takes what the program wrote",
+               "fovea report transformer --log log.jsonl --attention maps.safetensors"}}},
             options,
             report_model};
 }

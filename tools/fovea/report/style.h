@@ -26,6 +26,7 @@ p { max-width: 50rem; }
 .facts b { display: block; font-size: 1.15rem; }
 .scroll { overflow: auto; max-height: 90vh; border: 1px solid var(--line); border-radius: 0.5rem; }
 .scroll svg { display: block; }
+.scroll + .scroll { margin-top: 0.5rem; }
 .fit svg { width: 100%; height: auto; min-width: 34rem; max-width: 60rem; }
 table { border-collapse: collapse; }
 th, td { text-align: right; padding: 0.2rem 0.7rem; border-bottom: 1px solid var(--line);
