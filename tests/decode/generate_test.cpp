@@ -1,0 +1,130 @@
+// A built decoder goes on with texts as the reference does.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "codegen/reference/interpreter.h"
+#include "models/registry.h"
+#include "runtime/safetensors.h"
+#include "runtime/training/random_stream.h"
+#include "tools/fovea/process.h"
+
+using namespace fovea;
+using tool::ProcessResult;
+
+namespace {
+
+constexpr int kVocabulary = 29;
+
+/// Random weights of a model, by name; they lie as long as this lives.
+class Weights {
+  public:
+    explicit Weights(const Graph& graph) {
+        for (const Node& node : graph.nodes) {
+            if (node.op != Op::parameter) continue;
+            Array array;
+            for (const Dim& dim : node.shape) array.shape.push_back(dim.value());
+            const bool is_vector = node.shape.rank() == 1;
+            const runtime::RandomStream random(5, std::uint32_t(arrays_.size()));
+            for (std::int64_t i = 0; i < array.size(); ++i)
+                array.values.push_back(
+                    float(random.normal(std::uint64_t(i)) * 0.3 + (is_vector ? 1 : 0)));
+            arrays_.emplace_back(graph.path(node.scope), std::move(array));
+        }
+    }
+
+    void set(Interpreter& interpreter) const {
+        for (const auto& [name, array] : arrays_) interpreter.set(name, array);
+    }
+    void write(const std::string& path) const {
+        std::vector<std::vector<float>> floats;
+        std::vector<runtime::TensorView> tensors;
+        for (const auto& [name, array] : arrays_) {
+            floats.emplace_back(array.values.begin(), array.values.end());
+            tensors.push_back(runtime::f32_tensor(name, array.shape, floats.back()));
+        }
+        runtime::write_safetensors(path, tensors);
+    }
+
+  private:
+    std::vector<std::pair<std::string, Array>> arrays_;
+};
+
+/// The likeliest tokens behind a prompt, each from the whole text before it.
+std::vector<int> expected_tokens(const Graph& graph, const Weights& weights, std::vector<int> text,
+                                 int count) {
+    const std::size_t length = text.size();
+    for (int i = 0; i < count; ++i) {
+        Interpreter whole(graph);
+        weights.set(whole);
+        const auto now = std::int64_t(text.size());
+        const std::vector<double> ids(text.begin(), text.end());
+        whole.set("ids", {{1, now}, ids});
+        whole.set("labels", {{1, now}, ids});
+        whole.set("lens", {{1}, {double(now)}});
+        const std::vector<double>& logits = whole.output("logits").values;
+        const auto last = logits.end() - kVocabulary;
+        text.push_back(int(std::max_element(last, logits.end()) - last));
+    }
+    return {text.begin() + std::ptrdiff_t(length), text.end()};
+}
+
+std::string listed(const std::vector<int>& tokens) {
+    std::string list;
+    for (int token : tokens) list += (list.empty() ? "" : ",") + std::to_string(token);
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("a program generates the likeliest tokens, with windows and without") {
+    // mistral sees the last five tokens, by its small settings.
+    for (const char* name : {"mistral", "gpt2"}) {
+        CAPTURE(name);
+        const ModelEntry& entry = *models::find_model(name);
+        const Graph graph = entry.build(entry.small_settings);
+        const Weights weights(graph);
+        const tool::TemporaryFolder folder;
+        const std::string program = (folder.path() / "program").string();
+        const std::string file = (folder.path() / "weights").string();
+        weights.write(file);
+        std::vector<std::string> build = {
+            "env", "FOVEA_CXXFLAGS=-Og", FOVEA_BINARY_DIR "/fovea", "build", name, "-o", program};
+        for (const auto& [setting, value] : entry.small_settings)
+            build.insert(build.end(), {"--set", setting + "=" + value});
+        const ProcessResult built = tool::run_process(build);
+        REQUIRE_MESSAGE(built.status == 0, built.output);
+        const auto generated = [&](std::vector<std::string> options) {
+            options.insert(options.begin(), {program, "generate", "--weights", file});
+            return tool::run_process(options);
+        };
+        const std::vector<int> tokens = expected_tokens(graph, weights, {3, 17, 5}, 20);
+        const std::vector<int> others = expected_tokens(graph, weights, {8}, 20);
+        CHECK(generated({"--ids", "3,17,5", "--ids", "8", "--max-tokens", "20"}).output ==
+              listed(tokens) + "\n" + listed(others) + "\n");
+        const auto end = std::ranges::find(tokens, tokens[7]) + 1;
+        CHECK(generated({"--ids", "3,17,5", "--stop", std::to_string(tokens[7])}).output ==
+              listed({tokens.begin(), end}) + "\n");
+        const std::string drawn =
+            generated({"--ids", "8", "--temperature", "1", "--seed", "4", "--threads", "1"}).output;
+        CHECK(drawn ==
+              generated({"--ids", "8", "--temperature", "1", "--seed", "4", "--threads", "2"})
+                  .output);
+        CHECK(drawn != generated({"--ids", "8", "--temperature", "1", "--seed", "5"}).output);
+        const auto mistake = [&](std::vector<std::string> options, const std::string& said) {
+            const ProcessResult result = generated(std::move(options));
+            CHECK(result.status == 2);
+            CHECK(result.output.find(said) != std::string::npos);
+        };
+        mistake({"--ids", "3,29"}, "input ids[0, 1] is the id 29; ids are from 0 to 28");
+        mistake({"--ids", "3,x"},
+                "--ids takes numbers of tokens with commas between them, not '3,x'");
+        mistake({"--ids", "3", "--top-p", "1.5"}, "--top-p takes a probability, at most 1");
+        const ProcessResult measured =
+            tool::run_process({program, "bench", "batch=1", "len=4", "steps=6"});
+        CHECK_MESSAGE(measured.status == 0, measured.output);
+        CHECK(measured.output.find("decode_step") != std::string::npos);
+    }
+}
