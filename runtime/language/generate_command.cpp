@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "../device/choose_device.h"
@@ -12,29 +13,14 @@
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
+#include "checkpoint_folder.h"
 #include "choose_token.h"
+#include "prompts.h"
 #include "token_decoder.h"
 
 namespace fovea::runtime {
 
 namespace {
-
-using Tokens = std::vector<std::int32_t>;
-
-/// `5,0,17`.
-Tokens read_tokens(const std::string& text, const char* option) {
-    Tokens tokens;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', start), text.size());
-        const auto token = parse_integer(text.substr(start, comma - start));
-        if (!token || *token < 0 || *token > INT32_MAX)
-            throw UserError("{} takes numbers of tokens with commas between them, not '{}'",
-                            {option, text});
-        tokens.push_back(static_cast<std::int32_t>(*token));
-        start = comma + 1;
-    }
-    return tokens;
-}
 
 Sampling sampling_of(const Options& options) {
     Sampling sampling{.temperature = options.number("temperature"),
@@ -47,50 +33,77 @@ Sampling sampling_of(const Options& options) {
 
 class Generator {
   public:
-    Generator(const Model& model, Parameters& parameters, const Options& options)
+    Generator(const Model& model, Parameters& parameters, const Options& options,
+              std::optional<tokens::JsonTokenizer> tokenizer)
         : decoder_(model, parameters),
           sampling_(sampling_of(options)),
-          most_(options.integer("max-tokens")) {
-        for (const std::string& text : options.all("stop"))
-            for (std::int32_t token : read_tokens(text, "--stop")) stops_.push_back(token);
+          most_(options.integer("max-tokens")),
+          tokenizer_(std::move(tokenizer)) {
+        if (!options.flag("ignore-eos")) ends_ = ends_beside(options.text("weights"));
+        for (const std::string& text : options.all("stop")) ends_.push_back(token_of(text));
     }
 
-    void run(const Tokens& prompt) {
+    /// Prints numbers, with commas between them.
+    void continue_tokens(const Tokens& prompt) {
+        bool is_first = true;
+        run(prompt, [&](std::int32_t token) {
+            std::printf(is_first ? "%d" : ",%d", static_cast<int>(token));
+            is_first = false;
+        });
+        std::printf("\n");
+    }
+    /// Prints the text behind a prompt.
+    void continue_text(const std::string& prompt) {
+        const Tokens ids = tokenizer_->encode(prompt);
+        if (ids.empty()) throw UserError("the prompt is empty: give it a word at least");
+        tokens::TextStream stream(*tokenizer_);
+        // The stream goes on behind the prompt: words are parted as in one text.
+        for (std::int32_t id : ids) stream.add(id);
+        run(ids, [&](std::int32_t token) { print(stream.add(token)); });
+        print(stream.finish() + "\n");
+    }
+
+  private:
+    static void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+    template <class Take>
+    void run(const Tokens& prompt, const Take& take) {
         const auto length = static_cast<std::int64_t>(prompt.size());
         std::span<const float> logits = decoder_.begin(prompt, length + most_ - 1);
         for (std::int64_t i = 0; i < most_; ++i) {
             const std::int32_t token =
                 choose_token(logits, sampling_, static_cast<std::uint64_t>(decoder_.position()));
-            std::printf(i > 0 ? ",%d" : "%d", static_cast<int>(token));
+            take(token);
             if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
-            const bool ends = std::ranges::find(stops_, token) != stops_.end();
+            const bool ends = std::ranges::find(ends_, token) != ends_.end();
             if (ends || i + 1 == most_) break;
             logits = decoder_.step(token);
         }
-        std::printf("\n");
+    }
+    /// A token by its number, or by its name.
+    std::int32_t token_of(const std::string& text) const {
+        if (const auto number = parse_integer(text); number && *number >= 0 && *number <= INT32_MAX)
+            return static_cast<std::int32_t>(*number);
+        const auto named = tokenizer_ ? tokenizer_->id_of(text) : std::nullopt;
+        if (!named)
+            throw UserError("--stop takes the number of a token{}, not '{}'",
+                            {tokenizer_ ? " or its name" : "", text});
+        return *named;
     }
 
-  private:
     TokenDecoder decoder_;
     Sampling sampling_;
     std::int64_t most_;
-    Tokens stops_;
+    std::optional<tokens::JsonTokenizer> tokenizer_;
+    Tokens ends_;
 };
 
 Options options_of(const std::string& program) {
-    Options options(program + " generate", "Goes on with prompts, a line of tokens for each.");
+    Options options(program + " generate",
+                    "Goes on with texts, each in a line; without one, with standard input.",
+                    "[TEXT…]");
+    add_prompt_options(options);
     options
-        .add({.name = "weights",
-              .kind = OptionKind::text,
-              .value_name = "FILE|DIR",
-              .help = "safetensors with the parameters, or the folder of a checkpoint",
-              .required = true})
-        .add({.name = "ids",
-              .kind = OptionKind::text,
-              .value_name = "N,…",
-              .help = "a prompt: the numbers of its tokens",
-              .required = true,
-              .repeated = true})
         .add({.name = "max-tokens",
               .kind = OptionKind::positive_whole,
               .value_name = "N",
@@ -119,14 +132,18 @@ Options options_of(const std::string& program) {
               .default_text = "0"})
         .add({.name = "stop",
               .kind = OptionKind::text,
-              .value_name = "N,…",
-              .help = "tokens that end a text",
+              .value_name = "TOKEN",
+              .help = "a token that ends a text, by its number or its name",
               .repeated = true})
+        .add({.name = "ignore-eos",
+              .help = "go on behind the tokens that end a text by the checkpoint's config"})
         .add(device::device_option())
         .add(threads_option())
-        .example("twenty tokens, the likeliest each", "--weights DIR --ids 1,15,7 --max-tokens 20")
+        .example("twenty tokens, the likeliest each",
+                 "--weights DIR --max-tokens 20 'Once upon a time'")
         .example("drawn, the same each time",
-                 "--weights DIR --ids 1,15,7 --temperature 0.8 --top-k 50 --seed 3");
+                 "--weights DIR --temperature 0.8 --top-k 50 --seed 3 'Once upon a time'")
+        .example("numbers of tokens", "--weights DIR --ids 1,15,7");
     return options;
 }
 
@@ -142,16 +159,17 @@ int generate_command(const std::string& program, const Model& model,
     use_threads(options);
     if (!TokenDecoder::fits(model))
         throw UserError("{} is no model that goes on with a text", {model.name});
-    std::vector<Tokens> prompts;
-    for (const std::string& text : options.all("ids"))
-        prompts.push_back(read_tokens(text, "--ids"));
+    const std::vector<Tokens> prompts = prompts_as_tokens(options);
+    std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     SafetensorsFile weights = read_weights(options.text("weights"));
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
     load_parameters(parameters, weights);
-    Generator generator(chosen, parameters, options);
-    for (const Tokens& prompt : prompts) generator.run(prompt);
+    Generator generator(chosen, parameters, options, std::move(tokenizer));
+    for (const Tokens& prompt : prompts) generator.continue_tokens(prompt);
+    if (prompts.empty())
+        for (const std::string& text : prompts_as_texts(options)) generator.continue_text(text);
     return 0;
 }
 

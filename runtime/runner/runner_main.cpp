@@ -12,6 +12,7 @@
 #include "../files/fit_names.h"
 #include "../files/read_weights.h"
 #include "../language/generate_command.h"
+#include "../language/score_command.h"
 #include "../language/token_decoder.h"
 #include "../load_parameters.h"
 #include "../options.h"
@@ -143,21 +144,23 @@ int describe_command(const std::string& program, const Model& model, RunnerArgum
 /// Models that are decoded token by token go on with texts.
 std::vector<std::string> commands_of(const Model& model) {
     std::vector<std::string> commands = {"run", "bench", "describe"};
-    if (TokenDecoder::fits(model)) commands.emplace_back("generate");
+    if (TokenDecoder::fits(model)) commands.insert(commands.end(), {"generate", "score"});
     return commands;
 }
 
 std::string usage(const std::string& program, const Model& model) {
     const bool generates = TokenDecoder::fits(model);
-    return "usage: " + program + " run|bench|describe" + (generates ? "|generate" : "") +
+    return "usage: " + program + " run|bench|describe" + (generates ? "|generate|score" : "") +
            " [OPTIONS]\n" + model.name +
            ", built by fovea.\n\n"
            "  run       run it on tensors from a file\n"
            "  bench     time it on random inputs\n"
            "  describe  show parameters, inputs and outputs\n" +
-           (generates ? "  generate  go on with a text, token by token\n" : "") + "\n" + program +
-           " COMMAND --help lists the options of a command, with examples; " + program +
-           " --version says what this is.\n";
+           (generates ? "  generate  go on with a text, token by token\n"
+                        "  score     how likely a text is\n"
+                      : "") +
+           "\n" + program + " COMMAND --help lists the options of a command, with examples; " +
+           program + " --version says what this is.\n";
 }
 
 int dispatch(const std::string& program, const Model& model, RunnerArguments arguments) {
@@ -175,6 +178,7 @@ int dispatch(const std::string& program, const Model& model, RunnerArguments arg
     if (command == "bench") return run_bench(program, model, rest);
     if (command == "describe") return describe_command(program, model, rest);
     if (command == "generate") return generate_command(program, model, rest);
+    if (command == "score") return score_command(program, model, rest);
     if (command == "--help" || command == "-h" || command == "help") {
         return print(usage(program, model)), 0;
     }

@@ -141,7 +141,7 @@ def generated(folder, title):
                                    eos_token_id=None, pad_token_id=0)[0, len(prompt):].tolist()
         made = subprocess.run(
             [program, "generate", "--weights", checkpoint, "--ids", ",".join(map(str, prompt)),
-             "--max-tokens", "200"], capture_output=True, text=True, check=True).stdout
+             "--max-tokens", "200", "--ignore-eos"], capture_output=True, text=True, check=True).stdout
         made = [int(token) for token in made.split(",")]
         assert len(made) == 200
         check_tokens(title, module, prompt, made, expected)
@@ -149,7 +149,7 @@ def generated(folder, title):
         stop = expected[20]
         made = subprocess.run(
             [program, "generate", "--weights", checkpoint, "--ids", ",".join(map(str, prompt)),
-             "--stop", str(stop), "--threads", "1"], capture_output=True, text=True,
+             "--stop", str(stop), "--ignore-eos", "--threads", "1"], capture_output=True, text=True,
             check=True).stdout
         assert [int(token) for token in made.split(",")] == expected[:expected.index(stop) + 1]
 

@@ -83,11 +83,19 @@ std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fus
     return requests;
 }
 
+namespace {
+
+bool has_loss(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const Node& n) {
+        return n.op == Op::output && n.name == "loss" && is_float(n.dtype);
+    });
+}
+
+}  // namespace
+
 bool is_trained(const Graph& graph) {
-    const auto has = [&](auto&& predicate) { return std::ranges::any_of(graph.nodes, predicate); };
-    return has([](const Node& n) { return n.op == Op::parameter && !n.frozen; }) &&
-           has([](const Node& n) {
-               return n.op == Op::output && n.name == "loss" && is_float(n.dtype);
+    return has_loss(graph) && std::ranges::any_of(graph.nodes, [](const Node& n) {
+               return n.op == Op::parameter && !n.frozen;
            });
 }
 
@@ -114,8 +122,13 @@ std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion f
     if (model.entry.driver != Driver::runner || !model.entry.programs.empty()) return {};
     if (why_not_decodable(model.graph)) return {};
     const Decoding decoding = derive_decoding(model.graph);
-    return {request("prefill", decoding.prefill, false, Gradients::none, fusion),
-            request("decode_step", decoding.step, false, Gradients::none, fusion)};
+    std::vector<ProgramRequest> requests = {
+        request("prefill", decoding.prefill, false, Gradients::none, fusion),
+        request("decode_step", decoding.step, false, Gradients::none, fusion)};
+    if (!has_loss(model.graph)) return requests;
+    requests.push_back(request("score", model.graph, false, Gradients::none, fusion));
+    requests.back().only = {"loss"};
+    return requests;
 }
 
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion) {

@@ -1,0 +1,19 @@
+// What the folder of a checkpoint has beside its weights.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fovea::runtime {
+
+/// `DIR/tokenizer.json`, where `weights` is a folder that has one.
+std::optional<std::string> tokenizer_beside(const std::string& weights);
+
+/// The tokens that end a text: `eos_token_id` of `generation_config.json`, else of `config.json`,
+/// one or a list; none where `weights` is no folder or neither file says any. UserError where a
+/// file is not right.
+std::vector<std::int32_t> ends_beside(const std::string& weights);
+
+}  // namespace fovea::runtime

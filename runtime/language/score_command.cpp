@@ -1,0 +1,118 @@
+#include "score_command.h"
+
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "../device/choose_device.h"
+#include "../error.h"
+#include "../files/files.h"
+#include "../files/json.h"
+#include "../files/read_weights.h"
+#include "../load_parameters.h"
+#include "../options.h"
+#include "../runner/bind_dims.h"
+#include "../runner/threads_option.h"
+#include "prompts.h"
+#include "text_scorer.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+Options options_of(const std::string& program) {
+    Options options(program + " score",
+                    "Says how likely texts are: nats and bits a token; without a text, of standard "
+                    "input.",
+                    "[TEXT…]");
+    add_prompt_options(options);
+    options
+        .add({.name = "data",
+              .kind = OptionKind::text,
+              .value_name = "FILE",
+              .help = "a text, the whole file",
+              .repeated = true})
+        .add({.name = "window",
+              .kind = OptionKind::positive_whole,
+              .value_name = "N",
+              .help = "how many tokens are read at once: later ones do not see earlier ones",
+              .default_text = "512",
+              .most = 1 << 24})
+        .add({.name = "json", .help = "print JSON"})
+        .add(device::device_option())
+        .add(threads_option())
+        .example("a file", "--weights DIR --data book.txt")
+        .example("a sentence", "--weights DIR 'Once upon a time'");
+    return options;
+}
+
+struct Text {
+    Tokens tokens;
+    std::size_t bytes = 0;  // 0: not known
+};
+
+std::vector<Text> texts_to_score(const Options& options,
+                                 const std::optional<tokens::JsonTokenizer>& tokenizer) {
+    std::vector<Text> texts;
+    for (const Tokens& tokens : prompts_as_tokens(options)) texts.push_back({tokens, 0});
+    std::vector<std::string> written;
+    for (const std::string& path : options.all("data")) {
+        const std::vector<std::byte> bytes = read_file(path);
+        written.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    const bool has_other = !texts.empty() || !written.empty();
+    if (!has_other || !options.positional().empty())
+        for (std::string& text : prompts_as_texts(options)) written.push_back(std::move(text));
+    for (const std::string& text : written) texts.push_back({tokenizer->encode(text), text.size()});
+    return texts;
+}
+
+void print_score(const Score& score, std::size_t bytes, bool as_json) {
+    if (score.tokens == 0) throw UserError("there is nothing to score: give two tokens at least");
+    const double nats = score.nats / static_cast<double>(score.tokens), bits = nats / std::log(2.0);
+    const double bits_a_byte =
+        bytes ? score.nats / std::log(2.0) / static_cast<double>(bytes) : 0.0;
+    if (as_json) {
+        Json json{Json::Object{}};
+        json.set("tokens", score.tokens).set("nats", nats).set("bits", bits);
+        json.set("perplexity", std::exp(nats));
+        if (bytes) json.set("bits_a_byte", bits_a_byte);
+        std::printf("%s\n", json.text().c_str());
+        return;
+    }
+    std::printf("%lld tokens, %.4f nats (%.4f bits) a token, perplexity %.4g",
+                static_cast<long long>(score.tokens), nats, bits, std::exp(nats));
+    if (bytes) std::printf(", %.4f bits a byte", bits_a_byte);
+    std::printf("\n");
+}
+
+}  // namespace
+
+int score_command(const std::string& program, const Model& model,
+                  std::span<const char* const> arguments) {
+    Options options = options_of(program);
+    if (options.parse(arguments)) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    use_threads(options);
+    const std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
+    const std::vector<Text> texts = texts_to_score(options, tokenizer);
+    SafetensorsFile weights = read_weights(options.text("weights"));
+    fit_names(weights, names_of_parameters(model));
+    const Model& chosen = device::choose_device(model, options.text("device"));
+    Parameters parameters(chosen, dims_of_parameters(chosen, weights));
+    load_parameters(parameters, weights);
+    TextScorer scorer(chosen, parameters);
+    Score all;
+    std::size_t bytes = 0;
+    for (const Text& text : texts) {
+        const Score own = scorer.score(text.tokens, options.integer("window"));
+        all.nats += own.nats, all.tokens += own.tokens, bytes += text.bytes;
+    }
+    print_score(all, bytes, options.flag("json"));
+    return 0;
+}
+
+}  // namespace fovea::runtime
