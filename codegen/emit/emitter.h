@@ -39,10 +39,11 @@ std::string cpp_choice(const kernel::Kernel& kernel, const target::Target& targe
 std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx512", "avx2",
                                                                            "baseline"});
 
-/// The sources of the runtime that loop over numbers, as a regular expression: they are optimized
-/// for speed, all others for size. runtime/CMakeLists.txt has the same.
+/// The sources of the runtime that loop over numbers or letters, as a regular expression: they are
+/// optimized for speed, all others for size. runtime/CMakeLists.txt has the same.
 inline constexpr std::string_view kFastRuntimeFiles =
-    "beam_search|gradients|optimizer|random_stream|shards|team|training_step";
+    "added_tokens|beam_search|byte_letters|byte_pairs_model|gradients|match_pattern|merge_pairs|"
+    "optimizer|random_stream|shards|split|team|training_step|unigram|word_cache";
 
 /// `fovea/runtime.cmake` beside a model of this target, which its CMakeLists.txt includes.
 std::string runtime_cmake_text();

@@ -25,14 +25,6 @@ const Range* find_range(const Range (&table)[Count], char32_t character) {
 bool is_cased(char32_t c) { return find_range(kCased, c) != std::end(kCased); }
 bool is_ignorable(char32_t c) { return find_range(kCaseIgnorable, c) != std::end(kCaseIgnorable); }
 
-char32_t simple_lower_case(char32_t c) {
-    if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
-    const LowerCaseRange* range = find_range(kLowerCase, c);
-    if (range == std::end(kLowerCase)) return c;
-    if ((c - range->first) % static_cast<char32_t>(range->stride) != 0) return c;
-    return c + static_cast<char32_t>(range->offset);
-}
-
 // Unicode's Final_Sigma: a cased letter before it, none after it, ignorable characters skipped.
 bool ends_word(const std::u32string& text, std::size_t at) {
     std::size_t before = at;
@@ -44,6 +36,14 @@ bool ends_word(const std::u32string& text, std::size_t at) {
 }
 
 }  // namespace
+
+char32_t simple_lower_case(char32_t c) {
+    if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+    const LowerCaseRange* range = find_range(kLowerCase, c);
+    if (range == std::end(kLowerCase)) return c;
+    if ((c - range->first) % static_cast<char32_t>(range->stride) != 0) return c;
+    return c + static_cast<char32_t>(range->offset);
+}
 
 std::u32string lower_case(const std::u32string& text) {
     std::u32string lower;

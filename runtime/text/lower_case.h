@@ -9,4 +9,7 @@ namespace fovea::runtime {
 /// that are not simple, İ to i and a dot above, and Σ to ς where it ends a word.
 std::u32string lower_case(const std::u32string& text);
 
+/// The simple lower case of one character, without regard to its place.
+char32_t simple_lower_case(char32_t c);
+
 }  // namespace fovea::runtime

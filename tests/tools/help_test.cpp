@@ -51,6 +51,7 @@ void write_inputs(const fs::path& folder) {
     fs::copy_file(source / "tests/package/project/tags.h", folder / "tags.h");
     fs::copy_file(source / "tests/parity/masked_softmax-0/inputs.safetensors",
                   folder / "inputs.safetensors");
+    fs::copy_file(source / "tests/golden/tokens/gpt2.json", folder / "tokenizer.json");
 }
 
 /// What bash or zsh would offer behind `line`.

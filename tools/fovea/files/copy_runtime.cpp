@@ -49,6 +49,9 @@ void make_room(const fs::path& copy) {
     fs::remove_all(copy);
 }
 
+/// Tokenizers of files are for programs that link the runtime of an installed fovea.
+bool is_of_tokenizers(const fs::path& name) { return *name.begin() == "tokens"; }
+
 bool is_of_translator(const fs::path& name) {
     return *name.begin() == "translator" || *name.begin() == "text";
 }
@@ -71,6 +74,7 @@ void copy_runtime(const fs::path& folder, WithTranslator with) {
     make_room(copy);
     for (const fs::path& file : runtime_files(runtime)) {
         const fs::path name = fs::relative(file, runtime);
+        if (is_of_tokenizers(name)) continue;
         if (with == WithTranslator::no && is_of_translator(name)) continue;
         fs::create_directories((copy / name).parent_path());
         const bool is_header = file.extension() == ".h";

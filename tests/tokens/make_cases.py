@@ -1,0 +1,49 @@
+"""Writes tokenizers like those of known models, and what the package `tokenizers` makes of texts.
+
+    python3 make_cases.py FOLDER [--seed N] [--count N] [--every-character] [FAMILY...]
+
+FAMILY.json is the tokenizer; FAMILY.jsonl has a line a text: [text, its ids with special tokens, its
+ids without, the text of those with and without special tokens].
+"""
+import argparse
+import json
+import os
+
+import families
+import texts
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+
+
+def case(tokenizer, text):
+    ids, plain = tokenizer.encode(text).ids, tokenizer.encode(text, add_special_tokens=False).ids
+    return [text, ids, plain, tokenizer.decode(ids, skip_special_tokens=False),
+            tokenizer.decode(ids, skip_special_tokens=True)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("families", nargs="*")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--every-character", action="store_true",
+                        help="texts of all characters of Unicode in the place of ordinary ones")
+    given = parser.parse_intermixed_args()
+    lines = texts.ordinary(ROOT)
+    for family in families.FAMILIES:
+        name = family.__name__
+        if given.families and name not in given.families:
+            continue
+        tokenizer = family(lines)
+        path = os.path.join(given.folder, name)
+        tokenizer.save(path + ".json")
+        added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+        with open(path + ".jsonl", "w", encoding="utf-8") as file:
+            drawn = texts.texts(f"{name} {given.seed}", given.count, ROOT, added)
+            for text in texts.every_character() if given.every_character else drawn:
+                file.write(json.dumps(case(tokenizer, text), ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
