@@ -16,8 +16,8 @@ struct Sampling {
     std::uint64_t seed = 0;
 };
 
-/// The token at place `index` of a text: the same for the same logits, options and place. InternalError
-/// without logits; UserError where they are not finite.
+/// The token at place `index` of a text: the same for the same logits, options and place.
+/// InternalError without logits; UserError where they are not finite.
 std::int32_t choose_token(std::span<const float> logits, const Sampling& sampling,
                           std::uint64_t index);
 

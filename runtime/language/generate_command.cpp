@@ -98,7 +98,7 @@ class Generator {
     Tokens ends_;
 };
 
-Options options_of(const std::string& program) {
+Options generate_options(const std::string& program) {
     Options options(program + " generate",
                     "Goes on with texts, each in a line; without one, with standard input.",
                     "[TEXT…]");
@@ -151,7 +151,7 @@ Options options_of(const std::string& program) {
 
 int generate_command(const std::string& program, const Model& model,
                      std::span<const char* const> arguments) {
-    Options options = options_of(program);
+    Options options = generate_options(program);
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;

@@ -21,7 +21,7 @@ namespace fovea::runtime {
 
 namespace {
 
-Options options_of(const std::string& program) {
+Options score_options(const std::string& program) {
     Options options(program + " score",
                     "Says how likely texts are: nats and bits a token; without a text, of standard "
                     "input.",
@@ -91,7 +91,7 @@ void print_score(const Score& score, std::size_t bytes, bool as_json) {
 
 int score_command(const std::string& program, const Model& model,
                   std::span<const char* const> arguments) {
-    Options options = options_of(program);
+    Options options = score_options(program);
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;

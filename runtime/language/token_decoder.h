@@ -17,8 +17,8 @@ class TokenDecoder {
     /// Whether a model can be decoded so.
     static bool fits(const Model& model);
 
-    /// Reads a prompt of one token at least, with room for `steps` tokens in all. Returns the logits
-    /// of the token after it, valid until the next call.
+    /// Reads a prompt of one token at least, with room for `steps` tokens in all. Returns the
+    /// logits of the token after it, valid until the next call.
     std::span<const float> begin(std::span<const std::int32_t> prompt, std::int64_t steps);
     /// Reads one token more, of at most `steps` in all.
     std::span<const float> step(std::int32_t token);

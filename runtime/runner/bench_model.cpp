@@ -31,20 +31,26 @@ bool accepts(Instance& instance) {
 
 constexpr std::int32_t kAny = 1 << 20;
 
-/// Fills an input that no check looks at: ids and lengths that are computed of it are checked when
-/// they are. It is the last position along the longest axis that lets the program run, else 0.
-void fill_unchecked(Instance& instance, std::span<std::int32_t> values) {
+/// Whether the ids and lengths that the program computes are in range, too.
+bool runs(Instance& instance) {
+    try {
+        instance.run(1, 0);
+        return true;
+    } catch (const UserError&) {
+        return false;
+    }
+}
+
+/// Fills an input that ids or lengths are computed of: with the last position along the longest
+/// axis that lets the program run, else 0.
+void fill_for_computed(Instance& instance, std::span<std::int32_t> values) {
     std::set<std::int32_t, std::greater<>> tried = {0};
     for (const TensorSpec& spec : instance.program().inputs)
         for (std::int64_t size : instance.shape_of(spec))
             if (size > 0 && size <= kAny) tried.insert(static_cast<std::int32_t>(size - 1));
     for (std::int32_t value : tried) {
         std::fill(values.begin(), values.end(), value);
-        try {
-            return instance.run(1, 0);
-        } catch (const UserError&) {
-            continue;
-        }
+        if (runs(instance)) return;
     }
 }
 
@@ -138,15 +144,12 @@ void fill_random(Instance& instance, std::uint64_t seed) {
         } else {
             const std::span values(instance.input<std::int32_t>(spec.name), count);
             const std::int32_t largest = largest_accepted(instance, values);
-            if (largest == kAny && !program.computed.empty()) {
-                fill_unchecked(instance, values);
-                continue;
-            }
             if (contains(spec.name, "len")) continue;  // every length the full one
             for (std::size_t j = 0; j < count; ++j) {
                 const auto limit = static_cast<std::uint64_t>(largest) + 1;
                 values[j] = static_cast<std::int32_t>(stream.below(j, limit));
             }
+            if (!program.computed.empty() && !runs(instance)) fill_for_computed(instance, values);
         }
     }
 }

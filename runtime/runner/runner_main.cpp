@@ -11,9 +11,6 @@
 #include "../error.h"
 #include "../files/fit_names.h"
 #include "../files/read_weights.h"
-#include "../language/generate_command.h"
-#include "../language/score_command.h"
-#include "../language/token_decoder.h"
 #include "../load_parameters.h"
 #include "../options.h"
 #include "bench_model.h"
@@ -141,60 +138,65 @@ int describe_command(const std::string& program, const Model& model, RunnerArgum
     return 0;
 }
 
-/// Models that are decoded token by token go on with texts.
-std::vector<std::string> commands_of(const Model& model) {
-    std::vector<std::string> commands = {"run", "bench", "describe"};
-    if (TokenDecoder::fits(model)) commands.insert(commands.end(), {"generate", "score"});
-    return commands;
-}
+constexpr RunnerCommand kOwnCommands[] = {
+    {"run", "run it on tensors from a file", run_programs},
+    {"bench", "time it on random inputs", run_bench},
+    {"describe", "show parameters, inputs and outputs", describe_command}};
 
-std::string usage(const std::string& program, const Model& model) {
-    const bool generates = TokenDecoder::fits(model);
-    return "usage: " + program + " run|bench|describe" + (generates ? "|generate|score" : "") +
-           " [OPTIONS]\n" + model.name +
-           ", built by fovea.\n\n"
-           "  run       run it on tensors from a file\n"
-           "  bench     time it on random inputs\n"
-           "  describe  show parameters, inputs and outputs\n" +
-           (generates ? "  generate  go on with a text, token by token\n"
-                        "  score     how likely a text is\n"
-                      : "") +
-           "\n" + program + " COMMAND --help lists the options of a command, with examples; " +
-           program + " --version says what this is.\n";
-}
+class Commands {
+  public:
+    explicit Commands(std::span<const RunnerCommand> more)
+        : all_(std::begin(kOwnCommands), std::end(kOwnCommands)) {
+        all_.insert(all_.end(), more.begin(), more.end());
+    }
 
-int dispatch(const std::string& program, const Model& model, RunnerArguments arguments) {
-    if (arguments.empty()) {
-        std::string listed;
-        for (const std::string& name : commands_of(model)) {
-            const bool is_last = name == commands_of(model).back();
-            listed += (listed.empty() ? "" : is_last ? " or " : ", ") + name;
+    int run(const std::string& program, const Model& model, RunnerArguments arguments) const {
+        if (arguments.empty())
+            throw UserError("expected a command: {}; {} --help explains them",
+                            {listed(", ", " or "), program});
+        const std::string name = arguments[0];
+        for (const RunnerCommand& command : all_)
+            if (name == command.name) return command.run(program, model, arguments.subspan(1));
+        if (name == "--help" || name == "-h" || name == "help")
+            return print(usage(program, model)), 0;
+        std::vector<std::string> names;
+        for (const RunnerCommand& command : all_) names.emplace_back(command.name);
+        throw UserError("unknown command '{}'{}", {name, suggestion(name, names)});
+    }
+
+  private:
+    std::string listed(const std::string& between, const std::string& last) const {
+        std::string list = all_.front().name;
+        for (std::size_t i = 1; i < all_.size(); ++i)
+            list += (i + 1 < all_.size() ? between : last) + all_[i].name;
+        return list;
+    }
+    std::string usage(const std::string& program, const Model& model) const {
+        std::string text = "usage: " + program + " " + listed("|", "|") + " [OPTIONS]\n" +
+                           model.name + ", built by fovea.\n\n";
+        for (const RunnerCommand& command : all_) {
+            std::string name = command.name;
+            name.resize(10, ' ');
+            text += "  " + name + command.summary + "\n";
         }
-        throw UserError("expected a command: {}; {} --help explains them", {listed, program});
+        return text + "\n" + program +
+               " COMMAND --help lists the options of a command, with examples; " + program +
+               " --version says what this is.\n";
     }
-    const std::string command = arguments[0];
-    const RunnerArguments rest = arguments.subspan(1);
-    if (command == "run") return run_programs(program, model, rest);
-    if (command == "bench") return run_bench(program, model, rest);
-    if (command == "describe") return describe_command(program, model, rest);
-    if (command == "generate") return generate_command(program, model, rest);
-    if (command == "score") return score_command(program, model, rest);
-    if (command == "--help" || command == "-h" || command == "help") {
-        return print(usage(program, model)), 0;
-    }
-    throw UserError("unknown command '{}'{}", {command, suggestion(command, commands_of(model))});
-}
+
+    std::vector<RunnerCommand> all_;
+};
 
 }  // namespace
 
-int runner_main(int argc, char** argv, const Model& model) {
+int runner_main(int argc, char** argv, const Model& model, std::span<const RunnerCommand> more) {
     // Over a file size limit a write then fails with a reason, and the temporary file is removed.
     std::signal(SIGXFSZ, SIG_IGN);
     const std::string path = argc > 0 ? argv[0] : model.name;
     const std::string program = path.substr(path.rfind('/') + 1);
     return report_errors(program.c_str(), [&] {
         const auto count = static_cast<std::size_t>(argc > 1 ? argc - 1 : 0);
-        return dispatch(program, model, RunnerArguments(argv + 1, count));
+        return Commands(more).run(program, model, RunnerArguments(argv + 1, count));
     });
 }
 

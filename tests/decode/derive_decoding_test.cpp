@@ -173,7 +173,7 @@ TEST_CASE("the op that mixes positions is named") {
 }
 
 TEST_CASE("positions of scores and of tables are those of the text") {
-    // ALiBi, a table looked up from its third row on, lengths of the model's own, keys that all see.
+    // ALiBi, a table from its third row on, lengths of the model's own, keys that all see.
     Graph graph;
     Scope s{&graph};
     Tensor ids = s.input("ids", {"batch", "len"}, i32);

@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -71,6 +74,31 @@ std::vector<int> expected_tokens(const Graph& graph, const Weights& weights, std
     return {text.begin() + std::ptrdiff_t(length), text.end()};
 }
 
+/// Mean cross entropy of the tokens behind the first.
+double nats_of(const Graph& graph, const Weights& weights, const std::vector<int>& text) {
+    Interpreter whole(graph);
+    weights.set(whole);
+    const auto length = std::int64_t(text.size()) - 1;
+    whole.set("ids", {{1, length}, {text.begin(), text.end() - 1}});
+    whole.set("labels", {{1, length}, {text.begin() + 1, text.end()}});
+    whole.set("lens", {{1}, {double(length)}});
+    return whole.output("loss").values[0];
+}
+
+void write_tokenizer(const std::string& path) {
+    nlohmann::json vocabulary;
+    for (int i = 0; i < kVocabulary; ++i) vocabulary["w" + std::to_string(i)] = i;
+    const nlohmann::json tokenizer = {
+        {"version", "1.0"},
+        {"added_tokens", nlohmann::json::array()},
+        {"normalizer", nullptr},
+        {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
+        {"post_processor", nullptr},
+        {"decoder", nullptr},
+        {"model", {{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "w0"}}}};
+    std::ofstream(path) << tokenizer.dump();
+}
+
 std::string listed(const std::vector<int>& tokens) {
     std::string list;
     for (int token : tokens) list += (list.empty() ? "" : ",") + std::to_string(token);
@@ -122,6 +150,20 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         mistake({"--ids", "3,x"},
                 "--ids takes numbers of tokens with commas between them, not '3,x'");
         mistake({"--ids", "3", "--top-p", "1.5"}, "--top-p takes a probability, at most 1");
+        // A tokenizer of whole words: w0, w1, …
+        const std::string words = (folder.path() / "tokenizer.json").string();
+        write_tokenizer(words);
+        std::string said;
+        for (int token : tokens) said += " w" + std::to_string(token);
+        CHECK(generated({"--tokenizer", words, "--max-tokens", "20", "w3 w17 w5"}).output ==
+              said + "\n");
+        const ProcessResult scored = tool::run_process(
+            {program, "score", "--weights", file, "--tokenizer", words, "--json", "w3 w17 w5 w20"});
+        REQUIRE_MESSAGE(scored.status == 0, scored.output);
+        const nlohmann::json score = nlohmann::json::parse(scored.output);
+        CHECK(score["tokens"] == 3);
+        CHECK(std::abs(double(score["nats"]) - nats_of(graph, weights, {3, 17, 5, 20})) < 1e-5);
+        CHECK(std::abs(double(score["bits"]) * std::log(2.0) - double(score["nats"])) < 1e-12);
         const ProcessResult measured =
             tool::run_process({program, "bench", "batch=1", "len=4", "steps=6"});
         CHECK_MESSAGE(measured.status == 0, measured.output);

@@ -1,6 +1,7 @@
 // `fovea build`: a model's program in one file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 
@@ -34,7 +35,7 @@ constexpr const char* kLinkFlags[] = {
 };
 
 /// The main function; `on_cuda` where the program holds kernels for GPUs.
-std::string main_text(const std::string& name, Driver driver, bool on_cuda) {
+std::string main_text(const std::string& name, const char* kind, bool on_cuda) {
     const std::string model =
         on_cuda ? fmt::format(
                       "[]() -> const fovea::runtime::Model& {{\n        return "
@@ -49,12 +50,20 @@ int main(int argc, char** argv) {{
     return fovea::runtime::{1}_program(argc, argv, "{0}", {2}, "{4}");
 }}
 )",
-                       name, driver == Driver::translator ? "translator" : "runner", model,
+                       name, kind, model,
                        on_cuda ? fmt::format("fovea::runtime::Model {}_on_cuda("
                                              "const fovea::runtime::Model&);\n",
                                              name)
                                : "",
                        name_and_version());
+}
+
+/// Which main function of runtime/main.h the programs are for.
+const char* kind_of(const plan::Model& plan, Driver driver) {
+    if (driver == Driver::translator) return "translator";
+    const bool is_decoded = std::ranges::any_of(
+        plan.programs, [](const plan::Program& program) { return program.name == "decode_step"; });
+    return is_decoded ? "language" : "runner";
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
@@ -73,7 +82,7 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     write_generated(plan, folder.path(), isas);
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const std::string name = generated_name(plan);
-    write_temporary(folder.path() / "main.cpp", main_text(name, driver, on_devices));
+    write_temporary(folder.path() / "main.cpp", main_text(name, kind_of(plan, driver), on_devices));
     std::vector<std::string> sources = {"main.cpp"};
     if (on_devices) {
         write_temporary(folder.path() / "device_code.cpp", embedded_device_code(*on_devices, name));

@@ -13,7 +13,7 @@ namespace fovea::tool {
 
 namespace {
 
-/// A slice from `first` of `size` elements, out of `extent`.
+/// A slice from `first` of `size` elements, out of `extent`; or what is padded, out of the result.
 struct Cut {
     const Node* node;
     Dim first, size, extent;
@@ -42,11 +42,17 @@ std::vector<Cut> cuts_of(const std::vector<const Graph*>& graphs, const SampleDi
     std::vector<Cut> cuts;
     for (const Graph* graph : graphs)
         for (const Node& node : graph->nodes) {
-            if (!op_def(node.op).steps) continue;
-            const Steps steps = op_def(node.op).steps(node);
-            const Dim extent = (*graph)[node.inputs[0]].shape[steps.axis];
-            const Cut cut{&node, steps.lowest, steps.size, extent};
-            if (is_known(cut.first, dims) && is_known(cut.size, dims) && is_known(extent, dims))
+            Cut cut{&node, {}, {}, {}};
+            if (op_def(node.op).steps) {
+                const Steps steps = op_def(node.op).steps(node);
+                cut = {&node, steps.lowest, steps.size, (*graph)[node.inputs[0]].shape[steps.axis]};
+            } else if (node.op == Op::pad) {
+                cut = {&node, node.dim, (*graph)[node.inputs[0]].shape[node.axis],
+                       node.shape[node.axis]};
+            } else {
+                continue;
+            }
+            if (is_known(cut.first, dims) && is_known(cut.size, dims) && is_known(cut.extent, dims))
                 cuts.push_back(cut);
         }
     return cuts;
@@ -92,9 +98,10 @@ void fit_to_slices(const std::vector<const Graph*>& graphs, const std::set<std::
             }
             if (!size || rounds > kMostRounds)
                 throw UserError(fmt::format(
-                    "{}:{}: a slice of {} from {} does not lie within the {} elements of its "
+                    "{}:{}: a {} of {} from {} does not lie within the {} elements of its "
                     "axis; give other sizes (--size DIM=N)",
                     cut.node->location.file_name(), cut.node->location.line,
+                    cut.node->op == Op::pad ? "value that is padded," : "slice",
                     value_of(cut.size, dims), value_of(cut.first, dims),
                     value_of(cut.extent, dims)));
             all_fit = false;

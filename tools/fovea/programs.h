@@ -30,8 +30,8 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
 
 /// `prefill` and `decode_step` (codegen/decode/derive_decoding.h), of models that are decoded token
-/// by token, and `score`, their loss alone; none of others, and of those that have programs of their
-/// own.
+/// by token, and `score`, their loss alone; none of others, and of those that have programs of
+/// their own.
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);
 
 /// Those of the runner, and what the model's driver runs: `show --program` takes each.

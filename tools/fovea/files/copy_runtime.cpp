@@ -49,8 +49,11 @@ void make_room(const fs::path& copy) {
     fs::remove_all(copy);
 }
 
-/// Tokenizers of files are for programs that link the runtime of an installed fovea.
-bool is_of_tokenizers(const fs::path& name) { return *name.begin() == "tokens"; }
+/// Tokenizers of files, and what reads texts by them, are for programs that link the runtime of an
+/// installed fovea.
+bool is_of_tokenizers(const fs::path& name) {
+    return *name.begin() == "tokens" || *name.begin() == "language";
+}
 
 bool is_of_translator(const fs::path& name) {
     return *name.begin() == "translator" || *name.begin() == "text";

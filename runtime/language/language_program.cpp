@@ -1,0 +1,22 @@
+// The main function of a built program that goes on with texts.
+#include "../error.h"
+#include "../main.h"
+#include "../runner/program_version.h"
+#include "../runner/runner_main.h"
+#include "generate_command.h"
+#include "score_command.h"
+
+namespace fovea::runtime {
+
+int language_program(int argc, char** argv, const char* name, ModelFunction model,
+                     const char* written_by, const char* compiled_by) {
+    static constexpr RunnerCommand kTextCommands[] = {
+        {"generate", "go on with a text, token by token", generate_command},
+        {"score", "say how likely a text is", score_command}};
+    return report_errors(argc > 0 ? argv[0] : name, [&] {
+        if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
+        return runner_main(argc, argv, model(), kTextCommands);
+    });
+}
+
+}  // namespace fovea::runtime
