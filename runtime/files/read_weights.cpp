@@ -1,8 +1,8 @@
 #include "read_weights.h"
 
-#include <filesystem>
-#include <map>
-#include <set>
+#include <sys/stat.h>
+
+#include <vector>
 
 #include "../error.h"
 #include "json.h"
@@ -12,8 +12,6 @@ namespace fovea::runtime {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kFile = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
@@ -22,17 +20,18 @@ SafetensorsFile read_one(const std::string& path) {
     return {path, file.bytes, std::move(file.owner)};
 }
 
-bool is_there(const fs::path& path) {
-    std::error_code error;
-    return fs::exists(path, error);
+/// What stands at a path: of the kinds S_IFDIR, S_IFREG, …; 0: nothing.
+mode_t kind_of(const std::string& path) {
+    struct stat status{};
+    return ::stat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
 }
 
-/// The file of each tensor, by name.
-std::map<std::string, std::string> files_of_tensors(const std::string& index) {
-    const std::vector<std::byte> bytes = read_file(index);
+/// `weight_map` of an index: the file of each tensor, by name.
+Json read_index(const std::string& path) {
     const auto fail = [&](std::string_view form, std::initializer_list<Piece> pieces) {
-        throw UserError("'{}' is not the index of a checkpoint: {}", {index, format(form, pieces)});
+        throw UserError("'{}' is not the index of a checkpoint: {}", {path, format(form, pieces)});
     };
+    const std::vector<std::byte> bytes = read_file(path);
     Json json;
     try {
         json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -41,45 +40,45 @@ std::map<std::string, std::string> files_of_tensors(const std::string& index) {
     }
     const Json* map = json.is_object() ? json.find("weight_map") : nullptr;
     if (!map || !map->is_object()) fail("it has no object 'weight_map'", {});
-    std::map<std::string, std::string> files;
-    for (const auto& [name, file] : map->object()) {
-        const bool is_name = file.is_string() && !file.string().empty() &&
-                             file.string().find('/') == std::string::npos;
-        if (!is_name)
+    for (const auto& [name, file] : map->object())
+        if (!file.is_string() || file.string().empty() ||
+            file.string().find('/') != std::string::npos)
             fail("tensor '{}' should have the name of a file, not {}", {name, file.text()});
-        files[name] = file.string();
-    }
-    if (files.empty()) fail("'weight_map' is empty", {});
-    return files;
+    if (map->object().empty()) fail("'weight_map' is empty", {});
+    return *map;
 }
 
-SafetensorsFile read_shards(const fs::path& folder) {
-    const std::string index = (folder / kIndex).string();
-    const std::map<std::string, std::string> files = files_of_tensors(index);
-    std::map<std::string, SafetensorsFile> shards;
-    for (const auto& [name, file] : files) {
-        auto shard = shards.find(file);
-        if (shard == shards.end())
-            shard = shards.emplace(file, read_one((folder / file).string())).first;
-        if (!shard->second.find(name))
+SafetensorsFile read_shards(const std::string& folder) {
+    const std::string index = folder + "/" + kIndex;
+    const Json files = read_index(index);
+    std::vector<std::string> names;
+    std::vector<SafetensorsFile> shards;
+    for (const auto& [name, file] : files.object()) {
+        std::size_t i = 0;
+        while (i < names.size() && names[i] != file.string()) ++i;
+        if (i == names.size()) {
+            names.push_back(file.string());
+            shards.push_back(read_one(folder + "/" + names.back()));
+        }
+        if (!shards[i].find(name))
             throw UserError("'{}' lacks tensor '{}', which '{}' says is there",
-                            {shard->second.path(), name, index});
+                            {shards[i].path(), name, index});
     }
-    SafetensorsFile all = std::move(shards.begin()->second);
-    all.rename(folder.string());
-    for (auto other = std::next(shards.begin()); other != shards.end(); ++other)
-        all.merge(std::move(other->second));
+    SafetensorsFile all = std::move(shards.front());
+    all.rename(folder);
+    for (std::size_t i = 1; i < shards.size(); ++i) all.merge(std::move(shards[i]));
     return all;
 }
 
 }  // namespace
 
 SafetensorsFile read_weights(const std::string& path) {
-    std::error_code error;
-    if (!fs::is_directory(path, error)) return read_one(path);
-    const fs::path folder = path;
-    if (is_there(folder / kFile)) return read_one((folder / kFile).string());
-    if (is_there(folder / kIndex)) return read_shards(folder);
+    if (kind_of(path) != S_IFDIR) return read_one(path);
+    std::string folder = path;
+    while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+    const std::string whole = folder + "/" + kFile;
+    if (kind_of(whole)) return read_one(whole);
+    if (kind_of(folder + "/" + kIndex)) return read_shards(folder);
     throw UserError("'{}' is a folder without {} and without {}", {path, kFile, kIndex});
 }
 
