@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "../../tokens/alike.h"
@@ -103,4 +104,16 @@ TEST_CASE("tokens have ids, and ids tokens") {
     const std::vector<std::int32_t> ids = {2, a, 1'000'000, -5, 3};
     CHECK(tokenizer.decode(ids) == "a");
     CHECK(tokenizer.decode(ids, Special::with) == "[CLS] a [SEP]");
+}
+
+TEST_CASE("the page's code gives back the text") {
+    namespace tokens = fovea::runtime::tokens;
+    const std::string path = kSmall + "gpt2.json";
+    std::ostringstream out;
+    const auto tokenizer = tokens::JsonTokenizer::read(path);
+    const std::vector<std::int32_t> ids = tokenizer.encode("Hello, world!");
+    tokens::TextStream stream(tokenizer);
+    for (const std::int32_t id : ids) out << stream.add(id);  // never a part of a character
+    out << stream.finish();
+    CHECK(out.str() == "Hello, world!");
 }
