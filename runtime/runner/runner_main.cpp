@@ -189,6 +189,10 @@ class Commands {
 
 }  // namespace
 
+int runner_main(int argc, char** argv, const Model& model) {
+    return runner_main(argc, argv, model, {});
+}
+
 int runner_main(int argc, char** argv, const Model& model, std::span<const RunnerCommand> more) {
     // Over a file size limit a write then fails with a reason, and the temporary file is removed.
     std::signal(SIGXFSZ, SIG_IGN);

@@ -18,7 +18,7 @@ struct RunnerCommand {
 
 /// Runs the subcommand on the command line for this model. Returns the exit status: 0, 2 for a
 /// mistake of the user (one sentence on standard error), 3 for a mistake of ours.
-int runner_main(int argc, char** argv, const Model& model,
-                std::span<const RunnerCommand> more = {});
+int runner_main(int argc, char** argv, const Model& model);
+int runner_main(int argc, char** argv, const Model& model, std::span<const RunnerCommand> more);
 
 }  // namespace fovea::runtime

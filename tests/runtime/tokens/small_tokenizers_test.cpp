@@ -9,7 +9,8 @@
 
 #include "../../tokens/alike.h"
 
-using namespace fovea::test;
+using fovea::test::each_json_line;
+using fovea::test::is_alike;
 using fovea::runtime::Json;
 using fovea::runtime::tokens::JsonTokenizer;
 using fovea::runtime::tokens::Special;
