@@ -9,11 +9,11 @@
 
 #include "../../tokens/alike.h"
 
-using fovea::test::each_json_line;
-using fovea::test::is_alike;
 using fovea::runtime::Json;
 using fovea::runtime::tokens::JsonTokenizer;
 using fovea::runtime::tokens::Special;
+using fovea::test::each_json_line;
+using fovea::test::is_alike;
 
 namespace {
 
