@@ -1,6 +1,7 @@
 #include "codegen/decode/derive_decoding.h"
 
 #include <map>
+#include <set>
 
 #include "codegen/base/error.h"
 #include "codegen/decode/time_axis.h"
@@ -15,8 +16,6 @@ namespace fovea {
 
 namespace {
 
-constexpr const char* kSteps = "steps";
-
 /// Values of a model at one position. Those that do not depend on positions are the model's own.
 class AtPosition {
   public:
@@ -25,7 +24,13 @@ class AtPosition {
           source_(timed.model),
           rewrite_(source_),
           target_(rewrite_.target()),
-          at_(source_.nodes.size()) {}
+          at_(source_.nodes.size()) {
+        for (const Node& node : source_.nodes) {
+            if (node.op == Op::parameter) taken_.insert(source_.path(node.scope));
+            if (node.op == Op::input || node.op == Op::output) taken_.emplace(node.name);
+        }
+        for (const ParameterAlias& alias : source_.aliases) taken_.insert(source_.path(alias.name));
+    }
     AtPosition(const AtPosition&) = delete;
     AtPosition& operator=(const AtPosition&) = delete;
     virtual ~AtPosition() = default;
@@ -82,11 +87,13 @@ class AtPosition {
                               .name = name,
                               .state = true});
     }
-    /// `MODULE.keys`, or with a number where a module attends several times.
+    /// `MODULE.keys`, or with a number where a module attends several times or has such a name.
     const char* cache_name(int attention, const char* what) {
         const std::string module = source_.path(source_[attention].scope);
-        std::string name = (module.empty() ? "" : module + ".") + what;
-        if (const int number = ++names_[name]; number > 1) name += std::to_string(number);
+        const std::string base = (module.empty() ? "" : module + ".") + what;
+        std::string name = base;
+        for (int number = 2; !taken_.insert(name).second; ++number)
+            name = base + std::to_string(number);
         return intern(name);
     }
     Shape cache_shape(int id) const {
@@ -220,7 +227,7 @@ class AtPosition {
     }
 
     std::vector<Tensor> at_;  // by node of the source
-    std::map<std::string, int> names_;
+    std::set<std::string> taken_;  // names
 };
 
 /// One token more: everything along positions is at `position`.
@@ -279,12 +286,13 @@ class Prefill : public AtPosition {
     }
 
   private:
-    /// Which values are needed at all positions: what becomes keys and values.
+    /// Which values are there at all positions: what is given, and what becomes keys and values.
     void mark_needs() {
         all_.assign(source_.nodes.size(), false);
         for (int id = int(source_.nodes.size()) - 1; id > 0; --id) {
             if (!timed_.wanted[std::size_t(id)] || !has_time(id)) continue;
             const Node& node = source_[id];
+            if (node.op == Op::input) all_[std::size_t(id)] = true;
             for (int i = 0; i < int(kMaxInputs); ++i) {
                 const int input = node.inputs[std::size_t(i)];
                 const bool is_cached = node.op == Op::attention && (i == 1 || i == 2);

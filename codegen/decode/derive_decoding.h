@@ -22,7 +22,9 @@ struct Decoding {
 };
 
 /// Why no such programs can be derived, the op that is in the way with its line; none where they
-/// can: every op keeps the positions of `len` apart, and attention sees no later ones.
+/// can: every op keeps the positions of `len` apart, attention sees no later ones, and no call
+/// changes what the next one reads. The model is that of evaluation (select_mode). Positions from a
+/// length on, where attention has lengths [batch], are padding, whose logits mean nothing.
 std::optional<std::string> why_not_decodable(const Graph& model);
 
 /// The programs; UserError with the reason where there are none.

@@ -12,7 +12,7 @@ namespace fovea {
 
 namespace {
 
-constexpr std::string_view kIds = "ids", kLogits = "logits";
+constexpr std::string_view kIds = "ids", kLogits = "logits", kPosition = "position";
 
 bool holds(const Dim& dim, const Symbol& symbol) {
     bool found = false;
@@ -28,6 +28,7 @@ class Finder {
         found_.time = symbol_of_ids();
         found_.logits = source_of_logits();
         mark_wanted();
+        check_names();
         found_.axis.assign(graph_.nodes.size(), -1);
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
             if (!found_.wanted[std::size_t(id)]) continue;
@@ -36,6 +37,7 @@ class Finder {
             else if (scores_.contains(graph_[id].region)) check_pair(id);
         }
         if (!found_.has_time(found_.logits)) fail("its logits have no axis of the ids' length");
+        if (!found_.wanted[std::size_t(ids_)]) fail("its logits do not depend on its ids");
         return std::move(found_);
     }
 
@@ -52,9 +54,11 @@ class Finder {
                          module.empty() ? "" : fmt::format(", in {},", module), why));
     }
 
-    Symbol symbol_of_ids() const {
-        for (const Node& node : graph_.nodes) {
+    Symbol symbol_of_ids() {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            const Node& node = graph_[id];
             if (node.op != Op::input || node.name != kIds) continue;
+            ids_ = id;
             if (node.dtype != i32 || node.shape.rank() != 2 || !node.shape[1].bare_symbol())
                 fail(fmt::format("its ids should be i32 [batch, length], the length symbolic"));
             return node.shape[1].bare_symbol();
@@ -90,6 +94,35 @@ class Finder {
         }
     }
 
+    /// What the programs have besides, inputs and sizes, is not the model's.
+    void check_names() const {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            if (!found_.wanted[std::size_t(id)]) continue;
+            const Node& node = graph_[id];
+            if (node.op == Op::input && node.name == kPosition)
+                fail(
+                    fmt::format("its input '{}' has the name of what each step is given: call it "
+                                "otherwise",
+                                kPosition));
+            for (const Dim& dim : node.shape)
+                if (holds(dim, Symbol(kSteps)))
+                    fail(
+                        fmt::format("its size '{}' has the name of the room of caches: call it "
+                                    "otherwise",
+                                    kSteps));
+            if (node.state) check_state(id);
+        }
+    }
+    /// A state that calls change is not that of the whole text's one call.
+    void check_state(int id) const {
+        const Node& state = graph_[id];
+        if (state.op == Op::input) fail(id, "is a state that calls change");
+        for (const Node& node : graph_.nodes)
+            if (node.op == Op::output && node.state && node.scope == state.scope &&
+                node.inputs[0] != id)
+                fail(id, "is a state that calls change");
+    }
+
     int axis_of(int id) const {
         const Shape& shape = graph_[id].shape;
         int found = -1;
@@ -119,6 +152,7 @@ class Finder {
             any = true;
             if (node.op == Op::attention) continue;
             const int from = found_.axis[std::size_t(node.inputs[std::size_t(i)])];
+            if (!op_def(node.op).axis) fail(id, "does not say what it does to positions");
             const AxisUse use = axis_use(graph_, id, i, from);
             if (use.along != Along::maps || use.to != found_.axis[std::size_t(id)])
                 fail(id, "computes with several positions");
@@ -132,7 +166,9 @@ class Finder {
     /// What makes positions of something without any.
     void check_origin(int id) const {
         const Node& node = graph_[id];
-        if (node.op == Op::input || node.op == Op::iota || node.op == Op::broadcast) return;
+        if (node.op == Op::input || node.op == Op::iota || node.op == Op::broadcast ||
+            node.op == Op::constant)
+            return;
         const auto steps = op_def(node.op).steps;
         if (!steps) fail(id, "makes positions in a way that is not known");
         const Steps view = steps(node);
@@ -153,6 +189,11 @@ class Finder {
         if (attributes.has_allowed && found_.has_time(node.inputs[4]))
             fail(id, "has a mask of its own for each position");
         if (attributes.has_segments) fail(id, "has segments");
+        const bool has_own_lens = attributes.has_lens && graph_[node.inputs[3]].shape.rank() == 2;
+        if ((attributes.has_allowed || has_own_lens) && node.masked_rows != MaskedRows::zero)
+            fail(id,
+                 "may hide all keys of a query, whose weights are then those of all positions; "
+                 "mask.with(MaskedRows::zero) makes them zero");
         if (attributes.has_lens && found_.has_time(node.inputs[3]) && !stands_at(3, 1))
             fail(id, "has lengths that are not [batch, queries]");
         const bool own = found_.has_time(node.inputs[1]);
@@ -164,6 +205,7 @@ class Finder {
 
     const Graph& graph_;
     TimedGraph found_;
+    int ids_ = 0;           // the input
     std::set<int> scores_;  // regions
 };
 

@@ -58,7 +58,7 @@ Array logits_of_whole(const Graph& graph, std::int64_t length) {
     set_parameters(whole, graph);
     whole.set("ids", tokens(0, length));
     if (whole.has("labels")) whole.set("labels", tokens(0, length));
-    whole.set("lens", all_of(length));
+    if (whole.has("lens")) whole.set("lens", all_of(length));
     return whole.output("logits");
 }
 
@@ -165,6 +165,36 @@ TEST_CASE("the op that mixes positions is named") {
           }) == "parameter w, in w, has a size that texts have");
     CHECK(why_not([](Scope, Tensor x) { return full(*x.graph, {"batch", 4}, 1.0) + mean(x, 1); }) ==
           "sum axes=1 computes with several positions");
+    CHECK(why_not([](Scope s, Tensor x) {
+              Tensor calls = s.state("calls", {1}, Initial::zeros);
+              s.update(calls, calls + 1.0);
+              return x + calls;
+          }) == "parameter calls, in calls, is a state that calls change");
+    CHECK(why_not([](Scope s, Tensor x) { return x + s.state("shift", {4}, Initial::zeros); }) ==
+          "");
+    CHECK(why_not([](Scope s, Tensor x) {
+              Tensor last = s.cache("last", {"batch", 1, 4});
+              s.update(last, last + 1.0);
+              return x + last;
+          }) == "input last, in last, is a state that calls change");
+    CHECK(why_not([](Scope s, Tensor x) { return x + cast(s.input("position", {1}, i32), f32); }) ==
+          "its input 'position' has the name of what each step is given: call it otherwise");
+    CHECK(why_not([](Scope s, Tensor x) {
+              return x + sum(s.input("memory", {"batch", "steps", 4}), 1, true);
+          }) == "its size 'steps' has the name of the room of caches: call it otherwise");
+    CHECK(why_not([](Scope s, Tensor x) {
+              Tensor lens = s.input("lens", {"batch", "len"}, i32);
+              return attention(x, x, x, dot_product, causal & padding(lens));
+          }) ==
+          "attention, in words, may hide all keys of a query, whose weights are then those of "
+          "all positions; mask.with(MaskedRows::zero) makes them zero");
+    CHECK(why_not([](Scope s, Tensor x) {
+              Tensor lens = s.input("lens", {"batch", "len"}, i32);
+              const Mask mask = (causal & padding(lens)).with(MaskedRows::zero);
+              return attention(x, x, x, dot_product, mask);
+          }) == "");
+    CHECK(why_not([](Scope s, Tensor) { return cast(iota(s, {"batch", "len", 3}, 1), f32); }) ==
+          "its logits do not depend on its ids");
     Graph empty;
     CHECK(why_not_decodable(empty) ==
           "the model cannot be decoded token by token: it has no input 'ids'");
@@ -196,6 +226,35 @@ TEST_CASE("positions of scores and of tables are those of the text") {
         check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
         CHECK(caches.size() == 4);
         for (std::int64_t position = prompt; position < kSteps; ++position)
+            check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
+    }
+}
+
+TEST_CASE("a prompt is read whole, and caches have names of their own") {
+    // The first has no caches; the second has parameters of such names.
+    for (const bool attends : {false, true}) {
+        CAPTURE(attends);
+        Graph graph;
+        Scope s{&graph};
+        Tensor ids = s.input("ids", {"batch", "len"}, i32);
+        Tensor x = embedding(s / "words", ids, 29, 8);
+        x = x + full(s, {"len", 8}, 2.0) + cast(iota(s, {"len", 1}, 0), f32) * 0.1;
+        if (attends) {
+            Tensor keys = (s / "words").parameter("keys", {8}, Initial::ones);
+            Tensor values = (s / "words").parameter("values2", {8}, Initial::ones);
+            x = x + attention(x, x, x, dot_product, causal) * keys;
+            x = x + attention(x, x, x, dot_product, window(3, 0)) * values;
+        }
+        s.output("logits", layer_norm(s / "norm", x));
+        REQUIRE(why_not_decodable(graph).value_or("") == "");
+        const Decoding decoding = derive_decoding(graph);
+        verify_graph(decoding.prefill);
+        verify_graph(decoding.step);
+        const Array whole = logits_of_whole(graph, kSteps);
+        Caches caches;
+        check_row(run(decoding.prefill, tokens(0, 5), -1, caches), whole, 4);
+        CHECK(caches.size() == (attends ? 4 : 0));
+        for (std::int64_t position = 5; position < kSteps; ++position)
             check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
     }
 }
