@@ -190,6 +190,7 @@ class AtPosition {
     int copy_score(const AttentionAttributes& attributes) {
         std::map<int, int> copies;
         const Tensor position = reads_query_index(attributes) ? squeeze(position_, 0) : Tensor();
+        const Tensor zero = position ? full(target_, {}, 0, i32) : Tensor();
         for (int id = 1; id < int(source_.nodes.size()); ++id) {
             if (source_[id].region != attributes.region) continue;
             Node node = source_[id];
@@ -201,7 +202,10 @@ class AtPosition {
             target_.nodes.push_back(node);
             copies[id] = int(target_.nodes.size()) - 1;
             if (position && node.op == Op::pair && node.port.role == Role::query_index)
-                copies[id] = in_region(node, copies[id], position);
+                // No position is below 0, which look-ups in tables rely on.
+                copies[id] =
+                    in_region(node, Elementwise::maximum,
+                              in_region(node, Elementwise::add, copies[id], position), zero);
         }
         return copies.at(attributes.score);
     }
@@ -215,14 +219,14 @@ class AtPosition {
         }
         return false;
     }
-    int in_region(const Node& pair, int index, Tensor position) {
-        Node sum{.op = Op::elementwise,
-                 .function = Elementwise::add,
-                 .dtype = i32,
-                 .inputs = inputs_of({index, position.id}),
-                 .region = pair.region,
-                 .location = pair.location};
-        target_.nodes.push_back(sum);
+    int in_region(const Node& pair, Elementwise function, int index, Tensor other) {
+        Node made{.op = Op::elementwise,
+                  .function = function,
+                  .dtype = i32,
+                  .inputs = inputs_of({index, other.id}),
+                  .region = pair.region,
+                  .location = pair.location};
+        target_.nodes.push_back(made);
         return int(target_.nodes.size()) - 1;
     }
 

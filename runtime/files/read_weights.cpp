@@ -42,7 +42,7 @@ Json read_index(const std::string& path) {
     if (!map || !map->is_object()) fail("it has no object 'weight_map'", {});
     for (const auto& [name, file] : map->object())
         if (!file.is_string() || file.string().empty() ||
-            file.string().find('/') != std::string::npos)
+            file.string().find_first_of(std::string_view("/\0", 2)) != std::string::npos)
             fail("tensor '{}' should have the name of a file, not {}", {name, file.text()});
     if (map->object().empty()) fail("'weight_map' is empty", {});
     return *map;

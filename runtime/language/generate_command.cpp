@@ -158,7 +158,10 @@ int generate_command(const std::string& program, const Model& model,
     }
     use_threads(options);
     if (!TokenDecoder::fits(model))
-        throw UserError("{} is no model that goes on with a text", {model.name});
+        throw UserError(
+            "{} is no model that goes on with a text; fovea show MODEL --program "
+            "decode_step says why",
+            {model.name});
     const std::vector<Tokens> prompts = prompts_as_tokens(options);
     std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     SafetensorsFile weights = read_weights(options.text("weights"));

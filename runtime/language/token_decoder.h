@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "../session.h"
 
@@ -12,7 +13,8 @@ namespace fovea::runtime {
 /// caches, which each step writes in place.
 class TokenDecoder {
   public:
-    /// UserError where the model has no such programs, or one with another input than tokens.
+    /// UserError where the model has no such programs, or one with another input than tokens, or
+    /// with logits that are not one number for each token.
     TokenDecoder(const Model& model, Parameters& parameters);
     /// Whether a model can be decoded so.
     static bool fits(const Model& model);
@@ -27,6 +29,7 @@ class TokenDecoder {
 
   private:
     Instance prefill_, step_;
+    std::string batch_, length_;  // the sizes of ids; no batch: it is 1
     std::int64_t position_ = 0, steps_ = 0;
 };
 

@@ -154,9 +154,14 @@ LoadedModel load_model(const Arguments& given, const std::string& name, DType un
         const auto is_given = [&](const auto& other) { return other.first == setting; };
         if (std::ranges::none_of(values, is_given)) values.emplace_back(setting, value);
     }
-    LoadedModel model = model_of_entry(std::move(entry), values, unset);
-    model.files = std::move(files);
-    return model;
+    try {
+        LoadedModel model = model_of_entry(std::move(entry), values, unset);
+        model.files = std::move(files);
+        return model;
+    } catch (const UserError& mistake) {
+        throw UserError(fmt::format("with the settings of checkpoint '{}': {}",
+                                    given.text(kCheckpointOption), mistake.what()));
+    }
 }
 
 }  // namespace fovea::tool

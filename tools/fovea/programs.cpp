@@ -6,6 +6,7 @@
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
+#include "codegen/optimize/select_mode.h"
 #include "codegen/plan/share_statistics.h"
 
 namespace fovea::tool {
@@ -118,10 +119,15 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
     return requests;
 }
 
+std::optional<std::string> why_not_decoded(const LoadedModel& model) {
+    if (model.entry.driver != Driver::runner || !model.entry.programs.empty())
+        return model.entry.name + " has programs of its own that decode";
+    return why_not_decodable(select_mode(model.graph, false));
+}
+
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion) {
-    if (model.entry.driver != Driver::runner || !model.entry.programs.empty()) return {};
-    if (why_not_decodable(model.graph)) return {};
-    const Decoding decoding = derive_decoding(model.graph);
+    if (why_not_decoded(model)) return {};
+    const Decoding decoding = derive_decoding(select_mode(model.graph, false));
     std::vector<ProgramRequest> requests = {
         request("prefill", decoding.prefill, false, Gradients::none, fusion),
         request("decode_step", decoding.step, false, Gradients::none, fusion)};

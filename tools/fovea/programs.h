@@ -1,6 +1,7 @@
 // Which programs of a model are compiled for what.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
 /// by token, and `score`, their loss alone; none of others, and of those that have programs of
 /// their own.
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);
+/// Why a model has no such programs, the op that is in the way with its line.
+std::optional<std::string> why_not_decoded(const LoadedModel& model);
 
 /// Those of the runner, and what the model's driver runs: `show --program` takes each.
 std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion);

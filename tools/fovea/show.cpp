@@ -47,6 +47,10 @@ ProgramRequest choose_program(const LoadedModel& model, const std::string& stage
         if (program.name == name) return std::move(program);
         names.push_back(program.name);
     }
+    if (name == "prefill" || name == "decode_step")
+        if (const auto why = why_not_decoded(model))
+            throw UserError(
+                fmt::format("{} has no program '{}': {}", model.entry.name, name, *why));
     const std::string nearest = did_you_mean(name, names);
     throw UserError(fmt::format("{} has no program '{}'{} programs: {}", model.entry.name, name,
                                 nearest.empty() ? ";" : nearest, comma_list(names)));
