@@ -101,6 +101,8 @@ TEST_CASE("what a model is not right for is said") {
     CHECK(said_of("llama", R"({"rope_parameters": {"full_attention": {"rope_theta": 1.0}}})") ==
           "'DIR/config.json': rope_parameters differ from layer to layer ('full_attention'), which "
           "no model has here");
+    CHECK(said_of("llama", R"({"rope_scaling": {"hidden_size": 16}})") ==
+          "'DIR/config.json': rope_scaling has 'hidden_size', which no model has here");
     CHECK(said_of("llama", R"({"rope_scaling": 3})") ==
           "'DIR/config.json': rope_scaling should be an object, but is of kind integer");
     CHECK(said_of("llama", "[]") ==

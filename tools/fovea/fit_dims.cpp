@@ -93,8 +93,9 @@ void fit_to_slices(const std::vector<const Graph*>& graphs, const std::set<std::
             if (size) {
                 // A size may count more than once in the slice: half of the excess at a time.
                 *size = std::max<std::int64_t>(1, *size - (excess + 1) / 2);
-            } else if ((size = size_of_whole(cut, given, dims))) {
-                *size += excess;
+            } else {
+                size = size_of_whole(cut, given, dims);
+                if (size) *size += excess;
             }
             if (!size || rounds > kMostRounds)
                 throw UserError(fmt::format(

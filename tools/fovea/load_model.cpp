@@ -70,7 +70,7 @@ Graph build(const ModelEntry& entry, const SettingValues& values) {
     try {
         Graph graph = entry.build(values);
         add_names_in_files(graph, entry.checkpoint);
-        return seal_scans(std::move(graph));
+        return seal_scans(graph);
     } catch (const ModelMistakes& mistakes) {
         throw UserError(fmt::format("{}", fmt::join(mistakes.texts(), "\nfovea: ")));
     } catch (const UserError&) {

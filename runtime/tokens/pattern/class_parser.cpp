@@ -24,7 +24,7 @@ std::optional<char32_t> single(const CharacterSet& set) {
     return range.first;
 }
 
-CharacterSet negated_if(bool is_negated, CharacterSet set) {
+CharacterSet negated_if(bool is_negated, const CharacterSet& set) {
     return is_negated ? set.complement() : set;
 }
 

@@ -27,11 +27,19 @@ std::string setting_text(const Json& value) {
     return list;
 }
 
+/// What `rope_parameters` may hold; the share of turned features is checked like other fields.
+constexpr std::string_view kOfPositions[] = {
+    "rope_type",        "rope_theta",           "factor",    "original_max_position_embeddings",
+    "low_freq_factor",  "high_freq_factor",     "beta_fast", "beta_slow",
+    "attention_factor", "partial_rotary_factor"};
+
 class ConfigFile {
   public:
     explicit ConfigFile(const std::string& folder)
         : path_((fs::path(folder) / "config.json").string()) {
         std::error_code error;
+        if (fs::exists(path_, error) && !fs::is_regular_file(path_, error))
+            throw UserError(fmt::format("'{}' is no file that can be read whole", path_));
         if (!fs::exists(path_, error))
             throw UserError(
                 fmt::format("'{}' is no checkpoint: there is no '{}'; --checkpoint takes the "
@@ -79,7 +87,11 @@ class ConfigFile {
                         fmt::format("'{}': {} differ from layer to layer ('{}'), which no model "
                                     "has here",
                                     path_, name, field));
-                config_.set(field == "type" ? "rope_type" : field, value);
+                const std::string own = field == "type" ? "rope_type" : field;
+                if (std::ranges::find(kOfPositions, own) == std::end(kOfPositions))
+                    throw UserError(fmt::format("'{}': {} has '{}', which no model has here", path_,
+                                                name, field));
+                config_.set(own, value);
             }
         }
     }
