@@ -176,8 +176,9 @@ TEST_CASE("names of a base alone, and of a larger model, are made those of the p
 TEST_CASE("checkpoints that transformers writes run as they lie") {
     const std::string python = test::python_with("transformers", ", torch, safetensors, numpy");
     if (python.empty()) return;
-    const tool::ProcessResult result = tool::run_process(
-        {"env", "PYTHONDONTWRITEBYTECODE=1", python,
-         FOVEA_SOURCE_DIR "/tests/checkpoints/checkpoints.py", FOVEA_BINARY_DIR "/fovea"});
+    const std::string script = FOVEA_SOURCE_DIR "/tests/checkpoints/checkpoints.py";
+    const std::string command = FOVEA_BINARY_DIR "/fovea";
+    const tool::ProcessResult result =
+        tool::run_process({"env", "PYTHONDONTWRITEBYTECODE=1", python, script, command});
     CHECK_MESSAGE(result.status == 0, result.output);
 }

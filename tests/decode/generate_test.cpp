@@ -118,8 +118,9 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         const std::string program = (folder.path() / "program").string();
         const std::string file = (folder.path() / "weights").string();
         weights.write(file);
-        std::vector<std::string> build = {
-            "env", "FOVEA_CXXFLAGS=-Og", FOVEA_BINARY_DIR "/fovea", "build", name, "-o", program};
+        const std::string fovea = FOVEA_BINARY_DIR "/fovea";
+        std::vector<std::string> build = {"env",  "FOVEA_CXXFLAGS=-Og", fovea, "build", name, "-o",
+                                          program};
         for (const auto& [setting, value] : entry.small_settings)
             build.insert(build.end(), {"--set", setting + "=" + value});
         const ProcessResult built = tool::run_process(build);
