@@ -23,6 +23,9 @@ struct Call {
     /// The observer below looks at the clock alone: every thread calls it, as soon as it has
     /// finished a kernel, and with -1 before the first one (of each of its shards).
     bool observe_time = false;
+    /// On a device, states among the inputs stay there from call to call: they are copied to it
+    /// where the host has changed them, and back for those who ask (Executor::fetch_states).
+    bool states_stay = false, states_changed = true;
     /// Called by every thread of the parallel region after the last kernel, when set: all outputs
     /// are written.
     void (*finish)(void* state, Team& team) = nullptr;

@@ -75,6 +75,12 @@ class Instance {
     void keep_states(States which = States::all);
     /// Sets the states that are inputs to zeros, where they are kept.
     void clear_states();
+    /// From now on the states that are inputs, kept by `keep_states`, stay where kernels run: on a
+    /// device, what a caller writes into their memory counts after `states_changed`, and what runs
+    /// make of them is in that memory after `fetch_states`.
+    void leave_states() { leaves_states_ = true; }
+    void states_changed() { states_changed_ = true; }
+    void fetch_states();
     bool has_input(const std::string& name) const;
     bool has_output(const std::string& name) const;
     std::vector<std::int64_t> shape_of(const TensorSpec& spec) const;
@@ -151,6 +157,7 @@ class Instance {
     std::vector<void*> tensors_;
     std::map<std::string, void*> placed_;
     bool keeps_states_ = false, keeps_parameters_ = false;
+    bool leaves_states_ = false, states_changed_ = true;  // on the host, since the last run
     std::vector<std::vector<std::int64_t>> prepared_shapes_;
     Arena inputs_, outputs_, workspace_, prepared_memory_, sums_of_shards_;
     std::shared_ptr<const ShardLayout> layout_;  // null: the batch is not cut

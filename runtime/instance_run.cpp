@@ -58,6 +58,8 @@ Call Instance::complete(Call call) {
     call.dims = dims_.data();
     call.tensors = tensors_.data();
     call.shards = layout_ ? &layout_->shards : nullptr;
+    call.states_stay = keeps_states_ && leaves_states_;
+    call.states_changed = states_changed_;
     return call;
 }
 
@@ -112,6 +114,7 @@ void Instance::run_call(Call call, const std::function<void(const Call&)>& work)
         checked.rethrow();
     }
     prepared_version_ = version;
+    states_changed_ = false;
     const bool moves_parameters = std::any_of(
         program_->outputs.begin(), program_->outputs.end(), [&](const TensorSpec& output) {
             return is_kept(output) && parameters_->find(output.name) >= 0;

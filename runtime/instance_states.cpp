@@ -10,6 +10,7 @@ namespace fovea::runtime {
 void Instance::keep_states(States which) {
     keeps_states_ = true;
     keeps_parameters_ = which == States::all;
+    states_changed_ = true;
     bindings_.clear();
     tensors_.clear();
 }
@@ -37,12 +38,17 @@ void Instance::place_states() {
 
 void Instance::clear_states() {
     if (!keeps_states_ || tensors_.empty()) return;
+    states_changed_ = true;
     for (std::size_t i = 0; i < program_->inputs.size(); ++i) {
         const TensorSpec& spec = program_->inputs[i];
         const auto count = static_cast<std::size_t>(element_count(shape_of(spec)));
         if (spec.state)
             std::memset(tensors_[parameters_->count() + i], 0, count * size_of(spec.dtype));
     }
+}
+
+void Instance::fetch_states() {
+    if (executor_ && leaves_states_ && !states_changed_) executor_->fetch_states(complete(Call{}));
 }
 
 }  // namespace fovea::runtime

@@ -58,6 +58,9 @@ class Executor {
     /// As a ProgramCode; the tensors of the call are on the host: parameters and inputs are read,
     /// outputs written.
     virtual void run(const Call& call) = 0;
+    /// Copies the states that stayed on the device in the last run, whose call this was, to the
+    /// host.
+    virtual void fetch_states(const Call&) {}
 };
 
 /// One planned computation. Functions are called from one thread and open their own parallel

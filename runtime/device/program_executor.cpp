@@ -12,6 +12,10 @@ class ProgramExecutor : public Executor {
         : program_(std::move(shared), program, steps) {}
 
     void run(const Call& call) override { execute(program_, call); }
+    void fetch_states(const Call& call) override {
+        program_.copy_states(call);
+        program_.device().synchronize();
+    }
 
   private:
     ProgramRun program_;
@@ -23,7 +27,7 @@ void execute(ProgramRun& program, const Call& call) {
     const Placement::Change change = program.bind(call);
     const bool prepare = call.prepare || change.contents;
     if (prepare) program.copy_parameters();
-    program.copy_inputs(call);
+    program.copy_inputs(call, change.places);
     if (prepare) program.prepare();
     if (call.observe) program.run_observed(call);
     else program.repeat([&] { program.run_steps(); });

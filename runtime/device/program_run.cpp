@@ -39,9 +39,11 @@ void ProgramRun::copy_parameters() {
     if (flat.bytes) device_.copy_in(flat.address, placement_.parameters_on_host(), flat.bytes);
 }
 
-void ProgramRun::copy_inputs(const Call& call) {
+void ProgramRun::copy_inputs(const Call& call, bool places) {
+    const bool with_states = places || !call.states_stay || call.states_changed;
     for (std::size_t i = placement_.first_input(); i < placement_.first_output(); ++i)
-        if (placement_[i].bytes)
+        if (placement_[i].bytes &&
+            (with_states || !program_.inputs[i - placement_.first_input()].state))
             device_.copy_in(placement_[i].address, call.tensors[i], placement_[i].bytes);
     const Key key = {call.seed, call.step};
     device_.copy_in(key_.address(), key.data(), sizeof key);
@@ -52,10 +54,24 @@ void ProgramRun::copy_out(const Call& call, std::size_t tensor) {
     if (region.bytes) device_.copy_out_at_wait(call.tensors[tensor], region.address, region.bytes);
 }
 
+/// Whether an output is a state that stays on the device: it lies over an input.
+bool ProgramRun::stays(const Call& call, std::size_t output) const {
+    if (!call.states_stay || !program_.outputs[output - placement_.first_output()].state)
+        return false;
+    for (std::size_t i = placement_.first_input(); i < placement_.first_output(); ++i)
+        if (call.tensors[i] == call.tensors[output]) return true;
+    return false;
+}
+
 void ProgramRun::copy_outputs(const Call& call, bool with_gradients) {
     for (std::size_t i = placement_.first_output(); i < placement_.first_buffer(); ++i)
-        if (with_gradients || !placement_.is_gradient(i)) copy_out(call, i);
+        if ((with_gradients || !placement_.is_gradient(i)) && !stays(call, i)) copy_out(call, i);
     copy_computed(call);
+}
+
+void ProgramRun::copy_states(const Call& call) {
+    for (std::size_t i = placement_.first_output(); i < placement_.first_buffer(); ++i)
+        if (stays(call, i)) copy_out(call, i);
 }
 
 void ProgramRun::copy_computed(const Call& call) {

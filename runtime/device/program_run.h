@@ -32,10 +32,13 @@ class ProgramRun {
     /// Places the tensors of the call, as Placement::bind does.
     Placement::Change bind(const Call& call);
     void copy_parameters();
-    /// Inputs, seed and step.
-    void copy_inputs(const Call& call);
-    /// They are there when the device has been waited for.
+    /// Inputs, seed and step; no states that stay there, unless the host has changed them or
+    /// binding has moved them (`places`).
+    void copy_inputs(const Call& call, bool places);
+    /// They are there when the device has been waited for. Without states that stay there.
     void copy_outputs(const Call& call, bool with_gradients);
+    /// Those states, likewise.
+    void copy_states(const Call& call);
     bool has_computed() const { return !program_.computed.empty(); }
     /// Waits for the device; UserError when ids or lengths that it computed are out of range.
     void check_computed(const Call& call);
@@ -58,6 +61,7 @@ class ProgramRun {
     void forget();
 
   private:
+    bool stays(const Call& call, std::size_t output) const;
     void run_step(const Step& step);
     void copy_out(const Call& call, std::size_t tensor);
     void copy_computed(const Call& call);

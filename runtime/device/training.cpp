@@ -108,7 +108,7 @@ class DeviceTraining : public TrainingExecutor {
   private:
     /// Before a step: everything that the device lacks.
     void begin(const Call& call) {
-        program_.bind(call);
+        const bool places = program_.bind(call).places;
         if (!has_parameters_) program_.copy_parameters();
         has_parameters_ = true;
         const std::size_t flat = program_.placement().trained_bytes();
@@ -117,7 +117,7 @@ class DeviceTraining : public TrainingExecutor {
         squares_.reserve(flat / Placement::kChunk);
         if (!has_state_) copy_state(true);
         has_state_ = true;
-        program_.copy_inputs(call);
+        program_.copy_inputs(call, places);
     }
 
     /// Observed where the observer looks at the clock alone. UserError, before anything moves, when

@@ -49,6 +49,7 @@ TokenDecoder::TokenDecoder(const Model& model, Parameters& parameters)
     if (!ids[0].is_constant()) batch_ = model.dims[static_cast<std::size_t>(ids[0].as_dim())];
     length_ = model.dims[static_cast<std::size_t>(ids[1].as_dim())];
     step_.keep_states();
+    step_.leave_states();
 }
 
 std::span<const float> TokenDecoder::begin(std::span<const std::int32_t> prompt,
@@ -65,6 +66,7 @@ std::span<const float> TokenDecoder::begin(std::span<const std::int32_t> prompt,
         if (input.state) prefill_.place_output(input.name, step_.input<std::byte>(input.name));
     std::copy(prompt.begin(), prompt.end(), prefill_.input<std::int32_t>("ids"));
     prefill_.run();
+    step_.states_changed();
     position_ = length, steps_ = steps;
     return prefill_.output_values("logits");
 }

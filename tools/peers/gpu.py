@@ -9,6 +9,7 @@ bfloat16, products of float32 as tf32, too, on inputs of their own: that fovea's
 is what `fovea verify` says. A round is a turn of each side; a turn counts as the median of its
 runs. A ratio is peer / fovea."""
 import argparse
+import functools
 import json
 import math
 import os
@@ -48,10 +49,15 @@ class Fovea:
         self.suite, self.process = args.suite, None
 
     def works(self):
-        """Each piece of work, ready to run until the next is asked for."""
-        for command in self.commands:
-            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                  text=True) as self.process:
+        """Each piece of work, ready to run until the next is asked for. Meanwhile the next process
+        starts, makes its inputs and compiles its kernels."""
+        start = functools.partial(subprocess.Popen, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True)
+        coming = start(self.commands[0]) if self.commands else None
+        for number, command in enumerate(self.commands):
+            following = self.commands[number + 1:number + 2]
+            self.process, coming = coming, start(following[0]) if following else None
+            with self.process:
                 for line in self.process.stdout:
                     work = json.loads(line)
                     if self.suite in (None, work["suite"]):
