@@ -1,16 +1,17 @@
 #include "text_scorer.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "../error.h"
 
 namespace fovea::runtime {
 
 TextScorer::TextScorer(const Model& model, Parameters& parameters)
-    : instance_(model, "score", parameters) {
+    : instance_(model, "score", parameters), sizes_(model, instance_.program()) {
     for (const TensorSpec& input : instance_.program().inputs)
         if (input.name != "ids" && input.name != "labels" && input.name != "lens")
-            throw UserError("{} cannot be scored on texts: its loss reads '{}', too",
+            throw UserError("{} cannot be scored on texts: its logits read '{}', too",
                             {model.name, input.name});
 }
 
@@ -29,12 +30,14 @@ Score TextScorer::score(std::span<const std::int32_t> text, std::int64_t window)
 /// Of the tokens behind the first.
 double TextScorer::nats_of(std::span<const std::int32_t> piece) {
     const auto length = static_cast<std::int64_t>(piece.size()) - 1;
-    instance_.bind({{"batch", 1}, {"len", length}});
+    instance_.bind(sizes_.of_text(length));
     std::copy(piece.begin(), piece.end() - 1, instance_.input<std::int32_t>("ids"));
     std::copy(piece.begin() + 1, piece.end(), instance_.input<std::int32_t>("labels"));
-    *instance_.input<std::int32_t>("lens") = static_cast<std::int32_t>(length);
+    if (instance_.has_input("lens"))
+        *instance_.input<std::int32_t>("lens") = static_cast<std::int32_t>(length);
     instance_.run();
-    return static_cast<double>(instance_.output_values("loss")[0]) * static_cast<double>(length);
+    const std::span<const float> nats = instance_.output_values("nats");
+    return std::accumulate(nats.begin(), nats.end(), 0.0);
 }
 
 }  // namespace fovea::runtime

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "../session.h"
+#include "text_sizes.h"
 
 namespace fovea::runtime {
 
@@ -14,8 +15,8 @@ struct Score {
     std::int64_t tokens = 0;
 };
 
-/// The program `score` of a model with inputs `ids`, `labels` [batch, len] and `lens` [batch], and
-/// `loss` [batch], the mean over all steps.
+/// The program `score` of a model: inputs `ids`, `labels` i32 [batch, len], and `lens` [batch]
+/// where attention reads lengths; output `nats` [batch, len], the cross entropy of each label.
 class TextScorer {
   public:
     /// UserError where the model has no such program.
@@ -29,6 +30,7 @@ class TextScorer {
     double nats_of(std::span<const std::int32_t> piece);
 
     Instance instance_;
+    TextSizes sizes_;
 };
 
 }  // namespace fovea::runtime

@@ -17,13 +17,6 @@ bool has_program(const Model& model, const char* name) {
                                [&](const Program& program) { return program.name == name; });
 }
 
-const TensorSpec& spec_of(const std::vector<TensorSpec>& specs, std::string_view name) {
-    const auto found =
-        std::ranges::find_if(specs, [&](const TensorSpec& spec) { return spec.name == name; });
-    if (found == specs.end()) throw InternalError("a decoder has no tensor '{}'", {name});
-    return *found;
-}
-
 }  // namespace
 
 bool TokenDecoder::fits(const Model& model) {
@@ -31,7 +24,9 @@ bool TokenDecoder::fits(const Model& model) {
 }
 
 TokenDecoder::TokenDecoder(const Model& model, Parameters& parameters)
-    : prefill_(model, kPrefill, parameters), step_(model, kStep, parameters) {
+    : prefill_(model, kPrefill, parameters),
+      step_(model, kStep, parameters),
+      sizes_(model, prefill_.program()) {
     for (const TensorSpec& input : prefill_.program().inputs)
         if (input.name != "ids")
             throw UserError("{} is not decoded from tokens alone: its logits read '{}', too",
@@ -39,15 +34,6 @@ TokenDecoder::TokenDecoder(const Model& model, Parameters& parameters)
     const TensorSpec& logits = spec_of(step_.program().outputs, "logits");
     if (logits.shape.size() != 3 || logits.dtype != DType::f32)
         throw UserError("{} has logits that are not f32 [batch, length, tokens]", {model.name});
-    const std::vector<Extent>& ids = spec_of(prefill_.program().inputs, "ids").shape;
-    for (const Extent& size : ids)
-        if (size.as_dim() < 0 && !size.is_constant())
-            throw UserError("{} has ids of sizes that are computed", {model.name});
-    if (ids[0].is_constant() && ids[0].value({}) != 1)
-        throw UserError("{} reads {} texts at once, and goes on with single ones alone",
-                        {model.name, ids[0].value({})});
-    if (!ids[0].is_constant()) batch_ = model.dims[static_cast<std::size_t>(ids[0].as_dim())];
-    length_ = model.dims[static_cast<std::size_t>(ids[1].as_dim())];
     step_.keep_states();
     step_.leave_states();
 }
@@ -58,8 +44,8 @@ std::span<const float> TokenDecoder::begin(std::span<const std::int32_t> prompt,
     if (length == 0) throw UserError("a prompt should have a token at least");
     if (length > steps)
         throw UserError("a prompt of {} tokens does not fit {} in all", {length, steps});
-    DimValues dims = {{length_, length}, {kRoom, steps}};
-    if (!batch_.empty()) dims[batch_] = 1;
+    DimValues dims = sizes_.of_text(length);
+    dims[kRoom] = steps;
     step_.bind(dims);
     prefill_.bind(dims);
     for (const TensorSpec& input : step_.program().inputs)

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "../session.h"
+#include "text_sizes.h"
 
 namespace fovea::runtime {
 
@@ -29,7 +29,7 @@ class TokenDecoder {
 
   private:
     Instance prefill_, step_;
-    std::string batch_, length_;  // the sizes of ids; no batch: it is 1
+    TextSizes sizes_;
     std::int64_t position_ = 0, steps_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include "../error.h"
 #include "../files/json.h"
 #include "../options.h"
+#include "../runner/threads_option.h"
 #include "../text/vocabulary.h"
 #include "../threads.h"
 #include "../training/random_stream.h"
@@ -196,7 +197,7 @@ int bench_command(const std::string& program, Arguments arguments, const Model& 
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    use_threads(options);
     const Model model = device::choose_device(generated, options.text("device"));
     const BenchSizes sizes = sizes_of(options, model);
     const std::int64_t repeats = options.integer("repeats");

@@ -8,8 +8,8 @@
 #include "../error.h"
 #include "../files/json.h"
 #include "../options.h"
+#include "../runner/threads_option.h"
 #include "../text/bleu.h"
-#include "../threads.h"
 #include "beam_options.h"
 #include "commands.h"
 #include "limits.h"
@@ -88,7 +88,7 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    use_threads(options);
     const Model model = device::choose_device(generated, options.text("device"));
     SentenceTranslator translator(options.text("weights"), model, beam_settings(options));
     const std::int64_t steps = translator.settings().steps;

@@ -13,7 +13,6 @@ inline constexpr std::int64_t kMostPairs = 4'294'967'295;  // their numbers have
 inline constexpr std::int64_t kMostTotalSteps = std::int64_t{1} << 53;  // exact as a double
 inline constexpr std::int64_t kMostBeam = 4096;
 inline constexpr std::int64_t kMostVocabulary = 1 << 24;
-inline constexpr std::int64_t kMostThreads = 1024;
 
 /// An option for a whole number from 1 to `most`.
 constexpr OptionSpec count_option(const char* name, const char* help, std::int64_t most,
@@ -24,10 +23,6 @@ constexpr OptionSpec count_option(const char* name, const char* help, std::int64
             .help = help,
             .default_text = default_text,
             .most = most};
-}
-
-inline OptionSpec threads_option() {
-    return count_option("threads", "(default one per core)", kMostThreads);
 }
 
 }  // namespace fovea::runtime

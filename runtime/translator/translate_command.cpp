@@ -9,7 +9,7 @@
 #include "../files/files.h"
 #include "../files/printable.h"
 #include "../options.h"
-#include "../threads.h"
+#include "../runner/threads_option.h"
 #include "beam_options.h"
 #include "commands.h"
 #include "limits.h"
@@ -192,7 +192,7 @@ int translate_command(const std::string& program, Arguments arguments, const Mod
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    use_threads(options);
     const Model model = device::choose_device(generated, options.text("device"));
     sentences_of(Tokenizer(), options.positional());  // empty ones are refused before all else
     BeamSettings settings = beam_settings(options);

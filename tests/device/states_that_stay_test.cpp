@@ -18,7 +18,7 @@ using namespace fovea;
 
 namespace {
 
-constexpr std::int64_t kBatch = 3, kWidth = 40;
+constexpr std::int64_t kStateRows = 3, kStateWidth = 40;
 
 /// Counts the bytes that are copied between host and device.
 class CountingDevice : public tool::InterpreterDevice {
@@ -40,7 +40,7 @@ Graph summed_up() {
     Graph graph;
     Scope s{&graph};
     Tensor x = s.input("x", {"batch"});
-    Tensor state = s.cache("state", {"batch", kWidth});
+    Tensor state = s.cache("state", {"batch", kStateWidth});
     s.update(state, state + unsqueeze(x, 1));
     s.output("y", sum(state, 1));
     return graph;
@@ -61,14 +61,14 @@ class StatesOnDevice {
     }
 
     /// y of the first row, where all of x are `value`.
-    float run(float value, std::int64_t batch = kBatch) {
+    float run(float value, std::int64_t batch = kStateRows) {
         instance.bind({{"batch", batch}});
         std::fill_n(instance.input<float>("x"), batch, value);
         device->in = device->out = 0;
         instance.run();
         return instance.output<float>("y")[0];
     }
-    float state() { return instance.input<float>("state")[kWidth]; }
+    float state() { return instance.input<float>("state")[kStateWidth]; }
 
     std::shared_ptr<CountingDevice> device = std::make_shared<CountingDevice>();
 
@@ -81,7 +81,7 @@ class StatesOnDevice {
     runtime::Instance instance;
 };
 
-constexpr std::size_t kStateBytes = kBatch * kWidth * sizeof(float);
+constexpr std::size_t kStateBytes = kStateRows * kStateWidth * sizeof(float);
 
 }  // namespace
 
@@ -89,7 +89,7 @@ TEST_CASE("states that a caller may look at are copied in each run") {
     if (!test::has_ptx()) return;
     StatesOnDevice states;
     CHECK(states.run(1) == 0);
-    CHECK(states.run(2) == kWidth * 1);
+    CHECK(states.run(2) == kStateWidth * 1);
     CHECK(states.device->in > kStateBytes);
     CHECK(states.device->out > kStateBytes);
     CHECK(states.state() == 3);
@@ -102,24 +102,24 @@ TEST_CASE("states that stay on the device are copied when the host has changed o
     CHECK(states.run(1) == 0);
     CHECK(states.device->in > kStateBytes);  // zeros
     CHECK(states.device->out < kStateBytes);
-    CHECK(states.run(2) == kWidth * 1);
-    CHECK(states.run(4) == kWidth * 3);
+    CHECK(states.run(2) == kStateWidth * 1);
+    CHECK(states.run(4) == kStateWidth * 3);
     CHECK(states.device->in < kStateBytes);
     CHECK(states.device->out < kStateBytes);
     CHECK(states.state() == 0);
     states.instance.fetch_states();
     CHECK(states.state() == 7);
 
-    std::fill_n(states.instance.input<float>("state"), kBatch * kWidth, 10.0f);
+    std::fill_n(states.instance.input<float>("state"), kStateRows * kStateWidth, 10.0f);
     states.instance.states_changed();
-    CHECK(states.run(1) == kWidth * 10);
-    CHECK(states.run(1) == kWidth * 11);
+    CHECK(states.run(1) == kStateWidth * 10);
+    CHECK(states.run(1) == kStateWidth * 11);
 
     SUBCASE("zeros of other sizes, and of the same again") {
-        CHECK(states.run(1, kBatch + 2) == 0);
-        CHECK(states.run(1, kBatch + 2) == kWidth);
+        CHECK(states.run(1, kStateRows + 2) == 0);
+        CHECK(states.run(1, kStateRows + 2) == kStateWidth);
         CHECK(states.run(1) == 0);
-        CHECK(states.run(1) == kWidth);
+        CHECK(states.run(1) == kStateWidth);
     }
     SUBCASE("zeros by clear_states") {
         states.instance.clear_states();

@@ -142,9 +142,21 @@ std::string options_of(const std::string& script) {
     return text;
 }
 
+/// The options of language programs, of which none is built here: as their tables spell them.
+std::string language_options() {
+    static const std::regex name("\\.name = \"([a-z-]+)\"");
+    std::string text;
+    for (const auto& file : fs::directory_iterator(kSources / "runtime/language")) {
+        const std::string source = read_file(file.path());
+        for (std::sregex_iterator at(source.begin(), source.end(), name), end; at != end; ++at)
+            text += " --" + (*at)[1].str() + " ";
+    }
+    return text;
+}
+
 /// All options that any program here has: what a page may name by itself.
 std::string all_help() {
-    std::string text = "--update ";  // of test programs
+    std::string text = "--update " + language_options();  // the first of test programs
     for (const char* program : {"fovea", "translator", "block"}) {
         const std::string own = help_of(program, "");
         text += own;

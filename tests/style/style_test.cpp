@@ -66,6 +66,7 @@ bool is_builder_of_nodes(const std::string& from, const std::string& target) {
                                                    "layer_norm",
                                                    "linear_cross_entropy",
                                                    "loss_terms",
+                                                   "losses",
                                                    "mask",
                                                    "movement",
                                                    "reduction",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/decode/derive_decoding.h"
+#include "codegen/decode/derive_score.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
 #include "codegen/optimize/select_mode.h"
@@ -131,9 +132,8 @@ std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion f
     std::vector<ProgramRequest> requests = {
         request("prefill", decoding.prefill, false, Gradients::none, fusion),
         request("decode_step", decoding.step, false, Gradients::none, fusion)};
-    if (!has_loss(model.graph)) return requests;
-    requests.push_back(request("score", model.graph, false, Gradients::none, fusion));
-    requests.back().only = {"loss"};
+    if (const auto score = derive_score(select_mode(model.graph, false)))
+        requests.push_back(request("score", *score, false, Gradients::none, fusion));
     return requests;
 }
 

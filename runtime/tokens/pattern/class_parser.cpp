@@ -167,6 +167,8 @@ CharacterSet ClassParser::class_items(int depth) {
         if (at_end()) refuse("a [ that nothing closes");
         is_first = false;
         if (take("&&")) {
+            // Oniguruma takes ß for ss there, on either side.
+            if (ignores_case_) refuse("an intersection behind (?i)");
             all = all ? all->intersection(set) : set;
             set = {};
             continue;

@@ -6,7 +6,7 @@
 
 #include "../../device/choose_device.h"
 #include "../../error.h"
-#include "../../threads.h"
+#include "../../runner/threads_option.h"
 #include "../commands.h"
 #include "../reads_padding.h"
 #include "../vocabulary_dims.h"
@@ -44,7 +44,7 @@ int train_command(const std::string& program, Arguments arguments, const Model& 
         std::fputs(options.help().c_str(), stdout);
         return 0;
     }
-    set_threads(options.given("threads") ? options.integer("threads") : thread_count());
+    use_threads(options);
     const Model model = device::choose_device(generated, options.text("device"));
     const TrainPaths paths = train_paths(options);
     const TrainingSettings settings = training_settings(options, model);

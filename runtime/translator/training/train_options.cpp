@@ -5,6 +5,7 @@
 
 #include "../../device/choose_device.h"
 #include "../../error.h"
+#include "../../runner/threads_option.h"
 #include "../limits.h"
 #include "../output_paths.h"
 

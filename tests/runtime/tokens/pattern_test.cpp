@@ -74,6 +74,9 @@ TEST_CASE("what patterns do not take is said with its place") {
     CHECK(refused("(?i:[à-ö])") ==
           "the pattern '(?i:[à-ö])' has at byte 11 some letters outside of "
           "ASCII after (?i), which is not taken");
+    CHECK(refused("(?i:[a-z&&s])") ==
+          "the pattern '(?i:[a-z&&s])' has at byte 10 an intersection behind (?i), which is not "
+          "taken");
 }
 
 TEST_CASE("a pattern that takes too long on a text is stopped") {

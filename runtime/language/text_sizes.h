@@ -1,0 +1,28 @@
+// The sizes of the texts that a program of a language model reads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "../parameters.h"
+#include "../program.h"
+
+namespace fovea::runtime {
+
+/// The sizes of input `ids` i32 [batch, length] of a program.
+class TextSizes {
+  public:
+    /// UserError where they are computed, or where the batch is not one and cannot be.
+    TextSizes(const Model& model, const Program& program);
+
+    /// Of one text of `length` tokens.
+    DimValues of_text(std::int64_t length) const;
+
+  private:
+    std::string batch_, length_;  // no batch: it is 1
+};
+
+/// The input or output of this name; InternalError where there is none.
+const TensorSpec& spec_of(const std::vector<TensorSpec>& specs, std::string_view name);
+
+}  // namespace fovea::runtime
