@@ -13,6 +13,7 @@
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
+#include "../trainer/weights_header.h"
 #include "checkpoint_folder.h"
 #include "choose_token.h"
 #include "prompts.h"
@@ -166,9 +167,10 @@ int generate_command(const std::string& program, const Model& model,
     std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     SafetensorsFile weights = read_weights(options.text("weights"));
     fit_names(weights, names_of_parameters(model));
+    verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_parameters(parameters, weights);
+    load_parameters(parameters, weights, kOptimizerPrefix);
     Generator generator(chosen, parameters, options, std::move(tokenizer));
     for (const Tokens& prompt : prompts) generator.continue_tokens(prompt);
     if (prompts.empty())

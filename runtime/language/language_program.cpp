@@ -5,12 +5,14 @@
 #include "../runner/runner_main.h"
 #include "generate_command.h"
 #include "score_command.h"
+#include "training/train_text_command.h"
 
 namespace fovea::runtime {
 
 int language_program(int argc, char** argv, const char* name, ModelFunction model,
                      const char* written_by, const char* compiled_by) {
     static constexpr RunnerCommand kTextCommands[] = {
+        {"train", "train it on texts, and write the weights", train_text_command},
         {"generate", "go on with a text, token by token", generate_command},
         {"score", "say how likely a text is", score_command}};
     return report_errors(argc > 0 ? argv[0] : name, [&] {

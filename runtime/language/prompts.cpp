@@ -4,7 +4,9 @@
 #include <cstdio>
 
 #include "../error.h"
+#include "../files/read_weights.h"
 #include "checkpoint_folder.h"
+#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -37,7 +39,8 @@ void add_prompt_options(Options& options) {
         .add({.name = "tokenizer",
               .kind = OptionKind::text,
               .value_name = "FILE",
-              .help = "tokenizer.json (default that of the folder of the weights)"})
+              .help =
+                  "tokenizer.json (default that of the weights: in their folder or in themselves)"})
         .add({.name = "ids",
               .kind = OptionKind::text,
               .value_name = "N,…",
@@ -49,6 +52,8 @@ std::optional<tokens::JsonTokenizer> tokenizer_of(const Options& options) {
     std::optional<std::string> path = tokenizer_beside(options.text("weights"));
     if (options.has("tokenizer")) path = options.text("tokenizer");
     if (path) return tokens::JsonTokenizer::read(*path);
+    if (const auto trained = TextTokens::of_weights(read_weights(options.text("weights"))))
+        return trained->tokenizer();
     if (options.has("ids")) return std::nullopt;
     throw UserError(
         "there is no tokenizer.json beside the weights: give --tokenizer FILE, or the numbers of a "

@@ -16,7 +16,8 @@ using Tokens = std::vector<std::int32_t>;
 /// `--weights`, `--tokenizer` and `--ids`.
 void add_prompt_options(Options& options);
 
-/// The tokenizer of `--tokenizer`, else that beside the weights; none where `--ids` needs none.
+/// The tokenizer of `--tokenizer`, else that beside the weights, else that which they were trained
+/// with; none where `--ids` needs none.
 /// UserError where there is none and texts are to be read.
 std::optional<tokens::JsonTokenizer> tokenizer_of(const Options& options);
 

@@ -14,6 +14,7 @@
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
+#include "../trainer/weights_header.h"
 #include "prompts.h"
 #include "text_scorer.h"
 
@@ -101,9 +102,10 @@ int score_command(const std::string& program, const Model& model,
     const std::vector<Text> texts = texts_to_score(options, tokenizer);
     SafetensorsFile weights = read_weights(options.text("weights"));
     fit_names(weights, names_of_parameters(model));
+    verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_parameters(parameters, weights);
+    load_parameters(parameters, weights, kOptimizerPrefix);
     TextScorer scorer(chosen, parameters);
     Score all;
     std::size_t bytes = 0;

@@ -1,12 +1,12 @@
-// d2l's `build_array_nmt` and `load_data_nmt` (section 10.5), with a shuffle that can be replayed.
+// d2l's `build_array_nmt` and `load_data_nmt` (section 10.5), with batches of like lengths.
 #include "batches.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "../error.h"
+#include "../trainer/fingerprint.h"
 #include "../training/random_stream.h"
 
 namespace fovea::runtime {
@@ -22,18 +22,8 @@ void append_row(std::vector<std::int32_t> ids, std::size_t steps, std::vector<st
     rows.insert(rows.end(), ids.begin(), ids.end());
 }
 
-// Parameters start from the streams below; this many are never reached.
-constexpr std::uint32_t kFirstStream = 0x80000000;
+// Above those of the orders of epochs.
 constexpr std::uint32_t kGroupStream = 0xC0000000;
-constexpr std::uint32_t kSplitStream = 0xFFFFFFFF;
-
-/// Fisher and Yates.
-std::vector<std::uint32_t> shuffled(std::size_t count, const RandomStream& stream) {
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[stream.below(i - 2, i)]);
-    return order;
-}
 
 /// By falling key, so that what remains of a sorted list are its shortest.
 template <class Key>
@@ -69,16 +59,7 @@ std::int64_t Examples::target_tokens() const {
 }
 
 std::uint64_t Examples::fingerprint() const {
-    std::uint64_t hash = 0xCBF29CE484222325;
-    for (const auto* part : {&sources, &source_lengths, &targets, &target_lengths}) {
-        for (const std::int32_t id : *part) {
-            for (int shift = 0; shift < 32; shift += 8) {
-                hash ^= static_cast<std::uint32_t>(id) >> shift & 0xFF;
-                hash *= 0x100000001B3;
-            }
-        }
-    }
-    return hash;
+    return fingerprint_of({sources, source_lengths, targets, target_lengths});
 }
 
 Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
@@ -98,26 +79,6 @@ Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
                    examples.target_lengths);
     }
     return examples;
-}
-
-Split split_examples(std::size_t count, double share, std::uint64_t seed) {
-    Split split;
-    const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(count)));
-    const std::size_t held = share > 0 ? std::max<std::size_t>(wanted, 1) : 0;
-    if (held >= count && count > 0) {
-        throw UserError("--validation holds out all " + std::to_string(count) +
-                        " pairs; none is left to train on");
-    }
-    const std::vector<std::uint32_t> order = shuffled(count, RandomStream(seed, kSplitStream));
-    split.validation.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(held));
-    split.training.assign(order.begin() + static_cast<std::ptrdiff_t>(held), order.end());
-    std::sort(split.validation.begin(), split.validation.end());
-    std::sort(split.training.begin(), split.training.end());
-    return split;
-}
-
-std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch) {
-    return shuffled(count, RandomStream(seed, kFirstStream + static_cast<std::uint32_t>(epoch)));
 }
 
 void group_by_length(std::span<std::uint32_t> order, const Examples& examples, std::size_t batch,

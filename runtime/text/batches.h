@@ -1,4 +1,4 @@
-// Sentence pairs as the numbers that a training step reads, and their order in an epoch.
+// Sentence pairs as the numbers that a training step reads, and their batches.
 #pragma once
 
 #include <cstddef>
@@ -40,18 +40,6 @@ struct Examples {
 /// UserError where `steps` is above 1048576.
 Examples number_examples(const Corpus& corpus, const Vocabulary& source_words,
                          const Vocabulary& target_words, std::size_t steps);
-
-/// Which examples a training reads, and which only measure it.
-struct Split {
-    std::vector<std::uint32_t> training, validation;
-};
-
-/// Holds out `share` of the examples, at least one where it is above 0: drawn by the seed, in the
-/// order of the data. UserError where none is left to train on.
-Split split_examples(std::size_t count, double share, std::uint64_t seed);
-
-/// The numbers 0 … count-1 in the order of an epoch: shuffled by (seed, epoch) alone.
-std::vector<std::uint32_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch);
 
 /// Sorts the examples of each `window` by falling length (target, then source), keeping the order
 /// of equals, so that batches of `batch` neighbours have little padding; then shuffles the window's

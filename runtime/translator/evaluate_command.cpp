@@ -10,13 +10,13 @@
 #include "../options.h"
 #include "../runner/threads_option.h"
 #include "../text/bleu.h"
+#include "../trainer/measure.h"
 #include "beam_options.h"
 #include "commands.h"
 #include "limits.h"
 #include "reads_padding.h"
 #include "sentence_translator.h"
-#include "training/training_data.h"
-#include "training/validation.h"
+#include "training/pair_data.h"
 
 namespace fovea::runtime {
 
@@ -29,7 +29,7 @@ Options evaluate_options(const std::string& program) {
     options.add({"weights", Kind::text, "F", "the weights that train wrote", {}, true})
         .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
         .add({"json", Kind::flag, "", "print a JSON object"})
-        .add(count_option("pairs", "the first N pairs (default all)", kMostPairs))
+        .add(count_option("pairs", "the first N pairs (default all)", kMostExamples))
         .add(count_option("steps", "tokens a sentence is cut to (default as trained)", kMostSteps));
     add_beam_options(options);
     options.add(count_option("batch", "pairs at a time", kMostAtATime, "64"))
@@ -102,11 +102,12 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
     Examples examples =
         number_examples(corpus, header.source, header.target, static_cast<std::size_t>(steps));
     examples.whole_sources = reads_padding(model);
+    const PairData data({header.tokens, header.source, header.target}, std::move(examples));
     const auto batch = static_cast<std::size_t>(options.integer("batch"));
     Instance instance(model, "evaluate", translator.parameters());
-    std::vector<std::uint32_t> all(examples.count);
+    std::vector<std::uint32_t> all(data.count());
     std::iota(all.begin(), all.end(), std::uint32_t{0});
-    const double loss = score_examples(instance, examples, all, batch).loss;
+    const double loss = measure(instance, data, all, batch).loss;
     if (!std::isfinite(loss))
         throw UserError("the loss of '" + options.text("weights") + "' on '" +
                         options.text("data") + "' is not finite");
@@ -115,7 +116,7 @@ int evaluate_command(const std::string& program, Arguments arguments, const Mode
                      {"perplexity", std::exp(loss)},
                      {"bleu", mean_bleu(translator, corpus, sentences_at_a_time(options))},
                      {"pairs", static_cast<std::int64_t>(corpus.size())},
-                     {"tokens", examples.target_tokens()}};
+                     {"tokens", data.pairs().target_tokens()}};
     if (options.flag("json")) {
         std::printf("%s\n", report.text().c_str());
     } else {

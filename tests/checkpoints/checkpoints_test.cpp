@@ -173,12 +173,21 @@ TEST_CASE("names of a base alone, and of a larger model, are made those of the p
     CHECK(fitted({"a", "b", "x.a", "x.b"}, {{"a"}, {"b"}}) == Names{"a", "b", "x.a", "x.b"});
 }
 
-TEST_CASE("checkpoints that transformers writes run as they lie") {
+namespace {
+
+/// Runs a script of this folder with a Python that has transformers, where there is one.
+void run_script(const std::string& name) {
     const std::string python = test::python_with("transformers", ", torch, safetensors, numpy");
     if (python.empty()) return;
-    const std::string script = FOVEA_SOURCE_DIR "/tests/checkpoints/checkpoints.py";
+    const std::string script = FOVEA_SOURCE_DIR "/tests/checkpoints/" + name;
     const std::string command = FOVEA_BINARY_DIR "/fovea";
     const tool::ProcessResult result =
         tool::run_process({"env", "PYTHONDONTWRITEBYTECODE=1", python, script, command});
     CHECK_MESSAGE(result.status == 0, result.output);
 }
+
+}  // namespace
+
+TEST_CASE("checkpoints that transformers writes run as they lie") { run_script("checkpoints.py"); }
+
+TEST_CASE("trainings have the losses of PyTorch's") { run_script("training.py"); }

@@ -1,5 +1,5 @@
 // Progress in a pipe is plain lines, on a terminal a bar that is redrawn; and thread counts.
-#include "runtime/translator/training/progress.h"
+#include "runtime/trainer/progress.h"
 
 #include <doctest/doctest.h>
 

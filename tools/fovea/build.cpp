@@ -69,7 +69,7 @@ const char* kind_of(const plan::Model& plan, Driver driver) {
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
     if (model.entry.driver == Driver::translator) return translator_programs(model, fusion);
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    for (ProgramRequest& program : decoding_programs(model, fusion))
+    for (ProgramRequest& program : language_programs(model, fusion))
         requests.push_back(std::move(program));
     return requests;
 }

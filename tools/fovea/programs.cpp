@@ -34,7 +34,7 @@ std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion
     std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
                                              ? translator_programs(model, fusion)
                                              : extra_programs(model, fusion);
-    for (ProgramRequest& program : decoding_programs(model, fusion))
+    for (ProgramRequest& program : language_programs(model, fusion))
         others.push_back(std::move(program));
     for (ProgramRequest& program : others) requests.push_back(std::move(program));
     return requests;
@@ -134,6 +134,13 @@ std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion f
         request("decode_step", decoding.step, false, Gradients::none, fusion)};
     if (const auto score = derive_score(select_mode(model.graph, false)))
         requests.push_back(request("score", *score, false, Gradients::none, fusion));
+    return requests;
+}
+
+std::vector<ProgramRequest> language_programs(const LoadedModel& model, Fusion fusion) {
+    std::vector<ProgramRequest> requests = decoding_programs(model, fusion);
+    if (!requests.empty() && is_trained(model.graph))
+        requests.push_back(training_step_program(model, fusion));
     return requests;
 }
 

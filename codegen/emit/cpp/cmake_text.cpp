@@ -87,8 +87,8 @@ std::string runtime_cmake_text() {
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}
     ${CMAKE_CURRENT_LIST_DIR}/*.cpp ${CMAKE_CURRENT_LIST_DIR}/*.h)
 set(translator ${files})
-list(FILTER translator INCLUDE REGEX "^(translator|text)/")
-list(FILTER files EXCLUDE REGEX "^(translator|text)/")
+list(FILTER translator INCLUDE REGEX "^(translator|text|trainer)/")
+list(FILTER files EXCLUDE REGEX "^(translator|text|trainer)/")
 set(hashes "")
 foreach(file ${files})
     file(SHA256 ${CMAKE_CURRENT_LIST_DIR}/${file} hash)

@@ -1,6 +1,7 @@
 // Pairs as numbers: d2l's first example, cutting, padding, and the order of an epoch.
 #include "../../../runtime/text/batches.h"
 #include "../../../runtime/error.h"
+#include "../../../runtime/trainer/epoch_order.h"
 
 #include <doctest/doctest.h>
 
@@ -86,38 +87,6 @@ TEST_CASE("sources keep their padding where it is read") {
     const std::vector<std::uint32_t> shorter = {0};
     CHECK(needed_steps(e, shorter).source == 5);
     CHECK(needed_steps(e, shorter).target == 3);
-}
-
-TEST_CASE("the order of an epoch is a permutation that seed and epoch alone decide") {
-    const auto order = epoch_order(600, 1, 0);
-    CHECK(order == epoch_order(600, 1, 0));
-    CHECK(order != epoch_order(600, 1, 1));
-    CHECK(order != epoch_order(600, 2, 0));
-    auto sorted = order;
-    std::sort(sorted.begin(), sorted.end());
-    std::vector<std::uint32_t> all(600);
-    std::iota(all.begin(), all.end(), 0u);
-    CHECK(sorted == all);
-    CHECK(epoch_order(1, 1, 0) == std::vector<std::uint32_t>{0});
-    CHECK(epoch_order(0, 1, 0).empty());
-}
-
-TEST_CASE("a split holds out a share that the seed draws, and keeps the order of the data") {
-    const Split split = split_examples(600, 0.1, 3);
-    CHECK(split.validation.size() == 60);
-    CHECK(split.training.size() == 540);
-    CHECK(std::is_sorted(split.training.begin(), split.training.end()));
-    std::vector<std::uint32_t> both = split.training;
-    both.insert(both.end(), split.validation.begin(), split.validation.end());
-    std::sort(both.begin(), both.end());
-    std::vector<std::uint32_t> all(600);
-    std::iota(all.begin(), all.end(), 0u);
-    CHECK(both == all);
-    CHECK(split_examples(600, 0.1, 3).validation == split.validation);
-    CHECK(split_examples(600, 0.1, 4).validation != split.validation);
-    CHECK(split_examples(7, 0.01, 1).validation.size() == 1);
-    CHECK(split_examples(7, 0, 1).validation.empty());
-    CHECK_THROWS_AS(split_examples(2, 0.9, 1), fovea::runtime::UserError);
 }
 
 TEST_CASE("grouping by length fills batches with equals, and loses none") {

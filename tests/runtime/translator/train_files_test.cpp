@@ -11,8 +11,8 @@
 
 #include "../../../runtime/files/json.h"
 #include "../../../runtime/safetensors.h"
-#include "../../../runtime/translator/output_paths.h"
-#include "../../../runtime/translator/training/training_report.h"
+#include "../../../runtime/trainer/output_paths.h"
+#include "../../../runtime/trainer/training_report.h"
 #include "fake_model.h"
 #include "run_translator.h"
 

@@ -175,8 +175,7 @@ TEST_CASE("train: options that do not go together are refused before anything is
     f.refuses({"--validation", "0.99"},
               "--validation holds out all 7 pairs; none is left to train on");
     f.model.settings.clear();
-    f.refuses(
-        {"--schedule", "paper", "--warmup", "10"},
-        "--schedule paper needs a model with a setting 'd_model' or 'hidden'; transformer has "
-        "none");
+    f.refuses({"--schedule", "paper", "--warmup", "10"},
+              "--schedule paper needs a model with a setting 'd_model', 'hidden', 'hidden_size' or "
+              "'n_embd'; transformer has none");
 }

@@ -56,7 +56,9 @@ bool is_of_tokenizers(const fs::path& name) {
 }
 
 bool is_of_translator(const fs::path& name) {
-    return *name.begin() == "translator" || *name.begin() == "text";
+    for (const char* folder : {"translator", "text", "trainer"})
+        if (*name.begin() == folder) return true;
+    return false;
 }
 
 }  // namespace

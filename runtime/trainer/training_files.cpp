@@ -4,12 +4,18 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "../../error.h"
+#include "../error.h"
+#include "../load_parameters.h"
 #include "finite.h"
 
 namespace fovea::runtime {
 
 namespace {
+
+/// The parameters alone.
+void save_weights(const std::string& path, Parameters& parameters, const Metadata& metadata) {
+    write_safetensors(path, parameter_tensors(parameters), metadata);
+}
 
 void warn(const UserError& error) {
     std::fprintf(stderr, "warning: %s; the training goes on, and tries again after an epoch\n",
@@ -37,7 +43,7 @@ void TrainingFiles::verify_finite() const {
 
 void TrainingFiles::write_weights() {
     if (!unwritten_) return;
-    save_weights(paths_.weights, unwritten_->parameters, unwritten_->header);
+    save_weights(paths_.weights, unwritten_->parameters, unwritten_->metadata);
     unwritten_.reset();
 }
 
@@ -45,11 +51,11 @@ void TrainingFiles::keep_weights() {
     verify_finite();
     Parameters& parameters = training_.parameters;
     try {
-        save_weights(paths_.weights, parameters, header_of(training_));
+        save_weights(paths_.weights, parameters, weights_metadata(training_));
         unwritten_.reset();
     } catch (const UserError& error) {
-        unwritten_ = std::make_unique<Unwritten>(
-            Unwritten{Parameters(parameters.model(), parameters.dims()), header_of(training_)});
+        unwritten_ = std::make_unique<Unwritten>(Unwritten{
+            Parameters(parameters.model(), parameters.dims()), weights_metadata(training_)});
         std::ranges::copy(parameters.flat(), unwritten_->parameters.flat().begin());
         warn(error);
     }
@@ -57,7 +63,7 @@ void TrainingFiles::keep_weights() {
 
 void TrainingFiles::save_last_weights() {
     verify_finite();
-    save_weights(paths_.weights, training_.parameters, header_of(training_));
+    save_weights(paths_.weights, training_.parameters, weights_metadata(training_));
 }
 
 void TrainingFiles::checkpoint() {

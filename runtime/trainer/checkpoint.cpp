@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "../../error.h"
-#include "../../files/json.h"
-#include "../../load_parameters.h"
+#include "../error.h"
+#include "../files/json.h"
+#include "../load_parameters.h"
 #include "finite.h"
 
 namespace fovea::runtime {
@@ -22,14 +22,11 @@ std::string tensor_name(const OptimizerState& state, const TensorSpec& parameter
 }
 
 // By the options' names, so that a difference can be told in them.
-Json training_settings_json(const TrainingSettings& settings) {
+Json::Object settings_by_name(const TrainingSettings& settings) {
     const LearningRate& rate = settings.learning_rate;
     const OptimizerSettings& optimizer = settings.optimizer;
-    return Json::Object{{"steps", settings.steps},
-                        {"batch", settings.batch},
+    return Json::Object{{"batch", settings.batch},
                         {"accumulate", settings.accumulate},
-                        {"group-lengths", settings.group},
-                        {"min-freq", settings.min_freq},
                         {"validation", settings.validation},
                         {"lr", rate.rate},
                         {"schedule", name_of(rate.schedule)},
@@ -45,10 +42,26 @@ Json training_settings_json(const TrainingSettings& settings) {
                         {"seed", static_cast<std::int64_t>(settings.seed)}};
 }
 
-Json data_json(const Examples& examples) {
+/// The same with those of the data, as they are and where they are unset.
+struct SettingsJson {
+    Json given, unset;
+};
+
+SettingsJson settings_json_of(const Training& training) {
+    Json::Object given, unset;
+    for (DataOption& option : training.data.options()) {
+        given.emplace_back(option.name, std::move(option.value));
+        unset.emplace_back(option.name, std::move(option.unset));
+    }
+    for (auto& setting : settings_by_name(training.settings)) given.push_back(std::move(setting));
+    for (auto& setting : settings_by_name({})) unset.push_back(std::move(setting));
+    return {std::move(given), std::move(unset)};
+}
+
+Json data_json(const TrainingData& data) {
     char digits[16];
-    const auto end = std::to_chars(digits, digits + sizeof digits, examples.fingerprint(), 16).ptr;
-    return Json::Object{{"pairs", static_cast<std::int64_t>(examples.count)},
+    const auto end = std::to_chars(digits, digits + sizeof digits, data.fingerprint(), 16).ptr;
+    return Json::Object{{data.examples(), static_cast<std::int64_t>(data.count())},
                         {"fingerprint", std::string(digits, end)}};
 }
 
@@ -89,11 +102,11 @@ std::string text_of(const Json& value) {
     return text;
 }
 
-void verify_training_settings(const SafetensorsFile& file, const TrainingSettings& settings) {
+void verify_training_settings(const SafetensorsFile& file, const Training& training) {
     const Json stored = parse_key(file, "training");
     if (!stored.is_object())
         throw UserError("'" + file.path() + "': training in its __metadata__ is no JSON object");
-    const Json mine = training_settings_json(settings), unset = training_settings_json({});
+    const auto [mine, unset] = settings_json_of(training);
     for (const auto& [name, value] : mine.object()) {
         const Json* other = stored.find(name);
         if (!other) other = unset.find(name);  // a fovea wrote it that did not have this option
@@ -109,23 +122,14 @@ void verify_training_settings(const SafetensorsFile& file, const TrainingSetting
     }
 }
 
-void verify_vocabulary(const SafetensorsFile& file, const Vocabulary& stored,
-                       const Vocabulary& counted, const std::string& side) {
-    if (stored == counted) return;
-    throw UserError(
-        "'" + file.path() + "' has a " + side + " vocabulary of " + std::to_string(stored.size()) +
-        " words, the data one of " + std::to_string(counted.size()) +
-        (stored.size() == counted.size() ? " others" : "") + "; --resume needs the same data");
-}
-
-void verify_data(const SafetensorsFile& file, const Examples& examples) {
+void verify_data(const SafetensorsFile& file, const TrainingData& data) {
     const Json stored = parse_key(file, "data");
-    const Json mine = data_json(examples);
+    const Json mine = data_json(data);
     if (stored == mine) return;
-    const std::string there = member(file, stored, "pairs").text();
-    const std::string here = mine.find("pairs")->text();
-    throw UserError("'" + file.path() + "' was trained on " + there + " pairs, the data has " +
-                    here + (there == here ? " others" : "") + "; --resume needs the same data");
+    const std::string there = member(file, stored, data.examples()).text();
+    const std::string here = mine.find(data.examples())->text();
+    throw UserError("'{}' was trained on {} {}, the data has {}{}; --resume needs the same data",
+                    {file.path(), there, data.examples(), here, there == here ? " others" : ""});
 }
 
 TrainingPosition read_position(const SafetensorsFile& file, std::uint64_t step) {
@@ -159,13 +163,11 @@ void load_state(const SafetensorsFile& file, const Parameters& parameters,
 
 }  // namespace
 
-WeightsHeader header_of(const Training& training) {
-    return {training.data.source,
-            training.data.target,
-            training.position.step,
-            training.settings.seed,
-            static_cast<std::uint64_t>(training.settings.steps),
-            training.data.tokens};
+Metadata weights_metadata(const Training& training) {
+    Metadata metadata = weights_metadata(training.parameters.model(), training.position.step,
+                                         training.settings.seed);
+    metadata.merge(training.data.metadata());
+    return metadata;
 }
 
 void save_checkpoint(const std::string& path, Training& training) {
@@ -179,25 +181,23 @@ void save_checkpoint(const std::string& path, Training& training) {
                 state.flat.subspan(parameters.offset(i), parameters.values(i).size())));
         }
     }
-    Metadata metadata = header_metadata(parameters.model(), header_of(training));
-    metadata["training"] = training_settings_json(training.settings).text();
-    metadata["data"] = data_json(training.data.examples).text();
+    Metadata metadata = weights_metadata(training);
+    metadata["training"] = settings_json_of(training).given.text();
+    metadata["data"] = data_json(training.data).text();
     metadata["position"] = position_json(training.position).text();
     write_safetensors(path, std::move(tensors), metadata);
 }
 
 void load_checkpoint(const std::string& path, Training& training) {
     const SafetensorsFile file = read_safetensors(path);
-    const WeightsHeader header = read_header(file, training.parameters.model(), ReadFor::training);
-    if (header.tokens != training.data.tokens)
-        throw UserError("'" + path + "' was trained on " + name_of(header.tokens) +
-                        ", but this run is on " + name_of(training.data.tokens) +
-                        "; --resume needs the same --bpe");
-    verify_training_settings(file, training.settings);
-    verify_vocabulary(file, header.source, training.data.source, "source");
-    verify_vocabulary(file, header.target, training.data.target, "target");
-    verify_data(file, training.data.examples);
-    training.position = read_position(file, header.step);
+    verify_weights(file, training.parameters.model(), ReadFor::training,
+                   training.data.open_settings());
+    const std::uint64_t step = count_at(file, "step");
+    training.data.verify_kind(file);
+    verify_training_settings(file, training);
+    training.data.verify_tokens(file);
+    verify_data(file, training.data);
+    training.position = read_position(file, step);
     load_parameters(training.parameters, file, kOptimizerPrefix);
     for (const OptimizerState& state : training.optimizer.state())
         load_state(file, training.parameters, state);
@@ -206,7 +206,7 @@ void load_checkpoint(const std::string& path, Training& training) {
         throw UserError("'" + path + "' holds an optimizer's state '" + name +
                         "' that is not finite: the training diverged; train again with a smaller "
                         "--lr");
-    training.optimizer.set_step(header.step);
+    training.optimizer.set_step(step);
 }
 
 }  // namespace fovea::runtime

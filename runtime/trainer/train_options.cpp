@@ -1,13 +1,12 @@
-// The options of `train`, and what they mean together.
+// The options of trainings, and what they mean together.
 #include "train_options.h"
 
 #include <vector>
 
-#include "../../device/choose_device.h"
-#include "../../error.h"
-#include "../../runner/threads_option.h"
-#include "../limits.h"
-#include "../output_paths.h"
+#include "../device/choose_device.h"
+#include "../error.h"
+#include "../runner/threads_option.h"
+#include "limits.h"
 
 namespace fovea::runtime {
 
@@ -27,22 +26,18 @@ Value choice(const Options& options, const std::string& name, const std::vector<
                     options.text(name) + "'" + suggestion(options.text(name), names));
 }
 
-void refuse_unless(bool fits, const Options& options, const std::string& name,
-                   const std::string& what) {
-    if (options.given(name) && !fits)
-        throw UserError("option '--" + name + "' is for " + what + " alone");
-}
-
 double model_width(const Model& model) {
-    for (const char* name : {"d_model", "hidden"})
+    for (const char* name : {"d_model", "hidden", "hidden_size", "n_embd"})
         for (const Setting& setting : model.settings)
             if (setting.name == name)
                 if (const auto width = parse_integer(setting.value)) return double(*width);
-    throw UserError("--schedule paper needs a model with a setting 'd_model' or 'hidden'; " +
-                    model.name + " has none");
+    throw UserError(
+        "--schedule paper needs a model with a setting 'd_model', 'hidden', 'hidden_size' or "
+        "'n_embd'; {} has none",
+        {model.name});
 }
 
-LearningRate learning_rate(const Options& options, const Model& model) {
+LearningRate learning_rate(const Options& options, const Model& model, std::int64_t steps) {
     LearningRate rate;
     rate.schedule = choice(options, "schedule",
                            std::vector{Schedule::constant, Schedule::cosine, Schedule::paper});
@@ -50,9 +45,10 @@ LearningRate learning_rate(const Options& options, const Model& model) {
     rate.warmup = static_cast<std::uint64_t>(options.integer("warmup"));
     refuse_unless(rate.schedule == Schedule::cosine, options, "total-steps", "--schedule cosine");
     if (rate.schedule == Schedule::cosine) {
-        if (!options.given("total-steps"))
+        if (!options.given("total-steps") && steps == 0)
             throw UserError("--schedule cosine needs --total-steps, after which the rate is 0");
-        rate.total = static_cast<std::uint64_t>(options.integer("total-steps"));
+        rate.total = static_cast<std::uint64_t>(
+            options.given("total-steps") ? options.integer("total-steps") : steps);
         if (rate.total <= rate.warmup)
             throw UserError("--total-steps " + std::to_string(rate.total) +
                             " should be above --warmup " + std::to_string(rate.warmup));
@@ -83,23 +79,27 @@ OptimizerSettings optimizer_settings(const Options& options) {
 
 }  // namespace
 
-Options train_options(const std::string& program) {
+void refuse_unless(bool fits, const Options& options, const std::string& name,
+                   const std::string& what) {
+    if (options.given(name) && !fits)
+        throw UserError("option '--" + name + "' is for " + what + " alone");
+}
+
+void add_output_options(Options& options) {
     using Kind = OptionKind;
-    Options options(program + " train", "Trains on sentence pairs and writes the weights.");
-    options
-        .add({"data", Kind::text, "F.tsv", "UTF-8, a pair a line: source, tab, target", {}, true})
-        .add({"weights", Kind::text, "OUT", "written when the training is done", {}, true})
+    options.add({"weights", Kind::text, "OUT", "written when the training is done", {}, true})
         .add({"checkpoint", Kind::text, "F",
-              "written after epochs, at most once a second (default OUT.checkpoint)"})
-        .add(count_option("pairs", "the first N pairs (default all)", kMostPairs))
-        .add(count_option("steps", "tokens a sentence is cut or padded to", kMostSteps, "10"))
-        .add(count_option("batch", "pairs at a time", kMostAtATime, "64"))
+              "written after epochs, at most once a second (default OUT.checkpoint)"});
+}
+
+void add_training_options(Options& options, const TrainDefaults& defaults) {
+    using Kind = OptionKind;
+    options.add(count_option("batch", "examples at a time", kMostAtATime, defaults.batch))
         .add(count_option("accumulate", "batches whose gradients are added for a step",
                           kMostAtATime, "1"))
-        .add(count_option("group-lengths", "batches that share out pairs by length: less padding",
-                          kMostAtATime, "1"))
-        .add(count_option("epochs", "times through the data", kMostEpochs, "30"))
-        .add({"lr", Kind::positive_number, "X", "the (highest) learning rate", "0.005"})
+        .add(count_option("epochs", "times through the data", kMostEpochs, defaults.epochs))
+        .add({"lr", Kind::positive_number, "X", "the (highest) learning rate",
+              defaults.learning_rate})
         .add({"schedule", Kind::text, "NAME", "constant, cosine, or paper (--lr is its factor)",
               "constant"})
         .add({.name = "warmup",
@@ -109,7 +109,7 @@ Options train_options(const std::string& program) {
               .default_text = "0",
               .most = kMostTotalSteps})
         .add(count_option("total-steps", "steps after which a cosine is 0", kMostTotalSteps))
-        .add({"optimizer", Kind::text, "NAME", "adam, adamw or sgd", "adam"})
+        .add({"optimizer", Kind::text, "NAME", "adam, adamw or sgd", defaults.optimizer})
         .add({"beta1", Kind::probability, "X", "of the first moment", "0.9"})
         .add({"beta2", Kind::probability, "X", "of the second moment", "0.999"})
         .add({"epsilon", Kind::positive_number, "X", "beside the second moment's root", "1e-8"})
@@ -117,66 +117,50 @@ Options train_options(const std::string& program) {
         .add({"weight-decay", Kind::number_from_zero, "X", "as PyTorch's optimizers have it", "0"})
         .add({"clip", Kind::number_from_zero, "X", "the gradient's largest norm, 0: any", "1"})
         .add({"validation", Kind::probability, "X",
-              "the share of pairs held out to measure; the weights of the best epoch are kept",
+              "the share of the data held out to measure; the weights of the best epoch are kept",
               "0"})
-        .add(count_option("patience",
-                          "stops after N epochs that do no better on the held out pairs",
+        .add(count_option("patience", "stops after N epochs that do no better on what is held out",
                           kMostEpochs))
-        .add(count_option("min-freq", "rarer words are <unk>", kMostPairs, "2"))
-        .add({"bpe", Kind::text, "F.json",
-              "byte pairs in place of words: the pieces that tools/learn_bpe.py wrote"})
         .add({"seed", Kind::whole, "N", "of initial values, order and dropout", "1"})
         .add({"resume", Kind::flag, "", "go on from the checkpoint"})
         .add({"log", Kind::text, "F.jsonl", "a line of JSON an epoch"})
         .add(device::device_option())
-        .add(threads_option())
-        .example("on pairs of sentences", "--data pairs.tsv --weights weights.safetensors")
-        .example("the same, after it was interrupted",
-                 "--data pairs.tsv --weights weights.safetensors --resume")
-        .example("until pairs that are held out gain nothing more",
-                 "--data pairs.tsv --weights weights.safetensors --epochs 100 --validation 0.1 "
-                 "--patience 3 --log log.jsonl");
-    return options;
+        .add(threads_option());
 }
 
-TrainPaths train_paths(const Options& options) {
+TrainPaths train_paths(const Options& options, const std::vector<NamedPath>& read) {
     TrainPaths paths;
-    paths.data = options.text("data");
     paths.weights = options.text("weights");
     paths.checkpoint =
         options.given("checkpoint") ? options.text("checkpoint") : paths.weights + ".checkpoint";
     if (options.given("log")) paths.log = options.text("log");
-    std::vector<NamedPath> named = {
-        {"--data", paths.data}, {"--weights", paths.weights}, {"--checkpoint", paths.checkpoint}};
-    if (options.given("bpe")) {
-        paths.pieces = options.text("bpe");
-        named.push_back({"--bpe", paths.pieces});
-    }
+    std::vector<NamedPath> named = read;
+    named.push_back({"--weights", paths.weights});
+    named.push_back({"--checkpoint", paths.checkpoint});
+    if (!paths.log.empty()) named.push_back({"--log", paths.log});
     verify_writable(paths.weights);
     verify_writable(paths.checkpoint);
-    if (!paths.log.empty()) {
-        named.push_back({"--log", paths.log});
-        verify_writable(paths.log);
-    }
+    if (!paths.log.empty()) verify_writable(paths.log);
     verify_distinct(named);
     return paths;
 }
 
-TrainingSettings training_settings(const Options& options, const Model& model) {
+TrainingSettings training_settings(const Options& options, const Model& model, std::int64_t steps) {
     TrainingSettings settings;
-    settings.steps = options.integer("steps");
     settings.batch = options.integer("batch");
     settings.accumulate = options.integer("accumulate");
-    settings.group = options.integer("group-lengths");
-    refuse_unless(!options.given("bpe"), options, "min-freq", "trainings without --bpe");
-    settings.min_freq = options.integer("min-freq");
-    settings.learning_rate = learning_rate(options, model);
+    settings.learning_rate = learning_rate(options, model, steps);
     settings.optimizer = optimizer_settings(options);
     settings.clip = options.number("clip");
     settings.validation = options.number("validation");
     refuse_unless(settings.validation > 0, options, "patience", "trainings with --validation");
     settings.seed = static_cast<std::uint64_t>(options.integer("seed"));
     return settings;
+}
+
+TrainingEnd training_end(const Options& options) {
+    return {.epochs = options.integer("epochs"),
+            .patience = options.given("patience") ? options.integer("patience") : 0};
 }
 
 }  // namespace fovea::runtime

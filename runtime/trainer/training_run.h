@@ -7,19 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "epoch_order.h"
 #include "trainer.h"
 #include "training_files.h"
 #include "training_report.h"
-#include "validation.h"
 
 namespace fovea::runtime {
-
-/// How long a training goes on.
-struct TrainingEnd {
-    std::int64_t epochs = 30;
-    std::int64_t patience =
-        0;  // epochs that have not lowered the loss of the held out pairs; 0: any
-};
 
 class TrainingRun {
   public:
@@ -36,12 +29,13 @@ class TrainingRun {
     std::size_t examples_a_step() const;
     std::uint64_t steps_an_epoch() const;
     std::vector<std::uint32_t> order() const;
+    bool is_at_last_step() const;
     bool is_done() const;
     int run_epochs();
     int run_epoch();
     StepResult run_step(std::span<const std::uint32_t> order);
     void end_epoch(EpochResult result, EpochProgress& progress);
-    void keep_best(double loss);
+    void keep_best(double loss, std::uint64_t epoch);
     int stop(int signal);
     void finish();
 
@@ -50,7 +44,7 @@ class TrainingRun {
     const TrainingEnd end_;
     const Split split_;
     Trainer trainer_;
-    Instance evaluation_;
+    Instance measuring_;
     TrainingFiles files_;
     TrainingLog log_;
     using Clock = std::chrono::steady_clock;

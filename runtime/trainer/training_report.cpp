@@ -11,9 +11,9 @@
 #include <cstring>
 #include <vector>
 
-#include "../../error.h"
-#include "../../files/files.h"
-#include "../../files/json.h"
+#include "../error.h"
+#include "../files/files.h"
+#include "../files/json.h"
 
 namespace fovea::runtime {
 
@@ -23,6 +23,14 @@ std::string with_numbers(const char* pattern, double a, double b = 0) {
     char text[96];
     std::snprintf(text, sizeof text, pattern, a, b);
     return text;
+}
+
+std::string held_out_text(const Measured& held_out) {
+    if (held_out.accuracy)
+        return with_numbers("; held out: loss %.4f, %.1f %% right", held_out.loss,
+                            100 * *held_out.accuracy);
+    return with_numbers("; held out: loss %.4f, perplexity %.4g", held_out.loss,
+                        std::exp(held_out.loss));
 }
 
 [[noreturn]] void refuse_log(const std::string& path, int error) {
@@ -110,7 +118,8 @@ void TrainingLog::add(const EpochResult& epoch) {
     if (epoch.validation) {
         line.set("validation_loss", epoch.validation->loss);
         line.set("validation_perplexity", std::exp(epoch.validation->loss));
-        line.set("validation_accuracy", epoch.validation->accuracy);
+        if (epoch.validation->accuracy)
+            line.set("validation_accuracy", *epoch.validation->accuracy);
     }
     unwritten_ += line.text() + "\n";
     if (const int error = write())
@@ -141,9 +150,7 @@ void EpochProgress::update(std::uint64_t batches_done, double loss) {
 void EpochProgress::finish(const EpochResult& result) {
     std::string text =
         with_numbers("loss %.4f per token, %.0f tokens/s", result.loss, result.tokens_per_second);
-    if (result.validation)
-        text += with_numbers("; held out: loss %.4f, %.1f %% right", result.validation->loss,
-                             100 * result.validation->accuracy);
+    if (result.validation) text += held_out_text(*result.validation);
     progress_.finish(text);
 }
 

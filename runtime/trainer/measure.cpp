@@ -1,5 +1,5 @@
 // Sums of losses and of tokens that were right, over batches.
-#include "validation.h"
+#include "measure.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@ namespace fovea::runtime {
 
 namespace {
 
-/// The target tokens of a batch that have the largest logit of their step, the first of equals.
-std::int64_t count_right(Instance& instance, const Examples& examples,
+/// The tokens of a batch that have the largest logit of their step, the first of equals.
+std::int64_t count_right(Instance& instance, const TrainingData& data,
                          std::span<const std::uint32_t> chosen, std::size_t steps) {
     const std::span<const float> logits =
         instance.output_values("logits");  // [batch, steps, words]
@@ -18,7 +18,7 @@ std::int64_t count_right(Instance& instance, const Examples& examples,
     const std::int32_t* labels = instance.input<std::int32_t>("labels");  // [batch, steps]
     std::int64_t right = 0;
     for (std::size_t row = 0; row < chosen.size(); ++row) {
-        const auto length = static_cast<std::size_t>(examples.target_lengths[chosen[row]]);
+        const auto length = static_cast<std::size_t>(data.tokens(chosen[row]));
         for (std::size_t step = 0; step < length; ++step) {
             const auto token = logits.subspan((row * steps + step) * words, words);
             const auto likeliest = std::max_element(token.begin(), token.end()) - token.begin();
@@ -30,24 +30,25 @@ std::int64_t count_right(Instance& instance, const Examples& examples,
 
 }  // namespace
 
-Score score_examples(Instance& instance, const Examples& examples,
-                     std::span<const std::uint32_t> chosen, std::size_t batch) {
-    Score score;
+Measured measure(Instance& instance, const TrainingData& data,
+                 std::span<const std::uint32_t> chosen, std::size_t batch) {
+    const bool has_logits = instance.has_output("logits");
+    Measured measured;
     double loss = 0;
     std::int64_t right = 0;
     while (!chosen.empty()) {
         const auto part = chosen.first(std::min(batch, chosen.size()));
         chosen = chosen.subspan(part.size());
-        const LoadedBatch loaded = load_batch(instance, examples, part);
+        const LoadedBatch loaded = data.load(instance, part, part);
         instance.run();
-        loss += total_loss(instance.output_values("loss"), loaded.loss_steps);
-        right += count_right(instance, examples, part, loaded.target_steps);
-        score.tokens += loaded.tokens;
+        loss += total_loss(instance.output_values("loss"), loaded);
+        if (has_logits) right += count_right(instance, data, part, loaded.steps);
+        measured.tokens += loaded.tokens;
     }
-    const auto tokens = static_cast<double>(std::max<std::int64_t>(score.tokens, 1));
-    score.loss = loss / tokens;
-    score.accuracy = static_cast<double>(right) / tokens;
-    return score;
+    const auto tokens = static_cast<double>(std::max<std::int64_t>(measured.tokens, 1));
+    measured.loss = loss / tokens;
+    if (has_logits) measured.accuracy = static_cast<double>(right) / tokens;
+    return measured;
 }
 
 }  // namespace fovea::runtime

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "../../error.h"
+#include "../error.h"
 #include "finite.h"
 #include "interrupt.h"
 
@@ -25,10 +25,10 @@ TrainingRun::TrainingRun(const Model& model, Training& training, const TrainPath
     : training_(training),
       paths_(paths),
       end_(end),
-      split_(split_examples(training.data.examples.count, training.settings.validation,
-                            training.settings.seed)),
+      split_(split_examples(training.data.count(), training.settings.validation,
+                            training.settings.seed, training.data.examples())),
       trainer_(model, training),
-      evaluation_(model, "evaluate", training.parameters),
+      measuring_(model, training.data.measuring_program(), training.parameters),
       files_(training, paths) {
     if (!paths.log.empty()) log_ = TrainingLog(paths.log, training.position.epoch);
 }
@@ -47,19 +47,21 @@ std::vector<std::uint32_t> TrainingRun::order() const {
     const std::uint64_t epoch = training_.position.epoch;
     std::vector<std::uint32_t> order = epoch_order(split_.training.size(), settings.seed, epoch);
     for (std::uint32_t& number : order) number = split_.training[number];
-    const auto batch = static_cast<std::size_t>(settings.batch);
-    if (settings.group > 1)
-        group_by_length(order, training_.data.examples, batch,
-                        batch * static_cast<std::size_t>(settings.group), settings.seed, epoch);
+    training_.data.arrange(order, static_cast<std::size_t>(settings.batch), settings.seed, epoch);
     return order;
+}
+
+bool TrainingRun::is_at_last_step() const {
+    return end_.steps > 0 && training_.position.step >= static_cast<std::uint64_t>(end_.steps);
 }
 
 bool TrainingRun::is_done() const {
     const TrainingPosition& position = training_.position;
     const auto epochs = static_cast<std::uint64_t>(end_.epochs);
     const auto patience = static_cast<std::uint64_t>(end_.patience);
-    return position.epoch >= epochs || (patience > 0 && position.best_epoch > 0 &&
-                                        position.epoch >= position.best_epoch + patience);
+    return is_at_last_step() || position.epoch >= epochs ||
+           (patience > 0 && position.best_epoch > 0 &&
+            position.epoch >= position.best_epoch + patience);
 }
 
 int TrainingRun::run() {
@@ -87,12 +89,11 @@ int TrainingRun::run_epoch() {
     const Clock::time_point start = Clock::now();
     const std::int64_t tokens_before = tokens_;
     EpochProgress progress(position.epoch + 1, end_.epochs, steps_an_epoch());
-    double gradient_norm = 0;
     while (position.step_in_epoch < steps_an_epoch()) {
-        gradient_norm = run_step(examples).gradient_norm;
+        const double gradient_norm = run_step(examples).gradient_norm;
         const double loss = position.loss_sum / static_cast<double>(position.tokens);
         progress.update(position.step_in_epoch, loss);
-        if (position.step_in_epoch == steps_an_epoch()) {
+        if (position.step_in_epoch == steps_an_epoch() || is_at_last_step()) {
             const double speed =
                 static_cast<double>(tokens_ - tokens_before) / seconds_since(start);
             end_epoch({.epoch = position.epoch + 1,
@@ -125,17 +126,19 @@ StepResult TrainingRun::run_step(std::span<const std::uint32_t> order) {
 void TrainingRun::end_epoch(EpochResult result, EpochProgress& progress) {
     constexpr double kSecondsBetween = 1;
     TrainingPosition& position = training_.position;
-    position = {.step = position.step,
-                .epoch = result.epoch,
-                .best_epoch = position.best_epoch,
-                .best_loss = position.best_loss};
+    // One that ends with the training, in its midst, can be gone on with.
+    if (position.step_in_epoch == steps_an_epoch())
+        position = {.step = position.step,
+                    .epoch = result.epoch,
+                    .best_epoch = position.best_epoch,
+                    .best_loss = position.best_loss};
     if (!split_.validation.empty())
-        result.validation = score_examples(evaluation_, training_.data.examples, split_.validation,
-                                           static_cast<std::size_t>(training_.settings.batch));
+        result.validation = measure(measuring_, training_.data, split_.validation,
+                                    static_cast<std::size_t>(training_.settings.batch));
     progress.finish(result);
     // Before the checkpoint: lines of epochs that it does not know are cut off on --resume.
     log_.add(result);
-    if (result.validation) keep_best(result.validation->loss);
+    if (result.validation) keep_best(result.validation->loss, result.epoch);
     if (is_done() || seconds_since(saved_) >= kSecondsBetween) {
         files_.try_checkpoint();
         saved_ = Clock::now();
@@ -143,14 +146,16 @@ void TrainingRun::end_epoch(EpochResult result, EpochProgress& progress) {
     last_loss_ = result.loss;
 }
 
-void TrainingRun::keep_best(double loss) {
+void TrainingRun::keep_best(double loss, std::uint64_t epoch) {
     TrainingPosition& position = training_.position;
     if (!std::isfinite(loss))
-        throw Divergence("the loss on the held out pairs is not finite after epoch " +
-                         std::to_string(position.epoch) + "; train again with a smaller --lr");
+        throw Divergence(
+            "the loss on the held out {} is not finite after epoch {}; train again "
+            "with a smaller --lr",
+            {training_.data.examples(), epoch});
     if (position.best_epoch > 0 && loss >= position.best_loss) return;
     files_.keep_weights();
-    position.best_epoch = position.epoch;
+    position.best_epoch = epoch;
     position.best_loss = loss;
 }
 
@@ -170,19 +175,21 @@ void TrainingRun::finish() {
 }
 
 void TrainingRun::print_summary() const {
+    const TrainingPosition& position = training_.position;
     if (!last_loss_) {
-        std::printf("nothing left to train after %llu epochs\n",
-                    static_cast<unsigned long long>(training_.position.epoch));
+        std::printf(
+            "nothing left to train after %llu %s\n",
+            static_cast<unsigned long long>(is_at_last_step() ? position.step : position.epoch),
+            is_at_last_step() ? "steps" : "epochs");
         return;
     }
     const double seconds = seconds_since(start_);
-    std::printf("loss %.4f per token, %.1f seconds, %.0f tokens/s\n", *last_loss_, seconds,
-                static_cast<double>(tokens_) / seconds);
-    const TrainingPosition& position = training_.position;
+    std::printf("loss %.4f per token, perplexity %.4g, %.1f seconds, %.0f tokens/s\n", *last_loss_,
+                std::exp(*last_loss_), seconds, static_cast<double>(tokens_) / seconds);
     if (position.best_epoch == 0) return;
-    std::printf("'%s' holds the weights of epoch %llu, whose loss on the held out pairs is %.4f\n",
+    std::printf("'%s' holds the weights of epoch %llu, whose loss on the held out %s is %.4f\n",
                 paths_.weights.c_str(), static_cast<unsigned long long>(position.best_epoch),
-                position.best_loss);
+                training_.data.examples(), position.best_loss);
 }
 
 }  // namespace fovea::runtime

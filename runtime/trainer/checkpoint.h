@@ -4,22 +4,21 @@
 #include <cstdint>
 #include <string>
 
-#include "../../parameters.h"
-#include "../../training/learning_rate.h"
-#include "../../training/optimizer.h"
-#include "../weights_file.h"
+#include "../parameters.h"
+#include "../training/learning_rate.h"
+#include "../training/optimizer.h"
 #include "training_data.h"
+#include "weights_header.h"
 
 namespace fovea::runtime {
 
-/// The options that decide a training's bits. The number of epochs is not among them: a finished
-/// training can be continued.
+/// The options that decide a training's bits, beside those of its data. How long it goes on is not
+/// among them: a finished training can be continued.
 struct TrainingSettings {
-    std::int64_t steps = 10, batch = 64, min_freq = 2;
+    std::int64_t batch = 64;
     std::int64_t accumulate = 1;  // batches whose gradients are added for one step
-    std::int64_t group = 1;       // batches that share out examples by length
     double clip = 1;
-    double validation = 0;  // the share of pairs that is held out
+    double validation = 0;  // the share of examples that is held out
     LearningRate learning_rate;
     OptimizerSettings optimizer;
     std::uint64_t seed = 1;
@@ -31,7 +30,7 @@ struct TrainingPosition {
     std::uint64_t epoch = 0;          // epochs done
     std::uint64_t step_in_epoch = 0;  // steps done of the next epoch
     double loss_sum = 0;              // of the cross entropies, in nats
-    std::int64_t tokens = 0;          // target tokens
+    std::int64_t tokens = 0;          // that the loss was of
     std::uint64_t best_epoch = 0;     // after which the validation loss was least; 0: none yet
     double best_loss = 0;             // that loss
 };
@@ -53,7 +52,7 @@ void save_checkpoint(const std::string& path, Training& training);
 /// of other settings, or of other data: the sentence names what differs.
 void load_checkpoint(const std::string& path, Training& training);
 
-/// The header of the weights file that this training writes.
-WeightsHeader header_of(const Training& training);
+/// The `__metadata__` of the weights that this training writes.
+Metadata weights_metadata(const Training& training);
 
 }  // namespace fovea::runtime

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "../output_paths.h"
 #include "checkpoint.h"
+#include "output_paths.h"
 #include "train_options.h"
 
 namespace fovea::runtime {
@@ -34,7 +34,7 @@ class TrainingFiles {
     /// Weights that could not be written yet.
     struct Unwritten {
         Parameters parameters;
-        WeightsHeader header;
+        Metadata metadata;
     };
     void verify_finite() const;
     void write_weights();

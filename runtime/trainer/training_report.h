@@ -7,20 +7,20 @@
 #include <string>
 #include <string_view>
 
-#include "../../files/locked_file.h"
+#include "../files/locked_file.h"
+#include "measure.h"
 #include "progress.h"
-#include "validation.h"
 
 namespace fovea::runtime {
 
 /// What an epoch measured.
 struct EpochResult {
     std::uint64_t epoch = 0, step = 0;  // epochs and steps done
-    double loss = 0;                    // mean cross entropy per target token, in nats
-    double tokens_per_second = 0;       // target tokens
+    double loss = 0;                    // mean cross entropy of a token, in nats
+    double tokens_per_second = 0;       // that the loss is of
     double learning_rate = 0;
     double grad_norm = 0;  // of the last step, before clipping
-    std::optional<Score> validation = {};
+    std::optional<Measured> validation = {};
 };
 
 /// A file of JSON lines, one an epoch. A line that can't be written gives a warning, and is written

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "../../error.h"
-#include "../../parameters.h"
-#include "../../training/optimizer.h"
+#include "../error.h"
+#include "../parameters.h"
+#include "../training/optimizer.h"
 
 namespace fovea::runtime {
 

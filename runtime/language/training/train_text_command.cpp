@@ -1,0 +1,168 @@
+#include "train_text_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "../../device/choose_device.h"
+#include "../../error.h"
+#include "../../files/files.h"
+#include "../../files/read_weights.h"
+#include "../../load_parameters.h"
+#include "../../runner/bind_dims.h"
+#include "../../runner/threads_option.h"
+#include "../../trainer/limits.h"
+#include "../../trainer/run_training.h"
+#include "../checkpoint_folder.h"
+#include "text_data.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+Options train_text_options(const std::string& program) {
+    using Kind = OptionKind;
+    Options options(program + " train", "Trains on texts and writes the weights.");
+    options.add({.name = "data",
+                 .kind = Kind::text,
+                 .value_name = "FILE",
+                 .help = "a text, the whole file",
+                 .required = true,
+                 .repeated = true});
+    add_output_options(options);
+    options
+        .add({"tokenizer", Kind::text, "FILE|DIR",
+              "tokenizer.json, or the folder that has it (default that of --init; without one "
+              "tokens are bytes)"})
+        .add({"init", Kind::text, "FILE|DIR",
+              "weights to start from: safetensors, or the folder of a checkpoint"})
+        .add({"initializer-range", Kind::positive_number, "X",
+              "else: the standard deviation of initial embeddings", "0.02"})
+        .add(
+            count_option("len", "tokens of the windows that texts are cut into", kMostSteps, "128"))
+        .add(count_option("steps", "ends after N steps", kMostTotalSteps));
+    add_training_options(
+        options, {.batch = "16", .epochs = "10", .learning_rate = "0.001", .optimizer = "adamw"});
+    options
+        .example("a model of bytes, from nothing", "--data book.txt --weights weights.safetensors")
+        .example("a checkpoint goes on with a text of yours",
+                 "--data book.txt --init DIR --lr 2e-5 --epochs 2 --weights weights.safetensors")
+        .example("until what is held out gains nothing more",
+                 "--data book.txt --weights weights.safetensors --epochs 100 --validation 0.1 "
+                 "--patience 3 --log log.jsonl");
+    return options;
+}
+
+std::string whole_text(const std::string& path) {
+    const std::vector<std::byte> bytes = read_file(path);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// The tokenizer.json that is to be read.
+std::optional<std::string> tokenizer_path(const Options& options) {
+    if (!options.given("tokenizer"))
+        return options.given("init") ? tokenizer_beside(options.text("init")) : std::nullopt;
+    std::error_code error;
+    const std::string path = options.text("tokenizer");
+    if (!std::filesystem::is_directory(path, error)) return path;
+    if (const std::optional<std::string> inside = tokenizer_beside(path)) return inside;
+    throw UserError("'{}' is a folder without tokenizer.json", {path});
+}
+
+/// The files that a training reads.
+std::vector<NamedPath> files_read(const Options& options) {
+    std::vector<NamedPath> paths;
+    for (const std::string& path : options.all("data")) paths.push_back({"--data", path});
+    for (const char* name : {"tokenizer", "init"})
+        if (options.given(name)) paths.push_back({std::string("--") + name, options.text(name)});
+    return paths;
+}
+
+TextTokens tokens_to_train_on(const Options& options, const SafetensorsFile* start) {
+    if (const std::optional<std::string> path = tokenizer_path(options))
+        return TextTokens::of_tokenizer(*path);
+    if (start)
+        if (std::optional<TextTokens> theirs = TextTokens::of_weights(*start)) return *theirs;
+    return TextTokens::of_bytes();
+}
+
+/// How many tokens the model's logits are of: a size, or a dim.
+Extent classes_of(const Model& model) {
+    for (const Program& program : model.programs)
+        for (const TensorSpec& output : program.outputs)
+            if (output.name == "logits" && !output.shape.empty()) return output.shape.back();
+    return 0;
+}
+
+void verify_ids(const Model& model, const TextData& data) {
+    const Extent classes = classes_of(model);
+    if (!classes.is_constant() || data.largest() < classes.value({})) return;
+    const std::int64_t size = classes.value({});
+    const auto least = static_cast<std::int64_t>(data.text_tokens().size());
+    if (data.text_tokens().are_bytes())
+        throw UserError(
+            "texts are read as bytes, with ids up to 255, but this {} has a vocabulary of {}: "
+            "build it with --set vocab_size=256, or give --tokenizer",
+            {model.name, size});
+    throw UserError(
+        "the text has the token {}, but this {} has a vocabulary of {}: build it with --set "
+        "vocab_size={}",
+        {data.largest(), model.name, size, std::max<std::int64_t>(least, data.largest() + 1)});
+}
+
+/// Sizes of parameters that the model leaves open: those of the file that a training starts from,
+/// else the vocabulary.
+DimValues open_sizes(const Model& model, const SafetensorsFile* start, const TextTokens& tokens) {
+    if (start) return dims_of_parameters(model, *start);
+    const int dim = classes_of(model).as_dim();
+    if (dim < 0) return {};
+    return {{model.dims[static_cast<std::size_t>(dim)], static_cast<std::int64_t>(tokens.size())}};
+}
+
+/// Parameters that are drawn from a normal distribution are embeddings.
+void draw_parameters(Parameters& parameters, std::uint64_t seed, double deviation) {
+    parameters.initialize(seed);
+    const auto factor = static_cast<float>(deviation);
+    for (std::size_t i = 0; i < parameters.count(); ++i)
+        if (parameters.model().parameters[i].initial == Initial::normal)
+            for (float& value : parameters.values(i)) value *= factor;
+    parameters.mark_changed();
+}
+
+}  // namespace
+
+int train_text_command(const std::string& program, const Model& generated,
+                       std::span<const char* const> arguments) {
+    Options options = train_text_options(program);
+    if (options.parse(arguments)) {
+        std::fputs(options.help().c_str(), stdout);
+        return 0;
+    }
+    use_threads(options);
+    const TextDims dims = text_dims(generated);
+    const Model model = device::choose_device(generated, options.text("device"));
+    const TrainPaths paths = train_paths(options, files_read(options));
+    TrainingEnd end = training_end(options);
+    if (options.given("steps")) end.steps = options.integer("steps");
+    const TrainingSettings settings = training_settings(options, model, end.steps);
+    if (dims.batch.empty() && settings.batch != 1)
+        throw UserError("this {} reads one text at a time: give --batch 1", {model.name});
+    std::optional<SafetensorsFile> start;
+    if (options.given("init")) start.emplace(read_weights(options.text("init")));
+    if (start) fit_names(*start, names_of_parameters(model));
+    const SafetensorsFile* file = start ? &*start : nullptr;
+    std::vector<std::string> texts;
+    for (const std::string& path : options.all("data")) texts.push_back(whole_text(path));
+    const TextData data(tokens_to_train_on(options, file), texts, options.integer("len"), dims);
+    verify_ids(model, data);
+    Parameters parameters(model, open_sizes(model, file, data.text_tokens()));
+    const auto initialize = [&] {
+        if (file) load_parameters(parameters, *file, kOptimizerPrefix);
+        else draw_parameters(parameters, settings.seed, options.number("initializer-range"));
+    };
+    return run_training({model, data, settings, paths, end, options.flag("resume")}, parameters,
+                        initialize);
+}
+
+}  // namespace fovea::runtime

@@ -1,0 +1,160 @@
+// A language model that is trained on the root page: the bits of its weights over thread counts and
+// after a resume, what is held out, texts that go on, and what is refused.
+#include "runtime/files/json.h"
+#include "runtime/safetensors.h"
+#include "tests/demo/commands.h"
+#include "tests/examples.h"
+
+using namespace fovea::test;
+
+namespace {
+
+const char* const kSizes =
+    " --set hidden_size=32 --set intermediate_size=48 --set num_attention_heads=4 --set "
+    "num_key_value_heads=2 --set num_hidden_layers=2 --isa native";
+
+struct Program {
+    Folder folder{"language_test"};
+
+    void train(const std::string& weights, const std::string& options) const {
+        const std::string rate = options.find("--lr") == options.npos ? " --lr 0.003 " : " ";
+        folder.run("./llm train --data text --weights " + weights + " --len 32" + rate + options +
+                   " > said 2>&1");
+    }
+    void refuses(const std::string& arguments, const std::string& sentence) const {
+        folder.run("./llm " + arguments + " > said 2>&1; test $? = 2");
+        CHECK(folder.read("said") == "llm: " + sentence + "\n");
+    }
+    std::vector<double> numbers(const std::string& log, const char* name) const {
+        std::vector<double> numbers;
+        std::istringstream text(folder.read(log));
+        for (std::string line; std::getline(text, line);)
+            numbers.push_back(fovea::runtime::parse_json(line).find(name)->number());
+        return numbers;
+    }
+    double nats(const std::string& arguments) const {
+        folder.run("./llm score --json " + arguments + " > score");
+        return fovea::runtime::parse_json(folder.read("score")).find("nats")->number();
+    }
+    /// Both files of two trainings.
+    void check_equal(const std::string& a, const std::string& b) const {
+        CHECK(folder.read(a) == folder.read(b));
+        CHECK(folder.read(a + ".checkpoint") == folder.read(b + ".checkpoint"));
+    }
+};
+
+void check_bits(const Program& program) {
+    const std::string options = "--epochs 2 --accumulate 2 --schedule cosine --total-steps 40 ";
+    program.train("two", options + "--threads 2 --log two.jsonl");
+    for (const char* threads : {"1", "3"}) {
+        program.train("other", options + "--threads " + threads);
+        program.check_equal("other", "two");
+    }
+    const std::vector<double> losses = program.numbers("two.jsonl", "loss");
+    REQUIRE(losses.size() == 2);
+    CHECK(losses[0] < 5.6);  // log(256) is 5.55
+    CHECK(losses[1] < 0.85 * losses[0]);
+    // Stopped in the midst of an epoch, and in that of the next.
+    for (const char* steps : {"--steps 3", "--steps 9 --resume", "--steps 1000 --resume"})
+        program.train("parts", options + steps + " --log parts.jsonl");
+    program.check_equal("parts", "two");
+    CHECK(program.numbers("parts.jsonl", "loss") == losses);
+    program.train("parts", options + "--resume");
+    CHECK(program.folder.read("said").find("nothing left to train after 2 epochs") !=
+          std::string::npos);
+}
+
+void check_held_out(const Program& program) {
+    program.train("held", "--epochs 3 --validation 0.2 --patience 1 --log held.jsonl");
+    const std::vector<double> losses = program.numbers("held.jsonl", "validation_loss");
+    REQUIRE(losses.size() == 3);
+    CHECK(losses[2] < losses[0]);
+    CHECK(program.folder.read("said").find("held out windows") != std::string::npos);
+    // One that ends in its first epoch is measured all the same.
+    program.train("short", "--steps 2 --validation 0.2 --log short.jsonl");
+    CHECK(program.numbers("short.jsonl", "validation_loss").size() == 1);
+}
+
+void check_texts(const Program& program) {
+    CHECK(program.nats("--weights two --data text") < 4.5);
+    CHECK(program.nats("--weights two.checkpoint 'A model is'") ==
+          program.nats("--weights two 'A model is'"));
+    const auto lines =
+        program.folder.lines_of("./llm generate --weights two --max-tokens 12 'A model'");
+    REQUIRE(lines.size() >= 1);
+    CHECK(!lines[0].empty());
+    // From weights that are there, a training goes on: the first loss is that of the last.
+    program.train("more", "--init two --epochs 1 --lr 1e-9 --log more.jsonl");
+    const double before = program.nats("--weights two --data text --window 32");
+    CHECK(program.numbers("more.jsonl", "loss")[0] == doctest::Approx(before).epsilon(1e-4));
+}
+
+void check_words(const Program& program) {
+    std::ofstream(program.folder.path / "tokenizer.json") << R"({"version": "1.0",
+        "added_tokens": [], "normalizer": null, "post_processor": null, "decoder": null,
+        "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordLevel",
+        "vocab": {"?": 0, "the": 1, "of": 2, "a": 3, "is": 4, "model": 5}, "unk_token": "?"}})";
+    program.train("words", "--tokenizer tokenizer.json --epochs 1");
+    CHECK(program.folder.lines_of("./llm score --weights words 'the model is a model'")[0]
+              .starts_with("4 tokens, "));
+    program.train("more", "--init words --steps 1");
+    const auto weights = fovea::runtime::read_safetensors((program.folder.path / "more").string());
+    CHECK(weights.metadata_at("tokens") == "tokenizer.json");
+    program.refuses("train --data text --weights words --len 32 --lr 0.003 --epochs 2 --resume",
+                    "'words.checkpoint' was trained on other tokens; --resume needs the same "
+                    "--tokenizer");
+}
+
+void check_mistakes(const Program& program) {
+    program.refuses("train --data none --weights w",
+                    "cannot read 'none': No such file or directory");
+    program.refuses("train --data text --weights text",
+                    "--data and --weights are one file, 'text'");
+    program.refuses("train --data text --weights w --init two --tokenizer .. --steps 1",
+                    "'..' is a folder without tokenizer.json");
+    program.folder.run("printf x > one");
+    program.refuses("train --data one --weights w",
+                    "the data has 1 tokens, too few for a window of 1 and the token behind it");
+    program.refuses("train --data text --weights w --schedule cosine",
+                    "--schedule cosine needs --total-steps, after which the rate is 0");
+    program.refuses("train --data text --weights two --len 31 --resume",
+                    "'two.checkpoint' was made with --len 32, but this run has --len 31; --resume "
+                    "needs the same");
+}
+
+/// Those of `--help`, in a folder that has the files they read.
+void run_examples_of_train(const Program& program) {
+    program.folder.run(
+        "mkdir -p examples/DIR && head -c 3000 text > examples/book.txt && cp two "
+        "examples/DIR/model.safetensors");
+    program.folder.run("./llm train --help > help");
+    const std::vector<ShownExample> examples = examples_in(program.folder.read("help"));
+    CHECK(examples.size() >= 2);
+    for (const ShownExample& example : examples)
+        program.folder.run("cd examples && PATH=..:$PATH && " + example.command +
+                           " > /dev/null 2>&1");
+}
+
+}  // namespace
+
+TEST_CASE("a language model is trained, goes on with texts, and says how likely they are") {
+    const Program program;
+    program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
+    program.folder.build("llama", std::string("-o llm --set vocab_size=256") + kSizes);
+    check_bits(program);
+    check_held_out(program);
+    check_texts(program);
+    check_words(program);
+    check_mistakes(program);
+    run_examples_of_train(program);
+}
+
+TEST_CASE("a vocabulary that is too small for the tokens is told") {
+    const Program program;
+    program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
+    program.folder.build("llama", std::string("-o small --set vocab_size=100") + kSizes);
+    program.folder.run("./small train --data text --weights w > said 2>&1; test $? = 2");
+    CHECK(program.folder.read("said") ==
+          "small: texts are read as bytes, with ids up to 255, but this llama has a vocabulary of "
+          "100: build it with --set vocab_size=256, or give --tokenizer\n");
+}
