@@ -83,11 +83,18 @@ void warn_unused(const SafetensorsFile& file, const std::string& model,
 
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix) {
+    load_some_parameters(parameters, file, [](const TensorSpec&) { return true; }, ignored_prefix);
+}
+
+void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
+                          const std::function<bool(const TensorSpec&)>& wanted,
+                          std::string_view ignored_prefix) {
     verify_weights_format(file);
     const Model& model = parameters.model();
     std::vector<std::string> missing;
     for (std::size_t i = 0; i < parameters.count(); ++i) {
-        if (!find_parameter(model, i, file)) missing.push_back(model.parameters[i].name);
+        if (wanted(model.parameters[i]) && !find_parameter(model, i, file))
+            missing.push_back(model.parameters[i].name);
     }
     if (!missing.empty()) {
         std::string text =
@@ -98,6 +105,7 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
         throw UserError(text);
     }
     for (std::size_t i = 0; i < parameters.count(); ++i) {
+        if (!wanted(model.parameters[i])) continue;
         const TensorView& tensor = *find_parameter(model, i, file);
         copy_parameter(file, tensor, parameters.shape(i), parameters.values(i));
         verify_aliases(model, tensor, model.parameters[i].name, file);

@@ -1,6 +1,7 @@
 // Parameters from a safetensors file, by name.
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include "files/fit_names.h"
@@ -17,6 +18,11 @@ namespace fovea::runtime {
 /// (when it is not empty).
 void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix = {});
+
+/// The same of the parameters that are `wanted` alone; the others stay as they are.
+void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
+                          const std::function<bool(const TensorSpec&)>& wanted,
+                          std::string_view ignored_prefix = {});
 
 /// What `fit_names` takes.
 std::vector<ParameterNames> names_of_parameters(const Model& model);

@@ -9,11 +9,11 @@
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../files/read_weights.h"
-#include "../load_parameters.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
 #include "../trainer/weights_header.h"
+#include "adapter.h"
 #include "checkpoint_folder.h"
 #include "choose_token.h"
 #include "prompts.h"
@@ -166,11 +166,11 @@ int generate_command(const std::string& program, const Model& model,
     const std::vector<Tokens> prompts = prompts_as_tokens(options);
     std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     SafetensorsFile weights = read_weights(options.text("weights"));
-    fit_names(weights, names_of_parameters(model));
+    fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_parameters(parameters, weights, kOptimizerPrefix);
+    load_adapted(parameters, weights, options);
     Generator generator(chosen, parameters, options, std::move(tokenizer));
     for (const Tokens& prompt : prompts) generator.continue_tokens(prompt);
     if (prompts.empty())

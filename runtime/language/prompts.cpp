@@ -5,6 +5,7 @@
 
 #include "../error.h"
 #include "../files/read_weights.h"
+#include "adapter.h"
 #include "checkpoint_folder.h"
 #include "text_tokens.h"
 
@@ -36,6 +37,7 @@ void add_prompt_options(Options& options) {
               .value_name = "FILE|DIR",
               .help = "safetensors with the parameters, or the folder of a checkpoint",
               .required = true})
+        .add(adapter_option())
         .add({.name = "tokenizer",
               .kind = OptionKind::text,
               .value_name = "FILE",

@@ -13,7 +13,7 @@ namespace fovea::runtime {
 
 using Tokens = std::vector<std::int32_t>;
 
-/// `--weights`, `--tokenizer` and `--ids`.
+/// `--weights`, `--adapter`, `--tokenizer` and `--ids`.
 void add_prompt_options(Options& options);
 
 /// The tokenizer of `--tokenizer`, else that beside the weights, else that which they were trained

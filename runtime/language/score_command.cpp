@@ -10,11 +10,11 @@
 #include "../files/files.h"
 #include "../files/json.h"
 #include "../files/read_weights.h"
-#include "../load_parameters.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
 #include "../trainer/weights_header.h"
+#include "adapter.h"
 #include "prompts.h"
 #include "text_scorer.h"
 
@@ -101,11 +101,11 @@ int score_command(const std::string& program, const Model& model,
     const std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     const std::vector<Text> texts = texts_to_score(options, tokenizer);
     SafetensorsFile weights = read_weights(options.text("weights"));
-    fit_names(weights, names_of_parameters(model));
+    fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
-    load_parameters(parameters, weights, kOptimizerPrefix);
+    load_adapted(parameters, weights, options);
     TextScorer scorer(chosen, parameters);
     Score all;
     std::size_t bytes = 0;

@@ -163,6 +163,17 @@ void load_state(const SafetensorsFile& file, const Parameters& parameters,
 
 }  // namespace
 
+std::vector<TensorView> saved_tensors(Parameters& parameters, const SavedParameters& saved) {
+    std::vector<TensorView> tensors;
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const TensorSpec& spec = parameters.model().parameters[i];
+        if (spec.frozen && saved.only_trained) continue;
+        tensors.push_back(
+            f32_tensor(saved.prefix + spec.name, parameters.shape(i), parameters.values(i)));
+    }
+    return tensors;
+}
+
 Metadata weights_metadata(const Training& training) {
     Metadata metadata = weights_metadata(training.parameters.model(), training.position.step,
                                          training.settings.seed);
@@ -172,7 +183,7 @@ Metadata weights_metadata(const Training& training) {
 
 void save_checkpoint(const std::string& path, Training& training) {
     Parameters& parameters = training.parameters;
-    std::vector<TensorView> tensors = parameter_tensors(parameters);
+    std::vector<TensorView> tensors = saved_tensors(parameters, training.saved);
     for (const OptimizerState& state : training.optimizer.state()) {
         for (std::size_t i = 0; i < parameters.count(); ++i) {
             if (parameters.model().parameters[i].frozen) continue;
@@ -189,7 +200,8 @@ void save_checkpoint(const std::string& path, Training& training) {
 }
 
 void load_checkpoint(const std::string& path, Training& training) {
-    const SafetensorsFile file = read_safetensors(path);
+    SafetensorsFile file = read_safetensors(path);
+    remove_prefix(file, training.saved.prefix);
     verify_weights(file, training.parameters.model(), ReadFor::training,
                    training.data.open_settings());
     const std::uint64_t step = count_at(file, "step");
@@ -198,7 +210,10 @@ void load_checkpoint(const std::string& path, Training& training) {
     training.data.verify_tokens(file);
     verify_data(file, training.data);
     training.position = read_position(file, step);
-    load_parameters(training.parameters, file, kOptimizerPrefix);
+    const bool only_trained = training.saved.only_trained;
+    load_some_parameters(
+        training.parameters, file,
+        [&](const TensorSpec& spec) { return !(spec.frozen && only_trained); }, kOptimizerPrefix);
     for (const OptimizerState& state : training.optimizer.state())
         load_state(file, training.parameters, state);
     verify_finite(training.parameters, path);

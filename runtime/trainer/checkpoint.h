@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "../parameters.h"
 #include "../training/learning_rate.h"
@@ -35,21 +36,31 @@ struct TrainingPosition {
     double best_loss = 0;             // that loss
 };
 
+/// Which parameters the files of a training hold, and what they are called there.
+struct SavedParameters {
+    bool only_trained = false;  // no frozen ones: they are those that the training began with
+    std::string prefix = {};    // before their names
+};
+
 /// A training under way.
 struct Training {
     const TrainingData& data;
     const TrainingSettings& settings;
     Parameters& parameters;
     Optimizer& optimizer;
-    TrainingPosition position;
+    SavedParameters saved = {};
+    TrainingPosition position = {};
 };
+
+/// The tensors of a file of weights.
+std::vector<TensorView> saved_tensors(Parameters& parameters, const SavedParameters& saved);
 
 /// Writes parameters, the optimizer's state (`optimizer.m.<parameter>`) and position, atomically.
 /// The bytes depend on nothing else.
 void save_checkpoint(const std::string& path, Training& training);
 
-/// Restores parameters, state and position. UserError where the checkpoint is of another model,
-/// of other settings, or of other data: the sentence names what differs.
+/// Restores the parameters that are saved, state and position. UserError where the checkpoint is of
+/// another model, of other settings, or of other data: the sentence names what differs.
 void load_checkpoint(const std::string& path, Training& training);
 
 /// The `__metadata__` of the weights that this training writes.

@@ -40,12 +40,10 @@ void resume(const TrainPaths& paths, const TrainingEnd& end, Training& training)
 int run_training(const TrainingPlan& plan, Parameters& parameters,
                  const std::function<void()>& initialize) {
     Optimizer optimizer(parameters.trained_size(), plan.settings.optimizer);
-    Training training{plan.data, plan.settings, parameters, optimizer, {}};
-    if (plan.resumes && has_checkpoint(plan.paths.checkpoint)) {
-        resume(plan.paths, plan.end, training);
-    } else {
-        initialize();
-    }
+    Training training{plan.data, plan.settings, parameters, optimizer, plan.saved};
+    const bool resumes = plan.resumes && has_checkpoint(plan.paths.checkpoint);
+    if (!resumes || plan.saved.only_trained) initialize();
+    if (resumes) resume(plan.paths, plan.end, training);
     TrainingRun run(plan.model, training, plan.paths, plan.end);
     if (const int signal = run.run()) return 128 + signal;
     run.print_summary();

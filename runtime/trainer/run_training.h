@@ -15,11 +15,12 @@ struct TrainingPlan {
     const TrainPaths& paths;
     TrainingEnd end;
     bool resumes = false;  // goes on from the checkpoint, where there is one
+    SavedParameters saved = {};
 };
 
-/// Trains `parameters`, which `initialize` fills where no checkpoint does, with checkpoints, a log
-/// and progress on the way, and prints a summary. Returns the exit status: 0, or 128 and the signal
-/// that ended it.
+/// Trains `parameters`, which `initialize` fills where no checkpoint does or it holds no frozen
+/// ones, with checkpoints, a log and progress on the way, and prints a summary. Returns the exit
+/// status: 0, or 128 and the signal that ended it.
 int run_training(const TrainingPlan& plan, Parameters& parameters,
                  const std::function<void()>& initialize);
 

@@ -5,17 +5,11 @@
 #include <cstdio>
 
 #include "../error.h"
-#include "../load_parameters.h"
 #include "finite.h"
 
 namespace fovea::runtime {
 
 namespace {
-
-/// The parameters alone.
-void save_weights(const std::string& path, Parameters& parameters, const Metadata& metadata) {
-    write_safetensors(path, parameter_tensors(parameters), metadata);
-}
 
 void warn(const UserError& error) {
     std::fprintf(stderr, "warning: %s; the training goes on, and tries again after an epoch\n",
@@ -43,7 +37,8 @@ void TrainingFiles::verify_finite() const {
 
 void TrainingFiles::write_weights() {
     if (!unwritten_) return;
-    save_weights(paths_.weights, unwritten_->parameters, unwritten_->metadata);
+    write_safetensors(paths_.weights, saved_tensors(unwritten_->parameters, training_.saved),
+                      unwritten_->metadata);
     unwritten_.reset();
 }
 
@@ -51,7 +46,8 @@ void TrainingFiles::keep_weights() {
     verify_finite();
     Parameters& parameters = training_.parameters;
     try {
-        save_weights(paths_.weights, parameters, weights_metadata(training_));
+        write_safetensors(paths_.weights, saved_tensors(parameters, training_.saved),
+                          weights_metadata(training_));
         unwritten_.reset();
     } catch (const UserError& error) {
         unwritten_ = std::make_unique<Unwritten>(Unwritten{
@@ -63,7 +59,8 @@ void TrainingFiles::keep_weights() {
 
 void TrainingFiles::save_last_weights() {
     verify_finite();
-    save_weights(paths_.weights, training_.parameters, weights_metadata(training_));
+    write_safetensors(paths_.weights, saved_tensors(training_.parameters, training_.saved),
+                      weights_metadata(training_));
 }
 
 void TrainingFiles::checkpoint() {

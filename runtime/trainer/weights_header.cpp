@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <string_view>
 
 #include "../error.h"
@@ -91,11 +92,19 @@ void verify_weights(const SafetensorsFile& file, const Model& model, ReadFor pur
 }
 
 void verify_trained(const SafetensorsFile& weights, const Model& model) {
-    static constexpr const char* kOpen[] = {"dtype"};
+    static constexpr const char* kOpen[] = {"dtype", "lora_rank", "lora_alpha"};
     const Metadata& metadata = weights.metadata();
     if (!metadata.contains("model") || !metadata.contains("settings"))
         return verify_weights_format(weights);
     verify_weights(weights, model, ReadFor::inference, kOpen);
+}
+
+void remove_prefix(SafetensorsFile& file, const std::string& prefix) {
+    std::map<std::string, std::string> names;
+    for (const TensorView& tensor : file.tensors())
+        if (!prefix.empty() && tensor.name.starts_with(prefix))
+            names[tensor.name] = tensor.name.substr(prefix.size());
+    file.rename_tensors(names);
 }
 
 std::uint64_t count_at(const SafetensorsFile& file, const std::string& key) {

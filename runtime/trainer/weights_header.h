@@ -26,8 +26,11 @@ void verify_weights(const SafetensorsFile& file, const Model& model, ReadFor pur
                     std::span<const char* const> open = {});
 
 /// The same of weights that are run, where the file says of which model they are; the type that
-/// they lie in memory as may be another.
+/// they lie in memory as may be another, and pairs beside them (--lora).
 void verify_trained(const SafetensorsFile& weights, const Model& model);
+
+/// Takes `prefix` from the names of all tensors that begin with it.
+void remove_prefix(SafetensorsFile& file, const std::string& prefix);
 
 /// The value of a key. UserError where there is none, or it is no whole number.
 std::uint64_t count_at(const SafetensorsFile& file, const std::string& key);

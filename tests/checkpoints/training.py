@@ -1,6 +1,7 @@
 """Trainings of built programs beside PyTorch's: a checkpoint of `transformers` goes on with a text,
 window by window, by AdamW and by SGD, with the losses of the package on the same batches and the weights
-that it ends with. argv: the fovea command."""
+that it ends with; also by pairs of small matrices beside weights that stay (LoRA). argv: the fovea
+command."""
 import json
 import os
 import subprocess
@@ -15,8 +16,7 @@ from safetensors.torch import load_file
 FOVEA = sys.argv[1]
 logging.set_verbosity_error()
 logging.disable_progress_bar()
-LENGTH, STEPS, DECAY, CLIP = 16, 6, 0.1, 0.5
-# Single windows a batch: an epoch of the one window that a text has is a step.
+LENGTH, STEPS, DECAY, CLIP, RANK, ALPHA = 16, 6, 0.1, 0.5, 4, 6.0
 MODELS = {
     "llama": hf.LlamaForCausalLM._from_config(hf.LlamaConfig(
         vocab_size=256, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
@@ -45,10 +45,32 @@ def windows():
     return ids, labels
 
 
+class Pair(torch.nn.Module):
+    """A linear layer, or GPT-2's Conv1D, with a pair as PEFT has it."""
+
+    def __init__(self, layer, a, b):
+        super().__init__()
+        self.layer, self.a, self.b = layer, torch.nn.Parameter(a), torch.nn.Parameter(b)
+
+    def forward(self, x):
+        return self.layer(x) + ALPHA / RANK * (x @ self.a.T) @ self.b.T
+
+
+def add_pairs(module, pairs):
+    """The module with the pairs of a file; they alone are trained."""
+    module.requires_grad_(False)
+    for name in sorted({key.rsplit(".lora_", 1)[0] for key in pairs}):
+        parent, _, leaf = name.removeprefix("base_model.model.").rpartition(".")
+        parent = module.get_submodule(parent)
+        setattr(parent, leaf, Pair(getattr(parent, leaf), pairs[name + ".lora_A.weight"].double(),
+                                   pairs[name + ".lora_B.weight"].double()))
+    return module
+
+
 def peer(module, make):
     """The losses of steps on the whole text, and the weights behind them, in float64."""
-    module = module.double().train()
-    optimizer = make(module.parameters())
+    module = module.train()
+    optimizer = make([p for p in module.parameters() if p.requires_grad])
     ids, labels = windows()
     losses = []
     for _ in range(STEPS):
@@ -62,37 +84,83 @@ def peer(module, make):
     return losses, module.state_dict()
 
 
+def build(name, checkpoint, program, *options):
+    subprocess.run([FOVEA, "build", name, "--checkpoint", checkpoint, "-o", program, *options],
+                   check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+
+
+def train(folder, program, checkpoint, options):
+    """The losses of the steps; the weights are in the file of that name."""
+    log = os.path.join(folder, "log")
+    subprocess.run(
+        [program, "train", "--data", os.path.join(folder, "text"), "--init", checkpoint, "--len",
+         str(LENGTH), "--clip", str(CLIP), "--weight-decay", str(DECAY), "--weights",
+         os.path.join(folder, "weights"), "--log", log] + options, check=True, capture_output=True)
+    with open(log, encoding="utf-8") as file:
+        return [json.loads(line)["loss"] for line in file]
+
+
+def check_losses(what, mine, losses):
+    assert len(mine) == STEPS and losses[-1] < losses[0] - 0.01, (what, mine, losses)
+    for a, b in zip(mine, losses):
+        assert abs(a - b) < 1e-5 * b, (what, mine, losses)
+
+
+def pairs(folder, name, checkpoint):
+    """By pairs that a first training has moved from where they start."""
+    program, first = os.path.join(folder, name + "_pairs"), os.path.join(folder, "first")
+    build(name, checkpoint, program, "--lora", str(RANK), "--lora-alpha", str(ALPHA))
+    train(folder, program, checkpoint, ["--epochs", "3", "--lr", "0.01"])
+    os.rename(os.path.join(folder, "weights"), first)
+    fresh = type(MODELS[name]).from_pretrained(checkpoint, attn_implementation="eager")
+    module = add_pairs(fresh.double(), load_file(first))
+    rate = 0.003
+    losses, state = peer(module, lambda p: torch.optim.AdamW(p, lr=rate, weight_decay=DECAY))
+    mine = train(folder, program, checkpoint,
+                 ["--adapter", first, "--epochs", str(STEPS), "--batch", "6", "--lr", str(rate)])
+    check_losses((name, "pairs"), mine, losses)
+    for key, value in load_file(os.path.join(folder, "weights")).items():
+        expected = state[key.removeprefix("base_model.model.").replace(".lora_A.weight", ".a").replace(
+            ".lora_B.weight", ".b")]
+        assert (value.double() - expected).norm() < 1e-4 * expected.norm(), (name, key)
+    # Merged, they are a checkpoint of the package.
+    merged = os.path.join(folder, "merged")
+    subprocess.run([program, "merge", "--weights", checkpoint, "--adapter",
+                    os.path.join(folder, "weights"), "--output", merged], check=True)
+    whole = type(MODELS[name]).from_pretrained(checkpoint, attn_implementation="eager").double()
+    whole.load_state_dict(load_file(merged), strict=False)
+    ids, _ = windows()
+    made, expected = whole.eval()(ids).logits, module.eval()(ids).logits
+    assert (made - expected).abs().max() < 1e-5 * expected.abs().max(), name
+
+
 def main():
     torch.manual_seed(1)
     with tempfile.TemporaryDirectory() as folder:
-        text = os.path.join(folder, "text")
-        with open(text, "wb") as file:
+        with open(os.path.join(folder, "text"), "wb") as file:
             file.write(TEXT)
         for name, module in MODELS.items():
             checkpoint, program = os.path.join(folder, name), os.path.join(folder, name + "_program")
             module.save_pretrained(checkpoint)
-            subprocess.run([FOVEA, "build", name, "--checkpoint", checkpoint, "-o", program],
-                           check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+            module.config.save_pretrained(checkpoint + "_trained")
+            build(name, checkpoint, program)
             for title, (options, make) in OPTIMIZERS.items():
                 fresh = type(module).from_pretrained(checkpoint, attn_implementation="eager")
-                losses, state = peer(fresh, make)
+                losses, state = peer(fresh.double(), make)
                 # All windows at once, and as batches whose gradients are added.
                 for batch in (["--batch", "6"], ["--batch", "2", "--accumulate", "3"]):
-                    weights, log = os.path.join(folder, "weights"), os.path.join(folder, "log")
-                    subprocess.run(
-                        [program, "train", "--data", text, "--init", checkpoint, "--len", str(LENGTH),
-                         "--epochs", str(STEPS), "--clip", str(CLIP), "--weight-decay", str(DECAY),
-                         "--weights", weights, "--log", log] + options + batch,
-                        check=True, capture_output=True)
-                    with open(log, encoding="utf-8") as file:
-                        mine = [json.loads(line)["loss"] for line in file]
-                    assert len(mine) == STEPS and losses[-1] < losses[0] - 0.01, (mine, losses)
-                    for a, b in zip(mine, losses):
-                        assert abs(a - b) < 1e-5 * b, (name, title, batch, mine, losses)
-                    for key, value in load_file(weights).items():
+                    mine = train(folder, program, checkpoint,
+                                 ["--epochs", str(STEPS)] + options + batch)
+                    check_losses((name, title, batch), mine, losses)
+                    # The weights are a checkpoint of the package.
+                    os.replace(os.path.join(folder, "weights"),
+                               os.path.join(checkpoint + "_trained", "model.safetensors"))
+                    made = type(module).from_pretrained(checkpoint + "_trained").state_dict()
+                    for key, value in made.items():
                         off = (value.double() - state[key]).norm() / state[key].norm()
                         assert off < 1e-4, (name, title, batch, key, off)
-                print(name, title, losses)
+            pairs(folder, name, checkpoint)
+        print(f"{len(MODELS)} models")
 
 
 main()

@@ -149,6 +149,44 @@ TEST_CASE("a language model is trained, goes on with texts, and says how likely 
     run_examples_of_train(program);
 }
 
+TEST_CASE("pairs are trained beside weights that stay, and are merged into them") {
+    const Program program;
+    program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
+    program.folder.build("llama", std::string("-o base --set vocab_size=256") + kSizes);
+    program.folder.build("llama", std::string("-o llm --lora 4 --set vocab_size=256") + kSizes);
+    program.refuses("train --data text --weights w",
+                    "this llama was built with --lora: give the weights that it trains beside by "
+                    "--init");
+    program.folder.run(
+        "./base train --data text --weights start --len 32 --lr 0.003 --steps 20 > said 2>&1");
+    const std::string options = "--init start --lr 0.01 --epochs 2 ";
+    program.train("pairs", options + "--threads 2 --log pairs.jsonl");
+    program.train("other", options + "--threads 1");
+    program.check_equal("other", "pairs");
+    program.train("parts", options + "--steps 5");
+    program.train("parts", options + "--resume");
+    program.check_equal("parts", "pairs");
+    const std::string measured = "--data text --window 32 ";
+    const double before = program.nats("--weights start " + measured);
+    const double after = program.nats("--weights start --adapter pairs " + measured);
+    CHECK(after < before - 0.01);
+    CHECK(program.numbers("pairs.jsonl", "loss")[1] < before);
+    // The file has the pairs alone, as PEFT names them.
+    const auto pairs = fovea::runtime::read_safetensors((program.folder.path / "pairs").string());
+    CHECK(pairs.tensors().size() == 2 * 2 * 7);
+    const auto* first =
+        pairs.find("base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight");
+    REQUIRE(first);
+    CHECK(first->shape == std::vector<std::int64_t>{4, 32});
+    program.folder.run("./llm merge --weights start --adapter pairs --output merged");
+    program.folder.run("./base score --json --weights merged " + measured + "> score");
+    CHECK(fovea::runtime::parse_json(program.folder.read("score")).find("nats")->number() ==
+          doctest::Approx(after).epsilon(1e-6));
+    program.folder.run("./base score --weights start --adapter pairs x > said 2>&1; test $? = 2");
+    CHECK(program.folder.read("said") ==
+          "base: --adapter is for programs that were built with --lora: this llama was not\n");
+}
+
 TEST_CASE("a vocabulary that is too small for the tokens is told") {
     const Program program;
     program.folder.run("cp '" + (kSource / "README.md").string() + "' text");

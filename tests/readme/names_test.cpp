@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/main.h"
 #include "runtime/runner/runner_main.h"
 #include "tests/readme/pages.h"
 #include "tests/runtime/translator/run_translator.h"
@@ -75,6 +76,18 @@ std::string help_of(Main main, const std::string& subcommand) {
     return fake::read_text("stdout");
 }
 
+/// As the main function of a language model's program, one built with --lora.
+int language_main(int argc, char** argv, const fovea::runtime::Model&) {
+    return fovea::runtime::language_program(argc, argv, "llm", []() -> const auto& {
+        static const fovea::runtime::Model model = [] {
+            fovea::runtime::TensorSpec pair;
+            pair.name = "layer.lora_A.weight";
+            return fovea::runtime::Model{"model", {}, {}, {pair}, {}};
+        }();
+        return model;
+    });
+}
+
 std::string help_of_fovea(const std::string& subcommand) {
     std::vector<std::string> command = {FOVEA_BINARY_DIR "/fovea"};
     if (!subcommand.empty()) command.push_back(subcommand);
@@ -91,6 +104,7 @@ std::string help_of(const std::string& program, const std::string& subcommand) {
     if (name == "fovea") found->second = help_of_fovea(subcommand);
     if (name == "translator" || name == "seq")
         found->second = help_of(fovea::runtime::translator_main, subcommand);
+    if (name == "llm") found->second = help_of(language_main, subcommand);
     if (name == "block") found->second = help_of(fovea::runtime::runner_main, subcommand);
     return found->second;
 }
@@ -142,22 +156,10 @@ std::string options_of(const std::string& script) {
     return text;
 }
 
-/// The options of language programs, of which none is built here: as their tables spell them.
-std::string language_options() {
-    static const std::regex name("\\.name = \"([a-z-]+)\"");
-    std::string text;
-    for (const auto& file : fs::directory_iterator(kSources / "runtime/language")) {
-        const std::string source = read_file(file.path());
-        for (std::sregex_iterator at(source.begin(), source.end(), name), end; at != end; ++at)
-            text += " --" + (*at)[1].str() + " ";
-    }
-    return text;
-}
-
 /// All options that any program here has: what a page may name by itself.
 std::string all_help() {
-    std::string text = "--update " + language_options();  // the first of test programs
-    for (const char* program : {"fovea", "translator", "block"}) {
+    std::string text = "--update ";  // of test programs
+    for (const char* program : {"fovea", "translator", "llm", "block"}) {
         const std::string own = help_of(program, "");
         text += own;
         static const std::regex subcommand("\n  ([a-z]+)  ");

@@ -33,6 +33,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"codegen/group", {"codegen/base", "codegen/graph"}},
     {"codegen/optimize", {"codegen/base", "codegen/graph"}},
     {"codegen/decode", {"codegen/base", "codegen/graph"}},
+    {"codegen/adapt", {"codegen/base", "codegen/graph"}},
     {"codegen/target", {"codegen/base"}},
     {"codegen/fuse", {"codegen/base", "codegen/graph", "codegen/target"}},
     {"codegen/kernel", {"codegen/base", "codegen/target"}},
@@ -52,8 +53,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 
 /// Passes make nodes with the constexpr functions of these headers, those that models use.
 bool is_builder_of_nodes(const std::string& from, const std::string& target) {
-    static const std::set<std::string> passes = {"codegen/autodiff", "codegen/decode",
-                                                 "codegen/group", "codegen/optimize"};
+    static const std::set<std::string> passes = {
+        "codegen/adapt", "codegen/autodiff", "codegen/decode", "codegen/group", "codegen/optimize"};
     static const std::set<std::string> builders = {"attention",
                                                    "concat",
                                                    "contraction",

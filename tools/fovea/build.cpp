@@ -7,6 +7,7 @@
 
 #include "codegen/base/error.h"
 #include "runtime/files/files.h"
+#include "tools/fovea/adapt/lora_option.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"
@@ -128,6 +129,7 @@ int build_model(const Arguments& given) {
         throw UserError(fmt::format("cannot write '{}': {}", output, error.message()));
     find_compiler_for(wanted_isas(given).front());
     LoadedModel model = load_model(given, given.model());
+    take_lora(given, model);
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;
@@ -155,6 +157,7 @@ Command build_command() {
     add_isa_option(options);
     add_schedule_option(options);
     add_settings_option(options);
+    add_lora_options(options);
     return {
         {"build",
          "write a model's program",

@@ -20,6 +20,8 @@ struct LoadedModel {
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
     bool tf32 = false;         // with f32: products on a GPU round their operands to tf32
     target::Targets targets{};  // that it may be compiled for
+    bool has_lora = false;  // `graph` has pairs of small matrices (tools/fovea/adapt)
+    Graph merge{};          // the program that takes them in
     std::vector<std::string> files{};  // that its function was compiled from; none: a built-in one
 };
 

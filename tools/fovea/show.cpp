@@ -14,6 +14,7 @@
 #include "codegen/graph/print_json.h"
 #include "codegen/kernel/print.h"
 #include "runtime/files/files.h"
+#include "tools/fovea/adapt/lora_option.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/chart/graph_picture.h"
 #include "tools/fovea/commands.h"
@@ -179,6 +180,7 @@ int show_model(const Arguments& given) {
     const Fusion fusion = fusion_of(given);
     const bool on_gpu = stage == "ptx" || (stage == "schedule" && given.has("arch"));
     LoadedModel model = load_model(given, given.model(), on_gpu ? bf16 : f32);
+    take_lora(given, model);
     model.targets = targets_of(given);
     ProgramRequest request = choose_program(model, stage, given.text_or("program", ""), fusion);
     CompiledModel compiled;
@@ -220,6 +222,7 @@ Command show_command() {
         "print what a pass of --passes changed in the graph, instead");
     add_schedule_option(options);
     add_settings_option(options);
+    add_lora_options(options);
     return {
         {"show",
          "print a model at any stage of its way to C++",

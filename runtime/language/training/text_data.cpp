@@ -112,6 +112,12 @@ LoadedBatch TextData::load(Instance& instance, std::span<const std::uint32_t> ba
             .share = nats / static_cast<double>(sum_of_lengths(lengths_, step))};
 }
 
+Metadata TextData::metadata() const {
+    Metadata metadata = tokens_.metadata();
+    metadata["format"] = "pt";  // as transformers wants to be told
+    return metadata;
+}
+
 void TextData::verify_kind(const SafetensorsFile& checkpoint) const {
     const std::optional<TextTokens> theirs = TextTokens::of_weights(checkpoint);
     if (theirs && *theirs == tokens_) return;

@@ -41,8 +41,8 @@ class TextData final : public TrainingData {
     /// Gradients of a step are those of the mean over all of its tokens.
     LoadedBatch load(Instance& instance, std::span<const std::uint32_t> batch,
                      std::span<const std::uint32_t> step) const override;
-    const char* measuring_program() const override { return "score"; }
-    Metadata metadata() const override { return tokens_.metadata(); }
+    const char* measuring_program() const override { return "evaluate"; }
+    Metadata metadata() const override;
     void verify_kind(const SafetensorsFile& checkpoint) const override;
 
   private:

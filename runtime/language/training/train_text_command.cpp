@@ -14,6 +14,7 @@
 #include "../../runner/threads_option.h"
 #include "../../trainer/limits.h"
 #include "../../trainer/run_training.h"
+#include "../adapter.h"
 #include "../checkpoint_folder.h"
 #include "text_data.h"
 
@@ -37,6 +38,7 @@ Options train_text_options(const std::string& program) {
               "tokens are bytes)"})
         .add({"init", Kind::text, "FILE|DIR",
               "weights to start from: safetensors, or the folder of a checkpoint"})
+        .add(adapter_option())
         .add({"initializer-range", Kind::positive_number, "X",
               "else: the standard deviation of initial embeddings", "0.02"})
         .add(
@@ -74,7 +76,7 @@ std::optional<std::string> tokenizer_path(const Options& options) {
 std::vector<NamedPath> files_read(const Options& options) {
     std::vector<NamedPath> paths;
     for (const std::string& path : options.all("data")) paths.push_back({"--data", path});
-    for (const char* name : {"tokenizer", "init"})
+    for (const char* name : {"tokenizer", "init", "adapter"})
         if (options.given(name)) paths.push_back({std::string("--") + name, options.text(name)});
     return paths;
 }
@@ -150,7 +152,12 @@ int train_text_command(const std::string& program, const Model& generated,
         throw UserError("this {} reads one text at a time: give --batch 1", {model.name});
     std::optional<SafetensorsFile> start;
     if (options.given("init")) start.emplace(read_weights(options.text("init")));
-    if (start) fit_names(*start, names_of_parameters(model));
+    if (start) fit_names(*start, names_of_weights(model));
+    if (has_pairs(model) && !start)
+        throw UserError(
+            "this {} was built with --lora: give the weights that it trains beside by "
+            "--init",
+            {model.name});
     const SafetensorsFile* file = start ? &*start : nullptr;
     std::vector<std::string> texts;
     for (const std::string& path : options.all("data")) texts.push_back(whole_text(path));
@@ -158,11 +165,12 @@ int train_text_command(const std::string& program, const Model& generated,
     verify_ids(model, data);
     Parameters parameters(model, open_sizes(model, file, data.text_tokens()));
     const auto initialize = [&] {
-        if (file) load_parameters(parameters, *file, kOptimizerPrefix);
-        else draw_parameters(parameters, settings.seed, options.number("initializer-range"));
+        draw_parameters(parameters, settings.seed, options.number("initializer-range"));
+        if (file) load_adapted(parameters, *file, options);
     };
-    return run_training({model, data, settings, paths, end, options.flag("resume")}, parameters,
-                        initialize);
+    TrainingPlan plan{model, data, settings, paths, end, options.flag("resume")};
+    if (has_pairs(model)) plan.saved = {.only_trained = true, .prefix = kAdapterPrefix};
+    return run_training(plan, parameters, initialize);
 }
 
 }  // namespace fovea::runtime

@@ -1,0 +1,68 @@
+#include "adapter.h"
+
+#include <algorithm>
+
+#include "../error.h"
+#include "../trainer/weights_header.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+bool is_of_pair(const TensorSpec& spec) {
+    return !spec.frozen &&
+           (spec.name.ends_with(".lora_A.weight") || spec.name.ends_with(".lora_B.weight"));
+}
+
+}  // namespace
+
+bool has_pairs(const Model& model) {
+    // In a model that has such names itself other parameters are trained, too.
+    return std::ranges::any_of(model.parameters, is_of_pair) &&
+           std::ranges::all_of(model.parameters, [](const TensorSpec& spec) {
+               return spec.frozen || is_of_pair(spec);
+           });
+}
+
+std::vector<ParameterNames> names_of_weights(const Model& model) {
+    std::vector<ParameterNames> names = names_of_parameters(model);
+    if (!has_pairs(model)) return names;
+    std::vector<ParameterNames> kept;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (!is_of_pair(model.parameters[i])) kept.push_back(std::move(names[i]));
+    return kept;
+}
+
+void load_weights(Parameters& parameters, const SafetensorsFile& file) {
+    const bool all = !has_pairs(parameters.model());
+    load_some_parameters(
+        parameters, file, [&](const TensorSpec& spec) { return all || !is_of_pair(spec); },
+        kOptimizerPrefix);
+}
+
+void load_pairs(Parameters& parameters, const std::string& path) {
+    const Model& model = parameters.model();
+    if (!has_pairs(model))
+        throw UserError("--adapter is for programs that were built with --lora: this {} was not",
+                        {model.name});
+    SafetensorsFile file = read_safetensors(path);
+    remove_prefix(file, kAdapterPrefix);
+    static constexpr const char* kOpen[] = {"dtype"};
+    if (file.metadata().contains("settings"))
+        verify_weights(file, model, ReadFor::inference, kOpen);
+    load_some_parameters(parameters, file, is_of_pair, kOptimizerPrefix);
+}
+
+OptionSpec adapter_option() {
+    return {.name = "adapter",
+            .kind = OptionKind::text,
+            .value_name = "FILE",
+            .help = "what a program built with --lora has trained beside these weights"};
+}
+
+void load_adapted(Parameters& parameters, const SafetensorsFile& weights, const Options& options) {
+    load_weights(parameters, weights);
+    if (options.given("adapter")) load_pairs(parameters, options.text("adapter"));
+}
+
+}  // namespace fovea::runtime

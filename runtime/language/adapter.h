@@ -1,0 +1,33 @@
+// Pairs of small matrices beside the weights of a model (LoRA, Hu et al. 2021), in files as PEFT
+// names them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../load_parameters.h"
+#include "../options.h"
+
+namespace fovea::runtime {
+
+/// What stands before the names of a model's parameters in the file of an adapter.
+inline constexpr const char* kAdapterPrefix = "base_model.model.";
+
+/// Whether a model was built with pairs: `fovea build --lora`.
+bool has_pairs(const Model& model);
+
+/// `names_of_parameters` without those of pairs.
+std::vector<ParameterNames> names_of_weights(const Model& model);
+
+/// Loads all parameters but pairs. A checkpoint of a training serves as well.
+void load_weights(Parameters& parameters, const SafetensorsFile& file);
+/// Loads the pairs of the adapter at `path`. UserError where it is not right, or where the model
+/// has none.
+void load_pairs(Parameters& parameters, const std::string& path);
+
+/// `--adapter`.
+OptionSpec adapter_option();
+/// Loads weights, and the pairs of `--adapter`; without it pairs change nothing.
+void load_adapted(Parameters& parameters, const SafetensorsFile& weights, const Options& options);
+
+}  // namespace fovea::runtime
