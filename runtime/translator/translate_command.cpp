@@ -10,11 +10,11 @@
 #include "../files/printable.h"
 #include "../options.h"
 #include "../runner/threads_option.h"
+#include "../text/line_reader.h"
 #include "../trainer/output_paths.h"
 #include "beam_options.h"
 #include "commands.h"
 #include "limits.h"
-#include "line_reader.h"
 #include "saved_maps.h"
 #include "sentence_translator.h"
 

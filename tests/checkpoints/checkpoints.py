@@ -168,6 +168,22 @@ def built(folder):
     assert np.abs(logits - expected).max() < 2e-5 * np.abs(expected).max()
 
 
+def embedded(folder):
+    """Vectors of texts: means of what the package has for their tokens."""
+    checkpoint, program = os.path.join(folder, "bert float32"), os.path.join(folder, "encoder")
+    build("bert", checkpoint, program)
+    module = hf.BertModel.from_pretrained(checkpoint, dtype=torch.float64, **EAGER).eval()
+    texts = [[3, 17, 5, 44, 2], [9], [30, 31, 32]]
+    made = subprocess.run(
+        [program, "embed", "--weights", checkpoint,
+         *(word for text in texts for word in ("--ids", ",".join(map(str, text))))],
+        capture_output=True, text=True, check=True).stdout
+    for text, line in zip(texts, made.splitlines(), strict=True):
+        expected = module(torch.tensor([text])).last_hidden_state[0].mean(0).detach().numpy()
+        vector = np.array(line.split(), float)
+        assert np.abs(vector - expected).max() < 2e-5 * np.abs(expected).max()
+
+
 def main():
     checked = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -199,6 +215,7 @@ def main():
         pooled.config.save_pretrained(path)
         check("bert", path, pooled)
         built(folder)
+        embedded(folder)
         for title in ["llama", "mistral", "qwen3", "gemma2", "gpt2"]:
             generated(folder, title)
         # What is wrong is said.

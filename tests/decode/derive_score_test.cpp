@@ -29,14 +29,14 @@ Graph with_own_loss(const char* input) {
     return graph;
 }
 
-double value_at(std::int64_t i) { return double(i * 37 % 19) / 8 - 1; }
+double parameter_at(std::int64_t i) { return double(i * 37 % 19) / 8 - 1; }
 
 void set_all(Interpreter& program, const Graph& graph) {
     for (const Node& node : graph.nodes) {
         if (node.op != Op::parameter) continue;
         Array array;
         for (const Dim& dim : node.shape) array.shape.push_back(dim.value());
-        for (std::int64_t i = 0; i < array.size(); ++i) array.values.push_back(value_at(i));
+        for (std::int64_t i = 0; i < array.size(); ++i) array.values.push_back(parameter_at(i));
         program.set(graph.path(node.scope), array);
     }
     Array ids{{kTexts, kLength}, {}};

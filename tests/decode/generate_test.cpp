@@ -12,52 +12,20 @@
 #include "models/registry.h"
 #include "runtime/safetensors.h"
 #include "runtime/training/random_stream.h"
+#include "tests/decode/random_weights.h"
 #include "tools/fovea/process.h"
 
 using namespace fovea;
+using test::kWordCount;
+using test::RandomWeights;
+using test::write_word_tokenizer;
 using tool::ProcessResult;
 
 namespace {
 
-constexpr int kVocabulary = 29;
-
-/// Random weights of a model, by name; they lie as long as this lives.
-class Weights {
-  public:
-    explicit Weights(const Graph& graph) {
-        for (const Node& node : graph.nodes) {
-            if (node.op != Op::parameter) continue;
-            Array array;
-            for (const Dim& dim : node.shape) array.shape.push_back(dim.value());
-            const bool is_vector = node.shape.rank() == 1;
-            const runtime::RandomStream random(5, std::uint32_t(arrays_.size()));
-            for (std::int64_t i = 0; i < array.size(); ++i)
-                array.values.push_back(
-                    float(random.normal(std::uint64_t(i)) * 0.3 + (is_vector ? 1 : 0)));
-            arrays_.emplace_back(graph.path(node.scope), std::move(array));
-        }
-    }
-
-    void set(Interpreter& interpreter) const {
-        for (const auto& [name, array] : arrays_) interpreter.set(name, array);
-    }
-    void write(const std::string& path) const {
-        std::vector<std::vector<float>> floats;
-        std::vector<runtime::TensorView> tensors;
-        for (const auto& [name, array] : arrays_) {
-            floats.emplace_back(array.values.begin(), array.values.end());
-            tensors.push_back(runtime::f32_tensor(name, array.shape, floats.back()));
-        }
-        runtime::write_safetensors(path, tensors);
-    }
-
-  private:
-    std::vector<std::pair<std::string, Array>> arrays_;
-};
-
 /// The likeliest tokens behind a prompt, each from the whole text before it.
-std::vector<int> expected_tokens(const Graph& graph, const Weights& weights, std::vector<int> text,
-                                 int count) {
+std::vector<int> expected_tokens(const Graph& graph, const RandomWeights& weights,
+                                 std::vector<int> text, int count) {
     const std::size_t length = text.size();
     for (int i = 0; i < count; ++i) {
         Interpreter whole(graph);
@@ -68,14 +36,14 @@ std::vector<int> expected_tokens(const Graph& graph, const Weights& weights, std
         whole.set("labels", {{1, now}, ids});
         whole.set("lens", {{1}, {double(now)}});
         const std::vector<double>& logits = whole.output("logits").values;
-        const auto last = logits.end() - kVocabulary;
+        const auto last = logits.end() - kWordCount;
         text.push_back(int(std::max_element(last, logits.end()) - last));
     }
     return {text.begin() + std::ptrdiff_t(length), text.end()};
 }
 
 /// Mean cross entropy of the tokens behind the first.
-double nats_of(const Graph& graph, const Weights& weights, const std::vector<int>& text) {
+double nats_of(const Graph& graph, const RandomWeights& weights, const std::vector<int>& text) {
     Interpreter whole(graph);
     weights.set(whole);
     const auto length = std::int64_t(text.size()) - 1;
@@ -83,20 +51,6 @@ double nats_of(const Graph& graph, const Weights& weights, const std::vector<int
     whole.set("labels", {{1, length}, {text.begin() + 1, text.end()}});
     whole.set("lens", {{1}, {double(length)}});
     return whole.output("loss").values[0];
-}
-
-void write_tokenizer(const std::string& path) {
-    nlohmann::json vocabulary;
-    for (int i = 0; i < kVocabulary; ++i) vocabulary["w" + std::to_string(i)] = i;
-    const nlohmann::json tokenizer = {
-        {"version", "1.0"},
-        {"added_tokens", nlohmann::json::array()},
-        {"normalizer", nullptr},
-        {"pre_tokenizer", {{"type", "WhitespaceSplit"}}},
-        {"post_processor", nullptr},
-        {"decoder", nullptr},
-        {"model", {{"type", "WordLevel"}, {"vocab", vocabulary}, {"unk_token", "w0"}}}};
-    std::ofstream(path) << tokenizer.dump();
 }
 
 std::string listed(const std::vector<int>& tokens) {
@@ -113,7 +67,7 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         CAPTURE(name);
         const ModelEntry& entry = *models::find_model(name);
         const Graph graph = entry.build(entry.small_settings);
-        const Weights weights(graph);
+        const RandomWeights weights(graph);
         const tool::TemporaryFolder folder;
         const std::string program = (folder.path() / "program").string();
         const std::string file = (folder.path() / "weights").string();
@@ -153,7 +107,7 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         mistake({"--ids", "3", "--top-p", "1.5"}, "--top-p takes a probability, at most 1");
         // A tokenizer of whole words: w0, w1, …
         const std::string words = (folder.path() / "tokenizer.json").string();
-        write_tokenizer(words);
+        write_word_tokenizer(words);
         std::string said;
         for (int token : tokens) said += " w" + std::to_string(token);
         CHECK(generated({"--tokenizer", words, "--max-tokens", "20", "w3 w17 w5"}).output ==

@@ -86,7 +86,7 @@ std::string ptx(const std::string& architecture, bool too_far) {
 Kernel kernel(const std::string& name, std::vector<bool> written, std::vector<int> dims,
               GridFactor grid) {
     Kernel result{.name = name};
-    for (bool is_written : written) result.buffers.push_back({DType::f32, is_written});
+    for (bool is_written : written) result.buffers.push_back({runtime::DType::f32, is_written});
     result.dims = std::move(dims);
     result.launches = {{.entry = name, .grid = {grid}, .threads = int(grid.tile)}};
     return result;
@@ -99,7 +99,7 @@ Kernel sums() {
     scan.calls = {{0, {{0, 0, kInDim}, {1, 0, kInDim}, {0, kInDim, kInDim}}}};
     scan.starts = {{{2, 0, 0}, {0, 0, 0}, kInDim}};
     Kernel result{.name = "sums"};
-    result.buffers = {{DType::f32, true}, {}, {}};
+    result.buffers = {{runtime::DType::f32, true}, {}, {}};
     result.scan = std::make_shared<const Scan>(scan);
     return result;
 }
@@ -113,12 +113,12 @@ runtime::Model scaled_model() {
     program.outputs = {{.name = "y", .shape = {kBatchDim, kInDim}},
                        {.name = "sums", .shape = {kBatchDim + 1, kInDim}},
                        {.name = "scale.grad", .shape = {kInDim}},
-                       {.name = "key", .dtype = DType::i32, .shape = {3}}};
+                       {.name = "key", .dtype = runtime::DType::i32, .shape = {3}}};
     program.kernels = {"y", "sums", "gradient", "key"};
     Model model;
     model.name = "scaled";
     model.dims = {"batch", "in"};
-    model.parameters = {{.name = "scale", .shape = {kInDim}, .initial = Initial::ones}};
+    model.parameters = {{.name = "scale", .shape = {kInDim}, .initial = runtime::Initial::ones}};
     model.programs = {program};
     return model;
 }
@@ -129,7 +129,7 @@ std::shared_ptr<Code> scaled_code(bool too_far) {
     for (const char* architecture : {"sm_80", "sm_90"}) {
         Kernel key = kernel("key", {true}, {}, {1, 1});
         key.sites = 1;
-        key.buffers[0].dtype = DType::i32;
+        key.buffers[0].dtype = runtime::DType::i32;
         code->modules.push_back(
             {architecture,
              ptx(architecture, too_far),

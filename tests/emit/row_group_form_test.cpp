@@ -61,12 +61,11 @@ TEST_CASE("why_not_row_groups: short rows with a sum across them are taken in gr
 }
 
 TEST_CASE("why_not_row_groups: numbers of rows are float32 arithmetic") {
-    using E = Elementwise;
     CHECK(reason(divided([](Builder& it, AxisId, Id sum) {
-              return it.map(E::sqrt, {sum});
+              return it.map(Elementwise::sqrt, {sum});
           })).empty());
     CHECK(reason(divided([](Builder& it, AxisId, Id sum) {
-              return it.map(E::maximum, {sum, it.constant(1)});
+              return it.map(Elementwise::maximum, {sum, it.constant(1)});
           })) == "it computes numbers of rows by more than float32 arithmetic");
     CHECK(reason(divided([](Builder& it, AxisId row, Id sum) {
               return it.add(sum, it.index(row));

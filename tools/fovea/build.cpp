@@ -7,10 +7,12 @@
 
 #include "codegen/base/error.h"
 #include "runtime/files/files.h"
+#include "runtime/language/text_encoder.h"
 #include "tools/fovea/adapt/lora_option.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/device/device_code.h"
 #include "tools/fovea/device/embedded_code.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/files/runtime_archive.h"
@@ -64,7 +66,8 @@ const char* kind_of(const plan::Model& plan, Driver driver) {
     if (driver == Driver::translator) return "translator";
     const bool is_decoded = std::ranges::any_of(
         plan.programs, [](const plan::Program& program) { return program.name == "decode_step"; });
-    return is_decoded ? "language" : "runner";
+    if (is_decoded) return "language";
+    return runtime::TextEncoder::fits(description_of(plan)) ? "encoder" : "runner";
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {

@@ -71,37 +71,37 @@ std::string steadiness_line(const Machine& machine, const std::vector<BenchRow>&
 }
 
 nlohmann::ordered_json bench_json(const Machine& machine, const std::vector<BenchRow>& rows) {
-    using Json = nlohmann::ordered_json;
-    Json results = Json::array();
+    using Ordered = nlohmann::ordered_json;
+    Ordered results = Ordered::array();
     for (const BenchRow& row : rows) {
         const Work& work = row.work;
-        Json result{{"suite", work.suite},
-                    {"name", work.name},
-                    {"pass", work.pass},
-                    {"dtype", work.dtype},
-                    {"threads", row.threads},
-                    {"dims", work.dims},
-                    {"flops", work.flops},
-                    {"bytes", work.bytes},
-                    {"ms",
-                     {{"median", row.ms.median},
-                      {"p10", row.ms.p10},
-                      {"p90", row.ms.p90},
-                      {"best", row.ms.best}}},
-                    {"gflops", row.gflops()},
-                    {"fraction", row.fraction()},
-                    {"best_fraction", row.best_fraction()},
-                    {"gb_s", row.gb_s()},
-                    {"peak_gflops", row.peak_gflops},
-                    {"runs", row.ms.runs},
-                    {"method", work.method}};
+        Ordered result{{"suite", work.suite},
+                       {"name", work.name},
+                       {"pass", work.pass},
+                       {"dtype", work.dtype},
+                       {"threads", row.threads},
+                       {"dims", work.dims},
+                       {"flops", work.flops},
+                       {"bytes", work.bytes},
+                       {"ms",
+                        {{"median", row.ms.median},
+                         {"p10", row.ms.p10},
+                         {"p90", row.ms.p90},
+                         {"best", row.ms.best}}},
+                       {"gflops", row.gflops()},
+                       {"fraction", row.fraction()},
+                       {"best_fraction", row.best_fraction()},
+                       {"gb_s", row.gb_s()},
+                       {"peak_gflops", row.peak_gflops},
+                       {"runs", row.ms.runs},
+                       {"method", work.method}};
         if (row.floor_ms) {
             result["floor_ms"] = *row.floor_ms;
             result["times_floor"] = row.times_floor();
         }
         results.push_back(std::move(result));
     }
-    Json bf16 = nullptr;
+    Ordered bf16 = nullptr;
     if (machine.bf16_peak_gflops > 0) bf16 = machine.bf16_peak_gflops;
     return {{"machine",
              {{"cpu", machine.cpu},

@@ -87,10 +87,10 @@ std::string compare_table(const Comparison& comparison) {
 }
 
 nlohmann::ordered_json compare_json(const Comparison& comparison) {
-    using Json = nlohmann::ordered_json;
-    Json list = Json::array();
+    using Ordered = nlohmann::ordered_json;
+    Ordered list = Ordered::array();
     for (const CompareRow& row : comparison.rows) {
-        Json crossover = nullptr;
+        Ordered crossover = nullptr;
         if (comparison.crossover) crossover = *comparison.crossover;
         list.push_back({{"model", comparison.model},
                         {"dims", row.dims},

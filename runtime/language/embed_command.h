@@ -1,0 +1,16 @@
+// `embed`: vectors that stand for texts.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "../program.h"
+
+namespace fovea::runtime {
+
+/// The subcommand, with what follows it on the command line; the exit status. `program` names it in
+/// the help.
+int embed_command(const std::string& program, const Model& model,
+                  std::span<const char* const> arguments);
+
+}  // namespace fovea::runtime
