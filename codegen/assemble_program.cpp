@@ -236,6 +236,7 @@ std::vector<plan::Tensor> parameters_of(const Graph& graph) {
         tensor.initial = initial_of(node.initial);
         tensor.zero_row = node.zero_row;
         tensor.frozen = node.frozen;
+        tensor.storage = storage_of(node);
         tensor.fan_in = node.dim.is_static() ? node.dim.value() : 0;
         parameters.push_back(tensor);
     }

@@ -10,6 +10,7 @@
 #include "codegen/autodiff/recompute_checkpoints.h"
 #include "codegen/base/error.h"
 #include "codegen/choose_shards.h"
+#include "codegen/choose_weights.h"
 #include "codegen/graph/expand_composites.h"
 #include "codegen/graph/rewrite.h"
 #include "codegen/graph/scan_function.h"
@@ -99,6 +100,8 @@ Graph choose_and_fuse_attention(const Passage& at) {
 /// Losses of few or unknown classes keep their logits.
 Graph choose_and_fuse_loss(const Passage& at) {
     const auto why_not = [&](int, const LossProduct& product) -> std::optional<std::string> {
+        if (const WeightStorage storage = storage_of(at.graph[product.weight]))
+            return "its weight lies as " + text_of(storage) + ", which products read alone";
         LossChoice choice = choose_loss(product, at.request.dtype, at.request.fusion.attention,
                                         at.target.lowering.loss);
         at.program.losses.push_back(choice);
@@ -285,6 +288,7 @@ CompiledModel compile_model(std::string name, std::string source,
                   .programs = {},
                   .target = std::move(target)};
     if (requests.empty()) throw InternalError("compile_model: no program was asked for");
+    store_weights(requests);
     model.plan.parameters = parameters_of(requests[0].graph);
     model.plan.aliases = aliases_of(requests[0].graph);
     plan::KernelPool pool;

@@ -9,6 +9,7 @@
 #include "files/printable.h"
 #include "files/weights_format.h"
 #include "memory/halves.h"
+#include "weights/weight_tensors.h"
 
 namespace fovea::runtime {
 namespace {
@@ -34,18 +35,25 @@ std::vector<std::string> unused_names(const Model& model, const SafetensorsFile&
     for (const TensorSpec& spec : model.parameters) known.insert(spec.name);
     for (const Alias& alias : model.aliases) known.insert(alias.name);
     std::vector<std::string> unused;
+    const auto is_known = [&](std::string_view name) {
+        constexpr std::string_view kScales = ".scales";
+        return known.contains(name) ||
+               (storage_of(model) && name.ends_with(kScales) &&
+                known.contains(name.substr(0, name.size() - kScales.size())));
+    };
     for (const TensorView& tensor : file.tensors()) {
         const bool is_ignored =
             tensor.name.ends_with(".pos_table") || tensor.name.ends_with(".num_batches_tracked") ||
             (!ignored_prefix.empty() && tensor.name.starts_with(ignored_prefix));
-        if (!is_ignored && !known.contains(tensor.name)) unused.push_back(tensor.name);
+        if (!is_ignored && !is_known(tensor.name)) unused.push_back(tensor.name);
     }
     return unused;
 }
 
-/// A parameter of F32, or of BF16 or F16, which are widened.
-void copy_parameter(const SafetensorsFile& file, const TensorView& tensor,
-                    std::span<const std::int64_t> shape, std::span<float> values) {
+}  // namespace
+
+void copy_floats(const SafetensorsFile& file, const TensorView& tensor,
+                 std::span<const std::int64_t> shape, std::span<float> values) {
     for (const DType type : {DType::bf16, DType::f16}) {
         if (tensor.dtype != safetensors_name(type)) continue;
         std::vector<std::uint16_t> halves(values.size());
@@ -56,8 +64,6 @@ void copy_parameter(const SafetensorsFile& file, const TensorView& tensor,
     }
     copy_tensor(file, tensor, "parameter", DType::f32, shape, values.data());
 }
-
-}  // namespace
 
 const TensorView* find_parameter(const Model& model, std::size_t i, const SafetensorsFile& file) {
     const std::string& name = model.parameters[i].name;
@@ -81,14 +87,13 @@ void warn_unused(const SafetensorsFile& file, const std::string& model,
                  file.path().c_str(), model.c_str(), printable(list).c_str());
 }
 
-void load_parameters(Parameters& parameters, const SafetensorsFile& file,
-                     std::string_view ignored_prefix) {
-    load_some_parameters(parameters, file, [](const TensorSpec&) { return true; }, ignored_prefix);
-}
+namespace {
 
-void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
-                          const std::function<bool(const TensorSpec&)>& wanted,
-                          std::string_view ignored_prefix) {
+bool is_any(const TensorSpec&) { return true; }
+
+/// Copies the wanted parameters, each from the tensor of its name or of another one that it has.
+void copy_each(Parameters& parameters, const SafetensorsFile& file, const IsWanted& wanted,
+               std::string_view ignored_prefix, const CopyParameter& copy) {
     verify_weights_format(file);
     const Model& model = parameters.model();
     std::vector<std::string> missing;
@@ -107,11 +112,34 @@ void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         if (!wanted(model.parameters[i])) continue;
         const TensorView& tensor = *find_parameter(model, i, file);
-        copy_parameter(file, tensor, parameters.shape(i), parameters.values(i));
+        copy(i, tensor);
         verify_aliases(model, tensor, model.parameters[i].name, file);
     }
     parameters.mark_changed();
     warn_unused(file, model.name, unused_names(model, file, ignored_prefix));
+}
+
+}  // namespace
+
+void load_parameters(Parameters& parameters, const SafetensorsFile& file,
+                     std::string_view ignored_prefix) {
+    load_some_parameters(parameters, file, is_any, ignored_prefix);
+}
+
+void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
+                          const IsWanted& wanted, std::string_view ignored_prefix) {
+    const Model& model = parameters.model();
+    verify_storage(model, file);
+    const auto copy = [&](std::size_t i, const TensorView& tensor) {
+        if (model.parameters[i].storage) copy_quantized(parameters, i, file, tensor);
+        else copy_floats(file, tensor, parameters.shape(i), parameters.values(i));
+    };
+    copy_each(parameters, file, wanted, ignored_prefix, copy);
+}
+
+void load_parameters(Parameters& parameters, const SafetensorsFile& file,
+                     std::string_view ignored_prefix, const CopyParameter& copy) {
+    copy_each(parameters, file, is_any, ignored_prefix, copy);
 }
 
 std::vector<ParameterNames> names_of_parameters(const Model& model) {

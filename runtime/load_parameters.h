@@ -11,8 +11,9 @@
 namespace fovea::runtime {
 
 /// Copies every parameter of the model from the file. A parameter is also found under the names
-/// that `Model::aliases` gives it. UserError when one is missing (the first is named, and how many
-/// there are), has another shape or dtype, or when two names of one parameter hold different
+/// that `Model::aliases` gives it. UserError when the weights are not stored as the model
+/// takes them, when one is missing (the first is named, and how many there are), has another shape
+/// or dtype, or when two names of one parameter hold different
 /// values. Tensors that the model lacks give one warning on standard error that names up to three,
 /// except those that end in `.pos_table` or `.num_batches_tracked`, or start with `ignored_prefix`
 /// (when it is not empty).
@@ -20,14 +21,25 @@ void load_parameters(Parameters& parameters, const SafetensorsFile& file,
                      std::string_view ignored_prefix = {});
 
 /// The same of the parameters that are `wanted` alone; the others stay as they are.
+using IsWanted = std::function<bool(const TensorSpec&)>;
 void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
-                          const std::function<bool(const TensorSpec&)>& wanted,
-                          std::string_view ignored_prefix = {});
+                          const IsWanted& wanted, std::string_view ignored_prefix = {});
+
+/// The same with `copy` for each parameter and its tensor, whose values are then not looked at: of
+/// any storage.
+using CopyParameter = std::function<void(std::size_t i, const TensorView& tensor)>;
+void load_parameters(Parameters& parameters, const SafetensorsFile& file,
+                     std::string_view ignored_prefix, const CopyParameter& copy);
+
+/// Copies a tensor of F32, or of BF16 or F16, which are widened. UserError where its shape or type
+/// is another.
+void copy_floats(const SafetensorsFile& file, const TensorView& tensor,
+                 std::span<const std::int64_t> shape, std::span<float> values);
 
 /// What `fit_names` takes.
 std::vector<ParameterNames> names_of_parameters(const Model& model);
 
-/// The tensors of all parameters, for `write_safetensors`; views into `parameters`.
+/// The tensors of all parameters, of floats, for `write_safetensors`; views into `parameters`.
 std::vector<TensorView> parameter_tensors(Parameters& parameters);
 
 /// The tensor that holds parameter i, under its own name or an alias; null when there is none.

@@ -8,6 +8,7 @@
 #include "error.h"
 #include "memory/shape.h"
 #include "training/random_stream.h"
+#include "weights/quantized_weight.h"
 
 namespace fovea::runtime {
 namespace {
@@ -93,7 +94,8 @@ void Parameters::place(std::size_t i) {
     const bool is_first_frozen = model_->parameters[i].frozen && flat_size_ == trained_size_;
     if (is_first_frozen) trained_size_ = flat_size_ = rounded_up(flat_size_, kChunk);
     offsets_[i] = flat_size_;
-    const auto count = static_cast<std::size_t>(element_count(shapes_[i]));
+    const auto count =
+        static_cast<std::size_t>(storage(i) ? layout(i).words() : element_count(shapes_[i]));
     const std::size_t rounded = rounded_up(count, kAlignment / sizeof(float));
     if (__builtin_add_overflow(flat_size_, rounded, &flat_size_) ||
         flat_size_ > PTRDIFF_MAX / sizeof(float)) {
@@ -101,7 +103,32 @@ void Parameters::place(std::size_t i) {
     }
 }
 
+WeightLayout Parameters::layout(std::size_t i) const {
+    return {storage(i), shapes_[i].at(0), shapes_[i].at(1)};
+}
+
+std::span<std::uint32_t> Parameters::words(std::size_t i) {
+    const auto all = flat().subspan(offsets_[i], static_cast<std::size_t>(layout(i).words()));
+    return {reinterpret_cast<std::uint32_t*>(all.data()), all.size()};
+}
+
+std::vector<float> Parameters::floats(std::size_t i) {
+    if (storage(i)) return dequantize(layout(i), unpack(layout(i), words(i)));
+    const std::span<const float> own = values(i);
+    return {own.begin(), own.end()};
+}
+
+void Parameters::set_values(std::size_t i, std::span<const float> from) {
+    const std::string& name = model_->parameters[i].name;
+    if (static_cast<std::int64_t>(from.size()) != element_count(shapes_[i]))
+        throw InternalError("'{}' is given {} values", {name, from.size()});
+    if (storage(i)) pack(layout(i), quantize(layout(i), from, name), words(i));
+    else std::ranges::copy(from, values(i).begin());
+}
+
 std::span<float> Parameters::values(std::size_t i) {
+    if (storage(i))
+        throw InternalError("'{}' lies as {}", {model_->parameters[i].name, long_name(storage(i))});
     return flat().subspan(offsets_[i], static_cast<std::size_t>(element_count(shapes_[i])));
 }
 
@@ -119,7 +146,10 @@ void Parameters::initialize(std::uint64_t seed) {
     for (std::size_t rank = 0; rank < count(); ++rank) {
         const RandomStream stream(seed, static_cast<std::uint32_t>(rank));
         const std::size_t i = by_name[rank];
-        draw(model_->parameters[i], shapes_[i], stream, values(i));
+        std::vector<float> drawn(
+            static_cast<std::size_t>(storage(i) ? element_count(shapes_[i]) : 0));
+        draw(model_->parameters[i], shapes_[i], stream, storage(i) ? drawn : values(i));
+        if (storage(i)) set_values(i, drawn);
     }
     mark_changed();
 }

@@ -42,7 +42,16 @@ class Parameters {
     }
     std::span<float> trained() { return flat().first(trained_size_); }
     std::size_t offset(std::size_t i) const { return offsets_[i]; }  // floats from the start
-    std::span<float> values(std::size_t i);  // row-major
+    /// Row-major; InternalError for those that lie as whole numbers.
+    std::span<float> values(std::size_t i);
+    /// The same of any parameter, as a copy.
+    std::vector<float> floats(std::size_t i);
+    /// Gives a parameter other values, of which there are as many; whole numbers are the nearest.
+    /// UserError where these have none.
+    void set_values(std::size_t i, std::span<const float> values);
+    /// The words of a parameter that lies as whole numbers, and their order.
+    std::span<std::uint32_t> words(std::size_t i);
+    WeightLayout layout(std::size_t i) const;
     const std::vector<std::int64_t>& shape(std::size_t i) const { return shapes_[i]; }
     /// Whoever writes values says so, once they stand: every instance over these parameters then
     /// prepares its buffers anew before its next run. `initialize` and `load_parameters` do.
@@ -64,6 +73,7 @@ class Parameters {
 
   private:
     void place(std::size_t i);
+    WeightStorage storage(std::size_t i) const { return model_->parameters[i].storage; }
 
     const Model* model_;
     DimValues dims_;

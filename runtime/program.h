@@ -15,6 +15,7 @@
 #include "description.h"
 #include "dtype.h"
 #include "memory/extent.h"
+#include "memory/weight_storage.h"
 
 namespace fovea::runtime {
 
@@ -27,6 +28,7 @@ struct TensorSpec {
     std::int64_t fan_in = 0;           // for linear_bias: the width of the layer's input
     std::int64_t zero_row = -1;        // this row starts as zeros (the padding id); -1: none
     bool frozen = false;               // a parameter that is not trained
+    WeightStorage storage{};           // of a parameter
     /// An input or an output that outlives a call. The output has the name of the input or the
     /// parameter that it may lie over: the program has read that before it writes.
     bool state = false;

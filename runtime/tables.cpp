@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "error.h"
+#include "weights/quantized_weight.h"
 
 namespace fovea::runtime {
 
@@ -69,6 +70,7 @@ class Row {
         return parse_shape(shape, dims);
     }
     std::string rest() const { return std::string(text_); }
+    bool starts_with(std::string_view start) const { return text_.starts_with(start); }
     bool skip(std::string_view word) {
         const bool starts = text_.starts_with(word);
         if (starts) text_.remove_prefix(word.size());
@@ -92,7 +94,8 @@ auto each_row(Rows rows, const Make& make) {
 
 TensorSpec tensor_of(Row& row, std::span<const std::string> dims) {
     TensorSpec spec;
-    spec.dtype = row.dtype();
+    if (row.starts_with("int")) spec.storage = parse_weight_storage(row.word(), "a table");
+    else spec.dtype = row.dtype();
     spec.shape = row.shape(dims);
     return spec;
 }

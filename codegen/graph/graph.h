@@ -295,4 +295,10 @@ class Graph {
     List<Claim> claims_;
 };
 
+/// Whether a product reads a weight that lies as whole numbers: it then rounds neither operand.
+inline bool multiplies_stored(const Graph& graph, const Node& node) {
+    return node.op == Op::einsum &&
+           (storage_of(graph[node.inputs[0]]) || storage_of(graph[node.inputs[1]]));
+}
+
 }  // namespace fovea

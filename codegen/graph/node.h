@@ -10,6 +10,7 @@
 #include "codegen/base/fixed_array.h"
 #include "codegen/base/location.h"
 #include "codegen/base/shape.h"
+#include "codegen/base/weight_storage.h"
 #include "codegen/graph/op.h"
 
 namespace fovea {
@@ -178,8 +179,10 @@ struct Node {
     Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check)
     int axis = 0;  // iota, softmax, slice, windows, sum_windows, concat, pad, batch_norm; reduce:
         // bits; layer_norm: first axis; smoothed_cross_entropy: the padding id;
-        // linear_cross_entropy: a LossResult; output: as is_check
-    int stride = 1;  // slice, windows, sum_windows: positions from one to the next
+        // linear_cross_entropy: a LossResult; output: as is_check; parameter: bits of its numbers,
+        // 0: it lies as floats
+    int stride = 1;  // slice, windows, sum_windows: positions from one to the next; parameter: the
+        // numbers that have a scale together
     int dilation = 1;  // windows, sum_windows: from one element of a window to the next
     int attribute = -1;  // index into the graph's einsums, rearranges or attentions
     int site = 0;  // random, dropout: the number of the place where numbers are drawn
@@ -203,6 +206,12 @@ struct Node {
 /// gradient. With `Node::axis` the value is such a node, too, for another operand.
 constexpr bool has_own_gradient(const Node& node) {
     return node.op == Op::stop_gradient && node.inputs[2] > 0;
+}
+
+/// How a parameter lies in memory.
+constexpr WeightStorage storage_of(const Node& node) {
+    if (node.op != Op::parameter || node.axis == 0) return {};
+    return {node.axis, node.stride};
 }
 
 /// Whether a value stays as it is while a program runs: a parameter that is no state.

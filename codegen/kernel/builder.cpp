@@ -20,9 +20,14 @@ AxisId Builder::axis(std::string name, const Dim& extent) {
     return AxisId(kernel_.axes.size()) - 1;
 }
 
-int Builder::buffer(std::string name, DType dtype, std::vector<Dim> shape, bool written) {
+int Builder::buffer(std::string name, DType dtype, std::vector<Dim> shape, bool written,
+                    WeightStorage storage) {
     for (Dim& dim : shape) dim = dim.without_label();
-    kernel_.buffers.push_back({std::move(name), dtype, std::move(shape), written});
+    kernel_.buffers.push_back({.name = std::move(name),
+                               .dtype = dtype,
+                               .shape = std::move(shape),
+                               .written = written,
+                               .storage = storage});
     return int(kernel_.buffers.size()) - 1;
 }
 

@@ -25,7 +25,8 @@ class Builder {
                      std::vector<std::string> sources = {});
 
     AxisId axis(std::string name, const Dim& extent);
-    int buffer(std::string name, DType dtype, std::vector<Dim> shape, bool written);
+    int buffer(std::string name, DType dtype, std::vector<Dim> shape, bool written,
+               WeightStorage storage = {});
     int input(std::string name, std::vector<Dim> shape, DType dtype = DType::f32);
     int output(std::string name, std::vector<Dim> shape, DType dtype = DType::f32);
 

@@ -40,6 +40,7 @@
 #include "codegen/base/dim.h"
 #include "codegen/base/dtype.h"
 #include "codegen/base/elementwise.h"
+#include "codegen/base/weight_storage.h"
 
 namespace fovea::kernel {
 
@@ -52,13 +53,15 @@ struct Axis {
     Dim extent;
 };
 
-/// Memory that a kernel reads or writes, row-major in `shape`.
+/// Memory that a kernel reads or writes, row-major in `shape`. Elements of a weight that lies as
+/// whole numbers with scales are floats to the kernel, as others are: `storage` says how they lie.
 struct Buffer {
     std::string name;
     DType dtype = DType::f32;
     std::vector<Dim> shape;
     bool written = false;
     bool optional = false;  // stored to where there is such memory: some programs have none
+    WeightStorage storage{};
 };
 
 /// `stride` elements per step along `axis`. With `panel` > 0 the axis lies in panels of so many,

@@ -56,7 +56,10 @@ class Printer {
         for (const Buffer& buffer : kernel_.buffers) {
             if (buffer.written != written) continue;
             if (!result.empty()) result += ", ";
-            result += buffer.name + " " + std::string(name_of(buffer.dtype)) + "[";
+            result +=
+                buffer.name + " " +
+                (buffer.storage ? text_of(buffer.storage) : std::string(name_of(buffer.dtype))) +
+                "[";
             for (std::size_t i = 0; i < buffer.shape.size(); ++i)
                 result += (i ? ", " : "") + text_of(buffer.shape[i]);
             result += buffer.optional ? "] or none" : "]";

@@ -64,6 +64,8 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
         if (auto found = as<Contract>(kernel, id)) contract = found;
     const bool is_plain = contract->blocks < 0 && !is_half(contract->factors);
     if (!is_plain || roles.columns < 0) return Reading::packed;
+    if (kernel.buffers[std::size_t(as<Load>(kernel, roles.b)->access.buffer)].storage)
+        return Reading::packed;
     const Access &a = as<Load>(kernel, roles.a)->access, &b = as<Load>(kernel, roles.b)->access;
     const AxisId inner = contract->axes.back();
     const Dim& columns = kernel.axes[std::size_t(roles.columns)].extent;
@@ -105,6 +107,11 @@ ContractionSchedule contraction_schedule(const Kernel& kernel, const target::Tar
     if (schedule.reading == Reading::along) schedule.tile_columns = columns_of_tile(columns);
     schedule.tile_vectors =
         schedule.in_panels ? panel / kLanes : panel_vectors(columns, target.lowering);
+    if (kernel.buffers[std::size_t(as<Load>(kernel, schedule.b)->access.buffer)].storage) {
+        schedule.is_stored = true;
+        schedule.tile_vectors = 1;
+        return schedule;
+    }
     const bool is_wide = columns.is_static() && columns.value() >= target.cpu.contraction.wide;
     if (schedule.in_panels || !is_wide) return schedule;
     schedule.tile_vectors = target.cpu.contraction.wide_vectors;

@@ -22,6 +22,7 @@ struct ContractionSchedule : ContractionRoles {
     int tile_rows = 0, tile_vectors = 0;
     bool in_panels = false;  // whether b's columns lie in panels
     Reading reading = Reading::packed;
+    bool is_stored = false;  // whether b is a weight of whole numbers, in panels of one vector
     int tile_columns = 0;  // of what is read along a sum: a divisor of the columns
 };
 

@@ -79,7 +79,7 @@ int GroupBuilder::buffer(int memory, bool written) {
     std::string name = short_name(what.name);
     int count = ++buffer_names_[name];
     if (count > 1) name += "_" + letters(count);
-    builder_.buffer(name, what.dtype, what.shape, written);
+    builder_.buffer(name, what.dtype, what.shape, written, what.storage);
     buffer_memories_.push_back(memory);
     return at->second;
 }

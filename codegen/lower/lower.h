@@ -18,6 +18,7 @@ struct Memory {
     std::string name;
     DType dtype = DType::f32;
     std::vector<Dim> shape;
+    WeightStorage storage{};
 };
 
 /// One kernel; `memories[i]` is the memory of its buffer i.

@@ -248,7 +248,7 @@ class Contraction {
         bool b = roles_.lanes_are_b;
         int operand = inputs_[b ? 1 : 0];
         const EinsumAxes::List& list = b ? axes_.b : axes_.a;
-        if (reads_rounded(b)) return operand_access(b);
+        if (reads_rounded(b) || is_stored(b)) return operand_access(b);
         const fuse::Layout& layout = build_.layout(operand);
         bool parameter = is_weight(graph_[operand]) && list.count == 2;
         bool across = parameter && !roles_.columns.empty() &&
@@ -269,11 +269,17 @@ class Contraction {
         return access(buffer, shape_of(b)[0], shape_of(b)[1], axes[0], axes[1], memories.target());
     }
 
+    /// Whether an operand is a weight that lies as whole numbers.
+    bool is_stored(bool b) const {
+        return bool(storage_of(graph_[build_.layout(inputs_[b ? 1 : 0]).base]));
+    }
+
     /// Whether an operand is a matrix among the parameters of which there is a rounded copy, as it
     /// is.
     bool reads_rounded(bool b) {
         const Memories& memories = build_.memories();
-        if (!memories.has_halves() || memories.target().weights == target::Weights::in_panels)
+        if (!memories.has_halves() || memories.target().weights == target::Weights::in_panels ||
+            is_stored(b))
             return false;
         const int base = build_.layout(inputs_[b ? 1 : 0]).base;
         return base > 0 && is_weight(graph_[base]) && graph_[base].dtype == DType::f32 &&
@@ -316,6 +322,7 @@ class Contraction {
     }
     kernel::Factors factors() {
         const Memories& memories = build_.memories();
+        if (is_stored(false) || is_stored(true)) return kernel::Factors::f32;
         for (std::size_t i : {0, 1})
             if (is_half(graph_[inputs_[i]].dtype))
                 return kernel::factors_of(graph_[inputs_[i]].dtype);

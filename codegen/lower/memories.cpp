@@ -1,5 +1,6 @@
 #include "codegen/lower/memories.h"
 
+#include "codegen/base/error.h"
 #include "codegen/kernel/schedule.h"
 
 namespace fovea::lower {
@@ -69,8 +70,12 @@ int Memories::add(int base, Kind kind) {
                   .transposed = kind != Kind::value,
                   .name = name_of(base),
                   .dtype = node.dtype,
-                  .shape = {}};
+                  .shape = {},
+                  .storage = storage_of(node)};
     for (const Dim& dim : node.shape) memory.shape.push_back(dim.without_label());
+    if (memory.storage && kind != Kind::value)
+        throw UserError(memory.name + " cannot lie as " + text_of(memory.storage) +
+                        ": a kernel reads a copy of it that lies otherwise");
     if (kind == Kind::value && has_halves() && fused_.in_halves[std::size_t(base)])
         memory.dtype = half();
     if (kind == Kind::paired) {

@@ -35,7 +35,8 @@ std::string name_text(const Graph&, const Node& node) {
     return fmt::format("{} {}", row_of(node.op).name, node.name);
 }
 std::string parameter_text(const Graph& graph, const Node& node) {
-    return "parameter " + graph.path(node.scope);
+    const WeightStorage storage = storage_of(node);
+    return "parameter " + graph.path(node.scope) + (storage ? " as " + text_of(storage) : "");
 }
 std::string constant_text(const Graph&, const Node& node) {
     return "constant " + number_text(node.value);

@@ -42,6 +42,7 @@ struct Tensor {
     std::int64_t fan_in = 0;           // linear biases
     std::int64_t zero_row = -1;        // parameters: this row starts as zeros; -1: none
     bool frozen = false;               // parameters: it is not trained
+    WeightStorage storage{};           // parameters
     bool state = false;  // inputs and outputs: it outlives a call
     int over =
         -1;  // outputs that are states: the tensor of the old value, whose memory it may have

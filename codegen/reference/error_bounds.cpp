@@ -281,7 +281,7 @@ Array ErrorBounds::factor_bound(int id, int i) {
     Array result = operand_bound(id, i);
     const DType own = reference_.graph()[reference_.graph()[id].inputs[std::size_t(i)]].dtype;
     const NumberFormat* format = is_half(own) ? &format_of(own) : factors_;
-    if (!format) return result;
+    if (!format || multiplies_stored(reference_.graph(), reference_.graph()[id])) return result;
     const Array& value = operand_value(id, i);
     for (std::size_t k = 0; k < result.values.size(); ++k) {
         double& error = result.values[k];

@@ -194,6 +194,7 @@ void Interpreter::evaluate(int id) {
     if (node.op == Op::einsum) {
         const DType own = graph_[node.inputs[0]].dtype;
         rounding = !memory_.empty() && is_half(own) ? &format_of(own) : factors();
+        if (multiplies_stored(graph_, node)) rounding = nullptr;
     }
     if (node.op == Op::elementwise && row_of(node.function).gives_boolean) {
         const DType own = graph_[node.inputs[0]].dtype;

@@ -166,9 +166,12 @@ DimValues dims_of_parameters(const Model& model, const SafetensorsFile& file) {
     if (!has_open_sizes(model)) return {};
     DimBinder binder(model);
     for (std::size_t i = 0; i < model.parameters.size(); ++i)
-        if (const TensorView* tensor = find_parameter(model, i, file))
-            binder.add(model.parameters[i], tensor->shape,
-                       "'" + tensor->name + "' in '" + file.path() + "'");
+        if (const TensorView* tensor = find_parameter(model, i, file)) {
+            std::vector<std::int64_t> shape = tensor->shape;
+            const TensorSpec& spec = model.parameters[i];
+            if (spec.storage && !shape.empty()) shape.back() = spec.shape.back().value({});
+            binder.add(spec, shape, "'" + tensor->name + "' in '" + file.path() + "'");
+        }
     return binder.finish();
 }
 

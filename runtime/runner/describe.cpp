@@ -4,9 +4,14 @@
 #include <algorithm>
 
 #include "../memory/shape.h"
+#include "../weights/quantized_weight.h"
 
 namespace fovea::runtime {
 namespace {
+
+std::string type_of(const TensorSpec& spec) {
+    return spec.storage ? storage_text(spec.storage) : std::string(name_of(spec.dtype));
+}
 
 std::string tensor_lines(const Model& model, std::span<const TensorSpec> specs) {
     std::size_t width = 0;
@@ -15,8 +20,7 @@ std::string tensor_lines(const Model& model, std::span<const TensorSpec> specs) 
     for (const TensorSpec& spec : specs) {
         std::string line = "  " + spec.name;
         line.append(width + 4 - line.size(), ' ');
-        text += line + std::string(name_of(spec.dtype)) + " " + shape_text(spec.shape, model.dims) +
-                "\n";
+        text += line + type_of(spec) + " " + shape_text(spec.shape, model.dims) + "\n";
     }
     return text;
 }
@@ -30,7 +34,7 @@ Json tensors_json(const Model& model, std::span<const TensorSpec> specs) {
                                                  : Json(extent.text(model.dims)));
         }
         Json tensor;
-        tensor.set("name", spec.name).set("dtype", std::string(name_of(spec.dtype)));
+        tensor.set("name", spec.name).set("dtype", type_of(spec));
         tensor.set("shape", std::move(shape));
         tensors.push_back(std::move(tensor));
     }

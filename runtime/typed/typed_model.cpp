@@ -9,6 +9,8 @@
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../runner/bind_dims.h"
+#include "../weights/quantized_weight.h"
+#include "../weights/weight_tensors.h"
 
 namespace fovea::runtime {
 TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
@@ -45,7 +47,11 @@ std::size_t TypedModel::find(std::string_view name) const {
 }
 
 std::span<const float> TypedModel::parameter(std::string_view name) const {
-    return parameters_->values(find(name));
+    const std::size_t i = find(name);
+    if (const WeightStorage storage = parameters_->model().parameters[i].storage)
+        throw UserError("parameter '{}' lies as {}, not as floats: save the model to read it",
+                        {std::string(name), long_name(storage)});
+    return parameters_->values(i);
 }
 
 const std::vector<std::int64_t>& TypedModel::parameter_shape(std::string_view name) const {
@@ -53,16 +59,18 @@ const std::vector<std::int64_t>& TypedModel::parameter_shape(std::string_view na
 }
 
 void TypedModel::set_parameter(std::string_view name, std::span<const float> values) {
-    const std::span<float> own = parameters_->values(find(name));
-    if (own.size() != values.size())
+    const std::size_t i = find(name);
+    const std::int64_t count = element_count(parameters_->shape(i));
+    if (count != static_cast<std::int64_t>(values.size()))
         throw UserError("parameter '{}' has {} values, and {} are given for it",
-                        {std::string(name), own.size(), values.size()});
-    std::ranges::copy(values, own.begin());
+                        {std::string(name), count, values.size()});
+    parameters_->set_values(i, values);
     parameters_->mark_changed();
 }
 
 void TypedModel::save(const std::string& file) const {
-    write_safetensors(file, parameter_tensors(*parameters_), weights_format());
+    write_safetensors(file, tensors_to_write(*parameters_).tensors,
+                      metadata_to_write(parameters_->model()));
 }
 
 }  // namespace fovea::runtime

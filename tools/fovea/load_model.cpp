@@ -31,6 +31,9 @@ std::vector<std::string> model_names() {
 
 /// The setting of every model that says how weights and activations lie in memory.
 constexpr std::string_view kDtype = "dtype", kTf32 = "tf32", kDtypes = "f32|tf32|bf16|f16";
+/// That says how weights of products lie, for inference.
+constexpr std::string_view kWeights = "weights",
+                           kStorages = "float32|int8|int4|int8:GROUP|int4:GROUP";
 
 void check_names(const ModelEntry& entry, const SettingValues& values) {
     std::vector<std::string> names;
@@ -87,6 +90,7 @@ Graph build(const ModelEntry& entry, const SettingValues& values) {
 std::vector<SettingSpec> settings_with_dtype(const ModelEntry& entry) {
     std::vector<SettingSpec> settings = entry.settings;
     settings.push_back({std::string(kDtype), std::string(kDtypes), "", false});
+    settings.push_back({std::string(kWeights), std::string(kStorages), "", false});
     return settings;
 }
 
@@ -122,6 +126,22 @@ bool takes_tf32(const SettingValues& values) {
     });
 }
 
+WeightStorage weights_of(const SettingValues& values) {
+    WeightStorage storage;
+    for (const auto& [name, value] : values) {
+        if (name != kWeights) continue;
+        const auto parsed = parse_weight_storage(value);
+        if (!parsed)
+            throw UserError(
+                fmt::format("setting '{}' takes {}, with groups of a multiple of {} up "
+                            "to {}, not '{}'",
+                            kWeights, kStorages, WeightStorage::kGroupStep,
+                            WeightStorage::kLargestGroup, value));
+        storage = *parsed;
+    }
+    return storage;
+}
+
 namespace {
 
 LoadedModel model_of_entry(ModelEntry entry, const SettingValues& values, DType unset) {
@@ -130,7 +150,10 @@ LoadedModel model_of_entry(ModelEntry entry, const SettingValues& values, DType 
     check_names(model.entry, values);
     model.dtype = dtype_of(values).value_or(unset);
     model.tf32 = takes_tf32(values);
-    std::erase_if(model.values, [](const auto& setting) { return setting.first == kDtype; });
+    model.weights = weights_of(values);
+    std::erase_if(model.values, [](const auto& setting) {
+        return setting.first == kDtype || setting.first == kWeights;
+    });
     model.settings = settings_of(model.entry, model.values);
     model.graph = build(model.entry, model.values);
     return model;

@@ -19,6 +19,7 @@ struct LoadedModel {
     Graph graph;                          // of the main function
     DType dtype = DType::f32;  // of weights and activations in memory: the setting `dtype`
     bool tf32 = false;         // with f32: products on a GPU round their operands to tf32
+    WeightStorage weights{};   // of products: the setting `weights`
     target::Targets targets{};  // that it may be compiled for
     bool has_lora = false;  // `graph` has pairs of small matrices (tools/fovea/adapt)
     Graph merge{};          // the program that takes them in
@@ -31,8 +32,11 @@ std::optional<DType> dtype_of(const SettingValues& values);
 /// Whether it is tf32.
 bool takes_tf32(const SettingValues& values);
 
+/// How the setting `weights` has weights lie. UserError for a value that says nothing of it.
+WeightStorage weights_of(const SettingValues& values);
+
 /// Every model takes the setting `dtype`, f32, tf32, bf16 or f16, beside its own; unset it is
-/// `unset`. UserError for an unknown model or setting (with the nearest name), and with the text of
+/// `unset`; and the setting `weights`. UserError for an unknown model or setting (with the nearest name), and with the text of
 /// the mistake for a model that is wrong.
 LoadedModel load_model(const std::string& name, const SettingValues& values,
                        DType unset = DType::f32);
@@ -41,7 +45,7 @@ LoadedModel load_model(const std::string& name, const SettingValues& values,
 /// others of the `config.json` of `--checkpoint`.
 LoadedModel load_model(const Arguments& given, const std::string& name, DType unset = DType::f32);
 
-/// The settings of a model, `dtype` among them.
+/// The settings of a model, `dtype` and `weights` among them.
 std::vector<SettingSpec> settings_with_dtype(const ModelEntry& entry);
 
 /// The entry alone. `read`: see `compile_entry`.

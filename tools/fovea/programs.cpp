@@ -1,8 +1,11 @@
 // The programs by name, as the runner and the translator look for them.
 #include "tools/fovea/programs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "codegen/base/error.h"
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/decode/derive_score.h"
 #include "codegen/graph/scan_function.h"
@@ -79,7 +82,7 @@ std::vector<ProgramRequest> runner_programs(const LoadedModel& model, Fusion fus
     for (bool training : {false, true}) {
         if (training && !depends_on_mode(model.graph)) continue;
         requests.push_back(runner_program(model, false, training, fusion));
-        if (has_gradient(model.graph))
+        if (has_gradient(model.graph) && !model.weights)
             requests.push_back(runner_program(model, true, training, fusion));
     }
     return requests;
@@ -160,8 +163,14 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
 CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requests,
                       Kernels kernels) {
     const bool on_gpu = kernels == Kernels::of_gpu;
+    if (on_gpu && model.weights)
+        throw UserError(
+            fmt::format("weights of {} have no kernels for GPUs: build {} without the "
+                        "setting `weights` for them",
+                        text_of(model.weights), model.entry.name));
     for (ProgramRequest& request : requests) {
         request.dtype = model.dtype;
+        request.weights = model.weights;
         request.tf32 = on_gpu && model.tf32;
     }
     CompiledModel compiled =

@@ -28,6 +28,7 @@ class ContractionKernel {
         points_ = nest.each;
         points_.insert(points_.end(), schedule_.points.begin(), schedule_.points.end());
         if (contract_.blocks >= 0) block_ = signature.fresh("rows");
+        if (schedule_.is_stored) rows_ = signature.fresh("rows");
         if (!nest.before.empty()) panel_ = signature.fresh("part");
         for (Id id : nest.before) {
             const ContractionRoles roles = contraction_roles(kernel, id);
@@ -53,10 +54,12 @@ class ContractionKernel {
         if (is_along()) return write_along();
         write_call(tile, schedule_, contract_, written_once_ ? "Once{finish}" : "finish");
         if (!before_.empty()) writer_.close();
+        if (schedule_.is_stored) write_rows_of_numbers();
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
                       extent(schedule_.rows).text + ", " + extent(schedule_.columns).text +
                       blocks() + "))");
         define_points("panel.point");
+        if (schedule_.is_stored) outside_.line(rows_ + ".take(panel);");
         if (contract_.blocks >= 0)
             outside_.line("const Range " + block_ + " = block_of(" +
                           signature_.extent(contract_.axes[0]).text + ", " +
@@ -106,7 +109,7 @@ class ContractionKernel {
             contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
         const bool packs = takes_pairs() ? !is_along || dtype_of(schedule_.a) != DType::bf16
                                          : takes_halves() || may_pack_rows();
-        const bool blocked = packs || schedule_.in_panels;
+        const bool blocked = packs || schedule_.in_panels || schedule_.is_stored;
         if (!blocked && !is_small()) return "";
         Expression steps{"1"};
         for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
@@ -295,8 +298,38 @@ class ContractionKernel {
         values_.define_as(product.id, name);
     }
 
+    /// The rows of a, which all panels read, and all products of them.
+    void write_rows_of_numbers() {
+        const AxisId sum = contract_.axes[0];
+        const Buffer& weight = weight_of(schedule_);
+        if (contract_.axes.size() != 1 || !points_.empty() || contract_.blocks >= 0 ||
+            !stride(schedule_.b, sum).is_one() ||
+            stride(schedule_.b, schedule_.columns) != weight.shape[1])
+            throw InternalError("kernel " + kernel_.name + ": a weight of whole numbers is read " +
+                                "otherwise than along its rows");
+        const auto known_or_one = [&](AxisId axis) {
+            return axis < 0 ? std::string("fixed<1>") : known(stride(schedule_.a, axis));
+        };
+        outside_.line("auto " + rows_ + " = quantized_rows" + numbers_of(weight) + "(" +
+                      values_.start(as<Load>(kernel_, schedule_.a)->access).text + ", " +
+                      known_or_one(schedule_.rows) + ", " + known(weight.shape[1]) + ", " +
+                      known_or_one(sum) + ");");
+    }
+    const Buffer& weight_of(const ContractionRoles& roles) const {
+        return kernel_.buffers[std::size_t(as<Load>(kernel_, roles.b)->access.buffer)];
+    }
+    static std::string numbers_of(const Buffer& weight) {
+        return "<" + std::to_string(weight.storage.bits) + ", " +
+               std::to_string(weight.storage.group) + ">";
+    }
+
     void write_call(const std::string& tile, const ContractionRoles& roles,
                     const Contract& contract, const std::string& finish) {
+        if (schedule_.is_stored)
+            return writer_.line("contract_quantized<" + std::to_string(schedule_.tile_rows) + ">(" +
+                                panel_ + ", " + rows_ + ", " +
+                                values_.start_of_row(as<Load>(kernel_, roles.b)->access) + ", " +
+                                finish + ");");
         const std::string function = takes_pairs()    ? "contract_bfloat16"
                                      : takes_halves() ? "contract_float16"
                                      : is_in_place()  ? "contract_in_place"
@@ -366,6 +399,7 @@ class ContractionKernel {
     ContractionSchedule schedule_;
     std::int64_t small_floats_;
     std::vector<Before> before_;
+    std::string rows_;  // of a, for a weight of whole numbers
     std::string panel_ = "panel";  // the rows and columns that are computed at a time
     std::vector<AxisId> points_;
     bool written_once_ = false;  // the epilogue has functions of many instructions

@@ -130,9 +130,19 @@ class ProgramText {
     void define_tensor(int number) {
         const Tensor& tensor = program_.tensors[std::size_t(number)];
         const bool read_only = tensor.role == Role::parameter || tensor.role == Role::input;
+        if (tensor.storage) return define_weight(number);
         const std::string type = (read_only ? "const " : "") + element_type(tensor.dtype);
         writer_.line(type + "* const " + names_[std::size_t(number)] + " = tensor<" + type +
                      ">(call, " + std::to_string(number) + ");  // " +
+                     kernel::shape_text(tensor.shape));
+    }
+
+    void define_weight(int number) {
+        const Tensor& tensor = program_.tensors[std::size_t(number)];
+        const std::string type = pointer_type(
+            {.name = {}, .dtype = tensor.dtype, .shape = tensor.shape, .storage = tensor.storage});
+        writer_.line("const " + type + " " + names_[std::size_t(number)] +
+                     "{tensor<const std::uint32_t>(call, " + std::to_string(number) + ")};  // " +
                      kernel::shape_text(tensor.shape));
     }
 
@@ -294,7 +304,8 @@ std::string write_texts(const std::string& name, const std::vector<std::string>&
 }
 
 std::string tensor_fields(const Tensor& tensor) {
-    return std::string(name_of(tensor.dtype)) + " " + kernel::shape_text(tensor.shape) + " ";
+    return (tensor.storage ? text_of(tensor.storage) : std::string(name_of(tensor.dtype))) + " " +
+           kernel::shape_text(tensor.shape) + " ";
 }
 
 std::string quoted(const std::string& text) {

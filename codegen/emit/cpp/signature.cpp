@@ -34,6 +34,12 @@ std::string element_type(DType dtype) {
     return "?";
 }
 
+std::string pointer_type(const Buffer& buffer) {
+    if (!buffer.storage) return (buffer.written ? "" : "const ") + element_type(buffer.dtype) + "*";
+    return "Weights<" + std::to_string(buffer.storage.bits) + ", " +
+           std::to_string(buffer.storage.group) + ", " + spell(buffer.shape[1]).text + ">";
+}
+
 Signature::Signature(const Kernel& kernel) : kernel_(kernel) {
     for (const std::string& symbol : symbols_of(kernel)) symbols_.push_back(dim_name(symbol));
     taken_.insert(symbols_.begin(), symbols_.end());
@@ -78,9 +84,7 @@ void Signature::write_head(Writer& writer, const std::string& body) const {
     std::size_t widest = 0;
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
         const Buffer& buffer = kernel_.buffers[i];
-        parameters.emplace_back(
-            (buffer.written ? "" : "const ") + element_type(buffer.dtype) + "* " + buffers_[i],
-            shape_text(buffer.shape));
+        parameters.emplace_back(pointer_type(buffer) + " " + buffers_[i], shape_text(buffer.shape));
         widest = std::max(widest, parameters.back().first.size());
     }
     std::string rest;

@@ -18,6 +18,8 @@ bool mentions(const std::string& text, const std::string& name);
 
 /// The C++ type of an element: float, i32, bool, bf16, f16.
 std::string element_type(DType dtype);
+/// What an argument of a kernel is for a buffer: `const float*`, or `Weights<8, 32, 576>`.
+std::string pointer_type(const kernel::Buffer& buffer);
 
 class Signature {
   public:

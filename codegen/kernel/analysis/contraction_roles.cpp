@@ -53,8 +53,16 @@ ContractionRoles contraction_roles(const Kernel& kernel, Id wanted) {
                 roles.columns = stride.axis;
         return roles.columns >= 0;
     };
+    // So are weights that lie as whole numbers, in panels of their rows.
+    const auto take_stored = [&](const std::vector<AxisId>& from, const Access& operand) {
+        if (from.size() == 1 && kernel.buffers[std::size_t(operand.buffer)].storage)
+            roles.columns = from[0];
+        return roles.columns >= 0;
+    };
     bool columns_in_a = false;
-    if (!take_panels(j, as<Load>(kernel, roles.b)->access))
+    if (!take_stored(j, as<Load>(kernel, roles.b)->access))
+        columns_in_a = take_stored(i, as<Load>(kernel, roles.a)->access);
+    if (roles.columns < 0 && !take_panels(j, as<Load>(kernel, roles.b)->access))
         columns_in_a = take_panels(i, as<Load>(kernel, roles.a)->access);
     if (roles.columns < 0 && !take(j, store->access)) columns_in_a = take(i, store->access);
     if (roles.columns < 0 && !take(j, as<Load>(kernel, roles.b)->access))

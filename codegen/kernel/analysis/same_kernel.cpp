@@ -18,6 +18,7 @@ class Structure {
         for (const Buffer& buffer : kernel.buffers) {
             text_ += buffer.optional ? "o" : buffer.written ? "w" : "r";
             add(int(buffer.dtype));
+            if (buffer.storage) add(buffer.storage.bits), add(buffer.storage.group);
             for (const Dim& dim : buffer.shape) add(dim);
         }
         for (const Node& node : kernel.nodes) add(node);

@@ -289,7 +289,13 @@ std::vector<VerifyRow> verify_kernels(const plan::Model& plan, const CompiledPro
     runtime::Parameters parameters(generated, dims);
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         const std::vector<double>& from = values.at(generated.parameters[i].name).values;
-        std::copy(from.begin(), from.end(), parameters.values(i).begin());
+        parameters.set_values(i, std::vector<float>(from.begin(), from.end()));
+        if (generated.parameters[i].storage) {
+            const std::vector<float> kept = parameters.floats(i);
+            reference.set(
+                generated.parameters[i].name,
+                {values.at(generated.parameters[i].name).shape, {kept.begin(), kept.end()}});
+        }
     }
     runtime::Instance instance(generated, compiled.name, parameters);
     instance.bind(dims);

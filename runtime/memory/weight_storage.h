@@ -1,0 +1,60 @@
+// How the elements of a weight lie in memory: as floats, or as whole numbers of a few bits with
+// scales, in the order in which a product reads them.
+#pragma once
+
+#include <cstdint>
+
+namespace fovea::runtime {
+
+/// Whole numbers of `bits` bits, 8 or 4, and a scale for each `group` of neighbours along the last
+/// axis; 0 bits: floats.
+struct WeightStorage {
+    int bits = 0, group = 0;
+
+    explicit constexpr operator bool() const { return bits > 0; }
+    constexpr bool operator==(const WeightStorage&) const = default;
+};
+
+/// The words of 32 bits that a weight [rows, depth] of such numbers lies in. Sixteen rows are a
+/// panel, which a product reads from start to end, two groups at a time:
+///
+///     16 words: of each row the scales of both groups, bfloat16, the first in the lower half
+///     of the first group, then of the second, `group` steps:
+///         8 bits: of each step the bytes of all rows
+///         4 bits: of each 8 steps a word of each row, the first step in its lowest bits, + 8
+///
+/// Rows and groups behind the last ones have scales of 0.
+struct WeightLayout {
+    static constexpr std::int64_t kRows = 16;
+
+    WeightStorage storage{};
+    std::int64_t rows = 0, depth = 0;
+
+    constexpr std::int64_t groups() const { return (depth + storage.group - 1) / storage.group; }
+    constexpr std::int64_t pairs() const { return (groups() + 1) / 2; }
+    constexpr std::int64_t words_of_group() const {
+        return storage.group * storage.bits / 32 * kRows;
+    }
+    constexpr std::int64_t words_of_pair() const { return kRows + 2 * words_of_group(); }
+    constexpr std::int64_t words_of_panel() const { return pairs() * words_of_pair(); }
+    constexpr std::int64_t words() const { return (rows + kRows - 1) / kRows * words_of_panel(); }
+
+    /// The word that holds the scale of a row's group; it is in the upper half of odd groups.
+    constexpr std::int64_t word_of_scale(std::int64_t row, std::int64_t group) const {
+        return row / kRows * words_of_panel() + group / 2 * words_of_pair() + row % kRows;
+    }
+    /// The word that holds an element.
+    constexpr std::int64_t word_of(std::int64_t row, std::int64_t step) const {
+        const std::int64_t group = step / storage.group, inside = step % storage.group;
+        const std::int64_t first = row / kRows * words_of_panel() + group / 2 * words_of_pair() +
+                                   kRows + group % 2 * words_of_group();
+        if (storage.bits == 8) return first + (inside * kRows + row % kRows) / 4;
+        return first + inside / 8 * kRows + row % kRows;
+    }
+    /// Where in its word it begins.
+    constexpr int bit_of(std::int64_t row, std::int64_t step) const {
+        return storage.bits == 8 ? int(row % 4 * 8) : int(step % storage.group % 8 * 4);
+    }
+};
+
+}  // namespace fovea::runtime
