@@ -20,6 +20,11 @@ bool has_halves(const kernel::Kernel& kernel, DType half) {
            std::any_of(kernel.nodes.begin(), kernel.nodes.end(), multiplies);
 }
 
+bool has_stored_weights(const Model& model) {
+    return std::any_of(model.parameters.begin(), model.parameters.end(),
+                       [](const Tensor& tensor) { return bool(tensor.storage); });
+}
+
 bool has_halves(const Model& model, DType half) {
     return std::any_of(model.kernels.begin(), model.kernels.end(),
                        [&](const kernel::Kernel& kernel) { return has_halves(kernel, half); });

@@ -130,6 +130,9 @@ struct Model {
     target::Target target{};  // that its kernels were lowered for
 };
 
+/// Whether any parameter lies as whole numbers.
+bool has_stored_weights(const Model& model);
+
 /// Whether any kernel does: of bfloat16, there is a form of them for machines with products of it.
 bool has_halves(const Model& model, DType half);
 

@@ -29,13 +29,14 @@ class QuantizedRows {
     /// Floats from one packed row to the next.
     i64 length() const { return padded() + whole_lanes(2 * layout_.pairs()); }
     i64 padded() const { return 2 * layout_.pairs() * Group; }
-    /// Packs the rows of a new block; `of_panel` has room for a panel as floats.
+    /// Packs the rows of a new block; those of a block before lie where they did, as long as no
+    /// other memory is asked for. `of_panel` has room for a panel as floats.
     void take(const Panel& panel) {
-        if (!panel.fresh) return;
         first_ = panel.block_row;
         const i64 rows = panel.block_rows;
         of_panel = scratch(rows * length() + (rows > kFewRows ? padded() * kLanes : 0));
         packed_ = of_panel + (rows > kFewRows ? padded() * kLanes : 0);
+        if (!panel.fresh) return;
         for (i64 row = 0; row < rows; ++row)
             pack(packed_ + row * length(), data_ + (first_ + row) * stride_);
     }
@@ -105,7 +106,6 @@ template <int Bits, int Group>
 FOVEA_INLINE floats product_of_row(const float* a, const float* starts, const std::uint32_t* panel,
                                    const WeightLayout& layout) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
-    constexpr i64 kWords = WeightLayout{{Bits, Group}}.words_of_group();
     floats total{};
     for (i64 pair = 0; pair < layout.pairs(); ++pair, a += 2 * Group) {
         const Scales scales(panel);
@@ -113,11 +113,10 @@ FOVEA_INLINE floats product_of_row(const float* a, const float* starts, const st
         // Both sums are on their way at a time.
         floats first = start_of<Bits>(starts, 2 * pair),
                second = start_of<Bits>(starts, 2 * pair + 1);
-        for (i64 k = 0; k < Group; k += kTogether, panel += kLanes) {
+        for (i64 k = 0; k < Group; k += kTogether, panel += 2 * kLanes) {
             add_line<Bits>(first, a + k, Numbers<Bits>(panel));
-            add_line<Bits>(second, a + Group + k, Numbers<Bits>(panel + kWords));
+            add_line<Bits>(second, a + Group + k, Numbers<Bits>(panel + kLanes));
         }
-        panel += kWords;
         total = multiply_add(scales.first, first, total);
         total = multiply_add(scales.second, second, total);
     }
@@ -130,13 +129,16 @@ inline void expand_panel(float* to, const std::uint32_t* panel, const WeightLayo
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
     for (i64 pair = 0; pair < layout.pairs(); ++pair) {
         panel += kLanes;
-        for (i64 k = 0; k < 2 * Group; k += kTogether, panel += kLanes, to += kTogether * kLanes) {
-            const Numbers<Bits> numbers(panel);
-            const auto copy = [&]<int... Step>(std::integer_sequence<int, Step...>) FOVEA_LAMBDA {
-                (store(to + Step * kLanes, numbers.template at<Step>()), ...);
-            };
-            copy(std::make_integer_sequence<int, int(kTogether)>{});
-        }
+        for (i64 k = 0; k < Group; k += kTogether)
+            for (i64 half = 0; half < 2; ++half, panel += kLanes) {
+                float* const line = to + ((2 * pair + half) * Group + k) * kLanes;
+                const Numbers<Bits> numbers(panel);
+                const auto copy =
+                    [&]<int... Step>(std::integer_sequence<int, Step...>) FOVEA_LAMBDA {
+                        (store(line + Step * kLanes, numbers.template at<Step>()), ...);
+                    };
+                copy(std::make_integer_sequence<int, int(kTogether)>{});
+            }
     }
 }
 
@@ -166,18 +168,17 @@ FOVEA_SHARED __attribute__((noinline)) void product_of_rows(floats* totals, cons
 /// All rows of a panel, in tiles of Rows, then of fewer.
 template <int Bits, int Group, int Rows, class ARows, class Finish>
 FOVEA_INLINE void finish_rows(const Panel& panel, i64 row, i64 rows, const Lanes& lanes,
-                              const ARows& a, const std::uint32_t* words, const Finish& finish) {
+                              const ARows& a, const std::uint32_t* b, const Finish& finish) {
     const i64 end = row + rows;
     for (; row + Rows <= end; row += Rows) {
         floats totals[Rows][1];
         product_of_rows<Bits, Group, Rows>(&totals[0][0], a.row(row), a.length(),
-                                           a.starts(a.row(row)), a.of_panel, words, a.layout());
+                                           a.starts(a.row(row)), a.of_panel, b, a.layout());
         finish_tile(row, panel.column, {lanes}, totals, finish);
     }
     if constexpr (Rows > 1)
         if (row < end)
-            finish_rows<Bits, Group, next_fewer(Rows)>(panel, row, end - row, lanes, a, words,
-                                                       finish);
+            finish_rows<Bits, Group, next_fewer(Rows)>(panel, row, end - row, lanes, a, b, finish);
 }
 
 /// One panel of such a contraction: its 16 columns are rows `panel.column` and on of the weight.
@@ -186,15 +187,15 @@ template <int Rows, int Bits, int Group, i64 Depth, class ARows, class Finish>
 FOVEA_INLINE void contract_quantized(const Panel& panel, const ARows& a,
                                      Weights<Bits, Group, Depth> b, const Finish& finish) {
     const Lanes lanes[1] = {lanes_at(0, panel.columns)};
-    const std::uint32_t* words = b.words + panel.column / kLanes * a.layout().words_of_panel();
+    const std::uint32_t* numbers = b.words + panel.column / kLanes * a.layout().words_of_panel();
     if (panel.rows > kFewRows) {
-        expand_panel<Bits, Group>(a.of_panel, words, a.layout());
+        expand_panel<Bits, Group>(a.of_panel, numbers, a.layout());
         return finish_rows<Bits, Group, tile_rows(Rows)>(panel, panel.row, panel.rows, lanes[0], a,
-                                                         words, finish);
+                                                         numbers, finish);
     }
     for (i64 row = panel.row; row < panel.row + panel.rows; ++row) {
         const floats total[1][1] = {
-            {product_of_row<Bits, Group>(a.row(row), a.starts(a.row(row)), words, a.layout())}};
+            {product_of_row<Bits, Group>(a.row(row), a.starts(a.row(row)), numbers, a.layout())}};
         finish_tile(row, panel.column, lanes, total, finish);
     }
 }

@@ -50,8 +50,8 @@ FOVEA_INLINE floats load(Weights<Bits, Group, Depth> from) {
 /// 16 bytes as whole numbers.
 FOVEA_INLINE floats floats_of_int8(const std::uint32_t* from) {
 #if defined(__AVX512F__)
-    return floats(_mm512_cvtepi32_ps(
-        _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)))));
+    const __m128i lanes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return convert<floats>(ints(_mm512_maskz_cvtepi8_epi32(0xffff, lanes)));
 #elif defined(__AVX2__)
     using Part = Register<float, 8>;
     const auto part = [](const std::uint32_t* eight) FOVEA_LAMBDA {
@@ -77,7 +77,7 @@ struct Numbers<8> {
     static constexpr float factor_of(i64 /*step*/) { return 1; }
 
     const std::uint32_t* line;
-    explicit FOVEA_INLINE Numbers(const std::uint32_t* words) : line(words) {}
+    explicit FOVEA_INLINE Numbers(const std::uint32_t* from) : line(from) {}
     /// Step 0 to 3 of a line of 64 bytes.
     template <int Step>
     FOVEA_INLINE floats at() const {

@@ -19,9 +19,9 @@ struct WeightStorage {
 /// panel, which a product reads from start to end, two groups at a time:
 ///
 ///     16 words: of each row the scales of both groups, bfloat16, the first in the lower half
-///     of the first group, then of the second, `group` steps:
-///         8 bits: of each step the bytes of all rows
-///         4 bits: of each 8 steps a word of each row, the first step in its lowest bits, + 8
+///     of the first and of the second group in turn, 16 words with some steps:
+///         8 bits: of each of 4 steps the bytes of all rows
+///         4 bits: of each row a word with 8 steps, the first in its lowest bits, + 8
 ///
 /// Rows and groups behind the last ones have scales of 0.
 struct WeightLayout {
@@ -32,10 +32,11 @@ struct WeightLayout {
 
     constexpr std::int64_t groups() const { return (depth + storage.group - 1) / storage.group; }
     constexpr std::int64_t pairs() const { return (groups() + 1) / 2; }
-    constexpr std::int64_t words_of_group() const {
-        return storage.group * storage.bits / 32 * kRows;
+    /// Steps that lie together in 16 words.
+    constexpr std::int64_t steps_together() const { return 32 / storage.bits; }
+    constexpr std::int64_t words_of_pair() const {
+        return kRows + 2 * storage.group / steps_together() * kRows;
     }
-    constexpr std::int64_t words_of_pair() const { return kRows + 2 * words_of_group(); }
     constexpr std::int64_t words_of_panel() const { return pairs() * words_of_pair(); }
     constexpr std::int64_t words() const { return (rows + kRows - 1) / kRows * words_of_panel(); }
 
@@ -46,10 +47,11 @@ struct WeightLayout {
     /// The word that holds an element.
     constexpr std::int64_t word_of(std::int64_t row, std::int64_t step) const {
         const std::int64_t group = step / storage.group, inside = step % storage.group;
-        const std::int64_t first = row / kRows * words_of_panel() + group / 2 * words_of_pair() +
-                                   kRows + group % 2 * words_of_group();
-        if (storage.bits == 8) return first + (inside * kRows + row % kRows) / 4;
-        return first + inside / 8 * kRows + row % kRows;
+        const std::int64_t line = inside / steps_together() * 2 + group % 2;
+        const std::int64_t first =
+            row / kRows * words_of_panel() + group / 2 * words_of_pair() + kRows + line * kRows;
+        if (storage.bits == 8) return first + (inside % 4 * kRows + row % kRows) / 4;
+        return first + row % kRows;
     }
     /// Where in its word it begins.
     constexpr int bit_of(std::int64_t row, std::int64_t step) const {

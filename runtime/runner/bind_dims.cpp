@@ -119,6 +119,17 @@ DimValues DimBinder::finish() {
     return dims;
 }
 
+namespace {
+
+/// That of a parameter: rows of whole numbers have fewer bytes in a file.
+std::vector<std::int64_t> shape_of(const TensorSpec& spec, const TensorView& tensor) {
+    std::vector<std::int64_t> shape = tensor.shape;
+    if (spec.storage && !shape.empty()) shape.back() = spec.shape.back().value({});
+    return shape;
+}
+
+}  // namespace
+
 DimValues bind_dims(const Model& model, const Program& program, const SafetensorsFile& inputs,
                     const SafetensorsFile* weights) {
     DimBinder binder(model);
@@ -130,7 +141,7 @@ DimValues bind_dims(const Model& model, const Program& program, const Safetensor
     for (std::size_t i = 0; weights && i < model.parameters.size(); ++i) {
         const TensorView* tensor = find_parameter(model, i, *weights);
         if (!tensor) continue;
-        binder.add(model.parameters[i], tensor->shape,
+        binder.add(model.parameters[i], shape_of(model.parameters[i], *tensor),
                    "parameter '" + tensor->name + "' in '" + weights->path() + "'");
     }
     return binder.finish();
@@ -166,12 +177,9 @@ DimValues dims_of_parameters(const Model& model, const SafetensorsFile& file) {
     if (!has_open_sizes(model)) return {};
     DimBinder binder(model);
     for (std::size_t i = 0; i < model.parameters.size(); ++i)
-        if (const TensorView* tensor = find_parameter(model, i, file)) {
-            std::vector<std::int64_t> shape = tensor->shape;
-            const TensorSpec& spec = model.parameters[i];
-            if (spec.storage && !shape.empty()) shape.back() = spec.shape.back().value({});
-            binder.add(spec, shape, "'" + tensor->name + "' in '" + file.path() + "'");
-        }
+        if (const TensorView* tensor = find_parameter(model, i, file))
+            binder.add(model.parameters[i], shape_of(model.parameters[i], *tensor),
+                       "'" + tensor->name + "' in '" + file.path() + "'");
     return binder.finish();
 }
 

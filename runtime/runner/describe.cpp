@@ -9,7 +9,7 @@
 namespace fovea::runtime {
 namespace {
 
-std::string type_of(const TensorSpec& spec) {
+std::string stored_type(const TensorSpec& spec) {
     return spec.storage ? storage_text(spec.storage) : std::string(name_of(spec.dtype));
 }
 
@@ -20,7 +20,7 @@ std::string tensor_lines(const Model& model, std::span<const TensorSpec> specs) 
     for (const TensorSpec& spec : specs) {
         std::string line = "  " + spec.name;
         line.append(width + 4 - line.size(), ' ');
-        text += line + type_of(spec) + " " + shape_text(spec.shape, model.dims) + "\n";
+        text += line + stored_type(spec) + " " + shape_text(spec.shape, model.dims) + "\n";
     }
     return text;
 }
@@ -34,7 +34,7 @@ Json tensors_json(const Model& model, std::span<const TensorSpec> specs) {
                                                  : Json(extent.text(model.dims)));
         }
         Json tensor;
-        tensor.set("name", spec.name).set("dtype", type_of(spec));
+        tensor.set("name", spec.name).set("dtype", stored_type(spec));
         tensor.set("shape", std::move(shape));
         tensors.push_back(std::move(tensor));
     }

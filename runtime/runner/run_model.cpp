@@ -9,6 +9,7 @@
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../options.h"
+#include "../weights/weight_tensors.h"
 #include "bind_dims.h"
 
 namespace fovea::runtime {
@@ -165,7 +166,10 @@ DimValues verify_run(const Model& model, const RunRequest& request, const Safete
         throw UserError("{} has {} parameters ('{}', …); give them with --weights FILE",
                         {model.name, model.parameters.size(), model.parameters.front().name});
     }
-    if (weights) verify_weights_format(*weights);
+    if (weights) {
+        verify_weights_format(*weights);
+        verify_storage(model, *weights);
+    }
     DimValues dims = bind_dims(model, program, inputs, weights);
     bind_unneeded_dims(model, program, needed, inputs, dims);
 

@@ -17,7 +17,7 @@ using Index = std::size_t;
 float scale_of(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
 /// The least bfloat16 that is not less, so that no number is past the range.
-std::uint16_t rounded_up(float scale) {
+std::uint16_t bfloat16_from(float scale) {
     return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(scale) + 0xffffU) >> 16);
 }
 
@@ -38,13 +38,13 @@ double squared_error(std::span<const float> values, float scale, int bits) {
 
 /// The scale of a group whose largest size is `largest`.
 std::uint16_t choose_scale(std::span<const float> values, float largest, int bits) {
-    if (bits == 8) return rounded_up(largest / 127);
+    if (bits == 8) return bfloat16_from(largest / 127);
     // A smaller scale cuts the largest values, and is finer for all others.
     constexpr float kLargestNumbers[] = {7, 7.25F, 7.5F, 7.75F, 8, 8.5F, 9, 9.5F};
     std::uint16_t best = 0;
     double least = std::numeric_limits<double>::infinity();
     for (const float number : kLargestNumbers) {
-        const std::uint16_t scale = rounded_up(largest / number);
+        const std::uint16_t scale = bfloat16_from(largest / number);
         const double error = squared_error(values, scale_of(scale), bits);
         if (error < least) least = error, best = scale;
     }

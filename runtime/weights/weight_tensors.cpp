@@ -13,12 +13,12 @@ namespace fovea::runtime {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
-constexpr const char* kKey = "fovea_weights";
+constexpr const char* kStorageKey = "fovea_weights";
 
 std::int64_t bytes_of_row(const WeightLayout& layout) {
     return layout.storage.bits == 8 ? layout.depth : (layout.depth + 1) / 2;
 }
-const char* dtype_of(WeightStorage storage) { return storage.bits == 8 ? "I8" : "U8"; }
+const char* dtype_of_numbers(WeightStorage storage) { return storage.bits == 8 ? "I8" : "U8"; }
 
 void verify_tensor(const SafetensorsFile& file, const TensorView& tensor, const Shape& shape,
                    std::string_view dtype, WeightStorage storage) {
@@ -46,8 +46,8 @@ std::vector<std::int8_t> numbers_of(const WeightLayout& layout, Bytes bytes) {
     return numbers;
 }
 
-std::vector<std::byte> bytes_of(const WeightLayout& layout,
-                                const std::vector<std::int8_t>& numbers) {
+std::vector<std::byte> packed_bytes(const WeightLayout& layout,
+                                    const std::vector<std::int8_t>& numbers) {
     const auto row_bytes = static_cast<std::size_t>(bytes_of_row(layout));
     std::vector<std::byte> bytes(static_cast<std::size_t>(layout.rows) * row_bytes);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -67,10 +67,10 @@ std::vector<std::byte> bytes_of(const WeightLayout& layout,
 std::string name_of_scales(const std::string& name) { return name + ".scales"; }
 
 WeightStorage storage_in(const SafetensorsFile& file) {
-    const auto found = file.metadata().find(kKey);
+    const auto found = file.metadata().find(kStorageKey);
     if (found == file.metadata().end()) return {};
     return parse_weight_storage(found->second,
-                                "'" + file.path() + "': " + kKey + " in its __metadata__");
+                                "'" + file.path() + "': " + kStorageKey + " in its __metadata__");
 }
 
 WeightStorage storage_of(const Model& model) {
@@ -96,8 +96,8 @@ void verify_storage(const Model& model, const SafetensorsFile& file) {
 void copy_quantized(Parameters& parameters, std::size_t i, const SafetensorsFile& file,
                     const TensorView& tensor) {
     const WeightLayout layout = parameters.layout(i);
-    verify_tensor(file, tensor, {layout.rows, bytes_of_row(layout)}, dtype_of(layout.storage),
-                  layout.storage);
+    verify_tensor(file, tensor, {layout.rows, bytes_of_row(layout)},
+                  dtype_of_numbers(layout.storage), layout.storage);
     const TensorView* const scales = file.find(name_of_scales(tensor.name));
     if (!scales)
         throw UserError("'{}' lacks '{}', the scales of '{}'",
@@ -123,9 +123,9 @@ WeightTensors tensors_to_write(Parameters& parameters) {
         }
         const WeightLayout layout = parameters.layout(i);
         const QuantizedWeight weight = unpack(layout, parameters.words(i));
-        const std::vector<std::byte> numbers = bytes_of(layout, weight.numbers);
+        const std::vector<std::byte> numbers = packed_bytes(layout, weight.numbers);
         all.tensors.push_back({spec.name,
-                               dtype_of(spec.storage),
+                               dtype_of_numbers(spec.storage),
                                {layout.rows, bytes_of_row(layout)},
                                own(numbers.data(), numbers.size())});
         all.tensors.push_back(
@@ -139,7 +139,8 @@ WeightTensors tensors_to_write(Parameters& parameters) {
 
 Metadata metadata_to_write(const Model& model) {
     Metadata metadata = weights_format();
-    if (const WeightStorage storage = storage_of(model)) metadata[kKey] = storage_text(storage);
+    if (const WeightStorage storage = storage_of(model))
+        metadata[kStorageKey] = storage_text(storage);
     return metadata;
 }
 

@@ -31,9 +31,8 @@ std::vector<std::string> model_names() {
 
 /// The setting of every model that says how weights and activations lie in memory.
 constexpr std::string_view kDtype = "dtype", kTf32 = "tf32", kDtypes = "f32|tf32|bf16|f16";
-/// That says how weights of products lie, for inference.
-constexpr std::string_view kWeights = "weights",
-                           kStorages = "float32|int8|int4|int8:GROUP|int4:GROUP";
+/// The one that says how weights of products lie, for inference.
+constexpr std::string_view kWeights = "weights", kStorages = "float32|int8|int4";
 
 void check_names(const ModelEntry& entry, const SettingValues& values) {
     std::vector<std::string> names;
@@ -132,11 +131,11 @@ WeightStorage weights_of(const SettingValues& values) {
         if (name != kWeights) continue;
         const auto parsed = parse_weight_storage(value);
         if (!parsed)
-            throw UserError(
-                fmt::format("setting '{}' takes {}, with groups of a multiple of {} up "
-                            "to {}, not '{}'",
-                            kWeights, kStorages, WeightStorage::kGroupStep,
-                            WeightStorage::kLargestGroup, value));
+            throw UserError(fmt::format(
+                "setting '{}' takes {}, the last two with the numbers of a group, too, a "
+                "multiple of {} up to {}, as int8:64, not '{}'",
+                kWeights, kStorages, WeightStorage::kGroupStep, WeightStorage::kLargestGroup,
+                value));
         storage = *parsed;
     }
     return storage;

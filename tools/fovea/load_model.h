@@ -36,8 +36,8 @@ bool takes_tf32(const SettingValues& values);
 WeightStorage weights_of(const SettingValues& values);
 
 /// Every model takes the setting `dtype`, f32, tf32, bf16 or f16, beside its own; unset it is
-/// `unset`; and the setting `weights`. UserError for an unknown model or setting (with the nearest name), and with the text of
-/// the mistake for a model that is wrong.
+/// `unset`; and the setting `weights`. UserError for an unknown model or setting (with the nearest
+/// name), and with the text of the mistake for a model that is wrong.
 LoadedModel load_model(const std::string& name, const SettingValues& values,
                        DType unset = DType::f32);
 

@@ -29,9 +29,9 @@ std::vector<ProgramRequest> verified_programs(const LoadedModel& model, Fusion f
     return requests;
 }
 
-/// Whether a setting is the one of every model.
-bool is_dtype(const std::pair<std::string, std::string>& setting) {
-    return setting.first == "dtype";
+/// Whether a setting says how numbers are stored, as every model has it, and nothing of sizes.
+bool is_of_numbers(const std::pair<std::string, std::string>& setting) {
+    return setting.first == "dtype" || setting.first == "weights";
 }
 
 void append(std::vector<VerifyRow>& rows, std::vector<VerifyRow> more) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/quantized_rows.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 #include "codegen/kernel/schedule.h"
@@ -46,6 +47,7 @@ class ContractionKernel {
         if (schedule_.rows >= 0) values_.place.moving.push_back(schedule_.rows);
         if (schedule_.columns >= 0) values_.place.moving.push_back(schedule_.columns);
         define_outside();
+        if (schedule_.is_stored) write_rows_of_numbers();
         if (!before_.empty())
             writer_.open("for (const Panel " + panel_ + " : SomeRows" + tile + "(panel))");
         values_.define_rows(nest_.nodes);
@@ -54,12 +56,10 @@ class ContractionKernel {
         if (is_along()) return write_along();
         write_call(tile, schedule_, contract_, written_once_ ? "Once{finish}" : "finish");
         if (!before_.empty()) writer_.close();
-        if (schedule_.is_stored) write_rows_of_numbers();
         outside_.open("for (const Panel panel : Panels" + tile + "(" + points_extent().text + ", " +
                       extent(schedule_.rows).text + ", " + extent(schedule_.columns).text +
                       blocks() + "))");
         define_points("panel.point");
-        if (schedule_.is_stored) outside_.line(rows_ + ".take(panel);");
         if (contract_.blocks >= 0)
             outside_.line("const Range " + block_ + " = block_of(" +
                           signature_.extent(contract_.axes[0]).text + ", " +
@@ -298,29 +298,12 @@ class ContractionKernel {
         values_.define_as(product.id, name);
     }
 
-    /// The rows of a, which all panels read, and all products of them.
+    /// The rows of a, which all products of the panel read.
     void write_rows_of_numbers() {
-        const AxisId sum = contract_.axes[0];
-        const Buffer& weight = weight_of(schedule_);
-        if (contract_.axes.size() != 1 || !points_.empty() || contract_.blocks >= 0 ||
-            !stride(schedule_.b, sum).is_one() ||
-            stride(schedule_.b, schedule_.columns) != weight.shape[1])
-            throw InternalError("kernel " + kernel_.name + ": a weight of whole numbers is read " +
-                                "otherwise than along its rows");
-        const auto known_or_one = [&](AxisId axis) {
-            return axis < 0 ? std::string("fixed<1>") : known(stride(schedule_.a, axis));
-        };
-        outside_.line("auto " + rows_ + " = quantized_rows" + numbers_of(weight) + "(" +
-                      values_.start(as<Load>(kernel_, schedule_.a)->access).text + ", " +
-                      known_or_one(schedule_.rows) + ", " + known(weight.shape[1]) + ", " +
-                      known_or_one(sum) + ");");
-    }
-    const Buffer& weight_of(const ContractionRoles& roles) const {
-        return kernel_.buffers[std::size_t(as<Load>(kernel_, roles.b)->access.buffer)];
-    }
-    static std::string numbers_of(const Buffer& weight) {
-        return "<" + std::to_string(weight.storage.bits) + ", " +
-               std::to_string(weight.storage.group) + ">";
+        const std::string start = values_.start(as<Load>(kernel_, schedule_.a)->access).text;
+        writer_.line("auto " + rows_ + " = " +
+                     quantized_rows_text(kernel_, contract_, schedule_, start) + ";");
+        writer_.line(rows_ + ".take(panel);");
     }
 
     void write_call(const std::string& tile, const ContractionRoles& roles,

@@ -63,12 +63,14 @@ TEST_CASE("numbers of 4 bits are off by a tenth of the values, root mean square"
     CHECK(std::sqrt(error / sum) < 0.1);
 }
 
-TEST_CASE("values that the numbers have are kept, and so is 0") {
+TEST_CASE("values that numbers have are kept where one is the largest, and so is 0") {
     for (const int bits : {8, 4}) {
         const WeightLayout layout{{bits, 16}, 2, 40};
         QuantizedWeight weight;
+        const int largest = bits == 8 ? 127 : 7;  // one in each group
         for (int i = 0; i < 80; ++i)
-            weight.numbers.push_back(std::int8_t(bits == 8 ? (i * 37) % 255 - 127 : i % 15 - 7));
+            weight.numbers.push_back(
+                std::int8_t(i % 40 % 16 == 3 ? -largest : (i * 37) % (2 * largest + 1) - largest));
         weight.scales = {0x3c80, 0x3f81, 0x4000, 0x0080, 0x3dcd, 0x3c23};
         const std::vector<float> values = dequantize(layout, weight);
         CHECK(dequantize(layout, quantize(layout, values, "w")) == values);

@@ -43,9 +43,10 @@ class ComparedForm {
     }
 
     void fill(const Values& values) {
-        for (std::size_t i = 0; i < parameters_.count(); ++i)
-            copy_to<float>(parameters_.values(i).data(),
-                           values.at(parameters_.model().parameters[i].name).values);
+        for (std::size_t i = 0; i < parameters_.count(); ++i) {
+            const auto& from = values.at(parameters_.model().parameters[i].name).values;
+            parameters_.set_values(i, std::vector<float>(from.begin(), from.end()));
+        }
         instance_.parameters_changed();
         for (const runtime::TensorSpec& spec : instance_.program().inputs) {
             const std::vector<double>& from = values.at(spec.name).values;

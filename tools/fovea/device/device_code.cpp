@@ -131,6 +131,7 @@ runtime::TensorSpec spec_of(const plan::Tensor& tensor, const Conversion& conver
     spec.fan_in = tensor.fan_in;
     spec.zero_row = tensor.zero_row;
     spec.frozen = tensor.frozen;
+    spec.storage = {tensor.storage.bits, tensor.storage.group};
     spec.state = tensor.state;
     return spec;
 }

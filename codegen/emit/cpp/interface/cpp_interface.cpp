@@ -51,7 +51,9 @@ void write_model(const Interface& interface, Writer& writer) {
     writer.line("/// while a trainer moves them. They are:");
     for (const plan::Tensor& parameter : interface.model->parameters)
         writer.line("//   " + parameter.name + " " + kernel::shape_text(parameter.shape) +
-                    (parameter.frozen ? ", not trained" : ""));
+                    (parameter.storage  ? ", as " + text_of(parameter.storage)
+                     : parameter.frozen ? ", not trained"
+                                        : ""));
     writer.line("class Model : public runtime::TypedModel {");
     writer.line("  public:");
     writer.indent();
