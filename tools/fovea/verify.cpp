@@ -148,7 +148,7 @@ int verify_models(const Arguments& given) {
         SettingValues values = given.settings();
         const ModelEntry* entry = find_known_model(name);
         const bool is_small = entry && !given.has(kCheckpointOption);
-        if (is_small && std::ranges::all_of(values, is_dtype))
+        if (is_small && std::ranges::all_of(values, is_of_numbers))
             values.insert(values.end(), entry->small_settings.begin(), entry->small_settings.end());
         LoadedModel model = is_small ? load_model(name, values) : load_model(given, name);
         model.targets = targets;
@@ -187,7 +187,7 @@ Command verify_command() {
              "Checks every kernel against the float64 reference, the graph that kernels are\n"
              "made of against the model's own, and every gradient against finite differences,\n"
              "at several sizes. Built-in models are taken small unless --set says otherwise\n"
-             "(dtype apart). On PTX both are checked, float32 and bfloat16, unless\n"
+             "(dtype and weights apart). On PTX both are checked, float32 and bfloat16, unless\n"
              "--set dtype=f32|tf32|bf16|f16 says which. Exit status 1 when a check misses.",
              {{"a model of yours", "fovea verify my_model.cpp:my_model"},
               {"built-in models, one dim at a size of your choice",
