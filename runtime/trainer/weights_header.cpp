@@ -92,7 +92,7 @@ void verify_weights(const SafetensorsFile& file, const Model& model, ReadFor pur
 }
 
 void verify_trained(const SafetensorsFile& weights, const Model& model) {
-    static constexpr const char* kOpen[] = {"dtype", "lora_rank", "lora_alpha"};
+    static constexpr const char* kOpen[] = {"dtype", "weights", "lora_rank", "lora_alpha"};
     const Metadata& metadata = weights.metadata();
     if (!metadata.contains("model") || !metadata.contains("settings"))
         return verify_weights_format(weights);

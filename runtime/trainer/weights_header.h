@@ -26,7 +26,7 @@ void verify_weights(const SafetensorsFile& file, const Model& model, ReadFor pur
                     std::span<const char* const> open = {});
 
 /// The same of weights that are run, where the file says of which model they are; the type that
-/// they lie in memory as may be another, and pairs beside them (--lora).
+/// they lie in memory as may be another (dtype, weights), and there may be pairs (--lora).
 void verify_trained(const SafetensorsFile& weights, const Model& model);
 
 /// Takes `prefix` from the names of all tensors that begin with it.
