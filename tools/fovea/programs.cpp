@@ -142,7 +142,7 @@ std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion f
 
 std::vector<ProgramRequest> language_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = decoding_programs(model, fusion);
-    if (!requests.empty() && is_trained(model.graph)) {
+    if (!requests.empty() && is_trained(model.graph) && !model.weights) {
         requests.push_back(training_step_program(model, fusion));
         requests.push_back(request("evaluate", model.graph, false, Gradients::none, fusion));
         requests.back().only = {"loss"};

@@ -45,6 +45,8 @@ void add_lora_options(po::options_description& options) {
 void take_lora(const Arguments& given, LoadedModel& model) {
     const std::optional<Lora> lora = wanted_lora(given);
     if (!lora) return;
+    if (model.weights)
+        throw UserError("--lora is for weights that are trained: leave out --set weights");
     if (const auto why = why_not_decoded(model))
         throw UserError(fmt::format("--lora is for models that go on with texts: {}", *why));
     if (!is_trained(model.graph))
