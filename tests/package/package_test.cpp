@@ -248,7 +248,7 @@ TEST_CASE("mistakes end the build with a sentence") {
                  "my_model"),
         in_build("CMakeLists.txt", "hidden=24", "hiden=24",
                  "unknown setting 'hiden' of my_model: did you mean 'hidden'? settings: hidden, "
-                 "dtype"),
+                 "dtype, weights"),
         in_build("my_model.cpp", "\"dense\", x, c.hidden", "\"dense\", x, 7",
                  "my_model.cpp:15: cannot add [batch, len, hidden=32] (from embedding) and [batch, "
                  "len, 7] (from dense): hidden=32 is not 7"),
