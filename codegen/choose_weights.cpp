@@ -35,16 +35,16 @@ std::optional<std::string> why_not_stored(const Graph& graph, int parameter) {
     if (node.shape.rank() != 2) return "it is no matrix";
     if (!node.shape[1].is_static()) return "the length of its rows is known at run time alone";
     if (node.shape[0].is_one() || node.shape[1].is_one()) return "it is a single row or column";
-    // Scales would take as much memory as they save, and sums of 4 bits, which begin with -8 times
-    // that of the activations, would lose more than so few products do.
-    constexpr std::int64_t kFewest = 16;
-    if (node.shape[1].value() < kFewest) return "its rows are shorter than 16";
     for (const Node& reader : graph.nodes) {
         if (std::ranges::find(reader.inputs, parameter) == reader.inputs.end()) continue;
         if (!reads_as_weight(graph, reader, parameter))
             return "an op reads it, " + std::string(row_of(reader.op).name) +
                    ", that is no product along its rows";
     }
+    // Scales would take as much memory as they save, and sums of 4 bits, which begin with -8 times
+    // that of the activations, would lose more than so few products do.
+    constexpr std::int64_t kFewest = 16;
+    if (node.shape[1].value() < kFewest) return "its rows are shorter than 16";
     return {};
 }
 
