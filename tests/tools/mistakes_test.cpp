@@ -56,9 +56,10 @@ TEST_CASE("names that nothing has come with the nearest one") {
     check_mistake({"show", "transfomer"},
                   "unknown model 'transfomer': did you mean 'transformer'? models: " +
                       names_of_models() + "; or FILE.cpp:FUNCTION");
-    check_mistake({"show", "transformer", "--set", "hiden=3"},
-                  "unknown setting 'hiden' of transformer: did you mean 'hidden'? settings: "
-                  "src_vocab, tgt_vocab, hidden, ffn, heads, layers, dropout, bias, dtype, weights");
+    check_mistake(
+        {"show", "transformer", "--set", "hiden=3"},
+        "unknown setting 'hiden' of transformer: did you mean 'hidden'? settings: "
+        "src_vocab, tgt_vocab, hidden, ffn, heads, layers, dropout, bias, dtype, weights");
     check_mistake({"show", "transformer", "--set", "dtype=f8"},
                   "setting 'dtype' takes f32|tf32|bf16|f16, not 'f8'");
     check_mistake({"show", "transformer", "--stag", "plan"},
