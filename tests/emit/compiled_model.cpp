@@ -71,7 +71,8 @@ std::string optimization_for(const std::string& isa) {
 const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa,
                                        const std::string& optimization) {
     namespace fs = std::filesystem;
-    const std::string unique = std::to_string(getpid()) + model.name + isa;
+    static int number = 0;  // dlopen gives a library of a path that it has loaded before
+    const std::string unique = std::to_string(getpid()) + "_" + std::to_string(++number);
     const fs::path folder = fs::temp_directory_path() / ("fovea_emit_test_" + unique);
     fs::create_directories(folder);
     fs::create_symlink(fs::path(FOVEA_SOURCE_DIR) / "runtime", folder / "fovea");

@@ -14,6 +14,7 @@
 #include "runtime/text/tokenizer.cpp"
 #include "runtime/text/utf8.cpp"
 #include "runtime/text/vocabulary.cpp"
+#include "runtime/trainer/fingerprint.cpp"
 #include "runtime/training/random_stream.cpp"
 #include "tests/readers/reader.h"
 
