@@ -26,6 +26,26 @@ struct NoLines {
     FOVEA_INLINE void fetch() {}
 };
 
+/// How far ahead of their reader lines of b are fetched where few rows read them once: a page, as
+/// the processor's own prefetch ends with each page.
+inline constexpr i64 kLinesAhead = 64;
+/// The Vectors lines of b that a step reads, fetched that far ahead.
+template <int Vectors, class B>
+struct LinesAhead {
+    const B* at;
+    i64 step;
+    FOVEA_INLINE void fetch() {
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) __builtin_prefetch(at + kLanes * v, 0, 3);
+        at += step;
+    }
+};
+/// What a tile of a few rows fetches on its way.
+template <int Rows, int Vectors, class B, class First, class... Rest>
+FOVEA_INLINE auto lines_ahead(const B* b, First sum, Rest... /*rest*/) {
+    if constexpr (Rows > 2 || sizeof...(Rest) > 0) return NoLines{};
+    else return LinesAhead<Vectors, B>{b + kLinesAhead / Vectors * i64(sum.b), i64(sum.b)};
+}
+
 /// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest; b of
 /// floats, or of halves that are widened.
 template <int Rows, int Vectors, class Stride, class B, class Next, class First, class... Rest>
@@ -82,7 +102,7 @@ FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_products(c, a, row, b, NoLines{}, sums...);
+    add_products(c, a, row, b, lines_ahead<Rows, Vectors>(b, sums...), sums...);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         to[r * Vectors + v] = c[r][v];
 }

@@ -41,9 +41,9 @@ struct PairSteps {
 };
 
 /// c[i][v] += a[i, k] * b[k, v] over all pairs; b moves by Width columns.
-template <i64 Width, int Rows, int Vectors, class Row, class Step>
+template <i64 Width, int Rows, int Vectors, class Row, class Step, class Next = NoLines>
 FOVEA_INLINE void add_pairs(floats (&c)[Rows][Vectors], PairRows<Row, Step> a, const bf16* b,
-                            PairSteps steps) {
+                            PairSteps steps, Next next = {}) {
     const auto add = [&](auto splat_row) FOVEA_LAMBDA {
         Pairs columns[Vectors];
         FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) columns[v] = load_pairs(b + 2 * kLanes * v);
@@ -53,8 +53,10 @@ FOVEA_INLINE void add_pairs(floats (&c)[Rows][Vectors], PairRows<Row, Step> a, c
                 add_products(value, columns[v], c[i][v]);
         }
     };
-    for (i64 k = 0; k < steps.pairs; ++k, a.data += a.step, b += 2 * Width)
+    for (i64 k = 0; k < steps.pairs; ++k, a.data += a.step, b += 2 * Width) {
+        next.fetch();
         add([](const bf16* at) FOVEA_LAMBDA { return splat_pair(at); });
+    }
     if (steps.odd) add([](const bf16* at) FOVEA_LAMBDA { return splat_half(at); });
 }
 
@@ -65,7 +67,10 @@ FOVEA_SHARED __attribute__((noinline)) void pair_product_tile(floats* to, PairRo
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_pairs<Width>(c, a, b, steps);
+    // A line is 16 pairs.
+    const auto* lines = reinterpret_cast<const std::uint32_t*>(b);
+    add_pairs<Width>(c, a, b, steps,
+                     lines_ahead<Rows, Vectors>(lines, Sum{steps.pairs, a.step, fixed<Width>}));
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         to[r * Vectors + v] = c[r][v];
 }

@@ -106,6 +106,7 @@ template <int Bits, int Group>
 FOVEA_INLINE floats product_of_row(const float* a, const float* starts, const std::uint32_t* panel,
                                    const WeightLayout& layout) {
     constexpr i64 kTogether = Numbers<Bits>::kTogether;
+    LinesAhead<2, std::uint32_t> ahead{panel + kLinesAhead * kLanes, 2 * kLanes};
     floats total{};
     for (i64 pair = 0; pair < layout.pairs(); ++pair, a += 2 * Group) {
         const Scales scales(panel);
@@ -114,6 +115,7 @@ FOVEA_INLINE floats product_of_row(const float* a, const float* starts, const st
         floats first = start_of<Bits>(starts, 2 * pair),
                second = start_of<Bits>(starts, 2 * pair + 1);
         for (i64 k = 0; k < Group; k += kTogether, panel += 2 * kLanes) {
+            ahead.fetch();
             add_line<Bits>(first, a + k, Numbers<Bits>(panel));
             add_line<Bits>(second, a + Group + k, Numbers<Bits>(panel + kLanes));
         }

@@ -160,6 +160,9 @@ std::vector<ProgramTime> bench_model(const Model& model, const DimValues& dims) 
     std::vector<ProgramTime> times;
     for (const Program& program : model.programs) {
         Instance instance(model, program.name, parameters);
+        // Caches stay where they are from step to step, as when texts are decoded.
+        instance.keep_states(Instance::States::of_session);
+        instance.leave_states();
         instance.bind(dims);
         fill_random(instance, 1);
         times.push_back(time_program(instance));
