@@ -14,9 +14,9 @@ struct Model;
 using ModelFunction = const Model& (*)();
 
 /// What `int main` of a program returns: the work of runner_main (also with the commands of
-/// language models, or of encoders of texts) or translator_main on the model, whose own mistakes
-/// are reported as theirs. `name` is the program's where `argv` has none. The
-/// last two are what `--version` says.
+/// language models, of encoders of texts, or of classifiers of images) or translator_main on the
+/// model, whose own mistakes are reported as theirs. `name` is the program's where `argv` has none.
+/// The last two are what `--version` says.
 int runner_program(int argc, char** argv, const char* name, ModelFunction model,
                    const char* written_by = "fovea", const char* compiled_by = FOVEA_COMPILER_NAME);
 int language_program(int argc, char** argv, const char* name, ModelFunction model,
@@ -25,6 +25,9 @@ int language_program(int argc, char** argv, const char* name, ModelFunction mode
 int encoder_program(int argc, char** argv, const char* name, ModelFunction model,
                     const char* written_by = "fovea",
                     const char* compiled_by = FOVEA_COMPILER_NAME);
+int classifier_program(int argc, char** argv, const char* name, ModelFunction model,
+                       const char* written_by = "fovea",
+                       const char* compiled_by = FOVEA_COMPILER_NAME);
 int translator_program(int argc, char** argv, const char* name, ModelFunction model,
                        const char* written_by = "fovea",
                        const char* compiled_by = FOVEA_COMPILER_NAME);

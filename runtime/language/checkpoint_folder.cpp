@@ -4,7 +4,6 @@
 
 #include "../error.h"
 #include "../files/files.h"
-#include "../files/json.h"
 
 namespace fovea::runtime {
 
@@ -45,12 +44,18 @@ std::optional<std::string> tokenizer_beside(const std::string& weights) {
     return path.string();
 }
 
+std::optional<Json> object_beside(const std::string& weights, const char* name) {
+    const fs::path path = fs::path(weights) / name;
+    if (!is_file(path)) return std::nullopt;
+    return read_object(path.string());
+}
+
 std::vector<std::int32_t> ends_beside(const std::string& weights) {
     for (const char* name : {"generation_config.json", "config.json"}) {
         const std::string path = (fs::path(weights) / name).string();
-        if (!is_file(path)) continue;
-        const Json config = read_object(path);
-        const Json* ends = config.find("eos_token_id");
+        const std::optional<Json> config = object_beside(weights, name);
+        if (!config) continue;
+        const Json* ends = config->find("eos_token_id");
         if (!ends || ends->is_null()) continue;
         if (!ends->is_array()) return {token_of(*ends, path)};
         std::vector<std::int32_t> tokens;

@@ -6,10 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "../files/json.h"
+
 namespace fovea::runtime {
 
 /// `DIR/tokenizer.json`, where `weights` is a folder that has one.
 std::optional<std::string> tokenizer_beside(const std::string& weights);
+
+/// The object of `DIR/name`; none where `weights` is no folder, or has no such file. UserError with
+/// the path where it is no JSON object.
+std::optional<Json> object_beside(const std::string& weights, const char* name);
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json`, else of `config.json`,
 /// one or a list; none where `weights` is no folder or neither file says any. UserError where a

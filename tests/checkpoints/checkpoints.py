@@ -184,6 +184,54 @@ def embedded(folder):
         assert np.abs(vector - expected).max() < 2e-5 * np.abs(expected).max()
 
 
+def resized(image, size):
+    """Of bytes [height, width, 3], as Pillow, whose rounding to bytes may be off by one."""
+    image = torch.from_numpy(image).permute(2, 0, 1)[None].float()
+    image = torch.nn.functional.interpolate(image, size, mode="bilinear", antialias=True)
+    return image[0].round().clamp(0, 255).numpy()
+
+
+def classified(folder):
+    """Classes of images, with the names and the normalisation of the checkpoint; those of pixels to
+    all digits, those of a resized image as near as its bytes are."""
+    checkpoint, program = os.path.join(folder, "vit named"), os.path.join(folder, "vit")
+    kind, config = MODELS["vit"]
+    config = copy.deepcopy(config)
+    config.id2label = {0: "tabby, tabby cat", 1: "husky", 2: "paper towel"}
+    config.label2id = {name: number for number, name in config.id2label.items()}
+    random_weights(kind._from_config(config, **EAGER)).save_pretrained(checkpoint)
+    module = kind.from_pretrained(checkpoint, dtype=torch.float64, **EAGER).eval()
+    mean, deviation = np.array([0.4, 0.5, 0.6]), np.array([0.2, 0.3, 0.25])
+    with open(os.path.join(checkpoint, "preprocessor_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"image_processor_type": "ViTImageProcessor", "size": {"height": 20, "width": 20},
+                   "do_resize": True, "resample": 2, "do_rescale": True, "rescale_factor": 1 / 255,
+                   "do_normalize": True, "image_mean": mean.tolist(),
+                   "image_std": deviation.tolist()}, file)
+    build("vit", checkpoint, program)
+    files, pixels = [], []
+    for number, (height, width) in enumerate([(20, 20), (31, 50), (9, 20)]):
+        image = np.random.default_rng(number).integers(0, 256, (height, width, 3), np.uint8)
+        files.append(os.path.join(folder, f"{number}.ppm"))
+        with open(files[-1], "wb") as file:
+            file.write(f"P6\n{width} {height}\n255\n".encode() + image.tobytes())
+        values = resized(image, (20, 20)) / 255
+        pixels.append((values - mean[:, None, None]) / deviation[:, None, None])
+    pixels = np.stack(pixels)
+    files.append(os.path.join(folder, "pixels.safetensors"))
+    save_file({"pixels": pixels.astype("f")}, files[-1])
+    made = subprocess.run([program, "classify", "--weights", checkpoint, *files],
+                          capture_output=True, text=True, check=True).stdout.splitlines()
+    expected = module(torch.from_numpy(pixels)).logits.softmax(-1).detach().numpy()
+    titles = files[:3] + [f"{files[3]}[{i}]" for i in range(3)]
+    assert made[::4] == titles, made
+    for i, row in enumerate(np.concatenate([expected, expected])):
+        lines = [line.split(maxsplit=1) for line in made[4 * i + 1:4 * i + 4]]
+        named = {name: float(probability) for probability, name in lines}
+        assert [p for p, _ in lines] == sorted((p for p, _ in lines), reverse=True), lines
+        off = max(abs(named[config.id2label[k]] - row[k]) for k in range(3))
+        assert off < (2e-2 if i in (1, 2) else 2e-6), (titles[i], off)
+
+
 def main():
     checked = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -216,6 +264,7 @@ def main():
         check("bert", path, pooled)
         built(folder)
         embedded(folder)
+        classified(folder)
         for title in ["llama", "mistral", "qwen3", "gemma2", "gpt2"]:
             generated(folder, title)
         # What is wrong is said.

@@ -96,6 +96,14 @@ int encoder_main(int argc, char** argv, const fovea::runtime::Model&) {
     });
 }
 
+/// As the main function of a program that classifies images.
+int classifier_main(int argc, char** argv, const fovea::runtime::Model&) {
+    return fovea::runtime::classifier_program(argc, argv, "vit", []() -> const auto& {
+        static const fovea::runtime::Model model{"model", {}, {}, {}, {}};
+        return model;
+    });
+}
+
 std::string help_of_fovea(const std::string& subcommand) {
     std::vector<std::string> command = {FOVEA_BINARY_DIR "/fovea"};
     if (!subcommand.empty()) command.push_back(subcommand);
@@ -114,6 +122,7 @@ std::string help_of(const std::string& program, const std::string& subcommand) {
         found->second = help_of(fovea::runtime::translator_main, subcommand);
     if (name == "llm") found->second = help_of(language_main, subcommand);
     if (name == "encoder") found->second = help_of(encoder_main, subcommand);
+    if (name == "vit") found->second = help_of(classifier_main, subcommand);
     if (name == "block") found->second = help_of(fovea::runtime::runner_main, subcommand);
     return found->second;
 }
@@ -168,7 +177,7 @@ std::string options_of(const std::string& script) {
 /// All options that any program here has: what a page may name by itself.
 std::string all_help() {
     std::string text = "--update ";  // of test programs
-    for (const char* program : {"fovea", "translator", "llm", "encoder", "block"}) {
+    for (const char* program : {"fovea", "translator", "llm", "encoder", "vit", "block"}) {
         const std::string own = help_of(program, "");
         text += own;
         static const std::regex subcommand("\n  ([a-z]+)  ");

@@ -7,6 +7,7 @@
 
 #include "codegen/base/error.h"
 #include "runtime/files/files.h"
+#include "runtime/images/image_classifier.h"
 #include "runtime/language/text_encoder.h"
 #include "tools/fovea/adapt/lora_option.h"
 #include "tools/fovea/arguments.h"
@@ -67,7 +68,9 @@ const char* kind_of(const plan::Model& plan, Driver driver) {
     const bool is_decoded = std::ranges::any_of(
         plan.programs, [](const plan::Program& program) { return program.name == "decode_step"; });
     if (is_decoded) return "language";
-    return runtime::TextEncoder::fits(description_of(plan)) ? "encoder" : "runner";
+    const runtime::Model description = description_of(plan);
+    if (runtime::ImageClassifier::fits(description)) return "classifier";
+    return runtime::TextEncoder::fits(description) ? "encoder" : "runner";
 }
 
 std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {

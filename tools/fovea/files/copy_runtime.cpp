@@ -49,10 +49,12 @@ void make_room(const fs::path& copy) {
     fs::remove_all(copy);
 }
 
-/// Tokenizers of files, and what reads texts by them, are for programs that link the runtime of an
-/// installed fovea.
-bool is_of_tokenizers(const fs::path& name) {
-    return *name.begin() == "tokens" || *name.begin() == "language";
+/// Tokenizers of files, and what reads texts by them, or images, are for programs that link the
+/// runtime of an installed fovea.
+bool is_of_checkpoints(const fs::path& name) {
+    for (const char* folder : {"tokens", "language", "images"})
+        if (*name.begin() == folder) return true;
+    return false;
 }
 
 bool is_of_translator(const fs::path& name) {
@@ -79,7 +81,7 @@ void copy_runtime(const fs::path& folder, WithTranslator with) {
     make_room(copy);
     for (const fs::path& file : runtime_files(runtime)) {
         const fs::path name = fs::relative(file, runtime);
-        if (is_of_tokenizers(name)) continue;
+        if (is_of_checkpoints(name)) continue;
         if (with == WithTranslator::no && is_of_translator(name)) continue;
         fs::create_directories((copy / name).parent_path());
         const bool is_header = file.extension() == ".h";
