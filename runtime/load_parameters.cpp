@@ -62,6 +62,11 @@ void copy_floats(const SafetensorsFile& file, const TensorView& tensor,
                        [&](std::uint16_t half) { return float_of_half(type, half); });
         return;
     }
+    if (tensor.dtype != safetensors_name(DType::f32))
+        throw UserError(
+            "parameter '{}' in '{}' has dtype {}, but weights are taken as F32, BF16 or F16: save "
+            "it as one of these",
+            {tensor.name, file.path(), tensor.dtype});
     copy_tensor(file, tensor, "parameter", DType::f32, shape, values.data());
 }
 

@@ -82,7 +82,9 @@ TEST_CASE("load_parameters: missing, misshapen and mistyped") {
           "parameter 'bias' in 'w' has shape [2, 4], expected [8]");
     TensorView bias = counted_tensor("bias", {8});
     bias.dtype = "I32";
-    CHECK(load({scale, table, bias}) == "parameter 'bias' in 'w' has dtype I32, expected F32");
+    CHECK(load({scale, table, bias}) ==
+          "parameter 'bias' in 'w' has dtype I32, but weights are taken as F32, BF16 or F16: save "
+          "it as one of these");
 }
 
 TEST_CASE("load_parameters: what was written loads again") {
