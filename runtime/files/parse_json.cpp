@@ -61,6 +61,8 @@ class Parser {
     explicit Parser(std::string_view text) : text_(text) {}
 
     Json document() {
+        if (text_.starts_with("\xEF\xBB\xBF"))
+            fail("a byte order mark stands before the text: save it as UTF-8 without one");
         Json json = value(0);
         skip_space();
         if (at_ < text_.size()) fail("expected the end of the text, found {}", {found()});

@@ -51,6 +51,9 @@ TEST_CASE("json: mistakes name their position") {
     };
     CHECK(message("") == "line 1, column 1: expected a value, found the end of the text");
     CHECK(message("{\n \"a\" 1}") == "line 2, column 6: expected ':', found '1'");
+    CHECK(message("\xEF\xBB\xBF{}") ==
+          "line 1, column 1: a byte order mark stands before the text: save it as UTF-8 without "
+          "one");
     CHECK(message("[1,]") == "line 1, column 4: expected a value, found ']'");
     CHECK(message("[1 2]") == "line 1, column 4: expected ',' or ']', found '2'");
     CHECK(message("{\"a\":1,}") == "line 1, column 8: expected a key in quotes, found '}'");
