@@ -141,6 +141,9 @@ std::vector<std::byte> read_file(const std::string& path) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) fail_at("read", path, errno);
         if (got == 0) break;
+        // As /dev/zero, which has no end.
+        if (S_ISCHR(status.st_mode) && ::isatty(file.number()) == 0)
+            throw UserError("cannot read '{}': it is a device, not a file", {path});
         filled += static_cast<std::size_t>(got);
     }
     bytes.resize(filled);

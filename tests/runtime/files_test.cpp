@@ -97,6 +97,9 @@ TEST_CASE("files: missing folders, folders and missing files are named") {
     CHECK_THROWS_WITH_AS(read_file(nowhere),
                          ("cannot read '" + nowhere + "': No such file or directory").c_str(),
                          UserError);
+    CHECK_THROWS_WITH_AS(read_file("/dev/zero"),
+                         "cannot read '/dev/zero': it is a device, not a file", UserError);
+    CHECK(read_file("/dev/null").empty());
     CHECK_THROWS_WITH_AS(read_file(here), ("cannot read '" + here + "': Is a directory").c_str(),
                          UserError);
 }
