@@ -103,6 +103,11 @@ TEST_CASE("what a model is not right for is said") {
           "no model has here");
     CHECK(said_of("llama", R"({"rope_scaling": {"hidden_size": 16}})") ==
           "'DIR/config.json': rope_scaling has 'hidden_size', which no model has here");
+    CHECK(said_of("llama", R"({"rope_scaling": {"rope_type": "llama3", "factor": 8.0}})") ==
+          "'DIR/config.json': rope_scaling of the kind llama3 lacks 'low_freq_factor'");
+    CHECK(said_of("llama", R"({"rope_scaling": {"type": "linear"}})") ==
+          "'DIR/config.json': rope_scaling of the kind linear lacks 'factor'");
+    CHECK(said_of("llama", R"({"rope_parameters": {"rope_type": "default"}})") == "nothing");
     CHECK(said_of("llama", R"({"rope_scaling": 3})") ==
           "'DIR/config.json': rope_scaling should be an object, but is of kind integer");
     CHECK(said_of("llama", "[]") ==

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "codegen/base/error.h"
 #include "codegen/graph/intern.h"
@@ -93,7 +94,26 @@ class ConfigFile {
                                                 name, field));
                 config_.set(own, value);
             }
+            verify_positions(name, fields);
         }
+    }
+    /// What the files of a kind always say: its default would be the positions of another model.
+    void verify_positions(const char* name, const Json& fields) const {
+        static const std::map<std::string_view, std::vector<const char*>> kNeeded = {
+            {"linear", {"factor"}},
+            {"yarn", {"factor"}},
+            {"llama3",
+             {"factor", "low_freq_factor", "high_freq_factor",
+              "original_max_position_embeddings"}}};
+        const Json* kind = fields.find("rope_type");
+        if (!kind) kind = fields.find("type");
+        if (!kind || !kind->is_string()) return;
+        const auto needed = kNeeded.find(kind->string());
+        if (needed == kNeeded.end()) return;
+        for (const char* field : needed->second)
+            if (!fields.find(field))
+                throw UserError(fmt::format("'{}': {} of the kind {} lacks '{}'", path_, name,
+                                            kind->string(), field));
     }
     /// Two, where neither their number nor their names are said.
     void count_labels() {
