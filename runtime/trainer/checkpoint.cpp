@@ -10,11 +10,14 @@
 #include "../error.h"
 #include "../files/json.h"
 #include "../load_parameters.h"
+#include "fingerprint.h"
 #include "finite.h"
 
 namespace fovea::runtime {
 
 namespace {
+
+constexpr const char* kBaseKey = "base";
 
 /// `optimizer.m.decoder.dense.bias`
 std::string tensor_name(const OptimizerState& state, const TensorSpec& parameter) {
@@ -58,11 +61,33 @@ SettingsJson settings_json_of(const Training& training) {
     return {std::move(given), std::move(unset)};
 }
 
-Json data_json(const TrainingData& data) {
+std::string hexadecimal(std::uint64_t number) {
     char digits[16];
-    const auto end = std::to_chars(digits, digits + sizeof digits, data.fingerprint(), 16).ptr;
+    return {digits, std::to_chars(digits, digits + sizeof digits, number, 16).ptr};
+}
+
+Json data_json(const TrainingData& data) {
     return Json::Object{{data.examples(), static_cast<std::int64_t>(data.count())},
-                        {"fingerprint", std::string(digits, end)}};
+                        {"fingerprint", hexadecimal(data.fingerprint())}};
+}
+
+/// Of the parameters that are not saved, since they stay as they are.
+std::string fingerprint_of_base(Parameters& parameters) {
+    std::uint64_t fingerprint = 0;
+    for (std::size_t i = 0; i < parameters.count(); ++i)
+        if (parameters.model().parameters[i].frozen)
+            fingerprint = fingerprint_of_values(parameters.values(i), fingerprint);
+    return hexadecimal(fingerprint);
+}
+
+/// UserError where the weights beside a checkpoint are not those of before. Some name none.
+void verify_base(const SafetensorsFile& file, Training& training) {
+    const auto found = file.metadata().find(kBaseKey);
+    if (!training.saved.only_trained || found == file.metadata().end()) return;
+    if (found->second == fingerprint_of_base(training.parameters)) return;
+    throw UserError(
+        "'{}' was trained beside other weights than those of --init; --resume needs the same",
+        {file.path()});
 }
 
 Json position_json(const TrainingPosition& position) {
@@ -196,6 +221,10 @@ void save_checkpoint(const std::string& path, Training& training) {
     metadata["training"] = settings_json_of(training).given.text();
     metadata["data"] = data_json(training.data).text();
     metadata["position"] = position_json(training.position).text();
+    if (training.saved.only_trained) {
+        if (training.base.empty()) training.base = fingerprint_of_base(parameters);
+        metadata[kBaseKey] = training.base;
+    }
     write_safetensors(path, std::move(tensors), metadata);
 }
 
@@ -209,6 +238,7 @@ void load_checkpoint(const std::string& path, Training& training) {
     verify_training_settings(file, training);
     training.data.verify_tokens(file);
     verify_data(file, training.data);
+    verify_base(file, training);
     training.position = read_position(file, step);
     const bool only_trained = training.saved.only_trained;
     load_some_parameters(

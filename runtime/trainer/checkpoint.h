@@ -50,6 +50,7 @@ struct Training {
     Optimizer& optimizer;
     SavedParameters saved = {};
     TrainingPosition position = {};
+    std::string base = {};  // the fingerprint of parameters that are not saved, once it is known
 };
 
 /// The tensors of a file of weights.
