@@ -26,8 +26,8 @@ class ImageClassifier {
     /// How many floats an image has.
     std::size_t size() const { return std::size_t(shape_[0] * shape_[1] * shape_[2]); }
 
-    /// The logits of images, [images, classes], of `pixels` [images, channels, height, width]. Those
-    /// of an image do not depend on the others.
+    /// The logits of images, [images, classes], of `pixels` [images, channels, height, width].
+    /// Those of an image do not depend on the others.
     std::span<const float> classify(std::span<const float> pixels);
 
   private:
