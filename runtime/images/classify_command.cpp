@@ -115,7 +115,9 @@ class ImagesToClassify {
         for (const float logit : logits) sum += std::exp(logit - most);
         std::vector<std::size_t> order(logits.size());
         std::iota(order.begin(), order.end(), 0);
-        std::ranges::stable_sort(order, [&](auto a, auto b) { return logits[a] > logits[b]; });
+        std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+            return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+        });
         std::printf("%s\n", printable(title).c_str());
         for (const std::size_t i : std::span(order).first(top_))
             std::printf("  %.6f  %s\n", std::exp(logits[i] - most) / sum,
