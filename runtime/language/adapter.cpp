@@ -4,6 +4,7 @@
 
 #include "../error.h"
 #include "../trainer/weights_header.h"
+#include "adapter_config.h"
 
 namespace fovea::runtime {
 
@@ -40,12 +41,18 @@ void load_weights(Parameters& parameters, const SafetensorsFile& file) {
         kOptimizerPrefix);
 }
 
-void load_pairs(Parameters& parameters, const std::string& path) {
-    const Model& model = parameters.model();
+void verify_takes_pairs(const Model& model) {
     if (!has_pairs(model))
         throw UserError("--adapter is for programs that were built with --lora: this {} was not",
                         {model.name});
-    SafetensorsFile file = read_safetensors(path);
+}
+
+void load_pairs(Parameters& parameters, const std::string& path) {
+    const Model& model = parameters.model();
+    verify_takes_pairs(model);
+    const std::string own = adapter_file(path);
+    verify_adapter_config(model, own);
+    SafetensorsFile file = read_safetensors(own);
     remove_prefix(file, kAdapterPrefix);
     static constexpr const char* kOpen[] = {"dtype"};
     if (file.metadata().contains("settings"))
@@ -56,7 +63,7 @@ void load_pairs(Parameters& parameters, const std::string& path) {
 OptionSpec adapter_option() {
     return {.name = "adapter",
             .kind = OptionKind::text,
-            .value_name = "FILE",
+            .value_name = "FILE|DIR",
             .help = "what a program built with --lora has trained beside these weights"};
 }
 

@@ -21,6 +21,8 @@ std::vector<ParameterNames> names_of_weights(const Model& model);
 
 /// Loads all parameters but pairs. A checkpoint of a training serves as well.
 void load_weights(Parameters& parameters, const SafetensorsFile& file);
+/// UserError where `--adapter` is given to a model without pairs.
+void verify_takes_pairs(const Model& model);
 /// Loads the pairs of the adapter at `path`. UserError where it is not right, or where the model
 /// has none.
 void load_pairs(Parameters& parameters, const std::string& path);

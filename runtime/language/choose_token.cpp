@@ -40,7 +40,8 @@ std::int32_t choose_token(std::span<const float> logits, const Sampling& samplin
                           std::uint64_t index) {
     if (logits.empty()) throw InternalError("there are no logits to choose from");
     if (!std::ranges::all_of(logits, [](float x) { return std::isfinite(x); }))
-        throw UserError("the logits of token {} are not finite", {index});
+        throw UserError("the logits of token {} are not finite: a weight is not, or is very large",
+                        {index});
     if (sampling.temperature <= 0) return likeliest(logits);
     const std::vector<std::int32_t> tokens = candidates(logits, sampling.top_k);
     std::vector<double> sums;  // of the weights up to each

@@ -43,14 +43,15 @@ Options embed_options(const std::string& program) {
               .help = "how many texts are read at once",
               .default_text = "32",
               .most = 1 << 20})
-        .add({.name = "outputs",
+        .add({.name = "output",
               .kind = OptionKind::text,
               .value_name = "FILE",
-              .help = "write safetensors with `vectors` [texts, width] instead of lines"})
+              .help = "write safetensors with `vectors` [texts, width] instead of lines",
+              .short_name = 'o'})
         .add(device::device_option())
         .add(threads_option())
         .example("a line each", "--weights DIR 'A cat sat down.' 'It purrs.'")
-        .example("a file of lines", "--weights DIR --normalize --outputs vectors.safetensors < F");
+        .example("a file of lines", "--weights DIR --normalize --output vectors.safetensors < F");
     return options;
 }
 
@@ -65,7 +66,7 @@ Pooling pooling_of(const Options& options) {
 class Vectors {
   public:
     Vectors(const Options& options, std::int64_t width)
-        : path_(options.has("outputs") ? options.text("outputs") : ""),
+        : path_(options.has("output") ? options.text("output") : ""),
           normalizes_(options.flag("normalize")),
           width_(width) {}
 
@@ -107,10 +108,8 @@ class Vectors {
 /// Hands out texts, some at a time: those of the command line, else lines as they come.
 class TextsToEmbed {
   public:
-    TextsToEmbed(const Options& options, const std::optional<tokens::JsonTokenizer>& tokenizer)
-        : tokenizer_(tokenizer),
-          lines_(STDIN_FILENO),
-          most_(std::size_t(options.integer("batch"))) {
+    TextsToEmbed(const Options& options, const std::optional<TextTokens>& tokens)
+        : tokens_(tokens), lines_(STDIN_FILENO), most_(std::size_t(options.integer("batch"))) {
         given_ = prompts_as_tokens(options);
         reads_lines_ = given_.empty() && options.positional().empty();
         for (const std::string& text : options.positional()) given_.push_back(encoded(text));
@@ -129,13 +128,13 @@ class TextsToEmbed {
 
   private:
     Tokens encoded(const std::string& text) const {
-        Tokens tokens = tokenizer_->encode(text);
+        Tokens tokens = tokens_->encode(text);
         if (tokens.empty())
             throw UserError("the text '{}' has no tokens, and so no vector", {text});
         return tokens;
     }
 
-    const std::optional<tokens::JsonTokenizer>& tokenizer_;
+    const std::optional<TextTokens>& tokens_;
     LineReader lines_;
     std::size_t most_, at_ = 0;
     std::vector<Tokens> given_;
@@ -153,15 +152,15 @@ int embed_command(const std::string& program, const Model& model,
     }
     use_threads(options);
     const Pooling pooling = pooling_of(options);
-    const std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     SafetensorsFile weights = read_weights(options.text("weights"));
+    const std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
     load_parameters(parameters, weights);
     TextEncoder encoder(chosen, parameters);
     Vectors vectors(options, encoder.width());
-    TextsToEmbed texts(options, tokenizer);
+    TextsToEmbed texts(options, tokens);
     for (std::vector<Tokens> some = texts.next(); !some.empty(); some = texts.next())
         vectors.take(encoder.encode(some, pooling));
     vectors.finish();

@@ -35,13 +35,14 @@ Sampling sampling_of(const Options& options) {
 class Generator {
   public:
     Generator(const Model& model, Parameters& parameters, const Options& options,
-              std::optional<tokens::JsonTokenizer> tokenizer)
+              std::optional<TextTokens> tokens)
         : decoder_(model, parameters),
           sampling_(sampling_of(options)),
           most_(options.integer("max-tokens")),
-          tokenizer_(std::move(tokenizer)) {
+          tokens_(std::move(tokens)) {
         if (!options.flag("ignore-eos")) ends_ = ends_beside(options.text("weights"));
-        for (const std::string& text : options.all("stop")) ends_.push_back(token_of(text));
+        for (const std::string& text : options.all("stop"))
+            ends_.push_back(read_token(text, "--stop", tokens_ ? &*tokens_ : nullptr));
     }
 
     /// Prints numbers, with commas between them.
@@ -55,9 +56,9 @@ class Generator {
     }
     /// Prints the text behind a prompt.
     void continue_text(const std::string& prompt) {
-        const Tokens ids = tokenizer_->encode(prompt);
+        const Tokens ids = tokens_->encode(prompt);
         if (ids.empty()) throw UserError("the prompt is empty: give it a word at least");
-        tokens::TextStream stream(*tokenizer_);
+        tokens::TextStream stream(tokens_->tokenizer());
         // The stream goes on behind the prompt: words are parted as in one text.
         for (std::int32_t id : ids) stream.add(id);
         run(ids, [&](std::int32_t token) { print(stream.add(token)); });
@@ -81,21 +82,10 @@ class Generator {
             logits = decoder_.step(token);
         }
     }
-    /// A token by its number, or by its name.
-    std::int32_t token_of(const std::string& text) const {
-        if (const auto number = parse_integer(text); number && *number >= 0 && *number <= INT32_MAX)
-            return static_cast<std::int32_t>(*number);
-        const auto named = tokenizer_ ? tokenizer_->id_of(text) : std::nullopt;
-        if (!named)
-            throw UserError("--stop takes the number of a token{}, not '{}'",
-                            {tokenizer_ ? " or its name" : "", text});
-        return *named;
-    }
-
     TokenDecoder decoder_;
     Sampling sampling_;
     std::int64_t most_;
-    std::optional<tokens::JsonTokenizer> tokenizer_;
+    std::optional<TextTokens> tokens_;
     Tokens ends_;
 };
 
@@ -104,7 +94,7 @@ Options generate_options(const std::string& program) {
                     "Goes on with texts, each in a line; without one, with standard input.",
                     "[TEXT…]");
     add_prompt_options(options);
-    options
+    options.add(adapter_option())
         .add({.name = "max-tokens",
               .kind = OptionKind::positive_whole,
               .value_name = "N",
@@ -164,14 +154,14 @@ int generate_command(const std::string& program, const Model& model,
             "decode_step says why",
             {model.name});
     const std::vector<Tokens> prompts = prompts_as_tokens(options);
-    std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
     SafetensorsFile weights = read_weights(options.text("weights"));
+    std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
     load_adapted(parameters, weights, options);
-    Generator generator(chosen, parameters, options, std::move(tokenizer));
+    Generator generator(chosen, parameters, options, std::move(tokens));
     for (const Tokens& prompt : prompts) generator.continue_tokens(prompt);
     if (prompts.empty())
         for (const std::string& text : prompts_as_texts(options)) generator.continue_text(text);

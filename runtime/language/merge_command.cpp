@@ -24,8 +24,13 @@ Options merge_options(const std::string& program) {
                           .required = true};
     };
     options.add(file("weights", "FILE|DIR", "safetensors, or the folder of a checkpoint"))
-        .add(file("adapter", "FILE", "what was trained beside them"))
-        .add(file("output", "FILE", "safetensors to write, with the names of the weights"))
+        .add(file("adapter", "FILE|DIR", "what was trained beside them"))
+        .add({.name = "output",
+              .kind = OptionKind::text,
+              .value_name = "FILE",
+              .help = "safetensors to write, with the names of the weights",
+              .required = true,
+              .short_name = 'o'})
         .add(threads_option())
         .example("weights of the same size as before",
                  "--weights DIR --adapter adapter.safetensors --output model.safetensors");

@@ -4,10 +4,7 @@
 #include <cstdio>
 
 #include "../error.h"
-#include "../files/read_weights.h"
-#include "adapter.h"
 #include "checkpoint_folder.h"
-#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -37,7 +34,6 @@ void add_prompt_options(Options& options) {
               .value_name = "FILE|DIR",
               .help = "safetensors with the parameters, or the folder of a checkpoint",
               .required = true})
-        .add(adapter_option())
         .add({.name = "tokenizer",
               .kind = OptionKind::text,
               .value_name = "FILE",
@@ -50,12 +46,11 @@ void add_prompt_options(Options& options) {
               .repeated = true});
 }
 
-std::optional<tokens::JsonTokenizer> tokenizer_of(const Options& options) {
-    std::optional<std::string> path = tokenizer_beside(options.text("weights"));
-    if (options.has("tokenizer")) path = options.text("tokenizer");
-    if (path) return tokens::JsonTokenizer::read(*path);
-    if (const auto trained = TextTokens::of_weights(read_weights(options.text("weights"))))
-        return trained->tokenizer();
+std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights) {
+    if (options.has("tokenizer")) return TextTokens::of_tokenizer(options.text("tokenizer"));
+    if (const std::optional<std::string> path = tokenizer_beside(options.text("weights")))
+        return TextTokens::of_tokenizer(*path);
+    if (std::optional<TextTokens> trained = TextTokens::of_weights(weights)) return trained;
     if (options.has("ids")) return std::nullopt;
     throw UserError(
         "there is no tokenizer.json beside the weights: give --tokenizer FILE, or the numbers of a "

@@ -7,19 +7,20 @@
 #include <vector>
 
 #include "../options.h"
-#include "../tokens/tokenizer.h"
+#include "../safetensors.h"
+#include "text_tokens.h"
 
 namespace fovea::runtime {
 
 using Tokens = std::vector<std::int32_t>;
 
-/// `--weights`, `--adapter`, `--tokenizer` and `--ids`.
+/// `--weights`, `--tokenizer` and `--ids`.
 void add_prompt_options(Options& options);
 
-/// The tokenizer of `--tokenizer`, else that beside the weights, else that which they were trained
-/// with; none where `--ids` needs none.
+/// Those of `--tokenizer`, else of the tokenizer beside the weights, else those that the weights
+/// were trained on; none where `--ids` needs none.
 /// UserError where there is none and texts are to be read.
-std::optional<tokens::JsonTokenizer> tokenizer_of(const Options& options);
+std::optional<TextTokens> text_tokens_of(const Options& options, const SafetensorsFile& weights);
 
 /// What `--ids` gives, each a prompt. UserError where texts stand beside it.
 std::vector<Tokens> prompts_as_tokens(const Options& options);

@@ -13,8 +13,11 @@
 #include "../memory/shape.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
+#include "../trainer/weights_header.h"
 #include "../weights/quantized_weight.h"
 #include "../weights/weight_tensors.h"
+#include "checkpoint_folder.h"
+#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -97,6 +100,16 @@ class Quantizer {
     std::size_t floats_ = 0, bytes_ = 0;
 };
 
+/// What the weights say of their model and their tokens, and of their storage now.
+Metadata metadata_of_quantized(const Model& model, const SafetensorsFile& weights,
+                               const std::string& path) {
+    Metadata metadata = metadata_to_write(model);
+    if (const std::optional<std::string> tokenizer = tokenizer_beside(path))
+        metadata.merge(TextTokens::of_tokenizer(*tokenizer).metadata());
+    for (const auto& [key, value] : weights.metadata()) metadata.insert({key, value});
+    return metadata;
+}
+
 }  // namespace
 
 int quantize_command(const std::string& program, const Model& model,
@@ -117,13 +130,14 @@ int quantize_command(const std::string& program, const Model& model,
         throw UserError("'{}' has weights of {} already: give those that they were made of",
                         {weights.path(), long_name(there)});
     fit_names(weights, names_of_parameters(model));
+    verify_trained(weights, model);
     Parameters parameters(model, dims_of_parameters(model, weights));
     Quantizer quantizer(parameters);
     load_parameters(parameters, weights, {}, [&](std::size_t i, const TensorView& tensor) {
         quantizer.take(i, weights, tensor);
     });
     write_safetensors(options.text("output"), tensors_to_write(parameters).tensors,
-                      metadata_to_write(model));
+                      metadata_of_quantized(model, weights, options.text("weights")));
     quantizer.print_sum();
     return 0;
 }

@@ -17,6 +17,7 @@
 #include "adapter.h"
 #include "prompts.h"
 #include "text_scorer.h"
+#include "text_tokens.h"
 
 namespace fovea::runtime {
 
@@ -28,7 +29,7 @@ Options score_options(const std::string& program) {
                     "input.",
                     "[TEXT…]");
     add_prompt_options(options);
-    options
+    options.add(adapter_option())
         .add({.name = "data",
               .kind = OptionKind::text,
               .value_name = "FILE",
@@ -53,24 +54,42 @@ struct Text {
     std::size_t bytes = 0;  // 0: not known
 };
 
-std::vector<Text> texts_to_score(const Options& options,
-                                 const std::optional<tokens::JsonTokenizer>& tokenizer) {
+const TextTokens& tokens_to_read(const std::optional<TextTokens>& tokens) {
+    if (!tokens)
+        throw UserError(
+            "the weights have no tokenizer for texts: give --tokenizer FILE, or the "
+            "numbers of all tokens with --ids");
+    return *tokens;
+}
+
+std::vector<Text> texts_to_score(const Options& options, const std::optional<TextTokens>& tokens) {
     std::vector<Text> texts;
-    for (const Tokens& tokens : prompts_as_tokens(options)) texts.push_back({tokens, 0});
-    std::vector<std::string> written;
+    for (const Tokens& ids : prompts_as_tokens(options)) texts.push_back({ids, 0});
     for (const std::string& path : options.all("data")) {
         const std::vector<std::byte> bytes = read_file(path);
-        written.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        tokens_to_read(tokens).verify_file(text, path);
+        texts.push_back({tokens->encode(text), text.size()});
     }
-    const bool has_other = !texts.empty() || !written.empty();
-    if (!has_other || !options.positional().empty())
-        for (std::string& text : prompts_as_texts(options)) written.push_back(std::move(text));
-    for (const std::string& text : written) texts.push_back({tokenizer->encode(text), text.size()});
+    if (texts.empty() || !options.positional().empty())
+        for (const std::string& text : prompts_as_texts(options))
+            texts.push_back({tokens_to_read(tokens).encode(text), text.size()});
     return texts;
 }
 
+/// Of all texts; 0 where they are not known.
+std::size_t bytes_of_texts(const std::vector<Text>& texts) {
+    std::size_t bytes = 0;
+    for (const Text& text : texts) {
+        if (text.bytes == 0 && !text.tokens.empty()) return 0;
+        bytes += text.bytes;
+    }
+    return bytes;
+}
+
 void print_score(const Score& score, std::size_t bytes, bool as_json) {
-    if (score.tokens == 0) throw UserError("there is nothing to score: give two tokens at least");
+    if (score.tokens == 0)
+        throw UserError("there is nothing to score: give a text of two tokens at least");
     const double nats = score.nats / static_cast<double>(score.tokens), bits = nats / std::log(2.0);
     const double bits_a_byte =
         bytes ? score.nats / std::log(2.0) / static_cast<double>(bytes) : 0.0;
@@ -98,9 +117,8 @@ int score_command(const std::string& program, const Model& model,
         return 0;
     }
     use_threads(options);
-    const std::optional<tokens::JsonTokenizer> tokenizer = tokenizer_of(options);
-    const std::vector<Text> texts = texts_to_score(options, tokenizer);
     SafetensorsFile weights = read_weights(options.text("weights"));
+    const std::vector<Text> texts = texts_to_score(options, text_tokens_of(options, weights));
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     const Model& chosen = device::choose_device(model, options.text("device"));
@@ -108,12 +126,11 @@ int score_command(const std::string& program, const Model& model,
     load_adapted(parameters, weights, options);
     TextScorer scorer(chosen, parameters);
     Score all;
-    std::size_t bytes = 0;
     for (const Text& text : texts) {
         const Score own = scorer.score(text.tokens, options.integer("window"));
-        all.nats += own.nats, all.tokens += own.tokens, bytes += text.bytes;
+        all.nats += own.nats, all.tokens += own.tokens;
     }
-    print_score(all, bytes, options.flag("json"));
+    print_score(all, bytes_of_texts(texts), options.flag("json"));
     return 0;
 }
 

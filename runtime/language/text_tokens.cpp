@@ -3,6 +3,8 @@
 #include "../error.h"
 #include "../files/files.h"
 #include "../files/json.h"
+#include "../options.h"
+#include "../text/utf8.h"
 #include "../tokens/steps/byte_letters.h"
 
 namespace fovea::runtime {
@@ -42,7 +44,7 @@ TextTokens TextTokens::of_bytes() { return {byte_tokenizer(), {}}; }
 
 TextTokens TextTokens::of_tokenizer(const std::string& path) {
     std::string json = text_of_file(path);
-    tokens::JsonTokenizer tokenizer = tokens::JsonTokenizer::from_json(json, "'" + path + "'");
+    tokens::JsonTokenizer tokenizer = tokens::JsonTokenizer::from_json(json, path);
     return {std::move(tokenizer), std::move(json)};
 }
 
@@ -54,8 +56,7 @@ std::optional<TextTokens> TextTokens::of_weights(const SafetensorsFile& weights)
         throw UserError("'{}': tokens in its __metadata__ is '{}', but should be {} or {}",
                         {weights.path(), found->second, kOfBytes, kOfTokenizer});
     const std::string& json = weights.metadata_at(kTokenizerKey);
-    return TextTokens(
-        tokens::JsonTokenizer::from_json(json, "the tokenizer in '" + weights.path() + "'"), json);
+    return TextTokens(tokens::JsonTokenizer::from_json(json, weights.path() + ", tokenizer"), json);
 }
 
 std::vector<std::int32_t> TextTokens::encode(std::string_view text) const {
@@ -66,9 +67,25 @@ std::vector<std::int32_t> TextTokens::encode(std::string_view text) const {
     return ids;
 }
 
+void TextTokens::verify_file(std::string_view text, const std::string& path) const {
+    const std::size_t invalid = are_bytes() ? text.size() : find_invalid_utf8(text);
+    if (invalid == text.size()) return;
+    throw UserError("'{}' is not UTF-8 at byte {}, which its tokenizer needs: save it as UTF-8",
+                    {path, invalid + 1});
+}
+
 Metadata TextTokens::metadata() const {
     if (are_bytes()) return {{kTokensKey, kOfBytes}};
     return {{kTokensKey, kOfTokenizer}, {kTokenizerKey, json_}};
+}
+
+std::int32_t read_token(const std::string& text, const char* option, const TextTokens* tokens) {
+    if (const auto number = parse_integer(text); number && *number >= 0 && *number <= INT32_MAX)
+        return static_cast<std::int32_t>(*number);
+    const auto named = tokens ? tokens->tokenizer().id_of(text) : std::nullopt;
+    if (named) return *named;
+    throw UserError("{} takes the number of a token{}, not '{}'",
+                    {option, tokens ? " or its name" : "", text});
 }
 
 }  // namespace fovea::runtime

@@ -31,6 +31,8 @@ class TextTokens {
     const tokens::JsonTokenizer& tokenizer() const { return tokenizer_; }
     /// The ids of a text: of any bytes, or with the tokens that the tokenizer puts around it.
     std::vector<std::int32_t> encode(std::string_view text) const;
+    /// UserError with a file's path where its text is not UTF-8 and should be.
+    void verify_file(std::string_view text, const std::string& path) const;
     /// The keys `tokens`, and for a tokenizer.json `tokenizer`, its text.
     Metadata metadata() const;
     friend bool operator==(const TextTokens& a, const TextTokens& b) { return a.json_ == b.json_; }
@@ -42,5 +44,9 @@ class TextTokens {
     tokens::JsonTokenizer tokenizer_;
     std::string json_;  // the file's text; empty: bytes
 };
+
+/// A token that `option` gives by its number, or by its name where there are `tokens`. UserError
+/// where it is neither.
+std::int32_t read_token(const std::string& text, const char* option, const TextTokens* tokens);
 
 }  // namespace fovea::runtime

@@ -115,11 +115,35 @@ void check_mistakes(const Program& program) {
     program.folder.run("printf x > one");
     program.refuses("train --data one --weights w",
                     "the data has 1 tokens, too few for a window of 1 and the token behind it");
+    program.refuses("train --data text --weights w --adapter two",
+                    "--adapter is for programs that were built with --lora: this llama was not");
+    program.folder.run("printf 'caf\\351 is a place' > latin");
+    CHECK(program.nats("--weights two --data latin") < 10);  // bytes are read as they are
+    // Bits a byte are of texts whose bytes are all known.
+    program.folder.run("./llm score --weights two --ids 1,2,3 --data text > said");
+    CHECK(program.folder.read("said").find("bits a byte") == std::string::npos);
+    // Weights that can be read but once.
+    program.folder.run("bash -c './llm score --weights <(cat two) x yz > said'");
     program.refuses("train --data text --weights w --schedule cosine",
                     "--schedule cosine needs --total-steps, after which the rate is 0");
     program.refuses("train --data text --weights two --len 31 --resume",
                     "'two.checkpoint' was made with --len 32, but this run has --len 31; --resume "
                     "needs the same");
+}
+
+/// What is made of the weights of a training knows its tokens, too.
+void check_quantized(const Program& program) {
+    program.folder.build("llama",
+                         std::string("-o llm8 --set weights=int8 --set vocab_size=256") + kSizes);
+    program.folder.run("./llm8 quantize --weights two -o small > said");
+    program.folder.run("./llm8 score --json --weights small --data text > score");
+    CHECK(fovea::runtime::parse_json(program.folder.read("score")).find("nats")->number() ==
+          doctest::Approx(program.nats("--weights two --data text")).epsilon(0.01));
+    program.folder.run("./llm8 train --data text --weights w > said 2>&1; test $? = 2");
+    CHECK(
+        program.folder.read("said") ==
+        "llm8: this llama was built with --set weights=int8:32, and such weights are not trained: "
+        "build one without, and quantize what it has trained\n");
 }
 
 /// Those of `--help`, in a folder that has the files they read.
@@ -135,6 +159,21 @@ void run_examples_of_train(const Program& program) {
                            " > /dev/null 2>&1");
 }
 
+/// One that PEFT reads, and what is said of another rank.
+void check_folder_of_peft(const Program& program) {
+    program.folder.run("mkdir -p peft && rm -f peft/*");
+    program.train("peft/adapter_model.safetensors", "--init start --steps 2");
+    program.folder.run("./llm score --weights start --adapter peft 'A model is' > said");
+    const std::string config = program.folder.read("peft/adapter_config.json");
+    CHECK(config.find("\"r\":4,") != std::string::npos);
+    CHECK(config.find("\"target_modules\":[\"down_proj\",\"gate_proj\",\"k_proj\",") !=
+          std::string::npos);
+    program.folder.run("sed -i 's/\"lora_alpha\":8/\"lora_alpha\":16/' peft/adapter_config.json");
+    program.refuses("score --weights start --adapter peft x",
+                    "'peft/adapter_config.json' has lora_alpha = 16, but this program was built "
+                    "with --lora-alpha 8: build one with the same");
+}
+
 }  // namespace
 
 TEST_CASE("a language model is trained, goes on with texts, and says how likely they are") {
@@ -146,6 +185,7 @@ TEST_CASE("a language model is trained, goes on with texts, and says how likely 
     check_texts(program);
     check_words(program);
     check_mistakes(program);
+    check_quantized(program);
     run_examples_of_train(program);
 }
 
@@ -171,6 +211,15 @@ TEST_CASE("pairs are trained beside weights that stay, and are merged into them"
     const double after = program.nats("--weights start --adapter pairs " + measured);
     CHECK(after < before - 0.01);
     CHECK(program.numbers("pairs.jsonl", "loss")[1] < before);
+    program.folder.run(
+        "./base train --data text --weights third --init start --len 32 --steps 1 > "
+        "said 2>&1");
+    program.refuses(
+        "train --data text --weights pairs --len 32 --init third --lr 0.01 --epochs 3 "
+        "--resume",
+        "'pairs.checkpoint' was trained beside other weights than those of --init; "
+        "--resume needs the same");
+    check_folder_of_peft(program);
     // The file has the pairs alone, as PEFT names them.
     const auto pairs = fovea::runtime::read_safetensors((program.folder.path / "pairs").string());
     CHECK(pairs.tensors().size() == 2 * 2 * 7);

@@ -4,6 +4,7 @@
 
 #include "../../error.h"
 #include "../../trainer/fingerprint.h"
+#include "../../weights/weight_tensors.h"
 
 namespace fovea::runtime {
 
@@ -34,6 +35,11 @@ std::int64_t sum_of_lengths(const std::vector<std::int32_t>& lengths,
 
 TextDims text_dims(const Model& model) {
     const auto step = std::ranges::find(model.programs, "training_step", &Program::name);
+    if (step == model.programs.end() && storage_of(model))
+        throw UserError(
+            "this {} was built with --set weights={}, and such weights are not trained: build one "
+            "without, and quantize what it has trained",
+            {model.name, storage_text(storage_of(model))});
     if (step == model.programs.end())
         throw UserError("{} has nothing to train: no loss, or no parameter that moves by it",
                         {model.name});
@@ -54,12 +60,13 @@ TextDims text_dims(const Model& model) {
 }
 
 TextData::TextData(TextTokens tokens, const std::vector<std::string>& texts, std::int64_t length,
-                   TextDims dims)
+                   TextDims dims, std::optional<std::int32_t> end)
     : tokens_(std::move(tokens)), length_(length), dims_(std::move(dims)) {
     for (const std::string& text : texts) {
         const std::vector<std::int32_t> ids = tokens_.encode(text);
         const std::size_t begin = ids_.size();
         ids_.insert(ids_.end(), ids.begin(), ids.end());
+        if (end) ids_.push_back(*end);
         cut(begin, ids_.size());
     }
     if (starts_.empty())

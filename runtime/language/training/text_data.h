@@ -25,9 +25,9 @@ TextDims text_dims(const Model& model);
 class TextData final : public TrainingData {
   public:
     /// Windows have `length` tokens that the loss is of, each text's last one what is left, without
-    /// `lens` none. UserError where there is no window.
+    /// `lens` none. `end`, if any, is a token behind each text. UserError where there is no window.
     TextData(TextTokens tokens, const std::vector<std::string>& texts, std::int64_t length,
-             TextDims dims);
+             TextDims dims, std::optional<std::int32_t> end = {});
 
     /// The largest id.
     std::int32_t largest() const;

@@ -12,9 +12,11 @@
 #include "../../load_parameters.h"
 #include "../../runner/bind_dims.h"
 #include "../../runner/threads_option.h"
+#include "../../trainer/finite.h"
 #include "../../trainer/limits.h"
 #include "../../trainer/run_training.h"
 #include "../adapter.h"
+#include "../adapter_config.h"
 #include "../checkpoint_folder.h"
 #include "text_data.h"
 
@@ -36,6 +38,9 @@ Options train_text_options(const std::string& program) {
         .add({"tokenizer", Kind::text, "FILE|DIR",
               "tokenizer.json, or the folder that has it (default that of --init; without one "
               "tokens are bytes)"})
+        .add({"end", Kind::text, "TOKEN",
+              "a token behind each text, by its number or its name (default none), for --stop of "
+              "generate"})
         .add({"init", Kind::text, "FILE|DIR",
               "weights to start from: safetensors, or the folder of a checkpoint"})
         .add(adapter_option())
@@ -132,6 +137,15 @@ void draw_parameters(Parameters& parameters, std::uint64_t seed, double deviatio
     parameters.mark_changed();
 }
 
+/// The weights that a training starts from.
+void load_start(Parameters& parameters, const SafetensorsFile& file, const Options& options) {
+    load_adapted(parameters, file, options);
+    if (const std::string name = first_not_finite(parameters); !name.empty())
+        throw UserError(
+            "no training starts from '{}': it holds values that are not finite, the first in '{}'",
+            {file.path(), name});
+}
+
 }  // namespace
 
 int train_text_command(const std::string& program, const Model& generated,
@@ -152,25 +166,37 @@ int train_text_command(const std::string& program, const Model& generated,
         throw UserError("this {} reads one text at a time: give --batch 1", {model.name});
     std::optional<SafetensorsFile> start;
     if (options.given("init")) start.emplace(read_weights(options.text("init")));
-    if (start) fit_names(*start, names_of_weights(model));
+    if (start) {
+        fit_names(*start, names_of_weights(model));
+        verify_trained(*start, model);
+    }
+    if (options.given("adapter")) verify_takes_pairs(model);
     if (has_pairs(model) && !start)
         throw UserError(
             "this {} was built with --lora: give the weights that it trains beside by "
             "--init",
             {model.name});
     const SafetensorsFile* file = start ? &*start : nullptr;
+    const TextTokens tokens = tokens_to_train_on(options, file);
     std::vector<std::string> texts;
-    for (const std::string& path : options.all("data")) texts.push_back(whole_text(path));
-    const TextData data(tokens_to_train_on(options, file), texts, options.integer("len"), dims);
+    for (const std::string& path : options.all("data")) {
+        texts.push_back(whole_text(path));
+        tokens.verify_file(texts.back(), path);
+    }
+    std::optional<std::int32_t> end_of_text;
+    if (options.given("end")) end_of_text = read_token(options.text("end"), "--end", &tokens);
+    const TextData data(tokens, texts, options.integer("len"), dims, end_of_text);
     verify_ids(model, data);
     Parameters parameters(model, open_sizes(model, file, data.text_tokens()));
     const auto initialize = [&] {
         draw_parameters(parameters, settings.seed, options.number("initializer-range"));
-        if (file) load_adapted(parameters, *file, options);
+        if (file) load_start(parameters, *file, options);
     };
     TrainingPlan plan{model, data, settings, paths, end, options.flag("resume")};
     if (has_pairs(model)) plan.saved = {.only_trained = true, .prefix = kAdapterPrefix};
-    return run_training(plan, parameters, initialize);
+    const int status = run_training(plan, parameters, initialize);
+    if (status == 0 && has_pairs(model)) write_adapter_config(model, paths.weights);
+    return status;
 }
 
 }  // namespace fovea::runtime

@@ -84,8 +84,9 @@ TEST_CASE("logits that are not finite are refused") {
     for (float wrong :
          {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
         const std::array logits{0.F, wrong};
-        CHECK_THROWS_WITH_AS(choose_token(logits, {}, 7), "the logits of token 7 are not finite",
-                             UserError);
+        CHECK_THROWS_WITH_AS(
+            choose_token(logits, {}, 7),
+            "the logits of token 7 are not finite: a weight is not, or is very large", UserError);
     }
     CHECK_THROWS_AS(choose_token({}, {}, 0), InternalError);
 }

@@ -44,3 +44,20 @@ TEST_CASE("the fingerprint tells texts apart, and where they are cut") {
     CHECK(fingerprint({"abcdefg"}, 3) != fingerprint({"abcdefg"}, 2));
     CHECK(fingerprint({"abcd", "efg"}, 3) != fingerprint({"abc", "defg"}, 3));
 }
+
+TEST_CASE("a token stands behind each text where one is given") {
+    const TextData with(TextTokens::of_bytes(), {"ab", "c"}, 8, {"batch", "len", true}, 0);
+    CHECK(with.count() == 2);
+    CHECK(with.tokens(0) == 2);  // b and the end
+    CHECK(with.tokens(1) == 1);
+    const TextData without(TextTokens::of_bytes(), {"ab", "c"}, 8, {"batch", "len", true});
+    CHECK(without.count() == 1);
+    CHECK(with.fingerprint() != without.fingerprint());
+    const TextTokens bytes = TextTokens::of_bytes();
+    CHECK(read_token("10", "--end", nullptr) == 10);
+    CHECK(read_token("a", "--end", &bytes) == 97);
+    CHECK_THROWS_WITH_AS(read_token("</s>", "--end", &bytes),
+                         "--end takes the number of a token or its name, not '</s>'", UserError);
+    CHECK_THROWS_WITH_AS(read_token("a", "--stop", nullptr),
+                         "--stop takes the number of a token, not 'a'", UserError);
+}

@@ -43,6 +43,26 @@ TEST_CASE("bytes are ids, whatever they are, and texts again") {
     CHECK(streamed + stream.finish() == text);
 }
 
+TEST_CASE("a file that is not UTF-8 is told by its path where its tokenizer takes text alone") {
+    const fovea::test::TemporaryFolder folder;
+    write_file_atomically(folder.file("tokenizer.json"), std::string(kWords));
+    const TextTokens words = TextTokens::of_tokenizer(folder.file("tokenizer.json"));
+    CHECK_THROWS_WITH_AS(words.verify_file("caf\xE9", "F"),
+                         "'F' is not UTF-8 at byte 4, which its tokenizer needs: save it as UTF-8",
+                         UserError);
+    CHECK_NOTHROW(words.verify_file("a b", "F"));
+    CHECK_NOTHROW(TextTokens::of_bytes().verify_file("caf\xE9", "F"));
+    write_file_atomically(folder.file("bad.json"), std::string("\xEF\xBB\xBF{}"));
+    const std::string path = folder.file("bad.json");
+    CHECK_THROWS_WITH_AS(
+        TextTokens::of_tokenizer(path),
+        ("'" + path +
+         "' is no JSON: line 1, column 1: a byte order mark stands before the text: "
+         "save it as UTF-8 without one")
+            .c_str(),
+        UserError);
+}
+
 TEST_CASE("weights say what tokens they were trained on") {
     CHECK(read_back(TextTokens::of_bytes().metadata()) == TextTokens::of_bytes());
     const fovea::test::TemporaryFolder folder;
