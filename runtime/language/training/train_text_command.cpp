@@ -107,7 +107,7 @@ void verify_ids(const Model& model, const TextData& data) {
     if (!classes.is_constant() || data.largest() < classes.value({})) return;
     const std::int64_t size = classes.value({});
     const auto least = static_cast<std::int64_t>(data.text_tokens().size());
-    if (data.text_tokens().are_bytes())
+    if (data.text_tokens().are_bytes() && size < 256)
         throw UserError(
             "texts are read as bytes, with ids up to 255, but this {} has a vocabulary of {}: "
             "build it with --set vocab_size=256, or give --tokenizer",
