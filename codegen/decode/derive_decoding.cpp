@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/base/error.h"
+#include "codegen/decode/source_values.h"
 #include "codegen/decode/time_axis.h"
 #include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
@@ -21,6 +22,7 @@ class AtPosition {
   public:
     explicit AtPosition(const TimedGraph& timed)
         : timed_(timed),
+          of_source_(find_source_values(timed)),
           source_(timed.model),
           rewrite_(source_),
           target_(rewrite_.target()),
@@ -30,6 +32,7 @@ class AtPosition {
             if (node.op == Op::input || node.op == Op::output) taken_.emplace(node.name);
         }
         for (const ParameterAlias& alias : source_.aliases) taken_.insert(source_.path(alias.name));
+        name_kept();
     }
     AtPosition(const AtPosition&) = delete;
     AtPosition& operator=(const AtPosition&) = delete;
@@ -102,13 +105,32 @@ class AtPosition {
         return shape;
     }
 
+    bool is_kept(int id) const { return of_source_.kept[std::size_t(id)]; }
+    /// The state of a value that is kept of the source; truths are kept as numbers.
+    const char* kept_name(int id) const { return kept_names_.at(id); }
+
     const TimedGraph& timed_;
+    const SourceValues of_source_;
     const Graph& source_;
     Rewrite rewrite_;
     Graph& target_;
     Tensor position_;  // i32 [1]
 
   private:
+    /// Keys and values by the attention that reads them, others by their module.
+    void name_kept() {
+        for (int id = 1; id < int(source_.nodes.size()); ++id) {
+            const Node& node = source_[id];
+            if (!of_source_.in_step[std::size_t(id)] || is_kept(id)) continue;
+            for (std::size_t i = 0; i < kMaxInputs; ++i) {
+                const int input = node.inputs[i];
+                if (input <= 0 || !is_kept(input) || kept_names_.contains(input)) continue;
+                const bool is_pair = node.op == Op::attention && (i == 1 || i == 2);
+                kept_names_[input] = is_pair ? cache_name(id, i == 1 ? "keys" : "values")
+                                             : cache_name(input, "kept");
+            }
+        }
+    }
     /// Whether the positions of a value begin with it.
     bool is_origin(int id) const {
         for (int input : source_[id].inputs)
@@ -232,6 +254,7 @@ class AtPosition {
 
     std::vector<Tensor> at_;  // by node of the source
     std::set<std::string> taken_;  // names
+    std::map<int, const char*> kept_names_;  // by node of the source
 };
 
 /// One token more: everything along positions is at `position`.
@@ -243,8 +266,9 @@ class Step : public AtPosition {
         position_ =
             make(target_, {.op = Op::input, .dtype = i32, .shape = {1}, .name = "position"});
         for (int id = 1; id < int(source_.nodes.size()); ++id) {
-            if (!timed_.wanted[std::size_t(id)] || source_[id].region) continue;
+            if (!of_source_.in_step[std::size_t(id)] || source_[id].region) continue;
             if (has_time(id)) make_at(id);
+            else if (is_kept(id)) rewrite_.set(id, kept_before(id));
             else rewrite_.set(id, rewrite_.copy(id));
         }
         output("logits", at(timed_.logits), false, 0);
@@ -256,6 +280,13 @@ class Step : public AtPosition {
         throw InternalError("derive_decoding: node " + std::to_string(id) + " has no value yet");
     }
     Dim cached_positions() const override { return Dim(kSteps); }
+    Tensor kept_before(int id) {
+        const Node& node = source_[id];
+        const bool is_truth = node.dtype == boolean;
+        Tensor kept =
+            cache_before(kept_name(id), node.shape, is_truth ? i32 : node.dtype, node.scope);
+        return is_truth ? cast(kept, boolean) : kept;
+    }
     Tensor cached(int id, int attention, const char* what) override {
         const char* name = cache_name(attention, what);
         const int scope = source_[attention].scope;
@@ -284,6 +315,7 @@ class Prefill : public AtPosition {
             if (!has_time(id) || all_[std::size_t(id)]) rewrite_.set(id, rewrite_.copy(id));
             else make_at(id);
             if (source_[id].op == Op::attention && all_[std::size_t(id)]) keep(id);
+            if (is_kept(id)) keep_of_source(id);
         }
         output("logits", at(timed_.logits), false, 0);
         return std::move(target_);
@@ -321,6 +353,11 @@ class Prefill : public AtPosition {
         output(cache_name(attention, what), pad(all, time(id), 0, rest), false,
                source_[attention].scope);
         return all;
+    }
+    void keep_of_source(int id) {
+        Tensor value = rewrite_.mapped(id);
+        if (value.dtype() == boolean) value = cast(value, i32);
+        output(kept_name(id), value, false, source_[id].scope);
     }
     /// Keeps what an attention of all positions reads.
     void keep(int attention) {

@@ -12,7 +12,8 @@ namespace fovea {
 
 namespace {
 
-constexpr std::string_view kIds = "ids", kLogits = "logits", kPosition = "position";
+constexpr std::string_view kIds = "ids", kTarget = "tgt", kLogits = "logits",
+                           kPosition = "position";
 
 bool holds(const Dim& dim, const Symbol& symbol) {
     bool found = false;
@@ -36,8 +37,10 @@ class Finder {
             if (!graph_[id].region) check(id);
             else if (scores_.contains(graph_[id].region)) check_pair(id);
         }
-        if (!found_.has_time(found_.logits)) fail("its logits have no axis of the ids' length");
-        if (!found_.wanted[std::size_t(ids_)]) fail("its logits do not depend on its ids");
+        if (!found_.has_time(found_.logits))
+            fail(fmt::format("its logits have no axis of the length of its {}", graph_[ids_].name));
+        if (!found_.wanted[std::size_t(ids_)])
+            fail(fmt::format("its logits do not depend on its {}", graph_[ids_].name));
         return std::move(found_);
     }
 
@@ -55,15 +58,20 @@ class Finder {
     }
 
     Symbol symbol_of_ids() {
-        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
-            const Node& node = graph_[id];
-            if (node.op != Op::input || node.name != kIds) continue;
-            ids_ = id;
-            if (node.dtype != i32 || node.shape.rank() != 2 || !node.shape[1].bare_symbol())
-                fail(fmt::format("its ids should be i32 [batch, length], the length symbolic"));
-            return node.shape[1].bare_symbol();
-        }
-        fail("it has no input 'ids'");
+        ids_ = find_input(kIds);
+        if (!ids_) ids_ = find_input(kTarget);
+        if (!ids_) fail("it has no input 'ids', nor 'tgt' of a model with a source");
+        const Node& node = graph_[ids_];
+        if (node.dtype != i32 || node.shape.rank() != 2 || !node.shape[1].bare_symbol())
+            fail(fmt::format("its {} should be i32 [batch, length], the length symbolic",
+                             node.name));
+        return node.shape[1].bare_symbol();
+    }
+    /// 0 where there is none.
+    int find_input(std::string_view name) const {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id)
+            if (graph_[id].op == Op::input && graph_[id].name == name) return id;
+        return 0;
     }
     int source_of_logits() const {
         for (const Node& node : graph_.nodes)

@@ -197,7 +197,8 @@ TEST_CASE("the op that mixes positions is named") {
           "its logits do not depend on its ids");
     Graph empty;
     CHECK(why_not_decodable(empty) ==
-          "the model cannot be decoded token by token: it has no input 'ids'");
+          "the model cannot be decoded token by token: it has no input 'ids', nor 'tgt' of "
+          "a model with a source");
     CHECK(why_not_decodable(model_of("bert")) ==
           "the model cannot be decoded token by token: it has no output 'logits'");
 }

@@ -8,6 +8,7 @@
 #include "codegen/base/error.h"
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/decode/derive_score.h"
+#include "codegen/decode/source_values.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
 #include "codegen/optimize/select_mode.h"
@@ -135,6 +136,7 @@ std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion f
     std::vector<ProgramRequest> requests = {
         request("prefill", decoding.prefill, false, Gradients::none, fusion),
         request("decode_step", decoding.step, false, Gradients::none, fusion)};
+    if (has_source(model.graph)) return requests;
     if (const auto score = derive_score(select_mode(model.graph, false)))
         requests.push_back(request("score", *score, false, Gradients::none, fusion));
     return requests;
@@ -142,7 +144,8 @@ std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion f
 
 std::vector<ProgramRequest> language_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = decoding_programs(model, fusion);
-    if (!requests.empty() && is_trained(model.graph) && !model.weights) {
+    const bool reads_one_text = !requests.empty() && !has_source(model.graph);
+    if (reads_one_text && is_trained(model.graph) && !model.weights) {
         requests.push_back(training_step_program(model, fusion));
         requests.push_back(request("evaluate", model.graph, false, Gradients::none, fusion));
         requests.back().only = {"loss"};
