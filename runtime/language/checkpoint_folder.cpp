@@ -29,10 +29,26 @@ Json read_object(const std::string& path) {
     return json;
 }
 
-std::int32_t token_of(const Json& json, const std::string& path) {
+/// What the files that a checkpoint has beside its weights say of a field, and where.
+struct Said {
+    Json value;
+    std::string path;
+};
+
+std::optional<Said> said_beside(const std::string& weights, const char* field) {
+    for (const char* name : {"generation_config.json", "config.json"}) {
+        const std::optional<Json> config = object_beside(weights, name);
+        const Json* value = config ? config->find(field) : nullptr;
+        if (value && !value->is_null()) return Said{*value, (fs::path(weights) / name).string()};
+    }
+    return std::nullopt;
+}
+
+std::int32_t token_of(const Json& json, const std::string& path, const char* field,
+                      const char* several = "") {
     if (!json.is_integer() || json.integer() < 0 || json.integer() > INT32_MAX)
-        throw UserError("'{}': eos_token_id should be the number of a token, or several, not {}",
-                        {path, json.text()});
+        throw UserError("'{}': {} should be the number of a token{}, not {}",
+                        {path, field, several, json.text()});
     return static_cast<std::int32_t>(json.integer());
 }
 
@@ -51,18 +67,23 @@ std::optional<Json> object_beside(const std::string& weights, const char* name) 
 }
 
 std::vector<std::int32_t> ends_beside(const std::string& weights) {
-    for (const char* name : {"generation_config.json", "config.json"}) {
-        const std::string path = (fs::path(weights) / name).string();
-        const std::optional<Json> config = object_beside(weights, name);
-        if (!config) continue;
-        const Json* ends = config->find("eos_token_id");
-        if (!ends || ends->is_null()) continue;
-        if (!ends->is_array()) return {token_of(*ends, path)};
-        std::vector<std::int32_t> tokens;
-        for (const Json& end : ends->array()) tokens.push_back(token_of(end, path));
-        return tokens;
-    }
-    return {};
+    constexpr const char* kEnds = "eos_token_id";
+    const std::optional<Said> ends = said_beside(weights, kEnds);
+    if (!ends) return {};
+    const auto token = [&](const Json& json) {
+        return token_of(json, ends->path, kEnds, ", or several");
+    };
+    if (!ends->value.is_array()) return {token(ends->value)};
+    std::vector<std::int32_t> tokens;
+    for (const Json& end : ends->value.array()) tokens.push_back(token(end));
+    return tokens;
+}
+
+std::optional<std::int32_t> start_beside(const std::string& weights) {
+    for (const char* field : {"decoder_start_token_id", "bos_token_id"})
+        if (const auto start = said_beside(weights, field))
+            return token_of(start->value, start->path, field);
+    return std::nullopt;
 }
 
 }  // namespace fovea::runtime

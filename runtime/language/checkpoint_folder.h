@@ -22,4 +22,8 @@ std::optional<Json> object_beside(const std::string& weights, const char* name);
 /// file is not right.
 std::vector<std::int32_t> ends_beside(const std::string& weights);
 
+/// The token that a text with a source begins with, `decoder_start_token_id` of the same files,
+/// else `bos_token_id`; none where neither file says any. UserError where a file is not right.
+std::optional<std::int32_t> start_beside(const std::string& weights);
+
 }  // namespace fovea::runtime

@@ -40,9 +40,10 @@ class Generator {
           sampling_(sampling_of(options)),
           most_(options.integer("max-tokens")),
           tokens_(std::move(tokens)) {
+        if (TokenDecoder::has_source(model)) start_ = start_of(options);
         if (!options.flag("ignore-eos")) ends_ = ends_beside(options.text("weights"));
         for (const std::string& text : options.all("stop"))
-            ends_.push_back(read_token(text, "--stop", tokens_ ? &*tokens_ : nullptr));
+            ends_.push_back(token_of(text, "--stop"));
     }
 
     /// Prints numbers, with commas between them.
@@ -54,13 +55,14 @@ class Generator {
         });
         std::printf("\n");
     }
-    /// Prints the text behind a prompt.
+    /// Prints the text behind a prompt, or the answer to it.
     void continue_text(const std::string& prompt) {
         const Tokens ids = tokens_->encode(prompt);
         if (ids.empty()) throw UserError("the prompt is empty: give it a word at least");
         tokens::TextStream stream(tokens_->tokenizer());
-        // The stream goes on behind the prompt: words are parted as in one text.
-        for (std::int32_t id : ids) stream.add(id);
+        // The stream goes on behind the prompt: words are parted as in one text. An answer begins.
+        if (!start_)
+            for (std::int32_t id : ids) stream.add(id);
         run(ids, [&](std::int32_t token) { print(stream.add(token)); });
         print(stream.finish() + "\n");
     }
@@ -70,8 +72,10 @@ class Generator {
 
     template <class Take>
     void run(const Tokens& prompt, const Take& take) {
-        const auto length = static_cast<std::int64_t>(prompt.size());
-        std::span<const float> logits = decoder_.begin(prompt, length + most_ - 1);
+        const Tokens begun = start_ ? Tokens{*start_} : prompt;
+        const auto length = static_cast<std::int64_t>(begun.size());
+        std::span<const float> logits =
+            decoder_.begin(start_ ? prompt : Tokens{}, begun, length + most_ - 1);
         for (std::int64_t i = 0; i < most_; ++i) {
             const std::int32_t token =
                 choose_token(logits, sampling_, static_cast<std::uint64_t>(decoder_.position()));
@@ -82,18 +86,40 @@ class Generator {
             logits = decoder_.step(token);
         }
     }
+    std::int32_t start_of(const Options& options) const {
+        if (options.has("start")) return token_of(options.text("start"), "--start");
+        if (const auto start = start_beside(options.text("weights"))) return *start;
+        throw UserError(
+            "nothing beside the weights says which token texts begin with "
+            "(decoder_start_token_id of config.json): give --start TOKEN");
+    }
+    /// A token by its number, or by its name.
+    std::int32_t token_of(const std::string& text, const char* option) const {
+        return read_token(text, option, tokens_ ? &*tokens_ : nullptr);
+    }
+
     TokenDecoder decoder_;
     Sampling sampling_;
     std::int64_t most_;
     std::optional<TextTokens> tokens_;
     Tokens ends_;
+    std::optional<std::int32_t> start_;  // of answers, which models with a source give
 };
 
-Options generate_options(const std::string& program) {
+Options generate_options(const std::string& program, bool has_source) {
     Options options(program + " generate",
-                    "Goes on with texts, each in a line; without one, with standard input.",
+                    has_source
+                        ? "Answers texts, each in a line; without one, standard input."
+                        : "Goes on with texts, each in a line; without one, with standard input.",
                     "[TEXT…]");
     add_prompt_options(options);
+    if (has_source)
+        options.add({.name = "start",
+                     .kind = OptionKind::text,
+                     .value_name = "TOKEN",
+                     .help =
+                         "the token that answers begin with, by its number or its name (default "
+                         "that of the checkpoint's config)"});
     options.add(adapter_option())
         .add({.name = "max-tokens",
               .kind = OptionKind::positive_whole,
@@ -142,7 +168,7 @@ Options generate_options(const std::string& program) {
 
 int generate_command(const std::string& program, const Model& model,
                      std::span<const char* const> arguments) {
-    Options options = generate_options(program);
+    Options options = generate_options(program, TokenDecoder::has_source(model));
     if (options.parse(arguments)) {
         std::fputs(options.help().c_str(), stdout);
         return 0;

@@ -1,4 +1,4 @@
-// `generate`: a text goes on.
+// `generate`: a text goes on, or is answered.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace fovea::runtime {
 
-/// Prints the tokens after prompts, as they come. `program` is the name that the user typed.
+/// Prints the tokens after prompts, or of answers to them, as they come. `program` is the name that
+/// the user typed.
 int generate_command(const std::string& program, const Model& model,
                      std::span<const char* const> arguments);
 

@@ -8,6 +8,7 @@
 #include "merge_command.h"
 #include "quantize_command.h"
 #include "score_command.h"
+#include "token_decoder.h"
 #include "training/train_text_command.h"
 
 namespace fovea::runtime {
@@ -20,8 +21,13 @@ int language_program(int argc, char** argv, const char* name, ModelFunction mode
         {"score", "say how likely a text is", score_command},
         {"quantize", "make weights of 8 or 4 bits", quantize_command},
         {"merge", "take the pairs of an adapter into the weights", merge_command}};
+    static constexpr RunnerCommand kAnswerCommands[] = {
+        {"generate", "answer a text, token by token", generate_command},
+        {"quantize", "make weights of 8 or 4 bits", quantize_command}};
     return report_errors(argc > 0 ? argv[0] : name, [&] {
         if (asks_for_version(argc, argv)) return print_version(model(), written_by, compiled_by);
+        if (TokenDecoder::has_source(model()))
+            return runner_main(argc, argv, model(), kAnswerCommands);
         const std::span<const RunnerCommand> all = kTextCommands;
         return runner_main(argc, argv, model(), has_pairs(model()) ? all : all.first(4));
     });

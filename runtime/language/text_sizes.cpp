@@ -13,11 +13,14 @@ const TensorSpec& spec_of(const std::vector<TensorSpec>& specs, std::string_view
     return *found;
 }
 
-TextSizes::TextSizes(const Model& model, const Program& program) {
-    const std::vector<Extent>& ids = spec_of(program.inputs, "ids").shape;
+TextSizes::TextSizes(const Model& model, const Program& program, std::string_view input) {
+    const std::vector<Extent>& ids = spec_of(program.inputs, input).shape;
     for (const Extent& size : ids)
         if (size.as_dim() < 0 && !size.is_constant())
-            throw UserError("{} has ids of sizes that are computed", {model.name});
+            throw UserError("{} has {} of sizes that are computed", {model.name, input});
+    if (ids[1].is_constant())
+        throw UserError("{} reads {} of {} tokens alone, where texts have any length",
+                        {model.name, input, ids[1].value({})});
     if (ids[0].is_constant() && ids[0].value({}) != 1)
         throw UserError("{} reads {} texts at once, and goes on with single ones alone",
                         {model.name, ids[0].value({})});

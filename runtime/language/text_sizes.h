@@ -3,17 +3,19 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "../parameters.h"
 #include "../program.h"
 
 namespace fovea::runtime {
 
-/// The sizes of input `ids` i32 [batch, length] of a program.
+/// The sizes of an input i32 [batch, length] of a program.
 class TextSizes {
   public:
-    /// UserError where they are computed, or where the batch is not one and cannot be.
-    TextSizes(const Model& model, const Program& program);
+    /// UserError where they are computed, where the length is not open, or where the batch is not
+    /// one and cannot be.
+    TextSizes(const Model& model, const Program& program, std::string_view input = "ids");
 
     /// Of one text of `length` tokens.
     DimValues of_text(std::int64_t length) const;

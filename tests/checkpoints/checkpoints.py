@@ -115,13 +115,12 @@ def build(model, checkpoint, program):
                    env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
 
 
-def check_tokens(title, module, prompt, made, expected):
-    """Equal, up to a token that float32 does not tell from the package's."""
+def check_tokens(title, logits_after, made, expected):
+    """Equal, up to a token that float32 does not tell from the package's, by its logits."""
     same = next((i for i in range(len(made)) if made[i] != expected[i]), len(made))
     if same == len(made):
         return
-    text = torch.tensor([prompt + expected[:same]])
-    logits = copy.deepcopy(module).double()(text, use_cache=False).logits[0, -1]
+    logits = logits_after(expected[:same])
     apart = abs(float(logits[made[same]] - logits[expected[same]])) / float(logits.abs().max())
     assert apart < 1e-5, (title, same, apart)
 
@@ -144,7 +143,12 @@ def generated(folder, title):
              "--max-tokens", "200", "--ignore-eos"], capture_output=True, text=True, check=True).stdout
         made = [int(token) for token in made.split(",")]
         assert len(made) == 200
-        check_tokens(title, module, prompt, made, expected)
+
+        def logits_after(text, prompt=prompt):
+            whole = torch.tensor([prompt + text])
+            return copy.deepcopy(module).double()(whole, use_cache=False).logits[0, -1]
+
+        check_tokens(title, logits_after, made, expected)
         expected = made
         stop = expected[20]
         made = subprocess.run(
@@ -152,6 +156,46 @@ def generated(folder, title):
              "--stop", str(stop), "--ignore-eos", "--threads", "1"], capture_output=True, text=True,
             check=True).stdout
         assert [int(token) for token in made.split(",")] == expected[:expected.index(stop) + 1]
+
+
+def answered(folder, title, dtype, **more):
+    """Tokens of a model with a source, the likeliest each: those of the package, which begins with
+    the same one and reads sources of its own."""
+    config = copy.deepcopy(MODELS["t5"][1])
+    config.update({"decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1, **more})
+    checkpoint, program = os.path.join(folder, title), os.path.join(folder, "program")
+    module = random_weights(hf.T5ForConditionalGeneration._from_config(config, **EAGER))
+    module = module.to(getattr(torch, dtype)).eval()
+    module.save_pretrained(checkpoint, max_shard_size="20KB")
+    build("t5", checkpoint, program)
+    module = module.float()
+
+    def made(*options):
+        return subprocess.run([program, "generate", "--weights", checkpoint, *options],
+                              capture_output=True, text=True, check=True).stdout.splitlines()
+
+    sources, answers = [[3, 17, 5, 44, 2, 9, 30, 1], [7]], []
+    for source in sources:
+        ids = torch.tensor([source])
+        expected = module.generate(ids, max_new_tokens=200, do_sample=False, eos_token_id=None,
+                                   pad_token_id=0)[0, 1:].tolist()
+        line, = made("--ids", ",".join(map(str, source)), "--max-tokens", "200", "--ignore-eos")
+        answers.append([int(token) for token in line.split(",")])
+        assert len(answers[-1]) == len(expected) == 200
+
+        def logits_after(text, ids=ids):
+            return copy.deepcopy(module).double()(
+                input_ids=ids, decoder_input_ids=torch.tensor([[0] + text]),
+                use_cache=False).logits[0, -1]
+
+        check_tokens(title, logits_after, answers[-1], expected)
+    # Several sources, each until its end: that of the configuration and one more.
+    stop = answers[0][20]
+    lines = made("--ids", ",".join(map(str, sources[0])), "--ids", "7", "--stop", str(stop))
+    assert len(lines) == 2
+    for line, answer in zip(lines, answers, strict=True):
+        end = next((i for i, token in enumerate(answer) if token in (1, stop)), 49)
+        assert [int(token) for token in line.split(",")] == answer[:min(end + 1, 50)], title
 
 
 def built(folder):
@@ -267,6 +311,9 @@ def main():
         classified(folder)
         for title in ["llama", "mistral", "qwen3", "gemma2", "gpt2"]:
             generated(folder, title)
+        answered(folder, "t5 answers", "float32")
+        answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,
+                 feed_forward_proj="relu")
         # What is wrong is said.
         broken = os.path.join(folder, "llama float32")
         for field, value, said in [
