@@ -105,7 +105,7 @@ TEST_CASE("a program of an encoder makes vectors of texts, each whatever stands 
     const ProcessResult written =
         tool::run_process({"sh", "-c",
                            path("bert") + " embed --weights " + path("weights") + " --tokenizer " +
-                               path("tokenizer.json") + " --batch 2 --outputs " + path("vectors") +
+                               path("tokenizer.json") + " --batch 2 --output " + path("vectors") +
                                " < " + path("lines")});
     REQUIRE_MESSAGE(written.status == 0, written.output);
     const auto file = runtime::read_safetensors(path("vectors"));

@@ -23,7 +23,8 @@ RandomWeights::RandomWeights(const Graph& graph) {
 }
 
 void RandomWeights::set(Interpreter& interpreter) const {
-    for (const auto& [name, array] : arrays_) interpreter.set(name, array);
+    for (const auto& [name, array] : arrays_)
+        if (interpreter.has(name)) interpreter.set(name, array);
 }
 
 void RandomWeights::write(const std::string& path) const {

@@ -16,6 +16,7 @@ class RandomWeights {
   public:
     explicit RandomWeights(const Graph& graph);
 
+    /// Those that its program has: a step of a model with a source reads no encoder.
     void set(Interpreter& interpreter) const;
     void write(const std::string& path) const;
 

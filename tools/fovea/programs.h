@@ -34,8 +34,8 @@ std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusi
 /// by token, and of those without a source `score`, their loss alone; none of others, and of those
 /// that have programs of their own.
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);
-/// The same and, where a model without a source is trained, `training_step` and `evaluate`, its loss alone, and
-/// where it has pairs (--lora) `merge`: what programs of language models look for.
+/// The same and, where a model without a source is trained, `training_step` and `evaluate`, its
+/// loss alone, and where it has pairs (--lora) `merge`: what programs of language models look for.
 std::vector<ProgramRequest> language_programs(const LoadedModel& model, Fusion fusion);
 /// Why a model has no such programs, the op that is in the way with its line.
 std::optional<std::string> why_not_decoded(const LoadedModel& model);
