@@ -88,6 +88,21 @@ int language_main(int argc, char** argv, const fovea::runtime::Model&) {
     });
 }
 
+/// As the main function of the program of a model with a source.
+int source_main(int argc, char** argv, const fovea::runtime::Model&) {
+    return fovea::runtime::language_program(argc, argv, "t5", []() -> const auto& {
+        static const fovea::runtime::Model model = [] {
+            fovea::runtime::TensorSpec source;
+            source.name = "src";
+            fovea::runtime::Program prefill;
+            prefill.name = "prefill";
+            prefill.inputs = {source};
+            return fovea::runtime::Model{"model", {}, {}, {}, {prefill}};
+        }();
+        return model;
+    });
+}
+
 /// As the main function of an encoder's program.
 int encoder_main(int argc, char** argv, const fovea::runtime::Model&) {
     return fovea::runtime::encoder_program(argc, argv, "encoder", []() -> const auto& {
@@ -121,6 +136,7 @@ std::string help_of(const std::string& program, const std::string& subcommand) {
     if (name == "translator" || name == "seq")
         found->second = help_of(fovea::runtime::translator_main, subcommand);
     if (name == "llm") found->second = help_of(language_main, subcommand);
+    if (name == "t5") found->second = help_of(source_main, subcommand);
     if (name == "encoder") found->second = help_of(encoder_main, subcommand);
     if (name == "vit") found->second = help_of(classifier_main, subcommand);
     if (name == "block") found->second = help_of(fovea::runtime::runner_main, subcommand);
@@ -177,7 +193,7 @@ std::string options_of(const std::string& script) {
 /// All options that any program here has: what a page may name by itself.
 std::string all_help() {
     std::string text = "--update ";  // of test programs
-    for (const char* program : {"fovea", "translator", "llm", "encoder", "vit", "block"}) {
+    for (const char* program : {"fovea", "translator", "llm", "t5", "encoder", "vit", "block"}) {
         const std::string own = help_of(program, "");
         text += own;
         static const std::regex subcommand("\n  ([a-z]+)  ");
