@@ -8,6 +8,7 @@
 #include "../files/files.h"
 #include "../files/json.h"
 #include "../options.h"
+#include "checkpoint_folder.h"
 
 namespace fovea::runtime {
 
@@ -44,19 +45,6 @@ const std::string& pair_setting(const Model& model, std::string_view name) {
 std::string config_beside(const std::string& adapter) {
     const fs::path path(adapter);
     return path.filename() == kAdapterFile ? (path.parent_path() / kAdapterConfig).string() : "";
-}
-
-Json read_adapter_config(const std::string& path) {
-    const std::vector<std::byte> bytes = read_file(path);
-    Json config;
-    try {
-        config = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    } catch (const UserError& mistake) {
-        throw UserError("'{}': {}", {path, mistake.what()});
-    }
-    if (!config.is_object())
-        throw UserError("'{}' should be a JSON object, but is of kind {}", {path, config.kind()});
-    return config;
 }
 
 void verify_number(const Json& config, const std::string& path, const char* field,
@@ -97,7 +85,7 @@ void verify_adapter_config(const Model& model, const std::string& adapter) {
     const std::string path = config_beside(adapter);
     std::error_code error;
     if (path.empty() || !fs::exists(path, error)) return;
-    const Json config = read_adapter_config(path);
+    const Json config = read_json_object(path);
     const Json* kind = config.find("peft_type");
     if (!kind || !kind->is_string() || kind->string() != "LORA")
         throw UserError("'{}' has peft_type = {}, but adapters here are LORA",

@@ -16,19 +16,6 @@ bool is_file(const fs::path& path) {
     return fs::is_regular_file(path, error);
 }
 
-Json read_object(const std::string& path) {
-    const std::vector<std::byte> bytes = read_file(path);
-    Json json;
-    try {
-        json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    } catch (const UserError& mistake) {
-        throw UserError("'{}': {}", {path, mistake.what()});
-    }
-    if (!json.is_object())
-        throw UserError("'{}' should be a JSON object, but is of kind {}", {path, json.kind()});
-    return json;
-}
-
 /// What the files that a checkpoint has beside its weights say of a field, and where.
 struct Said {
     Json value;
@@ -54,6 +41,19 @@ std::int32_t token_of(const Json& json, const std::string& path, const char* fie
 
 }  // namespace
 
+Json read_json_object(const std::string& path) {
+    const std::vector<std::byte> bytes = read_file(path);
+    Json json;
+    try {
+        json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    } catch (const UserError& mistake) {
+        throw UserError("'{}': {}", {path, mistake.what()});
+    }
+    if (!json.is_object())
+        throw UserError("'{}' should be a JSON object, but is of kind {}", {path, json.kind()});
+    return json;
+}
+
 std::optional<std::string> tokenizer_beside(const std::string& weights) {
     const fs::path path = fs::path(weights) / "tokenizer.json";
     if (!is_file(path)) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<std::string> tokenizer_beside(const std::string& weights) {
 std::optional<Json> object_beside(const std::string& weights, const char* name) {
     const fs::path path = fs::path(weights) / name;
     if (!is_file(path)) return std::nullopt;
-    return read_object(path.string());
+    return read_json_object(path.string());
 }
 
 std::vector<std::int32_t> ends_beside(const std::string& weights) {

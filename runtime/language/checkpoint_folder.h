@@ -10,6 +10,8 @@
 
 namespace fovea::runtime {
 
+/// The object of a JSON file. UserError with the path where it is none.
+Json read_json_object(const std::string& path);
 /// `DIR/tokenizer.json`, where `weights` is a folder that has one.
 std::optional<std::string> tokenizer_beside(const std::string& weights);
 
