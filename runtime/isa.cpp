@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline", "neon"};
 constexpr std::size_t kOfX86 = 4;  // the others are of aarch64
+constexpr std::string_view kPortable[] = {"avx512_portable", "avx2_portable", "neon_portable"};
+constexpr std::string_view kSuffix = "_portable";
+
+/// The instruction set itself: `avx2` of `avx2_portable`.
+std::string_view without_suffix(std::string_view isa) {
+    return isa.ends_with(kSuffix) ? isa.substr(0, isa.size() - kSuffix.size()) : isa;
+}
 
 /// Those of `parts` that this machine has (or all): `avx2, baseline`.
 std::string list_of(std::span<const std::string_view> parts, bool all) {
@@ -25,6 +32,13 @@ std::string list_of(std::span<const std::string_view> parts, bool all) {
 }  // namespace
 
 std::span<const std::string_view> isa_names() { return kNames; }
+std::span<const std::string_view> portable_isa_names() { return kPortable; }
+
+std::string_view portable_of(std::string_view isa) {
+    for (std::string_view name : kPortable)
+        if (without_suffix(name) == isa) return name;
+    return {};
+}
 
 std::span<const std::string_view> isas_of(std::string_view machine) {
     const std::span<const std::string_view> all = kNames;
@@ -34,9 +48,11 @@ std::span<const std::string_view> isas_of(std::string_view machine) {
 }
 
 std::string_view machine_of(std::string_view isa) {
+    if (isa.ends_with(kSuffix) && std::ranges::find(kPortable, isa) == std::end(kPortable))
+        return {};
     for (std::string_view machine : {"x86_64", "aarch64"})
         for (std::string_view name : isas_of(machine))
-            if (name == isa) return machine;
+            if (name == without_suffix(isa)) return machine;
     return {};
 }
 
@@ -52,7 +68,7 @@ std::string_view this_machine() {
 
 bool machine_has(std::string_view isa) {
     if (machine_of(isa) != this_machine()) return false;
-    return this_machine() != "x86_64" || processor_has(this_processor(), isa);
+    return this_machine() != "x86_64" || processor_has(this_processor(), without_suffix(isa));
 }
 
 std::size_t choose_isa(std::span<const std::string_view> parts) {
@@ -70,8 +86,9 @@ std::size_t choose_isa(std::span<const std::string_view> parts) {
                 {wanted, list_of(parts, false)});
         return at(wanted);
     }
-    for (std::string_view name : kNames)
-        if (at(name) < parts.size() && machine_has(name)) return at(name);
+    for (const std::span<const std::string_view> names : {isa_names(), portable_isa_names()})
+        for (std::string_view name : names)
+            if (at(name) < parts.size() && machine_has(name)) return at(name);
     throw UserError(
         "this program is for the instruction sets {}, and this machine has none of them",
         {list_of(parts, true)});

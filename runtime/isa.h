@@ -14,15 +14,21 @@ namespace fovea::runtime {
 /// are x86-64-v4 with and without AVX512_BF16, v3, any x86-64, and any aarch64.
 std::span<const std::string_view> isa_names();
 
+/// `avx512_portable`, `avx2_portable`, `neon_portable`: the same machines, with kernels that give
+/// the same bits on all of them (runtime/cpu/registers.h).
+std::span<const std::string_view> portable_isa_names();
+/// Of `avx2` its `avx2_portable`; nothing where there is none.
+std::string_view portable_of(std::string_view isa);
+
 /// The kind of machine that has it, as compilers call it: `x86_64` or `aarch64`; nothing where
-/// `isa` is none of `isa_names`.
+/// `isa` is none of those names.
 std::string_view machine_of(std::string_view isa);
 /// The kind that this code is compiled for; nothing for others.
 std::string_view this_machine();
 /// Those of `isa_names` that are of a kind of machine, the last of which all of that kind have.
 std::span<const std::string_view> isas_of(std::string_view machine);
 
-/// Whether this machine runs kernels for `isa`, one of `isa_names`.
+/// Whether this machine runs kernels for `isa`, one of those names.
 bool machine_has(std::string_view isa);
 
 /// The number of the part to run: the one that the environment variable FOVEA_ISA names, else the

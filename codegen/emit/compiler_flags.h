@@ -19,7 +19,8 @@ struct CompilerFlag {
 /// Those for every machine, besides the language's and OpenMP's.
 const std::vector<CompilerFlag>& compiler_flags();
 
-/// Those for one of `isas`: none for `baseline` and `neon`, which all machines of their kind have.
+/// Those for an instruction set (runtime/isa.h): none for `baseline` and `neon`, which all machines
+/// of their kind have.
 std::vector<std::string> machine_flags(std::string_view isa);
 
 }  // namespace fovea::emit

@@ -191,6 +191,8 @@ void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& wit
     constexpr int kRows = kMostSums / Columns < 1   ? 1
                           : kMostSums / Columns > 8 ? 8
                                                     : kMostSums / Columns;
+    // Sums go to memory after each block: its length is part of their bits.
+    constexpr int kBlockRows = kPortableBits ? 8 : kRows;
     constexpr i64 kBlockFloats = 6 * 1024, kSums = i64(kRows) * Columns;
     const i64 across = columns / Columns, tiles = (rows + kRows - 1) / kRows;
     const Range mine = my_share(tiles * points * across);
@@ -213,7 +215,7 @@ void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& wit
         const i64 half = kLongestRun / 2;
         const i64 pieces = inner.extent > kLongestRun ? (inner.extent + half - 1) / half : 1;
         const i64 all = (pieces * ... * i64(outer.extent));
-        i64 block = kBlockFloats / (kRows * (pieces > 1 ? half : i64(inner.extent) + 1));
+        i64 block = kBlockFloats / (kBlockRows * (pieces > 1 ? half : i64(inner.extent) + 1));
         block = block < 1 ? 1 : block > RunList::kMost ? RunList::kMost : block;
         RunList runs;
         for (i64 first = 0; first < all; first += block) {

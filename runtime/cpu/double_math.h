@@ -63,10 +63,11 @@ FOVEA_INLINE floats sine_of_quadrant(doubles x, i64 quadrant) {
     return to_floats(doubles(longs(size) ^ ((bits & 2) << 62)));
 }
 
-/// Lane by lane, for what is too large to be reduced above, and for what is no number.
+/// Lane by lane, for what is too large to be reduced above, and for what is no number: by way of
+/// double precision, so that a function of another library rounds to the same float.
 __attribute__((noinline)) inline floats sine_of_large(floats x, bool cosine) {
     for (i64 lane = 0; lane < kLanes; ++lane)
-        x[lane] = cosine ? __builtin_cosf(x[lane]) : __builtin_sinf(x[lane]);
+        x[lane] = float(cosine ? __builtin_cos(double(x[lane])) : __builtin_sin(double(x[lane])));
     return x;
 }
 
@@ -132,10 +133,13 @@ FOVEA_INLINE doubles scaled_angle(floats x, floats y, floats z, bool& is_small) 
         !any_lane(~((angle < 0x1p27) & (angle > -0x1p27) & (power < 1000.0) & (power > -1000.0)));
     return angle;
 }
+/// Lane by lane; an angle is taken from there unless its power of two is too large.
 __attribute__((noinline)) inline floats sine_of_large_scaled(floats x, floats y, floats z,
-                                                             bool cosine) {
+                                                             doubles angles, bool cosine) {
     for (i64 lane = 0; lane < kLanes; ++lane) {
-        const double angle = double(x[lane]) * __builtin_exp2(double(y[lane]) + double(z[lane]));
+        const double power = double(y[lane]) + double(z[lane]);
+        const bool fits = power < 1000.0 && power > -1000.0;
+        const double angle = fits ? angles[lane] : double(x[lane]) * __builtin_exp2(power);
         x[lane] = float(cosine ? __builtin_cos(angle) : __builtin_sin(angle));
     }
     return x;
@@ -145,13 +149,13 @@ __attribute__((noinline)) inline floats sine_of_large_scaled(floats x, floats y,
 FOVEA_INLINE floats sin_scaled(floats x, floats y, floats z) {
     bool is_small;
     const doubles angle = scaled_angle(x, y, z, is_small);
-    if (!is_small) return sine_of_large_scaled(x, y, z, false);
+    if (!is_small) return sine_of_large_scaled(x, y, z, angle, false);
     return blend(x == 0.F, x, sine_of_quadrant(angle, 0));
 }
 FOVEA_INLINE floats cos_scaled(floats x, floats y, floats z) {
     bool is_small;
     const doubles angle = scaled_angle(x, y, z, is_small);
-    if (!is_small) return sine_of_large_scaled(x, y, z, true);
+    if (!is_small) return sine_of_large_scaled(x, y, z, angle, true);
     return sine_of_quadrant(angle, 1);
 }
 

@@ -25,18 +25,13 @@ FOVEA_INLINE floats exp_exponent(floats x) {
 FOVEA_INLINE floats exp_significand(floats x) {
     const doubles exponent = exponent_of_two(x);
     const floats f = to_floats(exponent - ((exponent + kNoFraction) - kNoFraction));
-    floats p = f * 1.5252734e-5F + 1.5403530e-4F;
-    p = p * f + 1.3333558e-3F;
-    p = p * f + 9.6181291e-3F;
-    p = p * f + 5.5504109e-2F;
-    p = p * f + 2.4022651e-1F;
-    p = p * f + 6.9314718e-1F;
-    return p * f + 1.F;
+    return polynomial(f, 1.5252734e-5F, 1.5403530e-4F, 1.3333558e-3F, 9.6181291e-3F, 5.5504109e-2F,
+                      2.4022651e-1F, 6.9314718e-1F, 1.F);
 }
 
 /// m * 2^n for m in [1/4, 4] and whole n; n below -126 or above 127 may be taken to be those.
 FOVEA_INLINE floats times_power_of_two(floats m, floats n) {
-#ifdef __AVX512F__
+#if defined(__AVX512F__) && !defined(FOVEA_PORTABLE_BITS)
     return floats(_mm512_maskz_scalef_ps(0xffff, __m512(m), __m512(n)));
 #else
     const floats near = smaller(larger(n, splat(-126.F)), splat(127.F));

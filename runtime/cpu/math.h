@@ -82,7 +82,7 @@ FOVEA_INLINE floats power_of_two(ints n) { return as_floats((n + 127) << 23); }
 /// x - n ln 2, with ln 2 in two parts: the first has few bits, so that n times it is exact.
 FOVEA_INLINE floats without_ln2(floats x, floats n) {
     constexpr float kHigh = 0.693359375F, kLow = -2.12194440e-4F;
-    return (x - n * kHigh) - n * kLow;
+    return multiply_add(n, splat(-kLow), multiply_add(n, splat(-kHigh), x));
 }
 
 /// e^x; 0 below -104, infinity above 88.73. The reduction and polynomial are those of Cephes' expf.
@@ -91,13 +91,8 @@ FOVEA_INLINE floats exp(floats x) {
     const floats clamped = smaller(splat(90.F), larger(splat(-105.F), x));
     const floats n = round_nearest(clamped * 1.44269504088896341F);
     const floats f = without_ln2(clamped, n);
-    floats p = f * 1.9875691500e-4F + 1.3981999507e-3F;
-    p = p * f + 8.3334519073e-3F;
-    p = p * f + 4.1665795894e-2F;
-    p = p * f + 1.6666665459e-1F;
-    p = p * f + 5.0000001201e-1F;
-    p = p * f + 1.F;
-    p = p * f + 1.F;
+    floats p = polynomial(f, 1.9875691500e-4F, 1.3981999507e-3F, 8.3334519073e-3F, 4.1665795894e-2F,
+                          1.6666665459e-1F, 5.0000001201e-1F, 1.F, 1.F);
 #ifdef __AVX512F__
     p = floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
 #else
@@ -118,11 +113,8 @@ FOVEA_INLINE floats exp2(floats x) {
 #endif
     const floats n = round_nearest(x);
     const floats f = x - n;
-    floats p = f * 1.3264725407e-3F + 9.6715127680e-3F;
-    p = p * f + 5.5507337492e-2F;
-    p = p * f + 2.4022242083e-1F;
-    p = p * f + 6.9314697760e-1F;
-    p = p * f + 1.F;
+    floats p = polynomial(f, 1.3264725407e-3F, 9.6715127680e-3F, 5.5507337492e-2F, 2.4022242083e-1F,
+                          6.9314697760e-1F, 1.F);
 #ifdef __AVX512F__
     p = floats(_mm512_maskz_scalef_ps(0xffff, __m512(p), __m512(n)));
 #else
@@ -134,12 +126,8 @@ FOVEA_INLINE floats exp2(floats x) {
 
 /// e^x - 1 for |x| <= 0.35, without losing what is small against 1.
 FOVEA_INLINE floats expm1_small(floats x) {
-    floats p = x * (1.F / 5040) + (1.F / 720);
-    p = p * x + (1.F / 120);
-    p = p * x + (1.F / 24);
-    p = p * x + (1.F / 6);
-    p = p * x + 0.5F;
-    return p * (x * x) + x;
+    const floats p = polynomial(x, 1.F / 5040, 1.F / 720, 1.F / 120, 1.F / 24, 1.F / 6, 0.5F);
+    return multiply_add(p, x * x, x);
 }
 
 /// e^x - 1, as (e^f - 1) 2^n + (2^n - 1) for x = f + n ln 2.
@@ -164,16 +152,11 @@ FOVEA_INLINE floats log(floats x) {
     const floats f = as_floats(bits - (n << 23)) - 1.F;
     const floats exponent = convert<floats>(n) - select(subnormal, splat(23.F), splat(0.F));
     const floats z = f * f;
-    floats p = f * 7.0376836292e-2F + -1.1514610310e-1F;
-    p = p * f + 1.1676998740e-1F;
-    p = p * f + -1.2420140846e-1F;
-    p = p * f + 1.4249322787e-1F;
-    p = p * f + -1.6668057665e-1F;
-    p = p * f + 2.0000714765e-1F;
-    p = p * f + -2.4999993993e-1F;
-    p = p * f + 3.3333331174e-1F;
+    floats p = polynomial(f, 7.0376836292e-2F, -1.1514610310e-1F, 1.1676998740e-1F,
+                          -1.2420140846e-1F, 1.4249322787e-1F, -1.6668057665e-1F, 2.0000714765e-1F,
+                          -2.4999993993e-1F, 3.3333331174e-1F);
     p = p * f * z + exponent * kLn2Low - 0.5F * z;
-    const floats result = (f + p) + exponent * kLn2High;
+    const floats result = multiply_add(exponent, splat(kLn2High), f + p);
     const floats outside = select(x == 0.F, splat(kLowest), splat(__builtin_nanf("")));
     const ints finite = (x > 0.F) & (x < splat(__builtin_inff()));
     return select(finite, result, select(x > 0.F, x, outside));
@@ -214,11 +197,8 @@ FOVEA_INLINE floats tanh(floats x) {
     const floats y = smaller(splat(20.F), abs(x)) * -2.885390081777927F;
     const floats n = round_nearest(y);
     const floats f = y - n;
-    floats p = f * 1.54035127e-4F + 1.33907355e-3F;
-    p = p * f + 9.61823749e-3F;
-    p = p * f + 5.55035743e-2F;
-    p = p * f + 2.40226498e-1F;
-    p = p * f + 6.93147188e-1F;
+    const floats p = polynomial(f, 1.54035127e-4F, 1.33907355e-3F, 9.61823749e-3F, 5.55035743e-2F,
+                                2.40226498e-1F, 6.93147188e-1F);
     const floats power = power_of_two(convert<ints>(n));
     const floats u = (1.F - power) - f * power * p;
     return with_sign_of(x, u / (2.F - u));
@@ -258,10 +238,9 @@ FOVEA_INLINE floats atan2(floats y, floats x) {
     const ints steep = ratio > 0.414213562F;  // tan(pi / 8)
     const floats t = select(steep, (ratio - 1.F) / (ratio + 1.F), ratio);
     const floats z = t * t;
-    floats p = z * 8.05374449538e-2F - 1.38776856032e-1F;
-    p = p * z + 1.99777106478e-1F;
-    p = p * z - 3.33329491539e-1F;
-    p = p * z * t + t;
+    floats p =
+        polynomial(z, 8.05374449538e-2F, -1.38776856032e-1F, 1.99777106478e-1F, -3.33329491539e-1F);
+    p = multiply_add(p * z, t, t);
     p = select(steep, p + kPi / 4, p);
     p = select(a > b, kPi / 2 - p, p);
     p = select(as_ints(x) < 0, kPi - p, p);

@@ -19,8 +19,18 @@
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
 // that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64; NEON
-// is part of every aarch64.
-#if defined(__AVX512BF16__)
+// is part of every aarch64. With FOVEA_PORTABLE_BITS kernels give the same bits on all machines
+// that fuse a product and a sum; only those of `multiply_add` are then fused, which
+// -ffp-contract=off says.
+#if defined(FOVEA_PORTABLE_BITS) && defined(__AVX512F__)
+#define FOVEA_ISA avx512_portable
+#elif defined(FOVEA_PORTABLE_BITS) && defined(__AVX2__) && defined(__FMA__)
+#define FOVEA_ISA avx2_portable
+#elif defined(FOVEA_PORTABLE_BITS) && defined(__aarch64__)
+#define FOVEA_ISA neon_portable
+#elif defined(FOVEA_PORTABLE_BITS)
+#error "portable bits take an instruction set that fuses a product and a sum"
+#elif defined(__AVX512BF16__)
 #define FOVEA_ISA avx512_bf16
 #elif defined(__AVX512F__)
 #define FOVEA_ISA avx512
@@ -48,6 +58,11 @@ using i64 = std::int64_t;
 using i32 = std::int32_t;
 
 inline constexpr i64 kLanes = 16;
+#if defined(FOVEA_PORTABLE_BITS)
+inline constexpr bool kPortableBits = true;
+#else
+inline constexpr bool kPortableBits = false;
+#endif
 
 /// How many lanes of 32 bits a register holds, and how many vectors of 16 lanes the registers hold.
 #if defined(__AVX512F__)

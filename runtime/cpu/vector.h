@@ -266,6 +266,15 @@ FOVEA_INLINE floats multiply_add(floats a, floats b, floats c) {
 #endif
 }
 
+/// ((first * x + c1) * x + c2) * x and so on (Horner): a product and a sum are rounded together
+/// where the machine can.
+template <class... Rest>
+FOVEA_INLINE floats polynomial(floats x, float first, Rest... rest) {
+    floats value = splat(first);
+    ((value = multiply_add(value, x, splat(rest))), ...);
+    return value;
+}
+
 FOVEA_INLINE floats to_floats(floats value) { return value; }
 FOVEA_INLINE floats to_floats(ints value) { return convert<floats>(value); }
 /// Whole parts; the smallest i32 for what i32 cannot hold.

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+
+#include "portable_math.h"
 
 namespace fovea::runtime {
 
@@ -24,7 +25,9 @@ double LearningRate::at(std::uint64_t step) const {
     if (step <= warmup) return rate * number / warm;
     if (schedule == Schedule::constant) return rate;
     const double done = (number - warm) / (static_cast<double>(total) - warm);
-    return rate * 0.5 * (1 + std::cos(std::numbers::pi * std::min(done, 1.0)));
+    // Half a turn is where the cosine is least.
+    const double cosine = done < 1 ? sine_cosine_of_turn(0.5 * done).cosine : -1;
+    return rate * 0.5 * (1 + cosine);
 }
 
 }  // namespace fovea::runtime

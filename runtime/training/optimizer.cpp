@@ -8,6 +8,7 @@
 #include "../isa.h"
 #include "../parallel/blocks.h"
 #include "../parallel/stream.h"
+#include "portable_math.h"
 
 // Below the headers, whose functions other files share.
 #if defined(__clang__)
@@ -102,9 +103,8 @@ UpdateBlock& choose_update() {
 Factors factors_of(const OptimizerSettings& settings, std::uint64_t step, double learning_rate,
                    double gradient_scale) {
     const bool is_sgd = settings.kind == OptimizerKind::sgd;
-    const auto number = static_cast<double>(step);
-    const double correction1 = is_sgd ? 1.0 : 1.0 - std::pow(settings.beta1, number);
-    const double correction2 = is_sgd ? 1.0 : 1.0 - std::pow(settings.beta2, number);
+    const double correction1 = is_sgd ? 1.0 : 1.0 - power(settings.beta1, step);
+    const double correction2 = is_sgd ? 1.0 : 1.0 - power(settings.beta2, step);
     return {.gradient_scale = static_cast<float>(gradient_scale),
             .decay = static_cast<float>(settings.weight_decay),
             .keep = static_cast<float>(1.0 - learning_rate * settings.weight_decay),

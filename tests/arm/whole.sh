@@ -1,6 +1,7 @@
 #!/bin/sh
-# fovea for aarch64 under qemu: verifies every built-in model, then random programs, their number
-# the first argument (200). It is built in build-aarch64, with libraries that are unpacked there.
+# fovea for aarch64 under qemu: verifies every built-in model, compares the bits of a training with
+# those of this machine, then takes random programs, their number the first argument (200). It is
+# built in build-aarch64, with libraries that are unpacked there; fovea for this machine is build/fovea.
 # Exit status 2 where the cross compiler or qemu is missing.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -38,5 +39,25 @@ export CXX=aarch64-linux-gnu-g++
 fovea() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$folder/fovea" "$@"; }
 fovea verify --all >"$folder/verified.txt" || { grep -v '^ok' "$folder/verified.txt"; exit 1; }
 tail -1 "$folder/verified.txt"
+
+# The same training of a translator on both machines, and the same translations.
+compare=$folder/bits
+mkdir -p "$compare"
+arm="qemu-aarch64 -L /usr/aarch64-linux-gnu"
+for isa in avx2 neon; do
+    env -u CXX build/fovea build transformer --bits portable --isa $isa -o "$compare/$isa" \
+        --set hidden=64 --set ffn=128 --set heads=4 --set layers=2 --set dropout=0.1
+    run=""
+    if [ $isa = neon ]; then run=$arm; fi
+    head -320 models/transformer/corpus.tsv >"$compare/data.tsv"
+    $run "$compare/$isa" train --data "$compare/data.tsv" --weights "$compare/weights_$isa" \
+        --batch 32 --epochs 2 --validation 0.05 --schedule cosine --warmup 2 >/dev/null 2>&1
+    cut -f1 "$compare/data.tsv" | $run "$compare/$isa" translate --beam 3 --scores \
+        --weights "$compare/weights_$isa" >"$compare/translated_$isa"
+done
+cmp "$compare/weights_avx2" "$compare/weights_neon"
+cmp "$compare/translated_avx2" "$compare/translated_neon"
+echo "a training of 20 steps and its translations have the same bits on x86 and aarch64"
+
 # qemu 7.2 loses its way where a process that was forked starts threads.
 OMP_THREAD_LIMIT=1 fovea fuzz --seed 1 --count "$count" --target cpu -o "$folder"

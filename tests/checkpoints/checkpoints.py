@@ -172,7 +172,7 @@ def answered(folder, title, dtype, **more):
 
     def made(*options):
         return subprocess.run([program, "generate", "--weights", checkpoint, *options],
-                              capture_output=True, text=True, check=True).stdout.splitlines()
+                              text=True, check=True, stdout=subprocess.PIPE).stdout.splitlines()
 
     sources, answers = [[3, 17, 5, 44, 2, 9, 30, 1], [7]], []
     for source in sources:
@@ -264,7 +264,7 @@ def classified(folder):
     files.append(os.path.join(folder, "pixels.safetensors"))
     save_file({"pixels": pixels.astype("f")}, files[-1])
     made = subprocess.run([program, "classify", "--weights", checkpoint, *files],
-                          capture_output=True, text=True, check=True).stdout.splitlines()
+                          text=True, check=True, stdout=subprocess.PIPE).stdout.splitlines()
     expected = module(torch.from_numpy(pixels)).logits.softmax(-1).detach().numpy()
     titles = files[:3] + [f"{files[3]}[{i}]" for i in range(3)]
     assert made[::4] == titles, made
@@ -313,7 +313,7 @@ def main():
             generated(folder, title)
         answered(folder, "t5 answers", "float32")
         answered(folder, "t5 answers, tied", "bfloat16", tie_word_embeddings=True,
-                 feed_forward_proj="relu")
+                 feed_forward_proj="relu", dense_act_fn="relu", is_gated_act=False)
         # What is wrong is said.
         broken = os.path.join(folder, "llama float32")
         for field, value, said in [

@@ -61,6 +61,24 @@ TEST_CASE("instruction sets are of one kind of machine") {
         if (machine_has(isa)) CHECK(machine_of(isa) == this_machine());
 }
 
+TEST_CASE("portable forms of instruction sets") {
+    CHECK(portable_of("avx2") == "avx2_portable");
+    CHECK(portable_of("neon") == "neon_portable");
+    CHECK(portable_of("baseline").empty());
+    CHECK(portable_of("avx2_portable").empty());
+    CHECK(machine_of("avx512_portable") == "x86_64");
+    CHECK(machine_of("baseline_portable").empty());
+    for (std::string_view name : isa_names()) {
+        const std::string_view form = portable_of(name);
+        if (form.empty()) continue;
+        CHECK(machine_of(form) == machine_of(name));
+        CHECK(machine_has(form) == machine_has(name));
+        const std::string text(form);
+        const IsaPart one[] = {{text.c_str(), nullptr}};
+        if (machine_has(name)) CHECK(choose_isa(one).isa == form);
+    }
+}
+
 TEST_CASE("FOVEA_ISA chooses") {
     for (const IsaPart& part : kAll) {
         Wanted wanted(part.isa);

@@ -6,6 +6,7 @@
 #                                 model with a loss
 #     [ISA avx512 avx2 baseline]  instruction sets, of which the program takes its machine's best;
 #                                 all by default, on aarch64 `neon`
+#     [BITS fastest|portable]     portable: the same bits with AVX-512, AVX2 and NEON
 #     [FUSION on|off|always]      on by default
 #     [PYTHON])                   a package for Python, too, in fovea/NAME_python of the build folder,
 #                                 which the target NAME_python makes
@@ -64,13 +65,13 @@ function(fovea_check values what)
 endfunction()
 
 function(fovea_add_model)
-    cmake_parse_arguments(PARSE_ARGV 0 ARG "PYTHON" "NAME;MODEL;FUSION" "SOURCES;SETTINGS;PROGRAMS;ISA")
+    cmake_parse_arguments(PARSE_ARGV 0 ARG "PYTHON" "NAME;MODEL;FUSION;BITS" "SOURCES;SETTINGS;PROGRAMS;ISA")
     # Behind an argument that takes several values an unknown one would be one of them.
     set(unknown ${ARG_SOURCES} ${ARG_SETTINGS} ${ARG_PROGRAMS} ${ARG_ISA})
     list(FILTER unknown INCLUDE REGEX "^[A-Z_]+$")
     foreach(argument IN LISTS ARG_UNPARSED_ARGUMENTS unknown)
         message(FATAL_ERROR "fovea_add_model: unknown argument '${argument}': it takes NAME, SOURCES, "
-            "MODEL, SETTINGS, PROGRAMS, ISA, FUSION, PYTHON")
+            "MODEL, SETTINGS, PROGRAMS, ISA, BITS, FUSION, PYTHON")
     endforeach()
     foreach(argument IN LISTS ARG_KEYWORDS_MISSING_VALUES)
         message(FATAL_ERROR "fovea_add_model: ${argument} has no value")
@@ -99,7 +100,12 @@ function(fovea_add_model)
     endif()
     fovea_check("${ARG_PROGRAMS}" PROGRAMS forward train)
     fovea_check("${ARG_FUSION}" FUSION on off always)
-    fovea_check("${ARG_ISA}" ISA avx512_bf16 avx512 avx2 baseline neon)
+    fovea_check("${ARG_BITS}" BITS fastest portable)
+    if(ARG_BITS STREQUAL "portable")
+        fovea_check("${ARG_ISA}" "ISA with BITS portable" avx512 avx2 neon)
+    else()
+        fovea_check("${ARG_ISA}" ISA avx512_bf16 avx512 avx2 baseline neon)
+    endif()
     foreach(setting IN LISTS ARG_SETTINGS)
         if(NOT setting MATCHES "^[^=]+=")
             message(FATAL_ERROR "fovea_add_model: SETTINGS takes NAME=VALUE, not '${setting}'")
@@ -107,6 +113,8 @@ function(fovea_add_model)
     endforeach()
     if(NOT ARG_ISA AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
         set(ARG_ISA neon)
+    elseif(NOT ARG_ISA AND ARG_BITS STREQUAL "portable")
+        set(ARG_ISA avx512 avx2)
     elseif(NOT ARG_ISA)
         set(ARG_ISA avx512 avx2 baseline)
         if("dtype=bf16" IN_LIST ARG_SETTINGS)
@@ -130,6 +138,10 @@ function(fovea_add_model)
     endforeach()
     list(JOIN ARG_ISA "," isas)
     list(APPEND options --isa ${isas})
+    if(ARG_BITS STREQUAL "portable")
+        list(APPEND options --bits portable)
+        list(TRANSFORM ARG_ISA APPEND _portable)
+    endif()
     if("train" IN_LIST ARG_PROGRAMS)
         list(APPEND options --training)
     endif()

@@ -84,8 +84,10 @@ void refuse_form(const Arguments& given, bool is_ptx) {
 
 int generate_model(const Arguments& given) {
     const bool is_ptx = given.choice("target", {"cpu", "ptx"}) == "ptx";
-    if (is_ptx && given.has("isa"))
-        throw UserError("--isa is for --target cpu; PTX is written for all of its architectures");
+    for (const char* option : {"isa", "bits"})
+        if (is_ptx && given.has(option))
+            throw UserError(fmt::format(
+                "--{} is for --target cpu; PTX is written for all of its architectures", option));
     refuse_form(given, is_ptx);
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 #include "codegen/base/error.h"
 #include "runtime/isa.h"
@@ -19,25 +20,53 @@ bool gains(std::string_view isa, DType dtype) {
     return isa != "avx512_bf16" || dtype == DType::bf16;
 }
 
+bool wants_portable(const Arguments& given) {
+    return given.choice("bits", {"fastest", "portable"}) == "portable";
+}
+
+/// UserError where this machine has none that `is_wanted` takes.
+std::string_view best_isa(const std::function<bool(std::string_view)>& is_wanted) {
+    for (std::string_view isa : runtime::isa_names())
+        if (is_wanted(isa) && runtime::machine_has(isa)) return isa;
+    throw UserError("this machine has no instruction set with portable bits");
+}
 std::string_view best_isa(DType dtype) {
-    return *std::ranges::find_if(runtime::isa_names(), [&](std::string_view isa) {
-        return gains(isa, dtype) && runtime::machine_has(isa);
-    });
+    return best_isa([&](std::string_view isa) { return gains(isa, dtype); });
+}
+
+bool has_portable(std::string_view isa) { return !runtime::portable_of(isa).empty(); }
+
+/// The portable forms of `isas`; where none was named, of those that have one.
+std::vector<std::string> portable_forms(const std::vector<std::string>& isas, bool are_named) {
+    std::vector<std::string> forms;
+    for (const std::string& isa : isas) {
+        if (has_portable(isa)) forms.emplace_back(runtime::portable_of(isa));
+        else if (are_named)
+            throw UserError(fmt::format(
+                "--bits portable takes avx512, avx2 and neon, not {}, which rounds {}", isa,
+                isa == "baseline" ? "a product and a sum apart"
+                                  : "products of pairs in a way of its own"));
+    }
+    return forms;
 }
 
 }  // namespace
 
 void add_isa_option(po::options_description& options) {
-    options.add_options()(
-        "isa", po::value<std::string>()->value_name("avx512,avx2,baseline|neon|native"),
+    auto add = options.add_options();
+    add("isa", po::value<std::string>()->value_name("avx512,avx2,baseline|neon|native"),
         "instruction sets that the program chooses among when it starts; by default all of the "
         "machine that the compiler is for, native is the best one of this machine");
+    add("bits", po::value<std::string>()->value_name("fastest|portable"),
+        "portable: the same bits with AVX-512, AVX2 and NEON, in training, too; fastest by "
+        "default");
 }
 
 std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
     const auto names = runtime::isa_names();
     const std::vector<std::string> list = given.list("isa");
-    const std::string_view best = best_isa(dtype);
+    const bool is_portable = wants_portable(given);
+    const std::string_view best = is_portable ? best_isa(has_portable) : best_isa(dtype);
     std::vector<std::string> isas;
     for (std::string_view name : given.has("isa") ? names : runtime::isas_of(compiled_for())) {
         const auto is_it = [&](const std::string& wanted) {
@@ -56,13 +85,15 @@ std::vector<std::string> wanted_isas(const Arguments& given, DType dtype) {
         throw UserError(fmt::format(
             "--isa takes instruction sets of one kind of machine: {} is of {}, {} of {}", first,
             runtime::machine_of(first), last, runtime::machine_of(last)));
-    return isas;
+    return is_portable ? portable_forms(isas, given.has("isa")) : isas;
 }
 
 std::string isa_of_this_machine(DType dtype) {
-    const auto names = runtime::isa_names();
     const char* chosen = std::getenv("FOVEA_ISA");
-    return std::string(chosen && *chosen ? names[runtime::choose_isa(names)] : best_isa(dtype));
+    if (!chosen || !*chosen) return std::string(best_isa(dtype));
+    const bool is_portable = std::string_view(chosen).ends_with("_portable");
+    const auto names = is_portable ? runtime::portable_isa_names() : runtime::isa_names();
+    return std::string(names[runtime::choose_isa(names)]);
 }
 
 }  // namespace fovea::tool

@@ -9,13 +9,14 @@
 
 namespace fovea::tool {
 
-/// Adds `--isa`.
+/// Adds `--isa` and `--bits`.
 void add_isa_option(po::options_description& options);
 
 /// The value of `--isa`, the best first: `avx512_bf16`, `avx512`, `avx2`, `baseline`, or `neon`.
 /// When it was not given, all of the machine that the compiler is for, the first only for code with
-/// products of `dtype` bf16. `native` is the best that this machine has. UserError for other names,
-/// and for those of two kinds of machines.
+/// products of `dtype` bf16. `native` is the best that this machine has. With `--bits portable`
+/// their portable forms. UserError for other names, for those of two kinds of machines, and for
+/// those without a portable form.
 std::vector<std::string> wanted_isas(const Arguments& given, DType dtype = DType::f32);
 
 /// What code that runs in this process is compiled for: that of the environment variable FOVEA_ISA,

@@ -112,7 +112,8 @@ macro(fovea_library name)
         set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
         target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
         target_compile_features(${name} PUBLIC cxx_std_20)
-        target_compile_options(${name} PRIVATE ${flags} -Os -ffunction-sections -fdata-sections)
+        target_compile_options(${name} PRIVATE ${flags} -ffp-contract=off -Os
+            -ffunction-sections -fdata-sections)
         target_link_libraries(${name} PUBLIC ${OpenMP_CXX_FLAGS} ${OpenMP_CXX_LIBRARIES})
         target_link_options(${name} INTERFACE -Wl,--gc-sections)  # what nobody calls
     endif()

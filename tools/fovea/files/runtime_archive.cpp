@@ -24,7 +24,8 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> runtime_flags(const std::string& isa) {
     std::vector<std::string> flags = generated_code_flags(isa, Optimized::little);
-    flags.insert(flags.end(), {"-fPIC", "-ffunction-sections", "-fdata-sections", "-w"});
+    flags.insert(flags.end(),
+                 {"-ffp-contract=off", "-fPIC", "-ffunction-sections", "-fdata-sections", "-w"});
     return flags;
 }
 
