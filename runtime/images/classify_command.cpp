@@ -9,7 +9,7 @@
 #include "../device/choose_device.h"
 #include "../error.h"
 #include "../files/printable.h"
-#include "../files/read_weights.h"
+#include "../language/checkpoint_folder.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../options.h"
@@ -150,7 +150,7 @@ int classify_command(const std::string& program, const Model& model,
     if (options.positional().empty())
         throw UserError("there is no image to classify: give PPM files, or one of pixels");
     use_threads(options);
-    SafetensorsFile weights = read_weights(options.text("weights"));
+    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));

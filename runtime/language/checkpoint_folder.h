@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "../files/json.h"
+#include "../program.h"
+#include "../safetensors.h"
 
 namespace fovea::runtime {
 
@@ -18,6 +20,14 @@ std::optional<std::string> tokenizer_beside(const std::string& weights);
 /// The object of `DIR/name`; none where `weights` is no folder, or has no such file. UserError with
 /// the path where it is no JSON object.
 std::optional<Json> object_beside(const std::string& weights, const char* name);
+
+/// A field of `config.json` as a setting takes it: lists by commas, strings without quotes.
+std::string setting_text(const Json& value);
+
+/// `read_weights` for a model. UserError where the folder's `config.json` has a field of the name
+/// of a setting, with another value than the model was built with: such as a number of heads, which
+/// no shape of weights shows. A field of rotary positions may stand in `rope_parameters`.
+SafetensorsFile read_checkpoint(const Model& model, const std::string& weights);
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json`, else of `config.json`,
 /// one or a list; none where `weights` is no folder or neither file says any. UserError where a

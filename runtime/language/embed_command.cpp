@@ -9,13 +9,13 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
-#include "../files/read_weights.h"
 #include "../load_parameters.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
 #include "../safetensors.h"
 #include "../text/line_reader.h"
+#include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_encoder.h"
 
@@ -152,7 +152,7 @@ int embed_command(const std::string& program, const Model& model,
     }
     use_threads(options);
     const Pooling pooling = pooling_of(options);
-    SafetensorsFile weights = read_weights(options.text("weights"));
+    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     const std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));

@@ -8,7 +8,6 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
-#include "../files/read_weights.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
@@ -180,7 +179,7 @@ int generate_command(const std::string& program, const Model& model,
             "decode_step says why",
             {model.name});
     const std::vector<Tokens> prompts = prompts_as_tokens(options);
-    SafetensorsFile weights = read_weights(options.text("weights"));
+    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);

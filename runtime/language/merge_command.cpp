@@ -2,13 +2,13 @@
 
 #include <cstdio>
 
-#include "../files/read_weights.h"
 #include "../instance.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
 #include "../trainer/output_paths.h"
 #include "../trainer/weights_header.h"
 #include "adapter.h"
+#include "checkpoint_folder.h"
 
 namespace fovea::runtime {
 
@@ -63,7 +63,7 @@ int merge_command(const std::string& program, const Model& model,
     verify_distinct({{"--weights", options.text("weights")},
                      {"--adapter", options.text("adapter")},
                      {"--output", options.text("output")}});
-    SafetensorsFile weights = read_weights(options.text("weights"));
+    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     Parameters parameters(model, dims_of_parameters(model, weights));

@@ -8,7 +8,6 @@
 #include "../error.h"
 #include "../files/fit_names.h"
 #include "../files/printable.h"
-#include "../files/read_weights.h"
 #include "../load_parameters.h"
 #include "../memory/shape.h"
 #include "../options.h"
@@ -125,7 +124,7 @@ int quantize_command(const std::string& program, const Model& model,
             "this program of {} takes weights as floats: build one that takes whole numbers, with "
             "`--set weights=int8`",
             {model.name});
-    SafetensorsFile weights = read_weights(options.text("weights"));
+    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     if (const WeightStorage there = storage_in(weights))
         throw UserError("'{}' has weights of {} already: give those that they were made of",
                         {weights.path(), long_name(there)});

@@ -9,12 +9,12 @@
 #include "../error.h"
 #include "../files/files.h"
 #include "../files/json.h"
-#include "../files/read_weights.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
 #include "../runner/threads_option.h"
 #include "../trainer/weights_header.h"
 #include "adapter.h"
+#include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_scorer.h"
 #include "text_tokens.h"
@@ -117,7 +117,7 @@ int score_command(const std::string& program, const Model& model,
         return 0;
     }
     use_threads(options);
-    SafetensorsFile weights = read_weights(options.text("weights"));
+    SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     const std::vector<Text> texts = texts_to_score(options, text_tokens_of(options, weights));
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);

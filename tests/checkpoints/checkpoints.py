@@ -210,6 +210,17 @@ def built(folder):
     logits = load_file(os.path.join(folder, "out"))["logits"]
     expected = outputs["logits"].detach().numpy()
     assert np.abs(logits - expected).max() < 2e-5 * np.abs(expected).max()
+    # A setting that no shape shows, and that is another's, is refused.
+    path = os.path.join(checkpoint, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**config, "rms_norm_eps": 0.5}, file)
+    said = subprocess.run([program, "score", "--weights", checkpoint, "--ids", "3,4"],
+                          capture_output=True, text=True, check=False)
+    assert said.returncode == 2 and "has rms_norm_eps = 0.5" in said.stderr, said.stderr
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file)
 
 
 def embedded(folder):

@@ -8,7 +8,6 @@
 #include "../../device/choose_device.h"
 #include "../../error.h"
 #include "../../files/files.h"
-#include "../../files/read_weights.h"
 #include "../../load_parameters.h"
 #include "../../runner/bind_dims.h"
 #include "../../runner/threads_option.h"
@@ -165,7 +164,7 @@ int train_text_command(const std::string& program, const Model& generated,
     if (dims.batch.empty() && settings.batch != 1)
         throw UserError("this {} reads one text at a time: give --batch 1", {model.name});
     std::optional<SafetensorsFile> start;
-    if (options.given("init")) start.emplace(read_weights(options.text("init")));
+    if (options.given("init")) start.emplace(read_checkpoint(model, options.text("init")));
     if (start) {
         fit_names(*start, names_of_weights(model));
         verify_trained(*start, model);

@@ -11,6 +11,7 @@
 #include "runtime/error.h"
 #include "runtime/files/files.h"
 #include "runtime/files/json.h"
+#include "runtime/language/checkpoint_folder.h"
 
 namespace fovea::tool {
 
@@ -18,15 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using runtime::Json;
-
-/// As a setting takes it: lists by commas, strings without quotes.
-std::string setting_text(const Json& value) {
-    if (value.is_string()) return value.string();
-    if (!value.is_array()) return value.text();
-    std::string list;
-    for (const Json& item : value.array()) list += (list.empty() ? "" : ",") + setting_text(item);
-    return list;
-}
+using runtime::setting_text;
 
 /// What `rope_parameters` may hold; the share of turned features is checked like other fields.
 constexpr std::string_view kOfPositions[] = {
