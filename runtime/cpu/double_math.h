@@ -133,7 +133,7 @@ FOVEA_INLINE doubles scaled_angle(floats x, floats y, floats z, bool& is_small) 
         !any_lane(~((angle < 0x1p27) & (angle > -0x1p27) & (power < 1000.0) & (power > -1000.0)));
     return angle;
 }
-/// Lane by lane; an angle is taken from there unless its power of two is too large.
+/// Lane by lane, from the angles of `scaled_angle` but where a power of two is too large for it.
 __attribute__((noinline)) inline floats sine_of_large_scaled(floats x, floats y, floats z,
                                                              doubles angles, bool cosine) {
     for (i64 lane = 0; lane < kLanes; ++lane) {

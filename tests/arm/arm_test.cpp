@@ -4,32 +4,22 @@
 #include <fstream>
 
 #include "runtime/isa.h"
-#include "tests/required.h"
+#include "tests/arm/emulated.h"
 #include "tests/tools/block_case.h"
 #include "tools/fovea/compiler.h"
 
 using fovea::test::BlockCase;
+using fovea::test::can_compile;
+using fovea::test::can_run;
 using fovea::test::has;
 using fovea::test::kBlockModel;
+using fovea::test::kEmulated;
 using fovea::test::read_text;
+using fovea::test::run_emulated;
 using fovea::test::run_fovea;
 using fovea::tool::ProcessResult;
 using fovea::tool::run_process;
 using fovea::tool::TemporaryFolder;
-
-namespace {
-
-const std::vector<std::string> kEmulated = {"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"};
-
-bool can_compile() { return has("aarch64-linux-gnu-g++"); }
-bool can_run() { return can_compile() && has("qemu-aarch64"); }
-
-ProcessResult run_emulated(std::vector<std::string> command) {
-    command.insert(command.begin(), kEmulated.begin(), kEmulated.end());
-    return run_process(command);
-}
-
-}  // namespace
 
 TEST_CASE("vectors of NEON are those of other machines") {
     if (!can_run()) return;

@@ -4,12 +4,11 @@
 #include <fstream>
 
 #include "runtime/isa.h"
-#include "tests/required.h"
+#include "tests/arm/emulated.h"
 #include "tests/tools/block_case.h"
 #include "tools/fovea/compiler.h"
 
 using fovea::test::BlockCase;
-using fovea::test::has;
 using fovea::test::kBlockModel;
 using fovea::test::read_text;
 using fovea::test::run_fovea;
@@ -23,18 +22,17 @@ namespace {
 std::vector<std::string> portable_machines() {
     std::vector<std::string> names;
     for (const std::string name : {"avx512", "avx2", "neon"}) {
-        const bool is_emulated = name == "neon" && fovea::runtime::this_machine() != "aarch64" &&
-                                 has("aarch64-linux-gnu-g++") && has("qemu-aarch64");
+        const bool is_emulated =
+            name == "neon" && fovea::runtime::this_machine() != "aarch64" && fovea::test::can_run();
         if (fovea::runtime::machine_has(name) || is_emulated) names.push_back(name);
         else MESSAGE("not run: this machine has no ", name);
     }
     return names;
 }
 
-ProcessResult run_on(const std::string& isa, std::vector<std::string> command) {
-    if (!fovea::runtime::machine_has(isa))
-        command.insert(command.begin(), {"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"});
-    return run_process(command);
+ProcessResult run_on(const std::string& isa, const std::vector<std::string>& command) {
+    return fovea::runtime::machine_has(isa) ? run_process(command)
+                                            : fovea::test::run_emulated(command);
 }
 
 }  // namespace
