@@ -12,6 +12,7 @@
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/gather.h"
 #include "codegen/ops/movement.h"
+#include "codegen/ops/sinusoids.h"
 
 namespace fovea {
 
@@ -61,6 +62,8 @@ class AtPosition {
         if (node.op == Op::attention) at_[std::size_t(id)] = attention_at(id);
         else if (is_origin(id) && node.op == Op::iota && node.axis == time(id))
             at_[std::size_t(id)] = iota(target_, shape_at(id), node.axis) + position_;
+        else if (is_origin(id) && node.op == Op::sinusoids)
+            at_[std::size_t(id)] = cast(sinusoids_at(position_, node.shape[1]), node.dtype);
         else if (is_origin(id) && op_def(node.op).steps) at_[std::size_t(id)] = row_at(id);
         else at_[std::size_t(id)] = copy_at(id);
     }

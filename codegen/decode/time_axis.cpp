@@ -177,6 +177,7 @@ class Finder {
         if (node.op == Op::input || node.op == Op::iota || node.op == Op::broadcast ||
             node.op == Op::constant)
             return;
+        if (node.op == Op::sinusoids && found_.axis[std::size_t(id)] == 0) return;
         const auto steps = op_def(node.op).steps;
         if (!steps) fail(id, "makes positions in a way that is not known");
         const Steps view = steps(node);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "codegen/ops/elementwise.h"
+#include "codegen/ops/layer_norm.h"
 #include "codegen/ops/reduction.h"
 
 namespace fovea {
@@ -37,6 +38,7 @@ constexpr Tensor batch_norm(Tensor x, Tensor weight, Tensor bias, int axis = 1, 
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
     }
+    if (!detail::is_epsilon("batch_norm", eps, weight, location)) return {x.graph, 0};
     return make(*x.graph, {.op = Op::batch_norm,
                            .dtype = x.dtype(),
                            .shape = x.shape(),

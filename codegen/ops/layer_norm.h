@@ -5,6 +5,20 @@
 
 namespace fovea {
 
+namespace detail {
+
+/// Whether `eps`, which norms add to a mean square, is 0 or above; else the graph fails, in the scope of a parameter of the op.
+constexpr bool is_epsilon(const char* op, double eps, Tensor parameter, Location location) {
+    if (eps >= 0) return true;
+    Graph& graph = *parameter.graph;
+    Text text;
+    text << op << ": eps must be 0 or above: it is added to a mean square, whose root is taken";
+    fail(graph, location, graph.scope_of(parameter.id), text);
+    return false;
+}
+
+}  // namespace detail
+
 /// (x - mean) / sqrt(variance + eps) * weight + bias over the axes of `weight`, which are x's last;
 /// the variance is the biased one.
 constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5,
@@ -22,6 +36,7 @@ constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
     }
+    if (!detail::is_epsilon("layer_norm", eps, weight, location)) return {x.graph, 0};
     return make(*x.graph, {.op = Op::layer_norm,
                            .dtype = x.dtype(),
                            .shape = x.shape(),

@@ -43,12 +43,19 @@ std::optional<std::string> why_no_sinusoids(const Graph& graph, int id) {
     return {};
 }
 
+/// A row is that of its position; columns differ.
+AxisUse sinusoids_axis(const Graph&, const Node& node, int operand, int axis) {
+    const bool is_position = node.inputs[0] > 0 && axis < node.shape.rank() - 1;
+    return operand == 0 || is_position ? AxisUse{Along::maps, axis} : AxisUse{};
+}
+
 }  // namespace
 
 OpDef sinusoids_def() {
     return {.op = Op::sinusoids,
             .inputs = {0, 1},
             .expand = sinusoids_expand,
+            .axis = sinusoids_axis,
             .derive = sinusoids_derive,
             .why_not_derivable = why_no_sinusoids};
 }

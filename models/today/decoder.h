@@ -110,18 +110,8 @@ constexpr Tensor decoder_logits(Scope root, const DecoderSettings& c, Tensor wor
     return linear(x, words);
 }
 
-/// Whether the norms divide by what is above 0; says so.
-constexpr bool norms_fit(Scope root, const DecoderSettings& c) {
-    if (c.rms_norm_eps >= 0) return true;
-    Text text;
-    text << "rms_norm_eps must be 0 or above: norms divide by the root of a square and it";
-    fail(*root.graph, Location::here(), root.id, text);
-    return false;
-}
-
 /// Inputs and outputs: text_inputs, text_outputs.
 constexpr void decoder(Scope root, const DecoderSettings& c, const DecoderForm& form) {
-    if (!norms_fit(root, c)) return;
     const TextInputs texts = text_inputs(root);
     Scope s = root / "model";
     Tensor words = decoder_embedding(s, c), x = decoder_look_up(s, c, words, texts.ids);

@@ -6,12 +6,10 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#elif defined(__aarch64__)
+#if defined(__aarch64__)
 #include <arm_neon.h>
+#else
+#include "intrinsics.h"
 #endif
 
 // Vectors wider than the machine's are passed to inlined functions only, so their ABI is no matter.

@@ -42,7 +42,7 @@ class Generator {
         if (TokenDecoder::has_source(model)) start_ = start_of(options);
         if (!options.flag("ignore-eos")) ends_ = ends_beside(options.text("weights"));
         for (const std::string& text : options.all("stop"))
-            ends_.push_back(token_of(text, "--stop"));
+            stops_.push_back(token_of(text, "--stop"));
     }
 
     /// Prints numbers, with commas between them.
@@ -75,15 +75,25 @@ class Generator {
         const auto length = static_cast<std::int64_t>(begun.size());
         std::span<const float> logits =
             decoder_.begin(start_ ? prompt : Tokens{}, begun, length + most_ - 1);
+        check_stops(std::int64_t(logits.size()));
         for (std::int64_t i = 0; i < most_; ++i) {
             const std::int32_t token =
                 choose_token(logits, sampling_, static_cast<std::uint64_t>(decoder_.position()));
             take(token);
             if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
-            const bool ends = std::ranges::find(ends_, token) != ends_.end();
-            if (ends || i + 1 == most_) break;
+            if (ends(token) || i + 1 == most_) break;
             logits = decoder_.step(token);
         }
+    }
+    bool ends(std::int32_t token) const {
+        return std::ranges::find(ends_, token) != ends_.end() ||
+               std::ranges::find(stops_, token) != stops_.end();
+    }
+    void check_stops(std::int64_t vocabulary) const {
+        for (std::int32_t token : stops_)
+            if (token >= vocabulary)
+                throw UserError("--stop {}: the model has the tokens 0 to {}, and ends at no other",
+                                {token, vocabulary - 1});
     }
     std::int32_t start_of(const Options& options) const {
         if (options.has("start")) return token_of(options.text("start"), "--start");
@@ -101,7 +111,7 @@ class Generator {
     Sampling sampling_;
     std::int64_t most_;
     std::optional<TextTokens> tokens_;
-    Tokens ends_;
+    Tokens ends_, stops_;  // of the checkpoint, of the options
     std::optional<std::int32_t> start_;  // of answers, which models with a source give
 };
 

@@ -7,7 +7,6 @@
 
 #include "../device/choose_device.h"
 #include "../error.h"
-#include "../files/files.h"
 #include "../files/json.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
@@ -66,9 +65,7 @@ std::vector<Text> texts_to_score(const Options& options, const std::optional<Tex
     std::vector<Text> texts;
     for (const Tokens& ids : prompts_as_tokens(options)) texts.push_back({ids, 0});
     for (const std::string& path : options.all("data")) {
-        const std::vector<std::byte> bytes = read_file(path);
-        const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        tokens_to_read(tokens).verify_file(text, path);
+        const std::string text = tokens_to_read(tokens).read_text(path);
         texts.push_back({tokens->encode(text), text.size()});
     }
     if (texts.empty() || !options.positional().empty())

@@ -67,9 +67,11 @@ std::vector<std::int32_t> TextTokens::encode(std::string_view text) const {
     return ids;
 }
 
-void TextTokens::verify_file(std::string_view text, const std::string& path) const {
+std::string TextTokens::read_text(const std::string& path) const {
+    std::string text = text_of_file(path);
+    if (text.empty()) throw UserError("'{}' is empty: it should have a text", {path});
     const std::size_t invalid = are_bytes() ? text.size() : find_invalid_utf8(text);
-    if (invalid == text.size()) return;
+    if (invalid == text.size()) return text;
     throw UserError("'{}' is not UTF-8 at byte {}, which its tokenizer needs: save it as UTF-8",
                     {path, invalid + 1});
 }

@@ -31,8 +31,8 @@ class TextTokens {
     const tokens::JsonTokenizer& tokenizer() const { return tokenizer_; }
     /// The ids of a text: of any bytes, or with the tokens that the tokenizer puts around it.
     std::vector<std::int32_t> encode(std::string_view text) const;
-    /// UserError with a file's path where its text is not UTF-8 and should be.
-    void verify_file(std::string_view text, const std::string& path) const;
+    /// The text of a file. UserError where it is empty, or is not UTF-8 and should be.
+    std::string read_text(const std::string& path) const;
     /// The keys `tokens`, and for a tokenizer.json `tokenizer`, its text.
     Metadata metadata() const;
     friend bool operator==(const TextTokens& a, const TextTokens& b) { return a.json_ == b.json_; }

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <xmmintrin.h>
 #endif
 
 namespace fovea::runtime {

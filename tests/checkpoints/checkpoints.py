@@ -111,8 +111,8 @@ def check(title, checkpoint, module):
 
 
 def build(model, checkpoint, program):
-    subprocess.run([FOVEA, "build", model, "--checkpoint", checkpoint, "-o", program], check=True,
-                   env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+    subprocess.run([FOVEA, "build", model, "--checkpoint", checkpoint, "--isa", "native",
+                    "-o", program], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
 
 
 def check_tokens(title, logits_after, made, expected):

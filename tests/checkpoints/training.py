@@ -85,8 +85,8 @@ def peer(module, make):
 
 
 def build(name, checkpoint, program, *options):
-    subprocess.run([FOVEA, "build", name, "--checkpoint", checkpoint, "-o", program, *options],
-                   check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+    subprocess.run([FOVEA, "build", name, "--checkpoint", checkpoint, "--isa", "native",
+                    "-o", program, *options], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
 
 
 def train(folder, program, checkpoint, options):

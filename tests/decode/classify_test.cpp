@@ -12,6 +12,7 @@
 #include "runtime/images/image_settings.h"
 #include "runtime/safetensors.h"
 #include "tests/decode/random_weights.h"
+#include "tests/decode/small_program.h"
 #include "tools/fovea/process.h"
 
 using namespace fovea;
@@ -97,12 +98,7 @@ TEST_CASE(
         if (i != 2)
             names += (i ? ", \"" : "\"") + std::to_string(i) + "\": \"" + kClassNames[i] + "\"";
     std::ofstream(path("config.json")) << "{\"id2label\": {" << names << "}}";
-    std::vector<std::string> build = {
-        "env", "FOVEA_CXXFLAGS=-Og", FOVEA_BINARY_DIR "/fovea", "build", "vit", "-o", path("vit")};
-    for (const auto& [setting, value] : entry.small_settings)
-        build.insert(build.end(), {"--set", setting + "=" + value});
-    const ProcessResult built = tool::run_process(build);
-    REQUIRE_MESSAGE(built.status == 0, built.output);
+    test::build_small_program(entry, path("vit"));
     const auto classified = [&](std::vector<std::string> options) {
         options.insert(options.begin(),
                        {path("vit"), "classify", "--weights", folder.path().string()});

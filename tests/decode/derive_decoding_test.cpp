@@ -204,13 +204,15 @@ TEST_CASE("the op that mixes positions is named") {
 }
 
 TEST_CASE("positions of scores and of tables are those of the text") {
-    // ALiBi, a table from its third row on, lengths of the model's own, keys that all see.
+    // ALiBi, a table from its third row on, waves counted and given, lengths of the model's own,
+    // keys that all see.
     Graph graph;
     Scope s{&graph};
     Tensor ids = s.input("ids", {"batch", "len"}, i32);
     Tensor lens = s.input("lens", {"batch"}, i32);
     Tensor x = embedding(s / "words", ids, 29, 8);
     x = x + slice(s.parameter("places", {16, 8}, Initial::normal), 0, 2, "len");
+    x = x + sinusoids(x) + sinusoids_at(iota(s, {"len"}, 0) * 3 + 1, 8);
     const auto alibi = [](Pair p) { return dot_product(p) - cast(p.i - p.j, f32) * 0.25; };
     Tensor seen = attention(x, x, x, alibi, causal & padding(lens));
     x = x + attention(seen, seen, x, dot_product, window(4, 0));

@@ -13,6 +13,7 @@
 #include "models/registry.h"
 #include "runtime/safetensors.h"
 #include "tests/decode/random_weights.h"
+#include "tests/decode/small_program.h"
 #include "tools/fovea/process.h"
 
 using namespace fovea;
@@ -69,13 +70,7 @@ TEST_CASE("a program of an encoder makes vectors of texts, each whatever stands 
     const auto path = [&](const char* name) { return (folder.path() / name).string(); };
     weights.write(path("weights"));
     test::write_word_tokenizer(path("tokenizer.json"));
-    std::vector<std::string> build = {
-        "env", "FOVEA_CXXFLAGS=-Og", FOVEA_BINARY_DIR "/fovea", "build", "bert",
-        "-o",  path("bert")};
-    for (const auto& [setting, value] : entry.small_settings)
-        build.insert(build.end(), {"--set", setting + "=" + value});
-    const ProcessResult built = tool::run_process(build);
-    REQUIRE_MESSAGE(built.status == 0, built.output);
+    test::build_small_program(entry, path("bert"));
     const auto embedded = [&](std::vector<std::string> options) {
         options.insert(options.begin(), {path("bert"), "embed", "--weights", path("weights")});
         return tool::run_process(options);

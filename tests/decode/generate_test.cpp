@@ -13,6 +13,7 @@
 #include "runtime/safetensors.h"
 #include "runtime/training/random_stream.h"
 #include "tests/decode/random_weights.h"
+#include "tests/decode/small_program.h"
 #include "tools/fovea/process.h"
 
 using namespace fovea;
@@ -72,13 +73,7 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         const std::string program = (folder.path() / "program").string();
         const std::string file = (folder.path() / "weights").string();
         weights.write(file);
-        const std::string fovea = FOVEA_BINARY_DIR "/fovea";
-        std::vector<std::string> build = {"env",  "FOVEA_CXXFLAGS=-Og", fovea, "build", name, "-o",
-                                          program};
-        for (const auto& [setting, value] : entry.small_settings)
-            build.insert(build.end(), {"--set", setting + "=" + value});
-        const ProcessResult built = tool::run_process(build);
-        REQUIRE_MESSAGE(built.status == 0, built.output);
+        test::build_small_program(entry, program);
         const auto generated = [&](std::vector<std::string> options) {
             options.insert(options.begin(), {program, "generate", "--weights", file});
             return tool::run_process(options);
@@ -104,6 +99,8 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         mistake({"--ids", "3,29"}, "input ids[0, 1] is the id 29; ids are from 0 to 28");
         mistake({"--ids", "3,x"},
                 "--ids takes numbers of tokens with commas between them, not '3,x'");
+        mistake({"--ids", "3", "--stop", "5", "--stop", "29"},
+                "--stop 29: the model has the tokens 0 to 28, and ends at no other");
         mistake({"--ids", "3", "--top-p", "1.5"}, "--top-p takes a probability, at most 1");
         // A tokenizer of whole words: w0, w1, …
         const std::string words = (folder.path() / "tokenizer.json").string();

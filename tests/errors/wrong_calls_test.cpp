@@ -2,6 +2,7 @@
 // the user's line, and nothing is taken that later stages cannot run.
 #include "tests/errors/wrong_calls.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace fovea;
@@ -144,6 +145,9 @@ const std::vector<WrongCall> kReductions = {
     {"layer_norm", "[batch, 6, 4]", [](Given& g) { layer_norm(g.x, g.v, g.one); }},
     {"layer_norm", "[]", [](Given& g) { layer_norm(g.x, g.one, g.one); }},
     {"layer_norm", "i32", [](Given& g) { layer_norm(g.ids, g.m, g.m); }},
+    {"layer_norm", "eps must be 0 or above", [](Given& g) { layer_norm(g.x, g.v, g.v, -1e-9); }},
+    {"layer_norm", "eps must be 0 or above", [](Given& g) { layer_norm(g.x, g.v, g.v, NAN); }},
+    {"batch_norm", "eps must be 0 or above", [](Given& g) { batch_norm(g.x, g.v, g.v, 2, -1.0); }},
     {"batch_norm", "axis 3", [](Given& g) { batch_norm(g.x, g.v, g.v, 3); }},
     {"batch_norm", "axis 1", [](Given& g) { batch_norm(g.x, g.v, g.v, 1); }},
     {"batch_norm", "i32", [](Given& g) { batch_norm(g.ids, g.v, g.v, 1); }},

@@ -53,6 +53,8 @@ const std::vector<WrongCall> kComposed = {
     {"prod", "f32 []", [](Given& g) { prod(g.one, 0); }},
     {"rms_norm", "[4]", [](Given& g) { rms_norm(g.m, g.v); }},
     {"rms_norm", "last 4 axes", [](Given& g) { rms_norm(g.s, g.x, 4); }},
+    {"rms_norm", "eps must be 0 or above", [](Given& g) { rms_norm(g.x, g.v, -1e-9); }},
+    {"group_norm", "eps must be 0 or above", [](Given& g) { group_norm(g.s, g.x, 2, -1.0); }},
     {"group_norm", "4 groups", [](Given& g) { group_norm(g.s, g.x, 4); }},
     {"group_norm", "f32 [4]", [](Given& g) { group_norm(g.s, g.v, 2); }},
 };

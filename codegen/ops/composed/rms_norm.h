@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/ops/composed/composed.h"
+#include "codegen/ops/layer_norm.h"
 #include "codegen/ops/reduction.h"
 
 namespace fovea {
@@ -37,6 +38,7 @@ constexpr Tensor rms_norm(Tensor x, Tensor weight, double eps = 1e-6,
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(weight.id), text);
     }
+    if (!detail::is_epsilon("rms_norm", eps, weight, location)) return {x.graph, 0};
     const detail::At at{location};
     const int axes = (1 << x.rank()) - (1 << first);
     Tensor square = detail::mean_over(at(x) * x, axes, location);
@@ -61,6 +63,7 @@ constexpr Tensor group_norm(Tensor x, const Dim& groups, Tensor weight, Tensor b
              << x.shape() << " (expected [batch, channels, ...] of at most 5 axes)";
         return detail::movement_mistake(x, text, location);
     }
+    if (!detail::is_epsilon("group_norm", eps, weight, location)) return {x.graph, 0};
     const detail::At at{location};
     RearrangeAxes split = detail::keep_axes(x.shape());
     split.count = x.rank() + 1;

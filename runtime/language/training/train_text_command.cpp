@@ -60,11 +60,6 @@ Options train_text_options(const std::string& program) {
     return options;
 }
 
-std::string whole_text(const std::string& path) {
-    const std::vector<std::byte> bytes = read_file(path);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 /// The tokenizer.json that is to be read.
 std::optional<std::string> tokenizer_path(const Options& options) {
     if (!options.given("tokenizer"))
@@ -178,10 +173,7 @@ int train_text_command(const std::string& program, const Model& generated,
     const SafetensorsFile* file = start ? &*start : nullptr;
     const TextTokens tokens = tokens_to_train_on(options, file);
     std::vector<std::string> texts;
-    for (const std::string& path : options.all("data")) {
-        texts.push_back(whole_text(path));
-        tokens.verify_file(texts.back(), path);
-    }
+    for (const std::string& path : options.all("data")) texts.push_back(tokens.read_text(path));
     std::optional<std::int32_t> end_of_text;
     if (options.given("end")) end_of_text = read_token(options.text("end"), "--end", &tokens);
     const TextData data(tokens, texts, options.integer("len"), dims, end_of_text);

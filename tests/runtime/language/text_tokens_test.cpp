@@ -47,11 +47,19 @@ TEST_CASE("a file that is not UTF-8 is told by its path where its tokenizer take
     const fovea::test::TemporaryFolder folder;
     write_file_atomically(folder.file("tokenizer.json"), std::string(kWords));
     const TextTokens words = TextTokens::of_tokenizer(folder.file("tokenizer.json"));
-    CHECK_THROWS_WITH_AS(words.verify_file("caf\xE9", "F"),
-                         "'F' is not UTF-8 at byte 4, which its tokenizer needs: save it as UTF-8",
-                         UserError);
-    CHECK_NOTHROW(words.verify_file("a b", "F"));
-    CHECK_NOTHROW(TextTokens::of_bytes().verify_file("caf\xE9", "F"));
+    const std::string text = folder.file("text");
+    write_file_atomically(text, std::string("caf\xE9"));
+    CHECK_THROWS_WITH_AS(
+        words.read_text(text),
+        ("'" + text + "' is not UTF-8 at byte 4, which its tokenizer needs: save it as UTF-8")
+            .c_str(),
+        UserError);
+    CHECK(TextTokens::of_bytes().read_text(text) == "caf\xE9");
+    write_file_atomically(text, std::string("a b"));
+    CHECK(words.read_text(text) == "a b");
+    write_file_atomically(text, std::string());
+    CHECK_THROWS_WITH_AS(words.read_text(text),
+                         ("'" + text + "' is empty: it should have a text").c_str(), UserError);
     write_file_atomically(folder.file("bad.json"), std::string("\xEF\xBB\xBF{}"));
     const std::string path = folder.file("bad.json");
     CHECK_THROWS_WITH_AS(
