@@ -7,7 +7,8 @@ namespace fovea {
 
 namespace detail {
 
-/// Whether `eps`, which norms add to a mean square, is 0 or above; else the graph fails, in the scope of a parameter of the op.
+/// Whether `eps`, which norms add to a mean square, is 0 or above; else the graph fails, in the
+/// scope of a parameter of the op.
 constexpr bool is_epsilon(const char* op, double eps, Tensor parameter, Location location) {
     if (eps >= 0) return true;
     Graph& graph = *parameter.graph;

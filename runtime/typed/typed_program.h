@@ -35,7 +35,7 @@ class TypedProgram {
     ~TypedProgram();
 
     /// See TypedTensors::place for sizes, inputs and outputs. UserError also for ids and lengths
-    /// that are out of range.
+    /// that are out of range, and where states go on from nothing.
     const TypedTensors& run(std::span<const std::int64_t> sizes,
                             std::initializer_list<GivenInput> inputs,
                             std::initializer_list<void*> outputs = {}, Draw draw = {});
@@ -45,7 +45,11 @@ class TypedProgram {
     CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
     /// As SessionOptions::workspace; the next call sets up anew.
     void use_workspace(std::span<std::byte> memory);
-    /// States of the session are zeros again.
+    /// From now on the states of `other` begin as the outputs of their names that a call of this
+    /// program makes, which calls hide. `other`, which must outlive this one, is then not called
+    /// before it, nor with other sizes of its states. Once, before the first call of either.
+    void starts(TypedProgram& other);
+    /// States of the session are zeros again; those that another program starts wait for it.
     void reset();
 
   private:

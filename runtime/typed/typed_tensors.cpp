@@ -13,7 +13,7 @@ std::vector<TypedTensors::Seen> TypedTensors::seen(const std::vector<TensorSpec>
                                                    std::size_t first) const {
     std::vector<Seen> result;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        if (specs[i].state) continue;
+        if (specs[i].state || std::ranges::find(hidden_, specs[i].name) != hidden_.end()) continue;
         Seen tensor;
         tensor.tensor = first + i;
         tensor.spec = &specs[i];
@@ -23,6 +23,11 @@ std::vector<TypedTensors::Seen> TypedTensors::seen(const std::vector<TensorSpec>
         result.push_back(std::move(tensor));
     }
     return result;
+}
+
+void TypedTensors::hide(const std::string& name) {
+    hidden_.push_back(name);
+    is_bound_ = false;
 }
 
 void TypedTensors::bind(std::span<const std::int64_t> sizes) {
@@ -39,7 +44,7 @@ void TypedTensors::bind(std::span<const std::int64_t> sizes) {
 void TypedTensors::place(std::span<const std::int64_t> sizes,
                          std::initializer_list<GivenInput> inputs,
                          std::initializer_list<void*> outputs) {
-    if (!is_bound_ || !std::ranges::equal(sizes, sizes_)) bind(sizes);
+    bind_to(sizes);
     std::size_t i = 0;
     for (const GivenInput& given : inputs) {
         const Seen& input = inputs_[i++];

@@ -2,10 +2,12 @@
 // the states, which a session keeps.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "../instance.h"
@@ -34,6 +36,12 @@ class TypedTensors {
     /// The instance must outlive it.
     explicit TypedTensors(Instance& instance) : instance_(instance) {}
 
+    /// Calls do not see output `name`. Unbinds.
+    void hide(const std::string& name);
+    /// Binds to the sizes of a call, in the order of Model::dims.
+    void bind_to(std::span<const std::int64_t> sizes) {
+        if (!is_bound_ || !std::ranges::equal(sizes, sizes_)) bind(sizes);
+    }
     /// `sizes` in the order of Model::dims; inputs in the order of the program, without its states;
     /// outputs likewise, null where the memory is the session's own, and none at all where all are.
     /// UserError when an input has another number of elements than the sizes say.
@@ -81,6 +89,7 @@ class TypedTensors {
     Instance& instance_;
     std::vector<std::int64_t> sizes_;
     std::vector<Seen> inputs_, outputs_;
+    std::vector<std::string> hidden_;  // outputs
     bool is_bound_ = false;
 };
 

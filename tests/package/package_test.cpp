@@ -235,7 +235,7 @@ TEST_CASE("mistakes end the build with a sentence") {
     };
     const std::vector<Mistake> mistakes = {
         in_list("MODEL my", "COLOUR red MODEL my", "unknown argument 'COLOUR'"),
-        in_list("forward train", "forward training", "PROGRAMS takes forward, train, not"),
+        in_list("forward train", "forward training", "PROGRAMS takes forward, train, decode, not"),
         in_list("hidden=24", "hidden", "SETTINGS takes NAME=VALUE, not 'hidden'"),
         in_list("SOURCES my", "SOURCES other", "there is no file 'other_model.cpp'"),
         in_list("add_executable", "fovea_add_model(NAME tagger MODEL add_norm)\nadd_executable",

@@ -94,6 +94,15 @@ check(np.array_equal(counter.forward(x).sum_of_all, x), "until it is reset")
 empty = counting.Session(counting.Model.random(1)).forward(np.zeros((0, 3), np.float32))
 check(empty.sum_of_all.shape == (0, 3), "a batch may be empty")
 
+import texts
+session, ids = texts.Session(texts.Model.random(1)), np.array([[3, 1, 4, 1, 5]], np.int32)
+whole, room = session.forward(ids).logits[0], {"steps": 5}
+logits = [session.prefill(ids[:, :2], sizes=room).logits[0, 0]]
+for position in range(2, 5):
+    token = ids[:, position:position + 1]
+    logits.append(session.decode_step(np.array([position], np.int32), token, sizes=room).logits[0, 0])
+check(np.abs(logits - whole[1:]).max() < 1e-5, "a text goes on token by token")
+
 import keeps
 keeper, one = keeps.Session(keeps.Model.random()), np.ones(2, np.float32)
 try:

@@ -23,14 +23,16 @@ using fovea::tool::run_process;
 const std::string kFovea = FOVEA_BINARY_DIR "/fovea";
 const fs::path kCases = fs::path(FOVEA_SOURCE_DIR) / "tests/python";
 
-/// The folder of a package.
+/// The folder of a package: of the model `texts` with what goes on with texts, of others with what
+/// trains.
 std::string package(const std::string& file, const std::string& name) {
     static const fovea::tool::TemporaryFolder folder;
     const std::string path = (folder.path() / name).string();
     if (fs::exists(path)) return path;
-    const ProcessResult result = run_process(
-        {kFovea, "generate", (fs::path(FOVEA_SOURCE_DIR) / file).string() + ":" + name, "-o", path,
-         "--python", "--training", "--isa", fovea::tool::isa_of_this_machine()});
+    const ProcessResult result =
+        run_process({kFovea, "generate", (fs::path(FOVEA_SOURCE_DIR) / file).string() + ":" + name,
+                     "-o", path, "--python", name == "texts" ? "--decoding" : "--training", "--isa",
+                     fovea::tool::isa_of_this_machine()});
     REQUIRE_MESSAGE(result.status == 0, result.output);
     return path;
 }
@@ -55,8 +57,9 @@ constexpr const char* kOwn = "tests/python/models.cpp";
 constexpr const char* kBlock = "models/lessons/block.cpp";
 
 TEST_CASE("a package reads and writes arrays of numpy where they lie") {
-    passes("numpy", "arrays.py",
-           {{kInterface, "tokens"}, {kInterface, "counting"}, {kOwn, "keeps"}});
+    passes(
+        "numpy", "arrays.py",
+        {{kInterface, "tokens"}, {kInterface, "counting"}, {kInterface, "texts"}, {kOwn, "keeps"}});
 }
 
 TEST_CASE("functions of fovea have gradients inside JAX") {

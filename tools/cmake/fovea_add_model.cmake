@@ -2,8 +2,9 @@
 #     SOURCES my_model.cpp        the file of the model's function; none for a built-in model
 #     MODEL my_model              the function
 #     [SETTINGS hidden=256 …]     as --set of the command
-#     [PROGRAMS forward train]    forward by default; train: gradients, too, and training_step of a
-#                                 model with a loss
+#     [PROGRAMS forward train decode]  forward by default; train: gradients, too, and training_step
+#                                 of a model with a loss; decode: prefill and decode_step of a model
+#                                 that goes on with texts
 #     [ISA avx512 avx2 baseline]  instruction sets, of which the program takes its machine's best;
 #                                 all by default, on aarch64 `neon`
 #     [BITS fastest|portable]     portable: the same bits with AVX-512, AVX2 and NEON
@@ -98,7 +99,7 @@ function(fovea_add_model)
     if(NOT ARG_FUSION)
         set(ARG_FUSION on)
     endif()
-    fovea_check("${ARG_PROGRAMS}" PROGRAMS forward train)
+    fovea_check("${ARG_PROGRAMS}" PROGRAMS forward train decode)
     fovea_check("${ARG_FUSION}" FUSION on off always)
     fovea_check("${ARG_BITS}" BITS fastest portable)
     if(ARG_BITS STREQUAL "portable")
@@ -144,6 +145,9 @@ function(fovea_add_model)
     endif()
     if("train" IN_LIST ARG_PROGRAMS)
         list(APPEND options --training)
+    endif()
+    if("decode" IN_LIST ARG_PROGRAMS)
+        list(APPEND options --decoding)
     endif()
     # The model is compiled as the project is, so that one compiler has to be there.
     set(compiler)

@@ -25,19 +25,23 @@ namespace fovea::tool {
 
 namespace {
 
-std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, bool training,
+std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, const Arguments& given,
                                             Fusion fusion) {
-    if (!training) {
-        std::vector<ProgramRequest> requests = {runner_program(model, false, false, fusion)};
-        for (ProgramRequest& program : extra_programs(model, fusion))
-            requests.push_back(std::move(program));
-        return requests;
+    std::vector<ProgramRequest> requests;
+    const auto add = [&](std::vector<ProgramRequest> programs) {
+        std::ranges::move(programs, std::back_inserter(requests));
+    };
+    if (!given.has("training")) {
+        add({runner_program(model, false, false, fusion)});
+        add(extra_programs(model, fusion));
+    } else {
+        add(runner_programs(model, fusion));
+        if (model.entry.driver == Driver::translator) add(translator_programs(model, fusion));
+        else if (is_trained(model.graph)) add({training_step_program(model, fusion)});
     }
-    std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    if (model.entry.driver == Driver::translator)
-        for (ProgramRequest& program : translator_programs(model, fusion))
-            requests.push_back(std::move(program));
-    else if (is_trained(model.graph)) requests.push_back(training_step_program(model, fusion));
+    if (!given.has("decoding")) return requests;
+    if (const auto reason = why_not_decoded(model)) throw UserError("--decoding: " + *reason);
+    add(text_programs(model, fusion));
     return requests;
 }
 
@@ -99,7 +103,7 @@ int generate_model(const Arguments& given) {
     if (given.has("single-file") && isas.size() > 1)
         throw UserError(
             "a single file holds kernels for one instruction set: say which, as by --isa avx2");
-    CompiledModel compiled = compile(model, wanted_programs(model, given.has("training"), fusion),
+    CompiledModel compiled = compile(model, wanted_programs(model, given, fusion),
                                      is_ptx ? Kernels::of_gpu : Kernels::of_cpu);
     make_folder(folder);
     const std::string name = generated_name(compiled.plan);
@@ -136,6 +140,8 @@ Command generate_command() {
         "of the files and of the function; by default that of the model");
     add("training",
         "with the programs that give gradients, and for a model with a loss training_step");
+    add("decoding",
+        "with prefill and decode_step, which read a text and go on with it token by token");
     add("sources-only",
         "DIR/<model>.h, DIR/<model>.cpp and DIR/<model>_c.cpp alone, where a build has the "
         "runtime");
@@ -163,6 +169,8 @@ Command generate_command() {
                "fovea generate add_norm --single-file --isa baseline -o add_norm"},
               {"a package for Python, with gradients for PyTorch",
                "fovea generate add_norm --training --python --isa baseline -o add_norm"},
+              {"a model of yours that goes on with texts",
+               "fovea generate my_model.cpp:my_model --decoding -o my_model"},
               {"a model of yours that trains",
                "fovea generate my_model.cpp:my_model --set hidden=24 --training -o my_model"}}},
             options,

@@ -130,13 +130,16 @@ std::optional<std::string> why_not_decoded(const LoadedModel& model) {
     return why_not_decodable(select_mode(model.graph, false));
 }
 
-std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion) {
+std::vector<ProgramRequest> text_programs(const LoadedModel& model, Fusion fusion) {
     if (why_not_decoded(model)) return {};
     const Decoding decoding = derive_decoding(select_mode(model.graph, false));
-    std::vector<ProgramRequest> requests = {
-        request("prefill", decoding.prefill, false, Gradients::none, fusion),
-        request("decode_step", decoding.step, false, Gradients::none, fusion)};
-    if (has_source(model.graph)) return requests;
+    return {request("prefill", decoding.prefill, false, Gradients::none, fusion),
+            request("decode_step", decoding.step, false, Gradients::none, fusion)};
+}
+
+std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion) {
+    std::vector<ProgramRequest> requests = text_programs(model, fusion);
+    if (requests.empty() || has_source(model.graph)) return requests;
     if (const auto score = derive_score(select_mode(model.graph, false)))
         requests.push_back(request("score", *score, false, Gradients::none, fusion));
     return requests;

@@ -31,8 +31,9 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
 
 /// `prefill` and `decode_step` (codegen/decode/derive_decoding.h), of models that are decoded token
-/// by token, and of those without a source `score`, their loss alone; none of others, and of those
-/// that have programs of their own.
+/// by token; none of others, and of those that have programs of their own.
+std::vector<ProgramRequest> text_programs(const LoadedModel& model, Fusion fusion);
+/// The same and, of models without a source, `score`, their loss alone.
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);
 /// The same and, where a model without a source is trained, `training_step` and `evaluate`, its
 /// loss alone, and where it has pairs (--lora) `merge`: what programs of language models look for.

@@ -1,10 +1,10 @@
 // Learns a sentence, and writes it letter by letter.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "letters.h"
-#include "letters_step.h"
 
 using namespace fovea;
 
@@ -14,6 +14,11 @@ const std::string kText = "the quick brown fox jumps over the lazy dog";
 
 int id_of(char letter) { return letter == ' ' ? 0 : letter - 'a' + 1; }
 char letter_of(int id) { return id == 0 ? ' ' : char('a' + id - 1); }
+
+/// logits: [1, 1, letters].
+int likeliest(letters::View<const float, 3> logits) {
+    return int(std::max_element(logits.begin(), logits.end()) - logits.begin());
+}
 
 }  // namespace
 
@@ -29,17 +34,17 @@ int main() {
                      {.learning_rate = 0.01});
     model.save("letters.safetensors");
 
-    const auto written = letters_step::Model::load("letters.safetensors");
-    letters_step::Session session(written);
+    letters::Session session(letters::Model::load("letters.safetensors"));
+    const letters::Dims dims = {.batch = 1, .len = 1, .steps = len};
     std::string text = "t";
-    for (int position = 0; position < len; ++position) {
-        const int id = id_of(text.back());
-        const auto logits =
-            session.forward({1, len}, {.id = {&id, 1}, .position = {&position, 1}}).logits;
-        int best = 0;
-        for (int letter = 1; letter < 27; ++letter)
-            if (logits(0, letter) > logits(0, best)) best = letter;
-        text += letter_of(best);
+    int id = id_of('t');
+    auto logits = session.prefill(dims, {.ids = {&id, 1}}).logits;
+    for (int position = 1; position <= len; ++position) {
+        id = likeliest(logits);
+        text += letter_of(id);
+        if (position < len)
+            logits =
+                session.decode_step(dims, {.position = {&position, 1}, .ids = {&id, 1}}).logits;
     }
     std::printf("%s\n", text.c_str());
 }

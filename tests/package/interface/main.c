@@ -4,6 +4,7 @@
 
 #include "constant.h"
 #include "counting.h"
+#include "texts.h"
 #include "tokens.h"
 
 static int mistakes = 0;
@@ -112,9 +113,39 @@ static void states_stay_in_a_session(void) {
     counting_free_weights(weights);
 }
 
+static void texts_go_on_from_a_prompt(void) {
+    const int32_t text[3] = {3, 1, 4}, position = 2;
+    const texts_dims dims = {.batch = 1, .len = 3, .steps = 3},
+                     shorter = {.batch = 1, .len = 2, .steps = 3};
+    const texts_forward_inputs whole_text = {text};
+    const texts_prefill_inputs prompt = {text};
+    const texts_decode_step_inputs last = {.position = &position, .ids = text + 2};
+    float whole[60], of_prompt[20], of_last[20];
+    const texts_forward_outputs all = {whole};
+    const texts_prefill_outputs read = {of_prompt};
+    const texts_decode_step_outputs next = {of_last};
+    texts_weights* weights;
+    texts_session* session;
+    check(texts_random(1, &weights) == FOVEA_OK, "weights are drawn");
+    check(texts_new_session(weights, 1, &session) == FOVEA_OK, "a session is made");
+    check(texts_decode_step(session, &dims, &last, &next) == FOVEA_USER_ERROR, "without a prompt");
+    check(texts_forward(session, &dims, &whole_text, &all) == FOVEA_OK, "a text is read");
+    check(texts_prefill(session, &shorter, &prompt, &read) == FOVEA_OK, "a prompt is read");
+    check(texts_decode_step(session, &dims, &last, &next) == FOVEA_OK, "it goes on");
+    for (int i = 0; i < 20; ++i) {
+        check(of_prompt[i] - whole[20 + i] < 1e-5F && whole[20 + i] - of_prompt[i] < 1e-5F,
+              "the prompt's logits");
+        check(of_last[i] - whole[40 + i] < 1e-5F && whole[40 + i] - of_last[i] < 1e-5F,
+              "those of the step");
+    }
+    texts_free_session(session);
+    texts_free_weights(weights);
+}
+
 int main(void) {
     tokens_are_trained_and_kept();
     errors_are_codes();
     states_stay_in_a_session();
+    texts_go_on_from_a_prompt();
     return mistakes;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include "constant.h"
 #include "counting.h"
+#include "texts.h"
 #include "tokens.h"
 using namespace fovea;
 
@@ -153,6 +155,69 @@ void states_stay_in_a_session() {
           "a session that is moved keeps them");
 }
 
+/// Columns [first, first + count) of two texts of seven tokens, [2, count].
+std::vector<int> some_tokens(int first, int count) {
+    const std::vector<int> ids = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7};
+    std::vector<int> some;
+    for (int text = 0; text < 2; ++text)
+        some.insert(some.end(), ids.begin() + text * 7 + first,
+                    ids.begin() + text * 7 + first + count);
+    return some;
+}
+
+/// How far logits [2, 1, 20] are off those of `position` in [2, 7, 20].
+float most_off(texts::View<const float, 3> logits, const std::vector<float>& whole, int position) {
+    float off = 0;
+    for (int text = 0; text < 2; ++text)
+        for (int word = 0; word < 20; ++word)
+            off = std::max(off, std::abs(logits(text, 0, word) -
+                                         whole[std::size_t((text * 7 + position) * 20 + word)]));
+    return off;
+}
+
+void texts_go_on_from_a_prompt() {
+    texts::Session session(texts::Model::random(1));
+    const std::vector<int> all = some_tokens(0, 7);
+    const std::vector<float> whole = copied(session.forward({.batch = 2, .len = 7}, {all}).logits);
+    const auto step = [&](int position, int steps) {
+        const std::vector<int> ids = some_tokens(position, 1);
+        return session.decode_step({.batch = 2, .len = 1, .steps = steps},
+                                   {.position = {&position, 1}, .ids = ids});
+    };
+    const std::string refused =
+        "program 'decode_step' goes on from what 'prefill' has read: call that before, with the "
+        "same sizes";
+    check(error_of([&] { step(0, 7); }) == refused, "a step needs a prompt");
+    for (const int prompt : {1, 4}) {
+        const std::vector<int> ids = some_tokens(0, prompt);
+        const auto read = session.prefill({.batch = 2, .len = prompt, .steps = 7}, {ids});
+        check(most_off(read.logits, whole, prompt - 1) < 1e-5F, "a prompt is read at once");
+        for (int position = prompt; position < 7; ++position)
+            check(most_off(step(position, 7).logits, whole, position) < 1e-5F,
+                  "steps give the logits of the whole text");
+    }
+    check(error_of([&] { step(5, 9); }) == refused, "a step has the sizes of its prompt");
+    check(error_of([&] { step(5, 7); }) == refused, "what was lost is not gone on from");
+    const std::vector<int> one = some_tokens(0, 1);
+    session.prefill({.batch = 2, .len = 1, .steps = 9}, {one});
+    texts::Session moved = std::move(session);
+    session = texts::Session(texts::Model::random(2));
+    const std::vector<int> next = some_tokens(1, 1);
+    const int position = 1;
+    check(most_off(moved
+                       .decode_step({.batch = 2, .len = 1, .steps = 9},
+                                    {.position = {&position, 1}, .ids = next})
+                       .logits,
+                   whole, 1) < 1e-5F,
+          "a session that is moved goes on");
+    moved.reset();
+    check(error_of([&] {
+              moved.decode_step({.batch = 2, .len = 1, .steps = 9},
+                                {.position = {&position, 1}, .ids = next});
+          }) == refused,
+          "until it is reset");
+}
+
 void training_moves_the_model() {
     const auto model = tokens::Model::random({.vocabulary = 6}, 1);
     tokens::Session session(model);
@@ -234,6 +299,7 @@ int main() {
     errors_are_sentences();
     files_have_the_sizes();
     states_stay_in_a_session();
+    texts_go_on_from_a_prompt();
     training_moves_the_model();
     parameters_are_read_and_written();
     return mistakes;

@@ -19,6 +19,15 @@ constexpr void counting(Scope s) {
     s.output("of_rows", sum(x, 1));
 }
 
+/// A text that goes on token by token.
+constexpr void texts(Scope s) {
+    Tensor ids = s.input("ids", {"batch", "len"}, i32);
+    Tensor x = embedding(s / "words", ids, 20, 16);
+    x = x + sinusoids(x);
+    x = x + attention(x, x, x, dot_product, causal);
+    s.output("logits", linear(s / "out", layer_norm(s / "norm", x), 20));
+}
+
 /// Nothing that a call gives.
 constexpr void constant(Scope s) {
     s.output("y", s.parameter("weight", {2, 3}, Initial::ones) * 2.0f);

@@ -40,6 +40,9 @@ void write_program(const Interface& interface, const InterfaceProgram& program, 
                         : "// Where outputs are written; null: into memory that nobody sees.");
         write_struct(names.outputs, fields_of(program.outputs, ""), writer);
     }
+    if (!program.starts.empty())
+        writer.line("// What " + interface.name + "_" + program.starts +
+                    " keeps from call to call begins here.");
     writer.line(function_head(interface, program, is_training) + ";");
 }
 

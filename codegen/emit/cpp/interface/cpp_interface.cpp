@@ -140,6 +140,8 @@ void write_results(const InterfaceProgram& program, const std::string& more, Wri
 
 void write_call(const Interface& interface, const InterfaceProgram& program, Writer& writer) {
     const bool returns = !program.outputs.empty();
+    if (!program.starts.empty())
+        writer.line("/// What `" + program.starts + "` keeps from call to call begins here.");
     std::string more = returns ? "const " + program.type + "Memory& memory = {}" : "";
     if (program.draws) more += std::string(returns ? ", " : "") + "runtime::Draw draw = {}";
     writer.open((returns ? program.type + "Outputs " : "void ") + program.method + "(" +
@@ -162,6 +164,20 @@ void write_bytes(const Interface& interface, const InterfaceProgram& program,
     writer.close();
 }
 
+/// The rest of the constructor: its members, and which of them start others.
+void write_start(const Interface& interface, const std::string& members, Writer& writer) {
+    std::vector<std::string> lines;
+    for (const InterfaceProgram& program : interface.programs)
+        if (!program.starts.empty())
+            lines.push_back(fmt::format("{}_.starts({}_);", program.method, program.starts));
+    if (lines.empty()) return writer.line("    : " + members + " {}");
+    writer.line("    : " + members + " {");
+    writer.indent();
+    for (const std::string& line : lines) writer.line(line);
+    writer.unindent();
+    writer.line("}");
+}
+
 void write_session(const Interface& interface, Writer& writer) {
     for (const InterfaceProgram& program : interface.programs)
         write_structs(program, false, writer);
@@ -181,7 +197,7 @@ void write_session(const Interface& interface, Writer& writer) {
     });
     writer.line(
         "explicit Session(const Model& model, const runtime::SessionOptions& options = {})");
-    writer.line("    : " + members + " {}");
+    write_start(interface, members, writer);
     for (const InterfaceProgram& program : interface.programs)
         write_call(interface, program, writer);
     writer.blank();

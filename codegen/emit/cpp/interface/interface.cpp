@@ -38,33 +38,59 @@ std::string type_name(const std::string& method) {
     return type;
 }
 
-std::vector<InterfaceTensor> tensors_of(const plan::Program& program, plan::Role role) {
+using Names = std::set<std::string>;
+
+Names names_of_states(const plan::Program& program) {
+    Names names;
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::input && tensor.state) names.insert(tensor.name);
+    return names;
+}
+
+bool makes(const plan::Tensor& tensor, const Names& states) {
+    return tensor.role == plan::Role::output && !tensor.state && states.contains(tensor.name);
+}
+
+/// Its tensors are the trainer's.
+bool is_training(const plan::Program& program) { return program.name == "training_step"; }
+
+/// The program whose states another one makes, such as the prompt's for a step; null: none.
+const plan::Program* started_by(const plan::Program& program, const plan::Model& model) {
+    for (const plan::Program& other : model.programs) {
+        if (is_training(other) || is_training(program)) continue;
+        const Names states = names_of_states(other);
+        if (&other != &program && std::ranges::any_of(program.tensors, [&](const auto& tensor) {
+                return makes(tensor, states);
+            }))
+            return &other;
+    }
+    return nullptr;
+}
+
+std::vector<InterfaceTensor> tensors_of(const plan::Program& program, plan::Role role,
+                                        const Names& hidden) {
     std::set<std::string> taken = {"View", "int32_t", "int64_t", "outcome", "restrict", "uint8_t"};
     std::vector<InterfaceTensor> tensors;
     int number = 0;
     for (const plan::Tensor& tensor : program.tensors) {
-        if (tensor.role != role || tensor.state) continue;
+        if (tensor.role != role || tensor.state || makes(tensor, hidden)) continue;
         tensors.push_back({fresh_field(taken, tensor.name), &tensor, number++});
     }
     return tensors;
 }
 
-bool has_states(const plan::Program& program) {
-    return std::ranges::any_of(program.tensors, [](const plan::Tensor& tensor) {
-        return tensor.role == plan::Role::input && tensor.state;
-    });
-}
-
-InterfaceProgram program_of(const plan::Program& program, std::set<std::string>& methods,
-                            std::set<std::string>& types) {
+InterfaceProgram program_of(const plan::Program& program, const Names& states_made, Names& methods,
+                            Names& types) {
     const std::string method = fresh_field(methods, program.name);
     InterfaceProgram result{&program, method, fresh_field(types, type_name(method)),
-                            tensors_of(program, plan::Role::input),
-                            tensors_of(program, plan::Role::output)};
+                            tensors_of(program, plan::Role::input, states_made),
+                            tensors_of(program, plan::Role::output, states_made)};
+    for (const plan::Tensor& tensor : program.tensors)
+        if (makes(tensor, states_made)) result.hidden.push_back(&tensor);
     result.bytes = fresh_field(methods, method + "_bytes");
     result.draws = std::ranges::any_of(program.steps,
                                        [](const plan::Step& step) { return !step.sites.empty(); });
-    result.has_states = has_states(program);
+    result.has_states = !names_of_states(program).empty();
     return result;
 }
 
@@ -114,14 +140,19 @@ Interface interface_of(const plan::Model& model) {
         (of_parameters.contains(model.dims[i]) ? result.sizes : result.dims)
             .push_back({fresh_field(fields, model.dims[i]), int(i)});
     for (const plan::Program& program : model.programs) {
-        InterfaceProgram seen = program_of(program, methods, types);
-        const bool is_training = program.name == "training_step";
-        if (is_training) {
+        const plan::Program* started = started_by(program, model);
+        InterfaceProgram seen =
+            program_of(program, started ? names_of_states(*started) : Names{}, methods, types);
+        if (is_training(program)) {
             seen.type = "Step";
             leave_out_gradients(seen, model);
         }
-        (is_training ? result.training : result.programs).push_back(std::move(seen));
+        (is_training(program) ? result.training : result.programs).push_back(std::move(seen));
     }
+    for (InterfaceProgram& program : result.programs)
+        if (const plan::Program* started = started_by(*program.program, model))
+            program.starts =
+                std::ranges::find(result.programs, started, &InterfaceProgram::program)->method;
     return result;
 }
 

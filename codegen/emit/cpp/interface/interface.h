@@ -14,7 +14,7 @@ namespace fovea::emit {
 struct InterfaceTensor {
     std::string name;  // of a field
     const plan::Tensor* tensor = nullptr;
-    int number = 0;  // among those of its program that are no states
+    int number = 0;  // among those of its program that calls see
     std::size_t rank() const { return tensor->shape.size(); }
     /// `words [batch, len]`, under the user's name where it is another one.
     std::string remark() const;
@@ -27,6 +27,8 @@ struct InterfaceProgram {
     std::vector<InterfaceTensor> inputs, outputs;
     bool draws = false;  // its numbers depend on a seed
     bool has_states = false;  // that a session keeps
+    std::string starts{};  // the method whose states are outputs of this one, which calls hide
+    std::vector<const plan::Tensor*> hidden{};  // these outputs
     std::string bytes{};  // decode_step_bytes: the method that says what a call takes
 };
 

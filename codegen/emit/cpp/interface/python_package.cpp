@@ -48,11 +48,12 @@ void write_tensors(const std::vector<InterfaceTensor>& tensors, std::string& tex
                             quoted(type_of(*tensor.tensor)), shape_tuple(tensor.tensor->shape));
 }
 
-/// `("steps", )`: the sizes of what a session keeps.
-std::string sizes_of_states(const plan::Program& program) {
+/// `("steps", )`: the sizes of what a session keeps, and of what a program makes for it to keep.
+std::string sizes_of_states(const InterfaceProgram& program) {
     std::set<std::string> symbols;
-    for (const plan::Tensor& tensor : program.tensors)
+    for (const plan::Tensor& tensor : program.program->tensors)
         if (tensor.role == plan::Role::input && tensor.state) add_symbols(symbols, tensor.shape);
+    for (const plan::Tensor* tensor : program.hidden) add_symbols(symbols, tensor->shape);
     std::string text;
     for (const std::string& symbol : symbols) text += quoted(symbol) + ", ";
     return "(" + text + ")";
@@ -82,7 +83,7 @@ std::string library_text(const Interface& interface) {
             write_tensors(program.outputs, text);
             text += fmt::format("            }},\n            draws={}, symbol={}, states={}),\n",
                                 program.draws ? "True" : "False", quoted(program.method),
-                                sizes_of_states(*program.program));
+                                sizes_of_states(program));
         }
     return text + "    })\n";
 }
