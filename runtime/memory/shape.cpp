@@ -1,7 +1,10 @@
 // Evaluation and text of shapes.
 #include "shape.h"
 
+#include <set>
+
 #include "../error.h"
+#include "../format.h"
 
 namespace fovea::runtime {
 
@@ -17,6 +20,24 @@ std::vector<std::int64_t> shape_values(std::span<const Extent> shape,
         }
     }
     return values;
+}
+
+void verify_sizes(std::span<const Extent> shape, std::span<const std::int64_t> dims,
+                  std::span<const std::string> dim_names) {
+    for (const Extent& extent : shape) {
+        const std::int64_t size = extent.value(dims);
+        if (size >= 0) continue;
+        std::set<int> used;
+        for (const Extent::Term& term : extent.terms())
+            used.insert(term.dims.begin(), term.dims.end());
+        std::string values;
+        for (const int dim : used) {
+            const auto i = static_cast<std::size_t>(dim);
+            values += format("{}{}={}", {values.empty() ? "" : ", ", dim_names[i], dims[i]});
+        }
+        throw UserError("these sizes do not go together: {} is {} with {}",
+                        {extent.text(dim_names), size, values});
+    }
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {

@@ -60,7 +60,7 @@ def refused(program, arguments, *said):
 
 def build(model, checkpoint, program, weights):
     subprocess.run([FOVEA, "build", model, "--checkpoint", checkpoint, "--set", "weights=" + weights,
-                    "--isa", "native", "-o", program], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+                    "--isa", "native", "-o", program], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-O0"})
 
 
 def check(folder, title, weights):

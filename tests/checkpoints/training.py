@@ -86,7 +86,7 @@ def peer(module, make):
 
 def build(name, checkpoint, program, *options):
     subprocess.run([FOVEA, "build", name, "--checkpoint", checkpoint, "--isa", "native",
-                    "-o", program, *options], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-Og"})
+                    "-o", program, *options], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-O0"})
 
 
 def train(folder, program, checkpoint, options):

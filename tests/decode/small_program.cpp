@@ -11,7 +11,7 @@ namespace fovea::test {
 
 void build_small_program(const ModelEntry& entry, const std::string& program) {
     std::vector<std::string> build = {"env",
-                                      "FOVEA_CXXFLAGS=-Og",
+                                      "FOVEA_CXXFLAGS=-O0",
                                       FOVEA_BINARY_DIR "/fovea",
                                       "build",
                                       std::string(entry.name),

@@ -65,7 +65,7 @@ std::string optimization_for(const std::string& isa) {
         if (name == isa) return "-O2";
         if (!name.ends_with("_bf16")) break;
     }
-    return "-Og";
+    return "-O0";
 }
 
 const runtime::Model& compile_and_load(const plan::Model& model, const std::string& isa,

@@ -20,7 +20,7 @@ plan::Model model_of_kernels(const std::string& name, const std::vector<kernel::
 std::vector<std::string> isas_here(bool bfloat16 = false);
 
 /// For tests of values: "-O2" for the best instruction set of this machine, with bfloat16 and
-/// without; "-Og", which takes the compiler a third of the time, for the others.
+/// without; "-O0", which takes the compiler a third of the time, for the others.
 std::string optimization_for(const std::string& isa);
 
 /// Writes the model's files, compiles them for an instruction set and opens the result. Fails the
