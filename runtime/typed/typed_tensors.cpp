@@ -39,7 +39,8 @@ void TypedTensors::bind(std::span<const std::int64_t> sizes) {
 void TypedTensors::place(std::span<const std::int64_t> sizes,
                          std::initializer_list<GivenInput> inputs,
                          std::initializer_list<void*> outputs) {
-    if (!is_bound_ || !std::ranges::equal(sizes, sizes_)) bind(sizes);
+    if (!is_bound_ || !std::equal(sizes.begin(), sizes.end(), sizes_.begin(), sizes_.end()))
+        bind(sizes);
     std::size_t i = 0;
     for (const GivenInput& given : inputs) {
         const Seen& input = inputs_[i++];
