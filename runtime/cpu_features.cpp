@@ -34,7 +34,8 @@ constexpr std::string_view kLevels[] = {"baseline", "avx2", "avx512", "avx512_bf
 constexpr std::uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;
 
 int level_of(std::string_view isa) {
-    return static_cast<int>(std::ranges::find(kLevels, isa) - std::begin(kLevels));
+    return static_cast<int>(std::find(std::begin(kLevels), std::end(kLevels), isa) -
+                            std::begin(kLevels));
 }
 
 #if defined(__x86_64__)

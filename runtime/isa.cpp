@@ -11,8 +11,9 @@ namespace fovea::runtime {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline", "neon"};
-constexpr std::size_t kOfX86 = 4;  // the others are of aarch64
+constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline", "neon", "wasm"};
+constexpr std::size_t kOfX86 = 4;  // then that of aarch64, and that of wasm32
+constexpr std::string_view kMachines[] = {"x86_64", "aarch64", "wasm32"};
 constexpr std::string_view kPortable[] = {"avx512_portable", "avx2_portable", "neon_portable"};
 constexpr std::string_view kSuffix = "_portable";
 
@@ -43,14 +44,15 @@ std::string_view portable_of(std::string_view isa) {
 std::span<const std::string_view> isas_of(std::string_view machine) {
     const std::span<const std::string_view> all = kNames;
     if (machine == "x86_64") return all.first(kOfX86);
-    if (machine == "aarch64") return all.subspan(kOfX86);
+    if (machine == "aarch64") return all.subspan(kOfX86, 1);
+    if (machine == "wasm32") return all.subspan(kOfX86 + 1);
     return {};
 }
 
 std::string_view machine_of(std::string_view isa) {
-    if (isa.ends_with(kSuffix) && std::ranges::find(kPortable, isa) == std::end(kPortable))
-        return {};
-    for (std::string_view machine : {"x86_64", "aarch64"})
+    const auto end = std::end(kPortable);
+    if (isa.ends_with(kSuffix) && std::find(std::begin(kPortable), end, isa) == end) return {};
+    for (std::string_view machine : kMachines)
         for (std::string_view name : isas_of(machine))
             if (name == without_suffix(isa)) return machine;
     return {};
@@ -61,6 +63,8 @@ std::string_view this_machine() {
     return "x86_64";
 #elif defined(__aarch64__)
     return "aarch64";
+#elif defined(__wasm32__)
+    return "wasm32";
 #else
     return {};
 #endif
@@ -73,7 +77,8 @@ bool machine_has(std::string_view isa) {
 
 std::size_t choose_isa(std::span<const std::string_view> parts) {
     const auto at = [&](std::string_view name) {
-        return static_cast<std::size_t>(std::ranges::find(parts, name) - parts.begin());
+        return static_cast<std::size_t>(std::find(parts.begin(), parts.end(), name) -
+                                        parts.begin());
     };
     if (const char* wanted = std::getenv("FOVEA_ISA"); wanted && *wanted) {
         if (at(wanted) == parts.size())

@@ -10,8 +10,9 @@
 
 namespace fovea::runtime {
 
-/// `avx512_bf16`, `avx512`, `avx2`, `baseline`, `neon`: those of a machine from the best on. They
-/// are x86-64-v4 with and without AVX512_BF16, v3, any x86-64, and any aarch64.
+/// `avx512_bf16`, `avx512`, `avx2`, `baseline`, `neon`, `wasm`: those of a machine from the best
+/// on. They are x86-64-v4 with and without AVX512_BF16, v3, any x86-64, any aarch64, and
+/// WebAssembly with vectors of 128 bits.
 std::span<const std::string_view> isa_names();
 
 /// `avx512_portable`, `avx2_portable`, `neon_portable`: the same machines, with kernels that give
@@ -20,8 +21,8 @@ std::span<const std::string_view> portable_isa_names();
 /// Of `avx2` its `avx2_portable`; nothing where there is none.
 std::string_view portable_of(std::string_view isa);
 
-/// The kind of machine that has it, as compilers call it: `x86_64` or `aarch64`; nothing where
-/// `isa` is none of those names.
+/// The kind of machine that has it, as compilers call it: `x86_64`, `aarch64` or `wasm32`; nothing
+/// where `isa` is none of those names.
 std::string_view machine_of(std::string_view isa);
 /// The kind that this code is compiled for; nothing for others.
 std::string_view this_machine();

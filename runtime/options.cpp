@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "error.h"
+#include "files/number_text.h"
 
 namespace fovea::runtime {
 namespace {
@@ -115,10 +116,9 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 }
 
 std::optional<double> parse_number(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_whole_text = error == std::errc() && end == text.data() + text.size();
-    if (!is_whole_text || !std::isfinite(value)) return std::nullopt;
+    std::size_t length = 0;
+    const double value = read_number(text, length);
+    if (length == 0 || length != text.size() || !std::isfinite(value)) return std::nullopt;
     return value;
 }
 

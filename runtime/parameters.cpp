@@ -123,7 +123,7 @@ void Parameters::set_values(std::size_t i, std::span<const float> from) {
     if (static_cast<std::int64_t>(from.size()) != element_count(shapes_[i]))
         throw InternalError("'{}' is given {} values", {name, from.size()});
     if (storage(i)) pack(layout(i), quantize(layout(i), from, name), words(i));
-    else std::ranges::copy(from, values(i).begin());
+    else std::copy(from.begin(), from.end(), values(i).begin());
 }
 
 std::span<float> Parameters::values(std::size_t i) {

@@ -64,8 +64,8 @@ class HeaderReader {
         data_ = file_.subspan(kLengthBytes + length);
         Json header;
         try {
-            header =
-                parse_json({reinterpret_cast<const char*>(file_.data() + kLengthBytes), length});
+            header = parse_json({reinterpret_cast<const char*>(file_.data() + kLengthBytes),
+                                 static_cast<std::size_t>(length)});
         } catch (const UserError& error) {
             fail(std::string("its header is not JSON: ") + error.what());
         }

@@ -4,6 +4,7 @@
 
 #include "neon.h"
 #include "registers.h"
+#include "wasm.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 

@@ -32,6 +32,8 @@ FOVEA_INLINE floats round_nearest(floats x) {
     return floats(_mm512_maskz_roundscale_ps(0xffff, __m512(x), 8));
 #elif defined(__aarch64__)
     return neon_round(x);
+#elif defined(__wasm_simd128__)
+    return wasm_round(x);
 #else
     return round_small(x);
 #endif
@@ -60,6 +62,10 @@ FOVEA_INLINE floats ceil(floats x) { return to_whole<10>(x); }
 FOVEA_INLINE floats round(floats x) { return neon_round(x); }
 FOVEA_INLINE floats floor(floats x) { return neon_floor(x); }
 FOVEA_INLINE floats ceil(floats x) { return neon_ceil(x); }
+#elif defined(__wasm_simd128__)
+FOVEA_INLINE floats round(floats x) { return wasm_round(x); }
+FOVEA_INLINE floats floor(floats x) { return wasm_floor(x); }
+FOVEA_INLINE floats ceil(floats x) { return wasm_ceil(x); }
 #else
 FOVEA_INLINE floats round(floats x) {
     constexpr float kWhole = 0x1p23F;  // from there on there are no fractions
@@ -183,6 +189,8 @@ FOVEA_INLINE floats sqrt(floats x) {
     return {Part(_mm256_sqrt_ps(__m256(x.low))), Part(_mm256_sqrt_ps(__m256(x.high)))};
 #elif defined(__aarch64__)
     return neon_sqrt(x);
+#elif defined(__wasm_simd128__)
+    return wasm_sqrt(x);
 #else
     FOVEA_UNROLL for (int lane = 0; lane < kLanes; ++lane) x[lane] = __builtin_sqrtf(x[lane]);
     return x;

@@ -8,6 +8,8 @@
 
 #if defined(__aarch64__)
 #include <arm_neon.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #else
 #include "intrinsics.h"
 #endif
@@ -17,9 +19,9 @@
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
 // that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64; NEON
-// is part of every aarch64. With FOVEA_PORTABLE_BITS kernels give the same bits on all machines
-// that fuse a product and a sum; only those of `multiply_add` are then fused, which
-// -ffp-contract=off says.
+// is part of every aarch64; -msimd128 of WebAssembly. With FOVEA_PORTABLE_BITS kernels give the same
+// bits on all machines that fuse a product and a sum; only those of `multiply_add` are then fused,
+// which -ffp-contract=off says.
 #if defined(FOVEA_PORTABLE_BITS) && defined(__AVX512F__)
 #define FOVEA_ISA avx512_portable
 #elif defined(FOVEA_PORTABLE_BITS) && defined(__AVX2__) && defined(__FMA__)
@@ -36,6 +38,8 @@
 #define FOVEA_ISA avx2
 #elif defined(__aarch64__)
 #define FOVEA_ISA neon
+#elif defined(__wasm_simd128__)
+#define FOVEA_ISA wasm
 #else
 #define FOVEA_ISA baseline
 #endif
@@ -81,12 +85,26 @@ struct RegisterOf {
 template <class T, int Lanes>
 using Register = typename RegisterOf<T, Lanes>::type;
 
+/// What comparing vectors gives: whole numbers as wide as the elements.
+template <class V>
+struct MaskOf {
+    using type = std::remove_cvref_t<decltype(std::declval<V>() < std::declval<V>())>;
+};
+#if defined(__wasm_simd128__)  // where the compiler takes `long` for 32 bits
+template <>
+struct MaskOf<Register<float, 4>> : RegisterOf<i32, 4> {};
+template <>
+struct MaskOf<Register<i32, 4>> : RegisterOf<i32, 4> {};
+template <>
+struct MaskOf<Register<std::uint32_t, 4>> : RegisterOf<i32, 4> {};
+#endif
+
 /// The lanes of two vectors, one after the other. It has the operators of the compiler's vectors:
 /// comparisons give masks (-1 true, 0 false), a number stands for that number in every lane.
 template <class Half>
 struct Twice {
     using Element = std::remove_cvref_t<decltype(std::declval<Half&>()[0])>;
-    using Mask = Twice<std::remove_cvref_t<decltype(std::declval<Half>() < std::declval<Half>())>>;
+    using Mask = Twice<typename MaskOf<Half>::type>;
     Half low, high;
 
     /// The same bits as lanes of another type.
@@ -175,7 +193,7 @@ FOVEA_INLINE V blend(Mask mask, V a, V b) {
 /// a where it is larger (smaller) than b, b elsewhere, also where one of them is NaN.
 template <class V>
 FOVEA_INLINE V larger(V a, V b) {
-    using Mask [[maybe_unused]] = decltype(a > b);
+    using Mask [[maybe_unused]] = typename MaskOf<V>::type;
     if constexpr (kIsTwice<V>) return {larger(a.low, b.low), larger(a.high, b.high)};
 #if defined(__AVX512F__)
     else if constexpr (sizeof(V) == 64 && !std::is_same_v<V, Mask>)
@@ -189,11 +207,15 @@ FOVEA_INLINE V larger(V a, V b) {
     else if constexpr (sizeof(V) == 16 && !std::is_same_v<V, Mask>)
         return V(_mm_max_ps(__m128(a), __m128(b)));
 #endif
+#if defined(__wasm_simd128__)
+    else if constexpr (sizeof(V) == 16 && !std::is_same_v<V, Mask>)
+        return V(wasm_f32x4_pmax(v128_t(b), v128_t(a)));
+#endif
     else return a > b ? a : b;
 }
 template <class V>
 FOVEA_INLINE V smaller(V a, V b) {
-    using Mask [[maybe_unused]] = decltype(a < b);
+    using Mask [[maybe_unused]] = typename MaskOf<V>::type;
     if constexpr (kIsTwice<V>) return {smaller(a.low, b.low), smaller(a.high, b.high)};
 #if defined(__AVX512F__)
     else if constexpr (sizeof(V) == 64 && !std::is_same_v<V, Mask>)
@@ -206,6 +228,10 @@ FOVEA_INLINE V smaller(V a, V b) {
 #if defined(__SSE2__)
     else if constexpr (sizeof(V) == 16 && !std::is_same_v<V, Mask>)
         return V(_mm_min_ps(__m128(a), __m128(b)));
+#endif
+#if defined(__wasm_simd128__)
+    else if constexpr (sizeof(V) == 16 && !std::is_same_v<V, Mask>)
+        return V(wasm_f32x4_pmin(v128_t(b), v128_t(a)));
 #endif
     else return a < b ? a : b;
 }
@@ -226,6 +252,9 @@ FOVEA_INLINE bool any_lane(Mask mask) {
 #endif
 #if defined(__aarch64__)
     else if constexpr (sizeof(Mask) == 16) return vmaxvq_u32(uint32x4_t(mask)) != 0;
+#endif
+#if defined(__wasm_simd128__)
+    else if constexpr (sizeof(Mask) == 16) return wasm_v128_any_true(v128_t(mask));
 #endif
     else return across(mask, [](auto a, auto b) { return a | b; }) != 0;
 }

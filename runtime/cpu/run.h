@@ -2,9 +2,8 @@
 // and what the caller does at the end.
 #pragma once
 
-#include <omp.h>
-
 #include "../call.h"
+#include "../parallel/openmp.h"
 #include "../parallel/shards.h"
 #include "../parallel/team.h"
 #include "vector.h"

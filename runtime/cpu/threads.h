@@ -2,9 +2,8 @@
 // they are called outside any region: the team then has one thread.
 #pragma once
 
-#include <omp.h>
-
 #include "../memory/scratch.h"
+#include "../parallel/openmp.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {

@@ -105,7 +105,9 @@ struct Products {
     /// than products. So they are not told that the vector is in memory.
     template <class V>
     static FOVEA_INLINE V in_register(V value) {
+#if !defined(__wasm_simd128__)  // which has no registers
         if constexpr (!kIsTwice<V>) asm("" : "+v"(value));
+#endif
         return value;
     }
 };

@@ -19,9 +19,9 @@ struct Difference {
 
 bool has_all(const SafetensorsFile& file, const std::vector<ParameterNames>& parameters,
              const Difference& difference) {
-    return std::ranges::all_of(parameters, [&](const ParameterNames& names) {
-        return std::ranges::any_of(
-            names, [&](const std::string& name) { return file.find(difference.of(name)); });
+    const auto has = [&](const std::string& name) { return file.find(difference.of(name)); };
+    return std::all_of(parameters.begin(), parameters.end(), [&](const ParameterNames& names) {
+        return std::any_of(names.begin(), names.end(), has);
     });
 }
 

@@ -2,10 +2,10 @@
 #include "json.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "../error.h"
+#include "number_text.h"
 
 namespace fovea::runtime {
 namespace {
@@ -42,12 +42,10 @@ void append_number(std::string& out, double value) {
         out += "null";
         return;
     }
-    std::array<char, 40> buffer{};
-    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-    const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+    const std::string text = number_text(value);
     out += text;
     // Keeps it a number with a fraction when it is read back.
-    if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+    if (text.find_first_of(".e") == std::string::npos) out += ".0";
 }
 
 /// Writes values; `indent` is the number of spaces per level, 0 for one line.

@@ -8,6 +8,7 @@
 
 #include "../error.h"
 #include "json.h"
+#include "number_text.h"
 
 namespace fovea::runtime {
 namespace {
@@ -195,8 +196,9 @@ class Parser {
         const char* last = text_.data() + at_;
         std::int64_t integer = 0;
         if (is_whole && std::from_chars(first, last, integer).ec == std::errc()) return integer;
-        double real = 0;
-        if (std::from_chars(first, last, real).ec != std::errc()) {
+        std::size_t length = 0;
+        const double real = read_number(text_.substr(start, at_ - start), length);
+        if (length == 0) {
             at_ = start;
             fail("a number that float64 does not hold");
         }

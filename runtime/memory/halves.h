@@ -1,7 +1,6 @@
 // Floats of 16 bits, one by one: what files and callers hold; kernels have their own, in vectors.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -11,7 +10,7 @@ namespace fovea::runtime {
 
 /// The value of a bfloat16 or float16.
 inline float float_of_half(DType half, std::uint16_t bits) {
-    if (half == DType::bf16) return std::bit_cast<float>(std::uint32_t{bits} << 16);
+    if (half == DType::bf16) return __builtin_bit_cast(float, std::uint32_t{bits} << 16);
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
     const float sign = bits >> 15 ? -1.F : 1.F;
     if (exponent == 31) return fraction ? std::nanf("") : sign * HUGE_VALF;
@@ -21,7 +20,7 @@ inline float float_of_half(DType half, std::uint16_t bits) {
 
 /// The bfloat16 or float16 nearest to a value, ties to even.
 inline std::uint16_t half_of_float(DType half, float value) {
-    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
     if (half == DType::bf16) {
         if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
         return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);

@@ -5,10 +5,8 @@
 #include <chrono>
 
 #include "../threads.h"
+#include "openmp.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #ifdef __unix__
 #include <sched.h>
 #endif
@@ -88,13 +86,9 @@ void Team::end() {
     if (begun_ != 0 && part().index == 0) arrived_at_end_ = now();
 }
 
-Part Team::part() {
+Part Team::part() { return {omp_get_thread_num(), omp_get_num_threads()}; }
+
 #ifdef _OPENMP
-    return {omp_get_thread_num(), omp_get_num_threads()};
-#else
-    return {};
-#endif
-}
 
 void Team::wait() {
     const int threads = part().count;
@@ -145,5 +139,11 @@ bool Team::yield(unsigned before) {
     }
     return false;
 }
+
+#else
+
+void Team::wait() {}
+
+#endif
 
 }  // namespace fovea::runtime

@@ -166,9 +166,11 @@ void set_dim(const Model& model, const std::string& text, DimValues& dims) {
 namespace {
 
 bool has_open_sizes(const Model& model) {
-    return std::ranges::any_of(model.parameters, [](const TensorSpec& spec) {
-        return !std::ranges::all_of(spec.shape, &Extent::is_constant);
-    });
+    const auto is_open = [](const Extent& extent) { return !extent.is_constant(); };
+    return std::any_of(model.parameters.begin(), model.parameters.end(),
+                       [&](const TensorSpec& spec) {
+                           return std::any_of(spec.shape.begin(), spec.shape.end(), is_open);
+                       });
 }
 
 }  // namespace

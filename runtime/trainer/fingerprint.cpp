@@ -1,8 +1,6 @@
 // FNV-1a: Fowler, Noll and Vo.
 #include "fingerprint.h"
 
-#include <bit>
-
 namespace fovea::runtime {
 
 std::uint64_t fingerprint_of(std::initializer_list<std::span<const std::int32_t>> lists) {
@@ -21,7 +19,7 @@ std::uint64_t fingerprint_of(std::initializer_list<std::span<const std::int32_t>
 std::uint64_t fingerprint_of_values(std::span<const float> values, std::uint64_t before) {
     std::uint64_t hash = before ^ 0xCBF29CE484222325;
     for (const float value : values) {
-        hash ^= std::bit_cast<std::uint32_t>(value);
+        hash ^= __builtin_bit_cast(std::uint32_t, value);
         hash *= 0x9E3779B97F4A7C15;
         hash ^= hash >> 32;
     }

@@ -52,7 +52,8 @@ void TrainingFiles::keep_weights() {
     } catch (const UserError& error) {
         unwritten_ = std::make_unique<Unwritten>(Unwritten{
             Parameters(parameters.model(), parameters.dims()), weights_metadata(training_)});
-        std::ranges::copy(parameters.flat(), unwritten_->parameters.flat().begin());
+        const std::span<const float> flat = parameters.flat();
+        std::copy(flat.begin(), flat.end(), unwritten_->parameters.flat().begin());
         warn(error);
     }
 }

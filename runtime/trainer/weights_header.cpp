@@ -17,7 +17,7 @@ namespace {
 using OpenSettings = std::span<const char* const>;
 
 bool is_open(OpenSettings open, std::string_view name) {
-    return std::ranges::find(open, name) != open.end();
+    return std::find(open.begin(), open.end(), name) != open.end();
 }
 
 std::string settings_json(const Model& model) {

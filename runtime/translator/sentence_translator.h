@@ -45,6 +45,7 @@ class SentenceTranslator {
     /// The tokens along the axes of those maps; a word of the source that is unknown as it is.
     MapTokens map_tokens(const Words& sentence, const Translation& translation) const;
 
+    const Model& model() const { return model_; }
     const WeightsHeader& header() const { return trained_.header; }
     Parameters& parameters() { return *trained_.parameters; }
 

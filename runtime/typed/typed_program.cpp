@@ -40,9 +40,11 @@ struct TypedProgram::State {
     }
     /// Whether the states have the shapes that they began with.
     bool goes_on(std::span<const std::int64_t> sizes) {
-        if (std::ranges::equal(sizes, sizes_begun)) return true;
+        if (std::equal(sizes.begin(), sizes.end(), sizes_begun.begin(), sizes_begun.end()))
+            return true;
         tensors.bind_to(sizes);
-        return std::ranges::all_of(starter->made, [&](const Made& state) {
+        const std::vector<Made>& begun = starter->made;
+        return std::all_of(begun.begin(), begun.end(), [&](const Made& state) {
             return instance.shape_of(*state.spec) == state.shape;
         });
     }

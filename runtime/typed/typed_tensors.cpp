@@ -13,7 +13,9 @@ std::vector<TypedTensors::Seen> TypedTensors::seen(const std::vector<TensorSpec>
                                                    std::size_t first) const {
     std::vector<Seen> result;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-        if (specs[i].state || std::ranges::find(hidden_, specs[i].name) != hidden_.end()) continue;
+        if (specs[i].state ||
+            std::find(hidden_.begin(), hidden_.end(), specs[i].name) != hidden_.end())
+            continue;
         Seen tensor;
         tensor.tensor = first + i;
         tensor.spec = &specs[i];

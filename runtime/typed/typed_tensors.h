@@ -40,7 +40,8 @@ class TypedTensors {
     void hide(const std::string& name);
     /// Binds to the sizes of a call, in the order of Model::dims.
     void bind_to(std::span<const std::int64_t> sizes) {
-        if (!is_bound_ || !std::ranges::equal(sizes, sizes_)) bind(sizes);
+        if (!is_bound_ || !std::equal(sizes.begin(), sizes.end(), sizes_.begin(), sizes_.end()))
+            bind(sizes);
     }
     /// `sizes` in the order of Model::dims; inputs in the order of the program, without its states;
     /// outputs likewise, null where the memory is the session's own, and none at all where all are.

@@ -1,7 +1,6 @@
 #include "quantized_weight.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -14,11 +13,11 @@ namespace {
 
 using Index = std::size_t;
 
-float scale_of(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+float scale_of(std::uint16_t bits) { return __builtin_bit_cast(float, std::uint32_t{bits} << 16); }
 
 /// The least bfloat16 that is not less, so that no number is past the range.
 std::uint16_t bfloat16_from(float scale) {
-    return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(scale) + 0xffffU) >> 16);
+    return static_cast<std::uint16_t>((__builtin_bit_cast(std::uint32_t, scale) + 0xffffU) >> 16);
 }
 
 int nearest(float value, float scale, int bits) {
@@ -98,18 +97,18 @@ QuantizedWeight quantize(const WeightLayout& layout, std::span<const float> valu
             }
             const std::uint16_t scale = choose_scale(part, largest, layout.storage.bits);
             weight.scales[row * groups + g] = scale;
-            std::ranges::transform(part, weight.numbers.begin() + std::ptrdiff_t(first),
-                                   [&](float value) {
-                                       return static_cast<std::int8_t>(
-                                           nearest(value, scale_of(scale), layout.storage.bits));
-                                   });
+            std::transform(part.begin(), part.end(), weight.numbers.begin() + std::ptrdiff_t(first),
+                           [&](float value) {
+                               return static_cast<std::int8_t>(
+                                   nearest(value, scale_of(scale), layout.storage.bits));
+                           });
         }
     return weight;
 }
 
 void pack(const WeightLayout& layout, const QuantizedWeight& weight,
           std::span<std::uint32_t> words) {
-    std::ranges::fill(words, 0U);
+    std::fill(words.begin(), words.end(), 0U);
     const int bits = layout.storage.bits;
     const std::uint32_t mask = bits == 8 ? 255U : 15U;
     const int offset = bits == 8 ? 0 : 8;

@@ -8,6 +8,7 @@
 #include "codegen/base/error.h"
 #include "runtime/files/files.h"
 #include "runtime/images/image_classifier.h"
+#include "runtime/isa.h"
 #include "runtime/language/text_encoder.h"
 #include "tools/fovea/adapt/lora_option.h"
 #include "tools/fovea/arguments.h"
@@ -23,6 +24,7 @@
 #include "tools/fovea/programs.h"
 #include "tools/fovea/schedule/schedule_option.h"
 #include "tools/fovea/version.h"
+#include "tools/fovea/wasm/link_wasm.h"
 
 namespace fovea::tool {
 
@@ -62,9 +64,15 @@ int main(int argc, char** argv) {{
                        name_and_version());
 }
 
-/// Which main function of runtime/main.h the programs are for.
-const char* kind_of(const plan::Model& plan, Driver driver) {
+bool is_for_wasm(const std::vector<std::string>& isas) {
+    return runtime::machine_of(isas.front()) == "wasm32";
+}
+
+/// Which main function of runtime/main.h the programs are for: WebAssembly has the first and the
+/// last.
+const char* kind_of(const plan::Model& plan, Driver driver, bool is_wasm) {
     if (driver == Driver::translator) return "translator";
+    if (is_wasm) return "runner";
     const bool is_decoded = std::ranges::any_of(
         plan.programs, [](const plan::Program& program) { return program.name == "decode_step"; });
     if (is_decoded) return "language";
@@ -73,9 +81,11 @@ const char* kind_of(const plan::Model& plan, Driver driver) {
     return runtime::TextEncoder::fits(description) ? "encoder" : "runner";
 }
 
-std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion) {
+std::vector<ProgramRequest> built_programs(const LoadedModel& model, Fusion fusion,
+                                           bool is_wasm = false) {
     if (model.entry.driver == Driver::translator) return translator_programs(model, fusion);
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
+    if (is_wasm) return requests;
     for (ProgramRequest& program : language_programs(model, fusion))
         requests.push_back(std::move(program));
     return requests;
@@ -89,7 +99,8 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
     write_generated(plan, folder.path(), isas);
     fs::create_directory_symlink(home.sources / "runtime", folder.path() / "fovea");
     const std::string name = generated_name(plan);
-    write_temporary(folder.path() / "main.cpp", main_text(name, kind_of(plan, driver), on_devices));
+    write_temporary(folder.path() / "main.cpp",
+                    main_text(name, kind_of(plan, driver, is_for_wasm(isas)), on_devices));
     std::vector<std::string> sources = {"main.cpp"};
     if (on_devices) {
         write_temporary(folder.path() / "device_code.cpp", embedded_device_code(*on_devices, name));
@@ -99,14 +110,16 @@ std::string compiled_program(const plan::Model& plan, const plan::Model* on_devi
 #if defined(__SANITIZE_ADDRESS__)
     flags.push_back("-fsanitize=address,undefined");
 #endif
+    std::vector<std::string> objects = compile_objects(plan, folder.path(), isas, flags, sources);
+    objects.push_back(runtime_archive_for(isas.front(), folder.path()).string());
+    if (is_for_wasm(isas))
+        return "#!/usr/bin/env node\n" + link_wasm(objects, folder.path(), WasmHost::node);
     const fs::path program = folder.path() / "program";
     std::vector<std::string> link = find_compiler_for(isas.front());
     link.insert(link.end(), flags.begin(), flags.end());
     for (const char* flag : kLinkFlags) link.emplace_back(flag);
     link.insert(link.end(), {"-o", program.string()});
-    for (std::string& object : compile_objects(plan, folder.path(), isas, flags, sources))
-        link.push_back(std::move(object));
-    link.push_back(runtime_archive_for(isas.front(), folder.path()).string());
+    link.insert(link.end(), objects.begin(), objects.end());
     compile_generated(link);
     const std::vector<std::byte> bytes = runtime::read_file(program.string());
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -126,6 +139,8 @@ int build_model(const Arguments& given) {
     wanted_isas(given);
     const Fusion fusion = fusion_of(given);
     const bool on_cuda = given.choice("device", {"cpu", "cuda"}) == "cuda";
+    if (on_cuda && is_for_wasm(wanted_isas(given)))
+        throw UserError("--device cuda is for programs of this machine, not for --isa wasm");
     const std::string& output = given.text("output");
     std::error_code error;
     const fs::file_type type = fs::status(output, error).type();
@@ -139,7 +154,7 @@ int build_model(const Arguments& given) {
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     const Driver driver = model.entry.driver;
-    const CompiledModel compiled = compile(model, built_programs(model, fusion));
+    const CompiledModel compiled = compile(model, built_programs(model, fusion, is_for_wasm(isas)));
     std::optional<CompiledModel> on_devices;
     if (on_cuda) {
         model.dtype = dtype_of(given.settings()).value_or(bf16);

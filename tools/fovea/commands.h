@@ -27,6 +27,7 @@ Command verify_command();
 Command compare_command();
 Command bench_command();
 Command report_command();
+Command page_command();
 Command bundle_command();
 Command fuzz_command();
 Command tokens_command();

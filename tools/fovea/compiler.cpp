@@ -84,7 +84,7 @@ std::string_view machine_of_compiler(std::vector<std::string> command) {
     const auto [found, is_new] = known.try_emplace(command);
     if (!is_new) return found->second;
     const ProcessResult said = run_process(command);
-    for (std::string_view machine : {"x86_64", "aarch64"})
+    for (std::string_view machine : {"x86_64", "aarch64", "wasm32"})
         if (said.status == 0 && said.output.starts_with(std::string(machine) + "-"))
             found->second = machine;
     return found->second;
@@ -97,6 +97,18 @@ std::vector<std::string> chosen_compiler() {
     std::vector<std::string> command = words(chosen);
     if (!command.empty() && !find_program(command[0]).empty()) return command;
     throw UserError(fmt::format("no C++ compiler found: CXX is '{}'", chosen));
+}
+
+/// The compiler for machines of another kind, as Debian calls it, and its package.
+struct CrossCompiler {
+    std::string name, package;
+};
+CrossCompiler cross_compiler_for(std::string_view machine) {
+    if (machine == "wasm32") return {"em++", "emscripten"};
+    const std::string name = fmt::format("{}-linux-gnu-g++", machine);
+    std::string package = fmt::format("g++-{}-linux-gnu", machine);
+    std::replace(package.begin(), package.end(), '_', '-');
+    return {name, package};
 }
 
 /// Whether a compiler makes code for machines of this kind, or does not say for which.
@@ -120,10 +132,8 @@ std::vector<std::string> find_compiler_for(std::string_view isa) {
     if (machine == runtime::this_machine()) return find_compiler();
     std::vector<std::string> command = chosen_compiler();
     if (!command.empty() && machine_of_compiler(command) == machine) return command;
-    const std::string name = fmt::format("{}-linux-gnu-g++", machine);
+    const auto [name, package] = cross_compiler_for(machine);
     if (!find_program(name).empty()) return {name};
-    std::string package = "g++-" + name.substr(0, name.size() - std::string_view("-g++").size());
-    std::replace(package.begin(), package.end(), '_', '-');
     throw UserError(
         fmt::format("no C++ compiler for {} found, which {} is an instruction set of: install {} "
                     "(apt install {}), or set CXX",
@@ -168,10 +178,13 @@ void check_kind_of_compiler() {
         compiler[0]));
 }
 
+bool has_openmp(std::string_view isa) { return runtime::machine_of(isa) != "wasm32"; }
+
 std::vector<std::string> generated_code_flags(const std::string& isa, Optimized optimized) {
     using For = emit::CompilerFlag::For;
-    std::vector<std::string> flags = {"-std=c++20", "-fopenmp"};
-    if (optimized == Optimized::little) flags.emplace_back("-Og");
+    // What is thrown is caught in WebAssembly where all of a program is compiled so.
+    std::vector<std::string> flags = {"-std=c++20", has_openmp(isa) ? "-fopenmp" : "-fexceptions"};
+    if (optimized == Optimized::little) flags.emplace_back(has_openmp(isa) ? "-Og" : "-O1");
     for (const emit::CompilerFlag& flag : emit::compiler_flags()) {
         const std::string text(flag.text);
         if (flag.what == For::speed && optimized == Optimized::little) continue;

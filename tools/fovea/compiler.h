@@ -12,10 +12,10 @@ namespace fovea::tool {
 std::vector<std::string> find_compiler();
 
 /// The one for machines that have `isa`: for those of another kind `$CXX`, where it compiles for
-/// them, else such as aarch64-linux-gnu-g++. UserError when there is none.
+/// them, else such as aarch64-linux-gnu-g++ or em++. UserError when there is none.
 std::vector<std::string> find_compiler_for(std::string_view isa);
 
-/// The kind of machine that `$CXX` compiles for, `x86_64` or `aarch64`; this one where it is not
+/// The kind of machine that `$CXX` compiles for, as in runtime/isa.h; this one where it is not
 /// set or does not say.
 std::string_view compiled_for();
 
@@ -26,6 +26,9 @@ enum class Optimized { as_shipped, little };
 /// UserError where the compiler is clang and this command was built by another, or the reverse:
 /// code that is loaded into the command must call the same OpenMP library, or threads count wrong.
 void check_kind_of_compiler();
+
+/// Whether programs for `isa` have OpenMP's threads; those of WebAssembly have one thread.
+bool has_openmp(std::string_view isa);
 
 /// Flags for generated code; `isa` is one of `isa_names`. Those of $FOVEA_CXXFLAGS come last.
 std::vector<std::string> generated_code_flags(const std::string& isa,

@@ -44,8 +44,8 @@ std::vector<std::string> portable_forms(const std::vector<std::string>& isas, bo
         else if (are_named)
             throw UserError(fmt::format(
                 "--bits portable takes avx512, avx2 and neon, not {}, which rounds {}", isa,
-                isa == "baseline" ? "a product and a sum apart"
-                                  : "products of pairs in a way of its own"));
+                isa == "avx512_bf16" ? "products of pairs in a way of its own"
+                                     : "a product and a sum apart"));
     }
     return forms;
 }
@@ -54,7 +54,7 @@ std::vector<std::string> portable_forms(const std::vector<std::string>& isas, bo
 
 void add_isa_option(po::options_description& options) {
     auto add = options.add_options();
-    add("isa", po::value<std::string>()->value_name("avx512,avx2,baseline|neon|native"),
+    add("isa", po::value<std::string>()->value_name("avx512,avx2,baseline|neon|wasm|native"),
         "instruction sets that the program chooses among when it starts; by default all of the "
         "machine that the compiler is for, native is the best one of this machine");
     add("bits", po::value<std::string>()->value_name("fastest|portable"),

@@ -12,7 +12,8 @@ namespace fovea::tool {
 /// Adds `--isa` and `--bits`.
 void add_isa_option(po::options_description& options);
 
-/// The value of `--isa`, the best first: `avx512_bf16`, `avx512`, `avx2`, `baseline`, or `neon`.
+/// The value of `--isa`, the best first: `avx512_bf16`, `avx512`, `avx2`, `baseline`; `neon`; or
+/// `wasm`.
 /// When it was not given, all of the machine that the compiler is for, the first only for code with
 /// products of `dtype` bf16. `native` is the best that this machine has. With `--bits portable`
 /// their portable forms. UserError for other names, for those of two kinds of machines, and for

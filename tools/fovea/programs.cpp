@@ -116,8 +116,13 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
     std::vector<ProgramRequest> requests = {
         training_step_program(model, fusion),
         request("evaluate", evaluation(model), false, Gradients::none, fusion)};
-    for (ProgramRequest& program : extra_programs(model, fusion))
+    for (ProgramRequest& program : translation_programs(model, fusion))
         requests.push_back(std::move(program));
+    return requests;
+}
+
+std::vector<ProgramRequest> translation_programs(const LoadedModel& model, Fusion fusion) {
+    std::vector<ProgramRequest> requests = extra_programs(model, fusion);
     if (has_attention(model.graph))
         requests.push_back(
             request("attention", tap_attention(model.graph), false, Gradients::none, fusion));

@@ -27,6 +27,9 @@ ProgramRequest training_step_program(const LoadedModel& model, Fusion fusion);
 /// training_step, evaluate and the model's further programs: what the translator looks for.
 std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion);
 
+/// The further programs and, where the model has attention, `attention`: what `translate` runs.
+std::vector<ProgramRequest> translation_programs(const LoadedModel& model, Fusion fusion);
+
 /// The further programs alone.
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
 

@@ -29,6 +29,13 @@ std::string machine_lines(const std::vector<std::string>& isas) {
     return lines;
 }
 
+/// How threads are had; WebAssembly has one, and exceptions where compiler and linker are asked.
+std::string openmp_lines(const std::vector<std::string>& isas) {
+    if (isas != std::vector<std::string>{"wasm"})
+        return "find_package(OpenMP REQUIRED COMPONENTS CXX)\n";
+    return "set(OpenMP_CXX_FLAGS -fexceptions)  # in its place: there is one thread\n";
+}
+
 }  // namespace
 
 std::string cmake_text(const plan::Model& model, const std::vector<std::string>& isas) {
@@ -43,8 +50,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-set(flags
+{5}set(flags
 {2}    ${{OpenMP_CXX_FLAGS}})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 {3}endif()
@@ -77,7 +83,7 @@ add_executable(run_{0} ${{CMAKE_CURRENT_BINARY_DIR}}/main.cpp)
 target_link_libraries(run_{0} PRIVATE {0})
 )",
         model_identifier(model), fmt::join(isas, " "), flag_lines(false, "", ""),
-        flag_lines(true, "list(APPEND flags ", ")"), machine_lines(isas));
+        flag_lines(true, "list(APPEND flags ", ")"), machine_lines(isas), openmp_lines(isas));
 }
 
 std::string runtime_cmake_text() {

@@ -142,14 +142,14 @@ constexpr std::string_view kPrograms[] = {"call", "finish", "key",  "observe", "
                                           "rows", "site",   "team", "tensor"};
 
 constexpr std::string_view kHeaders[] = {
-    "alloca",      "arm_neon",  "assert",  "byteswap",  "complex",  "cpuid",    "ctype",
-    "dirent",      "dlfcn",     "elf",     "endian",    "errno",    "execinfo", "fcntl",
-    "features",    "fenv",      "fovea",   "immintrin", "inttypes", "iso646",   "libintl",
-    "limits",      "link",      "locale",  "malloc",    "math",     "memory",   "omp",
-    "poll",        "pthread",   "sched",   "semaphore", "setjmp",   "signal",   "stdalign",
-    "stdarg",      "stdatomic", "stdbool", "stddef",    "stdint",   "stdio",    "stdlib",
-    "stdnoreturn", "string",    "strings", "termios",   "tgmath",   "threads",  "time",
-    "uchar",       "unistd",    "values",  "wchar",     "wctype",   "x86intrin"};
+    "alloca",      "arm_neon",  "assert",  "byteswap",     "complex",  "cpuid",    "ctype",
+    "dirent",      "dlfcn",     "elf",     "endian",       "errno",    "execinfo", "fcntl",
+    "features",    "fenv",      "fovea",   "immintrin",    "inttypes", "iso646",   "libintl",
+    "limits",      "link",      "locale",  "malloc",       "math",     "memory",   "omp",
+    "poll",        "pthread",   "sched",   "semaphore",    "setjmp",   "signal",   "stdalign",
+    "stdarg",      "stdatomic", "stdbool", "stddef",       "stdint",   "stdio",    "stdlib",
+    "stdnoreturn", "string",    "strings", "termios",      "tgmath",   "threads",  "time",
+    "uchar",       "unistd",    "values",  "wasm_simd128", "wchar",    "wctype",   "x86intrin"};
 
 bool is_among(const auto& names, std::string_view name) {
     return std::find(std::begin(names), std::end(names), name) != std::end(names);

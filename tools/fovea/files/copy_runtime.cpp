@@ -65,6 +65,8 @@ bool is_of_translator(const fs::path& name) {
 
 }  // namespace
 
+bool goes_with_models(const fs::path& name) { return !is_of_checkpoints(name); }
+
 std::vector<fs::path> runtime_files(const fs::path& runtime) {
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(runtime)) {
@@ -81,7 +83,7 @@ void copy_runtime(const fs::path& folder, WithTranslator with) {
     make_room(copy);
     for (const fs::path& file : runtime_files(runtime)) {
         const fs::path name = fs::relative(file, runtime);
-        if (is_of_checkpoints(name)) continue;
+        if (!goes_with_models(name)) continue;
         if (with == WithTranslator::no && is_of_translator(name)) continue;
         fs::create_directories((copy / name).parent_path());
         const bool is_header = file.extension() == ".h";

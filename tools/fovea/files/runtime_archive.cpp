@@ -36,7 +36,9 @@ const char* optimization_of(const fs::path& file) {
 }
 
 /// The archiver that a compiler has beside it.
-std::string archiver_of(std::vector<std::string> compiler) {
+std::string archiver_of(std::vector<std::string> compiler, std::string_view isa) {
+    if (runtime::machine_of(isa) == "wasm32")
+        return fs::path(compiler[0]).replace_filename("emar").string();
     compiler.emplace_back("-print-prog-name=ar");
     const std::string said = run_process(compiler).output;
     return said.substr(0, said.find('\n'));
@@ -47,10 +49,14 @@ struct RuntimePart {
     fs::path source;
     std::string optimization;
 };
-std::vector<RuntimePart> write_parts(const fs::path& runtime, const fs::path& folder) {
+std::vector<RuntimePart> write_parts(const std::string& isa, const fs::path& runtime,
+                                     const fs::path& folder) {
+    // What reads tokenizers and texts by them takes more of the C++ library than em++ has.
+    const bool takes_all = runtime::machine_of(isa) != "wasm32";
     std::map<std::pair<fs::path, std::string>, std::string> texts;
     for (const fs::path& file : runtime_files(runtime))
-        if (file.extension() == ".cpp")
+        if (file.extension() == ".cpp" &&
+            (takes_all || goes_with_models(fs::relative(file, runtime))))
             texts[{file.parent_path(), optimization_of(file)}] +=
                 fmt::format("#include \"{}\"\n", file.string());
     std::vector<RuntimePart> parts;
@@ -65,9 +71,9 @@ std::vector<RuntimePart> write_parts(const fs::path& runtime, const fs::path& fo
 fs::path compiled_archive(const std::string& isa, const fs::path& runtime, const fs::path& folder) {
     const fs::path archive = folder / "libruntime.a";
     std::vector<std::vector<std::string>> commands;
-    std::vector<std::string> gather = {archiver_of(find_compiler_for(isa)), "rcs",
+    std::vector<std::string> gather = {archiver_of(find_compiler_for(isa), isa), "rcs",
                                        archive.string()};
-    for (const RuntimePart& part : write_parts(runtime, folder)) {
+    for (const RuntimePart& part : write_parts(isa, runtime, folder)) {
         std::vector<std::string> command = find_compiler_for(isa);
         for (std::string& flag : runtime_flags(isa)) command.push_back(std::move(flag));
         gather.push_back(part.source.string() + ".o");

@@ -15,7 +15,7 @@ constexpr EnvironmentVariable kVariables[] = {
      false},
     {"FOVEA_ISA",
      "the instruction set that is taken, one of those that the program has: avx512, avx2, "
-     "baseline or neon; else the best that the machine has",
+     "baseline, neon or wasm; else the best that the machine has",
      true},
     {"FOVEA_MODELS",
      "libraries of compiled models, with colons between: their models are known in place of the "
