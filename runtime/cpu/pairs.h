@@ -8,6 +8,7 @@
 namespace fovea::cpu::inline FOVEA_ISA {
 
 #if defined(__AVX512BF16__)
+inline constexpr bool kMultipliesPairs = true;
 using Pairs = words;
 FOVEA_INLINE Pairs load_pairs(const bf16* from) { return load_as<words>(from); }
 /// The pair at `from` in every lane.
@@ -25,6 +26,7 @@ FOVEA_INLINE floats add_products(Pairs a, Pairs b, floats sum) {
     return floats(_mm512_dpbf16_ps(__m512(sum), __m512bh(a), __m512bh(b)));
 }
 #else
+inline constexpr bool kMultipliesPairs = false;
 struct Pairs {
     floats first, second;
 };

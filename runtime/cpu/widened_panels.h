@@ -1,0 +1,65 @@
+// Contractions of bfloat16 over many rows where no instruction multiplies pairs: what pairs become
+// floats once, for all rows and columns that meet them, and tiles are those of floats.
+#pragma once
+
+#include "pack_pairs.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Whether rows that meet a panel are many enough, and their floats few enough to be kept.
+constexpr bool are_widened(i64 rows, i64 steps) {
+    constexpr i64 kLeast = 16;
+    return rows >= kLeast && rows * whole_lanes(steps) <= kPackedFloats;
+}
+
+/// Columns of a panel of pairs, Width apart, as floats [steps, 16 * Vectors].
+template <i64 Width, int Vectors>
+inline void widen_columns(float* to, const bf16* b, i64 pairs) {
+    constexpr i64 kWidth = kLanes * Vectors;
+    for (i64 pair = 0; pair < pairs; ++pair, b += 2 * Width, to += 2 * kWidth)
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) {
+            const auto both = load_as<words>(b + 2 * kLanes * v);
+            store(to + kLanes * v, floats(both << 16));
+            store(to + kWidth + kLanes * v, floats(both & 0xffff0000U));
+        }
+}
+
+/// 16 elements as floats that are rounded to bfloat16.
+FOVEA_INLINE floats rounded(const bf16* from, Lanes lanes) { return load(from, lanes); }
+FOVEA_INLINE floats rounded(const float* from, Lanes lanes) {
+    return widen<bf16>(narrow<bf16>(load(from, lanes)));
+}
+/// Rows whose steps are neighbours as floats [row, `length`], a multiple of 16; 0 behind the steps.
+template <class T, class Stride>
+inline void widen_rows(float* to, i64 length, const T* a, Stride row, i64 rows, i64 extent) {
+    const i64 whole = extent / kLanes * kLanes;
+    for (i64 i = 0; i < rows; ++i, a += row, to += length) {
+        for (i64 k = 0; k < whole; k += kLanes) store(to + k, rounded(a + k, Lanes{}));
+        if (whole < length) store(to + whole, rounded(a + whole, lanes_at(whole, extent)));
+    }
+}
+
+/// The floats of scratch memory that the widened rows of a block take, and one panel.
+FOVEA_INLINE i64 widened_floats(i64 rows, i64 columns, i64 steps) {
+    return rows * whole_lanes(steps) + columns * ((steps + 1) / 2 * 2);
+}
+
+/// One panel: Width columns from `columns` on, of pairs.
+template <i64 Width, int Rows, int Vectors, class T, class Stride, class Finish>
+FOVEA_INLINE void contract_widened(const Panel& panel, const Lanes (&lanes)[Vectors],
+                                   HalfOperand<T, Stride> a, const bf16* columns, float* memory,
+                                   i64 steps, const Finish& finish) {
+    const i64 length = whole_lanes(steps);
+    const i64 first = panel.reused ? panel.block_row : panel.row;
+    const i64 rows = panel.reused ? panel.block_rows : panel.rows;
+    float* const panel_floats = memory + rows * length;
+    if (panel.fresh || !panel.reused)
+        widen_rows(memory, length, a.data + first * a.stride, a.stride, rows, steps);
+    widen_columns<Width, Vectors>(panel_floats, columns, (steps + 1) / 2);
+    contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes,
+                                 memory + (panel.row - first) * length, length, Rows * length,
+                                 static_cast<const float*>(panel_floats), finish, NothingNext{},
+                                 Sum{steps, fixed<1>, fixed<kLanes * Vectors>});
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA
