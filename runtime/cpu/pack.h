@@ -145,6 +145,8 @@ struct FetchBoth {
     FOVEA_INLINE void fetch() { first.fetch(), second.fetch(); }
 };
 template <class First, class Second>
+FetchBoth(First, Second) -> FetchBoth<First, Second>;
+template <class First, class Second>
 struct CopyBoth {
     First first;
     Second second;
@@ -154,5 +156,7 @@ struct CopyBoth {
                          second.template of_tile<Rows, Vectors>(left, next_rows)};
     }
 };
+template <class First, class Second>
+CopyBoth(First, Second) -> CopyBoth<First, Second>;
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

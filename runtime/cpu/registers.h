@@ -19,9 +19,9 @@
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
 // that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64; NEON
-// is part of every aarch64; -msimd128 of WebAssembly. With FOVEA_PORTABLE_BITS kernels give the same
-// bits on all machines that fuse a product and a sum; only those of `multiply_add` are then fused,
-// which -ffp-contract=off says.
+// is part of every aarch64; WebAssembly with -msimd128. With FOVEA_PORTABLE_BITS kernels give the
+// same bits on all machines that fuse a product and a sum; only those of `multiply_add` are then
+// fused, which -ffp-contract=off says.
 #if defined(FOVEA_PORTABLE_BITS) && defined(__AVX512F__)
 #define FOVEA_ISA avx512_portable
 #elif defined(FOVEA_PORTABLE_BITS) && defined(__AVX2__) && defined(__FMA__)
