@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 import torch
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-RUNTIME_MODEL = "product_16x40"  # its build holds the runtime that all servers link
+RUNTIME_MODEL = "product_16x40"  # its build has the runtime that all servers link
+# What servers use of the runtime and no generated folder has a copy of.
+RUNTIME = FOLDER.parents[1] / "runtime"
+SERVER_PARTS = [*RUNTIME.glob("translator/**/*"), *RUNTIME.glob("text/**/*"),
+                *RUNTIME.glob("trainer/**/*")]
 DTYPES = {torch.float32: "F32", torch.int32: "I32"}
 
 
@@ -73,26 +77,29 @@ class Builder:
 
     def __init__(self, fovea, work, threads):
         self.fovea, self.work, self.threads = fovea, pathlib.Path(work).resolve(), threads
-        self.runtime = self.work / "runtime" / "build" / RUNTIME_MODEL / f"lib{RUNTIME_MODEL}.a"
-        self.generate("runtime", Source.of_file("contraction.cpp", RUNTIME_MODEL), True)
-        self.compile("runtime", RUNTIME_MODEL)
+        self.generate("runtime", Source.of_file("contraction.cpp", RUNTIME_MODEL))
+        self.compile("runtime", [])
+        built = self.work / "runtime" / "build" / RUNTIME_MODEL
+        self.runtime = sorted(built.glob("libfovea_*.a"))
 
-    def generate(self, group, source, with_runtime=False):
+    def generate(self, group, source):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name) / source.name
             settings = [f"--set={key}={value}" for key, value in source.settings.items()]
             training = ["--training"] if source.training else []
             run_quietly([self.fovea, "generate", source.model, "-o", folder, "--isa", "native",
                          *training, *settings])
-            if not with_runtime:
-                for file in (folder / "fovea").rglob("*.cpp"):
-                    file.unlink()
+            for file in SERVER_PARTS:
+                place = folder / "fovea" / file.relative_to(RUNTIME)
+                if file.is_file() and not place.exists():
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, place)
             copy_changed(folder, self.work / group / "models" / source.name)
 
     def compile(self, group, runtime):
         build = self.work / group / "build"
         run_quietly(["cmake", "--fresh", "-S", FOLDER / "server", "-B", build,
-                     f"-DRUNTIME={runtime}",
+                     f"-DRUNTIME={';'.join(map(str, runtime))}",
                      f"-DMODELS={self.work / group / 'models'}", "-DCMAKE_BUILD_TYPE=Release"])
         run_quietly(["cmake", "--build", build, "-j", "2"])
 
