@@ -113,14 +113,20 @@ ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 0)
             throw UserError("the size of '{}' is negative: {}", {model_->dims[i], values[i]});
-    for (const auto* specs : {&program_->inputs, &program_->outputs})
-        for (const TensorSpec& spec : *specs) verify_sizes(spec.shape, values, model_->dims);
-    for (const BufferSpec& buffer : program_->buffers)
-        verify_sizes(buffer.shape, values, model_->dims);
     const int shards = is_whole_ || executor_ ? 1 : shard_count(*program_, values);
-    return lay_out(*program_, values, shards, [this](const TensorSpec& output) {
-        return placed_.contains(output.name) || is_kept(output);
-    });
+    try {
+        return lay_out(*program_, values, shards, [this](const TensorSpec& output) {
+            return placed_.contains(output.name) || is_kept(output);
+        });
+    } catch (const UserError& error) {
+        std::string sizes;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (values[i] > 0)
+                sizes +=
+                    (sizes.empty() ? "" : ", ") + model_->dims[i] + "=" + std::to_string(values[i]);
+        throw UserError("{}: these sizes do not go together in '{}': {}",
+                        {error.what(), program_->name, sizes});
+    }
 }
 
 void Instance::bind_values(std::vector<std::int64_t> values) {

@@ -5,28 +5,6 @@
 
 namespace fovea::runtime {
 
-namespace {
-
-bool uses(const Extent& extent, std::size_t dim) {
-    for (const Extent::Term& term : extent.terms())
-        for (const int used : term.dims)
-            if (static_cast<std::size_t>(used) == dim) return true;
-    return false;
-}
-
-[[noreturn]] void refuse_sizes(const Extent& extent, std::int64_t size,
-                               std::span<const std::int64_t> dims,
-                               std::span<const std::string> dim_names) {
-    std::string values;
-    for (std::size_t i = 0; i < dims.size(); ++i)
-        if (uses(extent, i))
-            values += (values.empty() ? "" : ", ") + dim_names[i] + "=" + std::to_string(dims[i]);
-    throw UserError("these sizes do not go together: {} is {} with {}",
-                    {extent.text(dim_names), size, values});
-}
-
-}  // namespace
-
 std::vector<std::int64_t> shape_values(std::span<const Extent> shape,
                                        std::span<const std::int64_t> dims) {
     std::vector<std::int64_t> values;
@@ -39,13 +17,6 @@ std::vector<std::int64_t> shape_values(std::span<const Extent> shape,
         }
     }
     return values;
-}
-
-void verify_sizes(std::span<const Extent> shape, std::span<const std::int64_t> dims,
-                  std::span<const std::string> dim_names) {
-    for (const Extent& extent : shape)
-        if (const std::int64_t size = extent.value(dims); size < 0)
-            refuse_sizes(extent, size, dims, dim_names);
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {

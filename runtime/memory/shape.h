@@ -13,9 +13,6 @@ namespace fovea::runtime {
 /// The sizes of a shape for these dims; UserError when one is negative or does not fit.
 std::vector<std::int64_t> shape_values(std::span<const Extent> shape,
                                        std::span<const std::int64_t> dims);
-/// UserError where a size of the shape is negative, with the dims that it is made of.
-void verify_sizes(std::span<const Extent> shape, std::span<const std::int64_t> dims,
-                  std::span<const std::string> dim_names);
 /// The product of the sizes (1 for a scalar); UserError when it does not fit into 63 bits.
 std::int64_t element_count(std::span<const std::int64_t> shape);
 /// `[2, 3]`; `[]` for a scalar.

@@ -28,6 +28,7 @@ struct TypedProgram::State {
     };
     /// Has the states of `started` lie where this program's outputs go, for a call of these sizes.
     void place_started(std::span<const std::int64_t> sizes) {
+        started->has_begun = false;  // until this call has ended
         started->tensors.bind_to(sizes);
         started->instance.clear_states();  // that this one does not make
         for (Made& state : made) {

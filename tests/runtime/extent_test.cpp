@@ -49,12 +49,6 @@ TEST_CASE("shape: values, counts and text") {
     const std::vector<std::int64_t> dims = {5}, negative = {-5};
     CHECK(shape_values(shape, dims) == std::vector<std::int64_t>{5, 4});
     CHECK_THROWS_AS(shape_values(shape, negative), UserError);
-    const std::vector<Extent> rest = {Extent::dim(0) * Extent(2) + Extent::dim(1) * Extent(-1)};
-    const std::vector<std::string> names = {"len", "steps"};
-    CHECK_NOTHROW(verify_sizes(rest, std::vector<std::int64_t>{5, 10}, names));
-    CHECK_THROWS_WITH_AS(verify_sizes(rest, std::vector<std::int64_t>{5, 11}, names),
-                         "these sizes do not go together: 2*len-steps is -1 with len=5, steps=11",
-                         UserError);
     CHECK(shape_text(shape_values(shape, dims)) == "[5, 4]");
     CHECK(shape_text(shape, std::vector<std::string>{"batch"}) == "[batch, 4]");
     CHECK(element_count(std::vector<std::int64_t>{}) == 1);

@@ -196,6 +196,11 @@ void texts_go_on_from_a_prompt() {
             check(most_off(step(position, 7).logits, whole, position) < 1e-5F,
                   "steps give the logits of the whole text");
     }
+    check(error_of([&] {
+              session.prefill({.batch = 2, .len = 7, .steps = 5}, {all});
+          }).ends_with("these sizes do not go together in 'prefill': batch=2, len=7, steps=5"),
+          "a prompt has room");
+    check(error_of([&] { step(5, 5); }) == refused, "a prompt that was refused begins nothing");
     check(error_of([&] { step(5, 9); }) == refused, "a step has the sizes of its prompt");
     check(error_of([&] { step(5, 7); }) == refused, "what was lost is not gone on from");
     const std::vector<int> one = some_tokens(0, 1);

@@ -94,18 +94,21 @@ Command page_command() {
     add_fusion_option(options);
     add_schedule_option(options);
     add_settings_option(options);
-    return {
-        {"page",
-         "a page for browsers that translates",
-         "MODEL",
-         "Writes one HTML page that translates by a trained model and shows where it\n"
-         "looked. It holds the program, as WebAssembly, and the weights: it needs no\n"
-         "network and no server, and is opened from a disk. It is compiled by em++\n"
-         "(apt install emscripten).",
-         {{"of a translator that was built and trained with these settings; takes minutes",
-           "fovea page transformer --set hidden=64 --weights weights.safetensors -o page.html"}}},
-        options,
-        write_page};
+    return {{"page",
+             "a page for browsers that translates",
+             "MODEL",
+             "Writes one HTML page that translates by a trained model and shows where it\n"
+             "looked. It holds the program, as WebAssembly, and the weights: it needs no\n"
+             "network and no server, and is opened from a disk. It is compiled by em++\n"
+             "(apt install emscripten).",
+             {{"of a translator that was built and trained with these settings; takes minutes",
+               "fovea page transformer --set hidden=64 --weights weights.safetensors -o page.html"},
+              {"with a title and sentences that it offers; takes minutes",
+               "fovea page transformer --set hidden=64 --weights weights.safetensors --title "
+               "'English to "
+               "French' --text 'I am tired.' -o page.html"}}},
+            options,
+            write_page};
 }
 
 }  // namespace fovea::tool
