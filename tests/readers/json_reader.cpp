@@ -1,6 +1,7 @@
 // JSON texts: what is read is written so that it reads back the same.
 #include "runtime/error.cpp"
 #include "runtime/files/json.cpp"
+#include "runtime/files/number_text.cpp"
 #include "runtime/files/parse_json.cpp"
 #include "runtime/files/printable.cpp"
 #include "runtime/format.cpp"

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "runtime/error.cpp"
+#include "runtime/files/number_text.cpp"
 #include "runtime/files/printable.cpp"
 #include "runtime/format.cpp"
 #include "runtime/options.cpp"
