@@ -9,6 +9,7 @@
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/compiler.h"
+#include "tools/fovea/device/device_code.h"
 #include "tools/fovea/files/home.h"
 #include "tools/fovea/files/runtime_archive.h"
 #include "tools/fovea/generated_model.h"
