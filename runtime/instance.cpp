@@ -120,12 +120,11 @@ ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
         });
     } catch (const UserError& error) {
         std::string sizes;
-        for (std::size_t i = 0; i < values.size(); ++i)
-            if (values[i] > 0)
-                sizes +=
-                    (sizes.empty() ? "" : ", ") + model_->dims[i] + "=" + std::to_string(values[i]);
-        throw UserError("{}: these sizes do not go together in '{}': {}",
-                        {error.what(), program_->name, sizes});
+        for (const int dim : mentioned_dims_) {
+            const auto i = static_cast<std::size_t>(dim);
+            sizes += ", " + model_->dims[i] + "=" + std::to_string(values[i]);
+        }
+        throw UserError("{}, in program '{}'{}", {error.what(), program_->name, sizes});
     }
 }
 

@@ -50,15 +50,6 @@ plan::Model model_of_kernels(const std::string& name, const std::vector<Kernel>&
     return model;
 }
 
-std::vector<std::string> isas_here(bool bfloat16) {
-    std::vector<std::string> result;
-    for (std::string_view isa : runtime::isa_names())
-        if (isa == "avx512_bf16" && !bfloat16) continue;
-        else if (runtime::machine_has(isa)) result.emplace_back(isa);
-        else MESSAGE("not run: this machine has no ", std::string(isa));
-    return result;
-}
-
 std::string optimization_for(const std::string& isa) {
     for (std::string_view name : runtime::isa_names()) {
         if (!runtime::machine_has(name)) continue;

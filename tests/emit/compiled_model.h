@@ -9,15 +9,12 @@
 #include "codegen/plan/plan.h"
 #include "runtime/program.h"
 #include "tests/emit/arrays.h"
+#include "tests/isas_here.h"
 
 namespace fovea::test {
 
 /// A model with one program per kernel; its tensors are the kernel's buffers, read ones as inputs.
 plan::Model model_of_kernels(const std::string& name, const std::vector<kernel::Kernel>& kernels);
-
-/// The instruction sets that this machine has; a line for each that it lacks. The one with products
-/// of bfloat16 only where there are such.
-std::vector<std::string> isas_here(bool bfloat16 = false);
 
 /// For tests of values: "-O2" for the best instruction set of this machine, with bfloat16 and
 /// without; "-O0", which takes the compiler a third of the time, for the others.

@@ -87,4 +87,27 @@ inline void check_alike(const std::string& own_path, const std::string& exact_pa
     }
 }
 
+/// Values and gradients of the program in `files`, also with dropout, are those of the reference.
+/// `run` runs a command line that begins with the program; `more` stands behind it.
+template <class Run>
+void check_against_reference(const BlockCase& files, const Run& run,
+                             const std::vector<std::string>& more = {}) {
+    for (const bool train : {false, true}) {
+        CAPTURE(train);
+        std::vector<std::string> own = {files.program, "run",         "--inputs",   files.inputs,
+                                        "--weights",   files.weights, "--gradients"};
+        if (train) own.insert(own.end(), {"--train", "--seed", "3", "--step", "5"});
+        std::vector<std::string> reference(own.begin() + 1, own.end());
+        own.insert(own.end(), more.begin(), more.end());
+        own.insert(own.end(), {"--outputs", files.path("own")});
+        reference.insert(reference.begin() + 1, kBlockModel);
+        reference.insert(reference.end(),
+                         {"--target", "reference", "--outputs", files.path("exact")});
+        const tool::ProcessResult result = run(own);
+        REQUIRE_MESSAGE(result.status == 0, result.output);
+        REQUIRE(run_fovea(reference).status == 0);
+        check_alike(files.path("own"), files.path("exact"));
+    }
+}
+
 }  // namespace fovea::test

@@ -31,24 +31,25 @@ TEST_CASE("a program for WebAssembly gives values and gradients of the reference
     const std::string described = run_process({"node", files.program, "describe"}).output;
     CHECK(described.find("\ninstruction set wasm\n") != std::string::npos);
     files.write_files(run_process({"node", files.program, "describe", "--json"}).output);
-    for (const bool train : {false, true}) {
-        CAPTURE(train);
-        std::vector<std::string> run = {"run",       "--inputs",    files.inputs,
-                                        "--weights", files.weights, "--gradients"};
-        if (train) run.insert(run.end(), {"--train", "--seed", "3", "--step", "5"});
-        std::vector<std::string> own = run, reference = run;
-        own.insert(own.begin(), {"node", files.program});
-        own.insert(own.end(), {"--outputs", files.path("own")});
-        reference.insert(reference.begin() + 1, kBlockModel);
-        reference.insert(reference.end(),
-                         {"--target", "reference", "--outputs", files.path("exact")});
-        const ProcessResult result = run_process(own);
-        REQUIRE_MESSAGE(result.status == 0, result.output);
-        REQUIRE(run_fovea(reference).status == 0);
-        fovea::test::check_alike(files.path("own"), files.path("exact"));
-    }
+    fovea::test::check_against_reference(files, [](std::vector<std::string> command) {
+        command.insert(command.begin(), "node");
+        return run_process(command);
+    });
     const ProcessResult wrong = run_process({"node", files.program, "run", "--inputs", "none"});
     CHECK(wrong.status == 2);
+}
+
+TEST_CASE("the library of a generated folder is built by emscripten's CMake") {
+    if (!has("em++") || !has("cmake") || !has("ninja")) return;
+    const TemporaryFolder folder;
+    const std::string source = folder.path() / "add_norm", build = folder.path() / "build";
+    REQUIRE(run_fovea({"generate", "add_norm", "--isa", "wasm", "-o", source}).status == 0);
+    const ProcessResult configured = run_process(
+        {"env", "-u", "CXX", "emcmake", "cmake", "-G", "Ninja", "-S", source, "-B", build});
+    REQUIRE_MESSAGE(configured.status == 0, configured.output);
+    const ProcessResult compiled = run_process({"cmake", "--build", build});
+    CHECK_MESSAGE(compiled.status == 0, compiled.output);
+    CHECK(std::filesystem::exists(build + "/libadd_norm.a"));
 }
 
 TEST_CASE("flags of other machines are not among those of WebAssembly") {

@@ -4,7 +4,6 @@
 
 Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 """
-import argparse
 import functools
 import gc
 import os
@@ -149,25 +148,13 @@ class Comparison:
         return self.row
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--fovea", default="build/fovea", help="the fovea command")
+def add_options(parser):
     parser.add_argument("--suite", choices=list(kernel_cases.SUITES), help="this one only")
     parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
-    parser.add_argument("--pairs", type=int, default=15, help="turns of each side")
-    parser.add_argument("--work", default="/tmp/fovea-peers", help="folder for builds, kept")
-    parser.add_argument("--json", help="file for the report")
-    parser.add_argument("--quick", action="store_true",
-                        help="tiny sizes: shows that all works, measures nothing")
-    args = parser.parse_args()
-    if args.quick:
-        args.pairs = min(args.pairs, 3)
-    return args
 
 
 def main():
-    args = parse_arguments()
+    args = pairs.parse_arguments(__doc__, add_options)
     os.environ["OPENBLAS_NUM_THREADS"] = str(args.threads)
     pairs.set_up_torch(args.threads)
     suites = [args.suite] if args.suite else list(kernel_cases.SUITES)

@@ -4,10 +4,8 @@
 
 Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 """
-import argparse
 import functools
 import importlib.metadata
-import os
 import pathlib
 import statistics
 import sys
@@ -134,23 +132,11 @@ def floor_text(args, side, weights, count):
             f"({memory.nbytes / read / 1e6:.1f} GB/s), a token takes {token:.2f} ms: {ratio:.2f} x")
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--fovea", default="build/fovea", help="the fovea command")
+def add_options(parser):
     parser.add_argument("--weights", nargs="+", choices=SETTINGS, default=list(SETTINGS),
                         help="kinds of weights")
     parser.add_argument("--only", nargs="+", help="decode, prefill 512, prefill 4096")
     parser.add_argument("--peer", default="", help="those whose label has this")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
-    parser.add_argument("--pairs", type=int, default=15, help="turns of each side")
-    parser.add_argument("--work", default="/tmp/fovea-peers", help="folder for builds, kept")
-    parser.add_argument("--json", help="file for the report")
-    parser.add_argument("--quick", action="store_true",
-                        help="tiny sizes: shows that all works, measures nothing")
-    args = parser.parse_args()
-    if args.quick:
-        args.pairs = min(args.pairs, 3)
-    return args
 
 
 def versions():
@@ -164,7 +150,7 @@ def versions():
 
 
 def main():
-    args = parse_arguments()
+    args = pairs.parse_arguments(__doc__, add_options)
     pairs.set_up_torch(args.threads)
     sizes = files.TINY if args.quick else files.LLAMA
     lengths = {"decode": 16, "prefill 512": 512, "prefill 4096": 4096}

@@ -4,11 +4,9 @@
 
 Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 """
-import argparse
 import functools
 import importlib.metadata
 import math
-import os
 import sys
 
 try:
@@ -219,21 +217,9 @@ def decoding_rows(args, builder, programs, sizes):
                 lambda run: 0.0 if run() == tokens else math.inf, unit=steps)
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--fovea", default="build/fovea", help="the fovea command")
+def add_options(parser):
     parser.add_argument("--only", choices=("training", "encoder", "decoding"), help="this alone")
     parser.add_argument("--sizes", choices=("d2l", "base"), help="of these alone")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
-    parser.add_argument("--pairs", type=int, default=15, help="turns of each side")
-    parser.add_argument("--work", default="/tmp/fovea-peers", help="folder for builds, kept")
-    parser.add_argument("--json", help="file for the report")
-    parser.add_argument("--quick", action="store_true",
-                        help="tiny sizes: shows that all works, measures nothing")
-    args = parser.parse_args()
-    if args.quick:
-        args.pairs = min(args.pairs, 3)
-    return args
 
 
 def plan(args):
@@ -267,7 +253,7 @@ def build(builder, sizes):
 
 
 def main():
-    args = parse_arguments()
+    args = pairs.parse_arguments(__doc__, add_options)
     pairs.set_up_torch(args.threads)
     report = {"machine": pairs.machine(args.threads) | {"versions": versions()}, "results": []}
     builder = Builder(args.fovea, args.work, args.threads)

@@ -1,5 +1,6 @@
 """What a comparison consists of: equal results first, then the peer's fastest way, then runs of
 both sides in turn, and the ratio of each pair."""
+import argparse
 import ctypes
 import json
 import math
@@ -16,6 +17,23 @@ from ratios import quantiles
 TURN_MS, TUNING_MS = 60, 120  # how long one side runs at a time
 DISTURBED = 0.1  # processors that others may take before a row is called disturbed
 REST_S = 0.03  # between turns: threads that still wait for work go to sleep
+
+
+def parse_arguments(description, add_own):
+    """The options of every comparison, behind those that `add_own` gives a parser."""
+    parser = argparse.ArgumentParser(description=description.split("\n", 1)[0])
+    parser.add_argument("--fovea", default="build/fovea", help="the fovea command")
+    add_own(parser)
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both sides")
+    parser.add_argument("--pairs", type=int, default=15, help="turns of each side")
+    parser.add_argument("--work", default="/tmp/fovea-peers", help="folder for builds, kept")
+    parser.add_argument("--json", help="file for the report")
+    parser.add_argument("--quick", action="store_true",
+                        help="tiny sizes: shows that all works, measures nothing")
+    args = parser.parse_args()
+    if args.quick:
+        args.pairs = min(args.pairs, 3)
+    return args
 
 
 def timed(function):

@@ -198,7 +198,7 @@ void texts_go_on_from_a_prompt() {
     }
     check(error_of([&] {
               session.prefill({.batch = 2, .len = 7, .steps = 5}, {all});
-          }).ends_with("these sizes do not go together in 'prefill': batch=2, len=7, steps=5"),
+          }).ends_with(", in program 'prefill', batch=2, len=7, steps=5"),
           "a prompt has room");
     check(error_of([&] { step(5, 5); }) == refused, "a prompt that was refused begins nothing");
     check(error_of([&] { step(5, 9); }) == refused, "a step has the sizes of its prompt");

@@ -1,0 +1,24 @@
+// Which instruction sets a test can run.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/isa.h"
+
+namespace fovea::test {
+
+/// The instruction sets that this machine has; a line for each that it lacks. The one with products
+/// of bfloat16 only where there are such.
+inline std::vector<std::string> isas_here(bool bfloat16 = false) {
+    std::vector<std::string> result;
+    for (std::string_view isa : runtime::isa_names())
+        if (isa == "avx512_bf16" && !bfloat16) continue;
+        else if (runtime::machine_has(isa)) result.emplace_back(isa);
+        else MESSAGE("not run: this machine has no ", std::string(isa));
+    return result;
+}
+
+}  // namespace fovea::test
