@@ -261,6 +261,8 @@ class Contraction {
         const bool pairs = memories.has_pairs();
         if (memories.has_halves() && !sums_columns(b))
             return build_.access(operand, operand_axes(b), false);
+        if (!memories.has_halves() && memories.is_packed_by_products(shape_of(b)))
+            return build_.access(operand, axes, false);
         const int memory = pairs                   ? memories.paired(layout.base)
                            : memories.has_halves() ? memories.transposed_halves(layout.base)
                                                    : memories.transposed(layout.base);

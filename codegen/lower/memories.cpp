@@ -41,6 +41,12 @@ int Memories::paired(int base) { return add(base, Kind::paired); }
 
 int Memories::rounded(int base) { return add(base, Kind::rounded); }
 
+bool Memories::is_packed_by_products(const Shape& matrix) const {
+    return has_gradients_ && target_.weights == target::Weights::in_panels &&
+           matrix[0].is_static() && matrix[1].is_static() &&
+           matrix[0].value() * matrix[1].value() >= target_.packed_weights;
+}
+
 int Memories::parts_of(int base, std::vector<Dim> shape) {
     auto [at, fresh] = parts_.try_emplace(base, int(all_.size()));
     if (!fresh) return at->second;

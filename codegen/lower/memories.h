@@ -1,6 +1,7 @@
 // The memories that kernels of a program refer to, made on demand.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -26,12 +27,20 @@ class Memories {
   public:
     Memories(const Graph& graph, const fuse::FusedGraph& fused, const target::Lowering& target,
              bool tf32)
-        : graph_(graph), fused_(fused), target_(target), tf32_(tf32), modules_(graph) {}
+        : graph_(graph),
+          fused_(fused),
+          target_(target),
+          tf32_(tf32),
+          has_gradients_(std::ranges::any_of(graph.nodes, &Node::backward)),
+          modules_(graph) {}
 
     /// The memory of base node `base`.
     int of(int base);
     /// What kernels are lowered for.
     const target::Lowering& target() const { return target_; }
+    /// Whether products read a matrix as it lies, where a transposed copy would have its columns
+    /// side by side (Lowering::packed_weights).
+    bool is_packed_by_products(const Shape& matrix) const;
     /// The memory of the parts of node `base`, a sum over rows or a product: [blocks, …].
     int parts_of(int base, std::vector<Dim> shape);
     /// The memory of the transposed copy of parameter `base`, a matrix: [columns, rows], or, when
@@ -68,7 +77,7 @@ class Memories {
     const Graph& graph_;
     const fuse::FusedGraph& fused_;
     target::Lowering target_;
-    bool tf32_;
+    bool tf32_, has_gradients_;
     ModuleNames modules_;
     std::vector<Memory> all_;
     std::vector<int> transposed_, transposed_halves_, paired_, rounded_;

@@ -99,6 +99,9 @@ struct Lowering {
     int many_terms = 256;  // so many terms each
     int panel_vectors = 2;  // of the panels in which weights lie for products
     int other_panel_vectors = 3;  // where these divide the columns and the others do not
+    /// Weights of so many elements are not copied into panels by a program that computes gradients:
+    /// they change with every step, and its products have rows enough to pack what they read.
+    int packed_weights = 256 * 1024;
     int steps_passed_over = 8;  // that have to wait, for one that need not
     AttentionChoices attention{};
     LossChoices loss{};

@@ -38,6 +38,8 @@ std::vector<Field<Low>> all_fields() {
                                    "of 16 columns in a panel of weights"),
         field<&Low::other_panel_vectors>("other_panel_vectors", between(1, 4),
                                          "where these divide the columns, the others do not"),
+        field<&Low::packed_weights>("packed_weights", between(0, 2e9),
+                                    "elements from which training copies no weights"),
         field<&Low::steps_passed_over>("steps_passed_over", between(1, 64),
                                        "kernels that wait, for one that need not"),
         field<&Low::attention, &Choices::patience>(

@@ -88,11 +88,12 @@ constexpr bool may_pack_rows() {
     else return std::is_same_v<StrideA, Fixed<1>> && (kKnown<decltype(Sums::a)> + ...) != 1;
 }
 
-/// Whether a sum is long enough to fetch what comes next on the way.
+/// From so many steps on, a sum fetches what comes next on its way.
+inline constexpr i64 kLongSum = 256;
+/// Whether a sum is known to be so long.
 template <class... Sums>
 constexpr bool is_long() {
-    constexpr i64 kLong = 256;
-    return sizeof...(Sums) == 1 && ((kKnown<decltype(Sums::extent)> >= kLong) && ...);
+    return sizeof...(Sums) == 1 && ((kKnown<decltype(Sums::extent)> >= kLongSum) && ...);
 }
 
 /// Whether a second cache has room for a panel whose steps lie far apart: those that are the same

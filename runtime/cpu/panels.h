@@ -2,6 +2,7 @@
 // thread's part of them.
 #pragma once
 
+#include "operands.h"
 #include "threads.h"
 #include "vector.h"
 
@@ -37,6 +38,11 @@ inline constexpr i64 kTilesOfLines = kLanes / common_divisor(kLanes, Rows);
 inline constexpr i64 kPackedFloats = 1024 * 1024;
 /// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
 inline constexpr i64 kCachedFloats = 64 * 1024;
+/// Those of a block of rows that lie as they are and meet panels of floats. 0, all rows, where sums
+/// are long and tiles narrower than panels, which are then copied for the rows that they meet.
+FOVEA_INLINE i64 cached_floats(i64 steps) {
+    return kRegisterVectors < 32 && steps >= kLongSum ? 0 : kCachedFloats;
+}
 /// No block has fewer rows than all.
 inline constexpr i64 kAllRows = i64(~0ULL >> 1);
 
@@ -44,7 +50,7 @@ inline constexpr i64 kAllRows = i64(~0ULL >> 1);
 /// other, so that a panel is used for all of them. With `steps`, the length of the sums, rows are
 /// taken in blocks of about `elements`, each for all panels, and a thread's part is rows where
 /// there are enough of them: no two threads pack the same, and the kernel behind finds its rows
-/// where it made them.
+/// where it made them. `elements` of 0: as without `steps`.
 template <int Rows, int Vectors>
 class Panels {
   public:
@@ -53,6 +59,7 @@ class Panels {
           columns_(columns),
           panels_((columns + kWidth - 1) / kWidth),
           tiles_((rows + kRows - 1) / kRows) {
+        if (elements == 0) steps = 0;
         block_ = steps > 0 && panels_ > 1 ? elements / (steps * kRows) : tiles_;
         if (block_ < kLeastTiles) block_ = kLeastTiles;
         if (block_ > tiles_) block_ = tiles_;

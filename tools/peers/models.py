@@ -95,7 +95,7 @@ class Comparison:
 def open_transformer(builder, programs, name, sizes):
     """A server of a model with parameters drawn, and those as tensors."""
     server = builder.serve(programs[name])
-    server.ask("initialize", sizes["src_vocab"], sizes["tgt_vocab"])
+    server.ask("initialize", *(f"{name}={sizes[name]}" for name in ("src_vocab", "tgt_vocab")))
     return server, server.file("save")
 
 

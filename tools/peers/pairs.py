@@ -137,11 +137,16 @@ def memory_of(pid, field):
         return 1024 * int(re.search(rf"{field}:\s+(\d+)", file.read()).group(1))
 
 
-def peak_bytes(pid, run):
-    """By how much a run raises the process's resident memory: intermediates and outputs."""
+def forget_peak(pid):
+    """From here on the peak of resident memory is counted anew."""
     ctypes.CDLL(None).malloc_trim(0)
     with open(f"/proc/{pid}/clear_refs", "w", encoding="ascii") as file:
         file.write("5")
+
+
+def peak_bytes(pid, run):
+    """By how much a run raises the process's resident memory: intermediates and outputs."""
+    forget_peak(pid)
     before = memory_of(pid, "VmRSS")
     run()
     return memory_of(pid, "VmHWM") - before

@@ -101,8 +101,8 @@ class ContractionKernel {
     }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, for pairs
     /// wherever a step's neighbour is not the next element, and of float16 always, since rows are
-    /// widened; else of what a cache holds, where b lies in panels. Where b is small, all rows:
-    /// threads share them.
+    /// widened; else, where b lies in panels, of what a cache holds. Of a small b all rows, which
+    /// threads share.
     std::string blocks() const {
         if (schedule_.rows < 0 || is_in_place()) return "";
         const bool is_along =
@@ -114,9 +114,10 @@ class ContractionKernel {
         Expression steps{"1"};
         for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
         return ", " + steps.text +
-               (packs     ? ", kPackedFloats"
-                : blocked ? ", kCachedFloats"
-                          : ", kAllRows");
+               (packs                                    ? ", kPackedFloats"
+                : !blocked                               ? ", kAllRows"
+                : schedule_.in_panels && !takes_halves() ? ", cached_floats(" + steps.text + ")"
+                                                         : ", kCachedFloats");
     }
 
     /// Whether b has several panels and is of known sizes that a cache holds.

@@ -1,7 +1,7 @@
 // Runs one generated model on request, so that its runs can alternate with those of a peer: each
 // line of standard input is a command, each line of standard output its answer, a JSON object.
 //
-//     initialize SRC_VOCAB TGT_VOCAB    draws the parameters
+//     initialize [NAME=VALUE …]  draws the parameters, of the sizes of these dims
 //     save FILE               writes them
 //     open PROGRAM FILE       binds to the file's tensors and copies them; nothing runs yet
 //     output FILE             runs once, and writes the outputs
@@ -54,7 +54,7 @@ class Server {
     Json answer(const std::string& line);
 
   private:
-    Json initialize(std::int64_t src_vocab, std::int64_t tgt_vocab);
+    Json initialize(std::istream& sizes);
     Json save(const std::string& path);
     Json open(const std::string& name, const std::string& path);
     Json write_outputs(const std::string& path);
@@ -80,8 +80,12 @@ class Server {
     std::unique_ptr<Decoding> decoding_;
 };
 
-Json Server::initialize(std::int64_t src_vocab, std::int64_t tgt_vocab) {
-    const DimValues dims{{"src_vocab", src_vocab}, {"tgt_vocab", tgt_vocab}};
+Json Server::initialize(std::istream& sizes) {
+    DimValues dims;
+    for (std::string size; sizes >> size;) {
+        const std::size_t name = size.find('=');
+        dims[size.substr(0, name)] = std::stoll(size.substr(name + 1));
+    }
     parameters_ = std::make_unique<Parameters>(model_, dims);
     parameters_->initialize(1);
     return Json::Object{{"parameters", std::int64_t(parameters_->flat_size())}};
@@ -165,9 +169,10 @@ Json Server::decode(std::int64_t steps, std::int64_t sentences) {
 Json Server::answer(const std::string& line) {
     std::istringstream words(line);
     std::string command, first, second;
-    words >> command >> first >> second;
+    words >> command;
+    if (command == "initialize") return initialize(words);
+    words >> first >> second;
     auto number = [](const std::string& text) -> std::int64_t { return std::stoll(text); };
-    if (command == "initialize") return initialize(number(first), number(second));
     if (command == "save") return save(first);
     if (command == "open") return open(first, second);
     if (command == "output") return write_outputs(first);

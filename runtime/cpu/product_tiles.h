@@ -1,0 +1,200 @@
+// Register tiles of products: their sums, and what they fetch on their way.
+#pragma once
+
+#include "finish.h"
+#include "operands.h"
+#include "panels.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Lines of what comes next, fetched on the way: one at each step of a sum.
+struct Lines {
+    const float* at;
+    i64 step;
+    FOVEA_INLINE void fetch() {
+        __builtin_prefetch(at, 0, 2);
+        at += step;
+    }
+};
+struct NoLines {
+    FOVEA_INLINE void fetch() {}
+};
+
+/// How far ahead of their reader lines of b are fetched where few rows read them once: a page, as
+/// the processor's own prefetch ends with each page.
+inline constexpr i64 kLinesAhead = 64;
+/// The Vectors lines of b that a step reads, fetched that far ahead.
+template <int Vectors, class B>
+struct LinesAhead {
+    const B* at;
+    i64 step;
+    FOVEA_INLINE void fetch() {
+        FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) __builtin_prefetch(at + kLanes * v, 0, 3);
+        at += step;
+    }
+};
+/// What a tile of a few rows fetches on its way.
+template <int Rows, int Vectors, class B, class First, class... Rest>
+FOVEA_INLINE auto lines_ahead(const B* b, First sum, Rest... /*rest*/) {
+    if constexpr (Rows > 2 || sizeof...(Rest) > 0) return NoLines{};
+    else return LinesAhead<Vectors, B>{b + kLinesAhead / Vectors * i64(sum.b), i64(sum.b)};
+}
+
+/// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest; b of
+/// floats, or of halves that are widened.
+template <int Rows, int Vectors, class Stride, class B, class Next, class First, class... Rest>
+FOVEA_INLINE void add_products(floats (&c)[Rows][Vectors], const float* a, Stride row, const B* b,
+                               Next next, First sum, Rest... rest) {
+    for (i64 k = 0; k < sum.extent; ++k, a += sum.a, b += sum.b) {
+        if constexpr (sizeof...(rest) > 0) {
+            add_products(c, a, row, b, next, rest...);
+        } else {
+            next.fetch();
+            floats columns[Vectors];
+            FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) columns[v] = load(b + kLanes * v);
+            FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
+                const floats value = splat(a[i * row]);
+                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) c[i][v] =
+                    multiply_add(value, columns[v], c[i][v]);
+            }
+        }
+    }
+}
+
+/// finish(i, j, lanes, sum) for 16 elements of the product at a time.
+template <int Rows, int Vectors, class Finish>
+FOVEA_INLINE void finish_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors],
+                              const floats (&c)[Rows][Vectors], const Finish& finish) {
+    for_sums<Finish>(c, [&](int r, int v, floats sum) FOVEA_LAMBDA {
+        if (v == 0 || lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], sum);
+    });
+}
+
+/// No value is in a register of vectors: a tile takes all of them. Else g++ keeps constants there
+/// that follow the tile, and one of its sums in memory, each addition to which waits for the last.
+FOVEA_INLINE void free_registers() {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    asm volatile("" ::
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
+                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+#endif
+}
+
+/// One tile of the product.
+template <int Rows, int Vectors, class Stride, class B, class Finish, class Next, class... Sums>
+FOVEA_INLINE void contract_tile(i64 i, i64 j, const Lanes (&lanes)[Vectors], const float* a,
+                                Stride row, const B* b, const Finish& finish, Next next,
+                                Sums... sums) {
+    free_registers();
+    floats c[Rows][Vectors];
+    FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
+        floats{};
+    add_products(c, a, row, b, next, sums...);
+    finish_tile(i, j, lanes, c, finish);
+}
+
+/// The largest power of two below `rows`.
+constexpr int next_fewer(int rows) {
+    int result = 1;
+    while (2 * result < rows) result *= 2;
+    return result;
+}
+
+/// A tile of sums in memory, for the last rows: one copy of the code serves every kernel.
+template <int Rows, int Vectors, class B, class... Sums>
+FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float* a, i64 row,
+                                                         const B* b, Sums... sums) {
+    floats c[Rows][Vectors];
+    FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
+        floats{};
+    add_products(c, a, row, b, lines_ahead<Rows, Vectors>(b, sums...), sums...);
+    FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+        to[r * Vectors + v] = c[r][v];
+}
+
+/// `rows` < 2 * Rows rows: tiles of Rows, then of fewer.
+template <int Rows, int Vectors, class B, class... Sums>
+inline void product_rows(floats* to, i64 rows, const float* a, i64 row, const B* b, Sums... sums) {
+    for (; rows >= Rows; rows -= Rows, a += Rows * row, to += Rows * Vectors)
+        product_tile<Rows, Vectors>(to, a, row, b, sums...);
+    if constexpr (Rows > 1)
+        if (rows > 0) product_rows<next_fewer(Rows), Vectors>(to, rows, a, row, b, sums...);
+}
+
+/// What the tiles of a panel fetch, of Rows x Vectors each. Most fetch the rows of a after theirs.
+struct NextRows {
+    template <int Rows, int Vectors>
+    FOVEA_INLINE Lines of_tile(i64 /*left*/, const float* next_rows) const {
+        return {next_rows, Rows};
+    }
+};
+/// The last ones fetch the panel after this one, a column of lines each; its steps are `step`
+/// elements apart.
+struct NextPanel {
+    const float* data;
+    i64 step;
+    template <int Rows, int Vectors>
+    FOVEA_INLINE Lines of_tile(i64 left, const float* next_rows) const {
+        const i64 tiles = left / Rows;
+        return tiles <= Vectors ? Lines{data + kLanes * (Vectors - tiles), step}
+                                : Lines{next_rows, Rows};
+    }
+};
+/// Where all is near, or a sum too short.
+struct NothingNext {
+    template <int, int>
+    FOVEA_INLINE NoLines of_tile(i64, const float*) const {
+        return {};
+    }
+};
+
+/// What the next tile adds to, a line at each step.
+template <int Vectors>
+struct SumLines {
+    const float* at;
+    i64 row;
+    i64 vector = 0;
+    FOVEA_INLINE void fetch() {
+        __builtin_prefetch(at + kLanes * vector, 1, 2);
+        if (++vector < Vectors) return;
+        vector = 0;
+        at += row;
+    }
+};
+struct NextSums {
+    const float* column;
+    i64 row, end;  // the row behind those of the panel
+    template <int Rows, int Vectors>
+    FOVEA_INLINE SumLines<Vectors> of_tile(i64 left, const float* /*next_rows*/) const {
+        return {column + (end - left + Rows) * row, row};
+    }
+};
+template <class Finish>
+FOVEA_INLINE NothingNext next_sums(const Panel&, const Finish&) {
+    return {};
+}
+FOVEA_INLINE NextSums next_sums(const Panel& panel, const AddProduct& finish) {
+    return {finish.before + panel.column, finish.row, panel.row + panel.rows};
+}
+
+/// All rows of a panel: whole tiles in registers, `tile` elements of a apart, then the rest by way
+/// of memory.
+template <int Rows, int Vectors, class Stride, class B, class Finish, class Next, class... Sums>
+FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
+                                const float* a, Stride row, i64 tile, const B* b,
+                                const Finish& finish, Next next, Sums... sums) {
+    for (; rows >= Rows; i += Rows, rows -= Rows, a += tile)
+        contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish,
+                                     next.template of_tile<Rows, Vectors>(rows, a + tile), sums...);
+    if (rows == 0) return;
+    floats rest[(Rows - 1) * Vectors] = {};
+    product_rows<next_fewer(Rows), Vectors>(rest, rows, a, i64(row), b,
+                                            Sum{i64(sums.extent), i64(sums.a), i64(sums.b)}...);
+#pragma GCC unroll 1
+    for (i64 r = 0; r < rows; ++r)
+#pragma GCC unroll 1
+        for (int v = 0; v < Vectors; ++v)
+            if (lanes[v].count > 0) finish(i + r, j + kLanes * v, lanes[v], rest[r * Vectors + v]);
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA
