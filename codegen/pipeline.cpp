@@ -27,6 +27,7 @@
 #include "codegen/optimize/hoist_tables.h"
 #include "codegen/optimize/merge_pads.h"
 #include "codegen/optimize/normalize_reductions.h"
+#include "codegen/optimize/scatter_onto_tables.h"
 #include "codegen/optimize/select_mode.h"
 #include "codegen/optimize/sum_into_einsum.h"
 #include "codegen/optimize/sum_windows_into_einsum.h"
@@ -179,6 +180,8 @@ constexpr Pass kPasses[] = {
     {"fold", "again", [](const Passage& at) { return fold(at.graph); }, nullptr, true},
     {"common_subexpressions", "again",
      [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
+    {"scatter_onto_tables", "once each sum that is taken twice is one value",
+     [](const Passage& at) { return scatter_onto_tables(at.graph); }},
     {"dead_code", "again", [](const Passage& at) { return dead_code(at.graph); },
      &CompiledProgram::optimized, true},
 };

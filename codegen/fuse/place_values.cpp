@@ -143,11 +143,20 @@ class Placement {
         return is_whole(value);
     }
 
+    /// The value in whose memory `id` is made: the table after rows are added to it.
+    int table_with(int id) const {
+        for (int reader : readers_[std::size_t(id)])
+            if (graph_[reader].op == Op::scatter_add && graph_[reader].inputs[2] == id)
+                return table_with(reader);
+        return id;
+    }
+
     void store(int id) {
         Group& group = fused_.groups[std::size_t(group_of(id))];
         group.stored.push_back(id);
-        layout(id) = row_major(id, graph_[id].shape);
-        if (group.form == Form::scatter || group.form == Form::copy) return;
+        const int memory = table_with(id);
+        layout(id) = row_major(memory, graph_[id].shape);
+        if (memory != id || group.form == Form::scatter || group.form == Form::copy) return;
         const bool loops = group.form == Form::scan || group.form == Form::loss;
         if (auto part = part_of_concat(id)) layout(id) = *part;
         else if (!loops && !is_read_by_loop(id)) layout(id) = own_or_rearranged(id);

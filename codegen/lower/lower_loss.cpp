@@ -2,6 +2,8 @@
 // vocabulary, [classes, tokens], so that weights are read as they lie; they give the terms, then
 // become their own gradient in place; then each tile of the weights is read once more, for the
 // gradients of x and of itself. These are sums over tiles and over chunks, in order.
+#include <algorithm>
+
 #include "codegen/base/error.h"
 #include "codegen/lower/chunk_loop.h"
 #include "codegen/lower/loss_chunks.h"
@@ -127,8 +129,9 @@ class LossLowering {
     /// The memory of a result, or -1 where nobody reads it.
     int result(LossResult which) {
         for (int id : group_.nodes)
-            if (loss_result(graph_[id]) == which && fused_.layouts[std::size_t(id)].base == id)
-                return chunks_.operand(memories_.of(id));
+            if (loss_result(graph_[id]) == which &&
+                std::ranges::find(group_.stored, id) != group_.stored.end())
+                return chunks_.operand(memories_.of(fused_.layouts[std::size_t(id)].base));
         return -1;
     }
     ChunkLoop tiles() { return {memories_, tile_name_, target_.tile, classes_, &chunks_}; }

@@ -102,7 +102,9 @@ LoweredKernel add_rows(const Graph& graph, const fuse::FusedGraph& fused, const 
 
 std::vector<LoweredKernel> lower_scatter(const Graph& graph, const fuse::FusedGraph& fused,
                                          const fuse::Group& group, Memories& memories) {
-    return {zero_fill(graph, fused, group, memories), add_rows(graph, fused, group, memories)};
+    LoweredKernel rows = add_rows(graph, fused, group, memories);
+    if (graph[group.anchor].inputs[2] > 0) return {rows};  // its memory holds the table
+    return {zero_fill(graph, fused, group, memories), rows};
 }
 
 }  // namespace fovea::lower

@@ -36,7 +36,8 @@ void gather_reference(const Evaluation& e, Array& result) {
 void scatter_add_reference(const Evaluation& e, Array& result) {
     std::int64_t rows = e.shape[0];
     std::size_t width = rows ? result.values.size() / std::size_t(rows) : 0;
-    for (double& value : result.values) value = 0;
+    for (std::size_t i = 0; i < result.values.size(); ++i)
+        result.values[i] = e.inputs.size() > 2 && e.inputs[2] ? e.inputs[2]->values[i] : 0;
     for_each_row(e, rows, [&](std::size_t row, std::size_t at) {
         for (std::size_t k = 0; k < width; ++k)
             result.values[row * width + k] += e.inputs[0]->values[at * width + k];
@@ -49,6 +50,7 @@ void gather_gradient(const Node& node, Tensor, Tensor dy, GradientSink& sink) {
 
 void scatter_add_gradient(const Node&, Tensor, Tensor dy, GradientSink& sink) {
     if (sink.wants(0)) sink.add(0, gather(dy, sink.input(1)));
+    if (sink.wants(2)) sink.add(2, dy);
 }
 
 AxisUse gather_axis(const Graph& graph, const Node& node, int operand, int axis) {
@@ -67,12 +69,14 @@ Tensor gather_derive(const Derivation& d) { return gather(d.inputs[0], d.inputs[
 /// Rows are added where ids say; the axes behind those of the ids are the table's.
 AxisUse scatter_add_axis(const Graph& graph, const Node& node, int operand, int axis) {
     const int ids = graph[node.inputs[1]].shape.rank();
+    if (operand == 2) return axis == 0 ? AxisUse{} : AxisUse{Along::maps, axis};
     if (operand == 1 || axis < ids) return {};
     return {Along::maps, axis - ids + 1};
 }
 std::optional<std::string_view> why_no_scatter_add_of_many(const Graph& graph, const Node& node,
                                                            std::uint64_t, int) {
     if (graph[node.inputs[1]].shape.rank() != 0) return "it adds more than one row";
+    if (node.inputs[2] > 0) return "it adds to a table";
     return {};
 }
 /// Rows of zeros but for the one that the element's value goes to: compared, since each element has
@@ -87,7 +91,8 @@ Tensor scatter_add_batch(const Batch& b) {
     return where(binary(Elementwise::eq, iota(b.target, rows, b.axes), id), value, 0.0);
 }
 Tensor scatter_add_derive(const Derivation& d) {
-    return scatter_add(d.inputs[0], d.inputs[1], d.node.dim);
+    Tensor rows = scatter_add(d.inputs[0], d.inputs[1], d.node.dim);
+    return d.node.inputs[2] > 0 ? rows + d.inputs[2] : rows;
 }
 std::string scatter_add_text(const Graph&, const Node& node) {
     return "scatter_add rows=" + dim_text(node.dim);
@@ -113,7 +118,7 @@ OpDef gather_def() {
 }
 OpDef scatter_add_def() {
     return {.op = Op::scatter_add,
-            .inputs = {2, 2},
+            .inputs = {2, 3},
             .reference = scatter_add_reference,
             .gradient = scatter_add_gradient,
             .axis = scatter_add_axis,

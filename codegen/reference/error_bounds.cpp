@@ -324,9 +324,19 @@ Array ErrorBounds::scatter_add(int id) {
     Array wide = x;
     add_to(wide, operand_bound(id, 0));
     const Array& ids = operand_value(id, 1);
-    Array result = apply(id, {&operand_bound(id, 0), &ids});
-    Array sums = apply(id, {&wide, &ids});
-    round_sums(sums, id, double(ids.size()), {&x, &ids});
+    const bool has_table = reference_.graph()[id].inputs[2] > 0;
+    Array table = like(id), table_bound = like(id);
+    if (has_table) {
+        table_bound = operand_bound(id, 2);
+        table = absolute(operand_value(id, 2));
+        add_to(table, table_bound);
+    }
+    const auto applied = [&](const Array& values, const Array& to) {
+        return has_table ? apply(id, {&values, &ids, &to}) : apply(id, {&values, &ids});
+    };
+    Array result = applied(operand_bound(id, 0), table_bound);
+    Array sums = applied(wide, table);
+    round_sums(sums, id, double(ids.size()) + double(has_table), {&x, &ids});
     add_to(result, sums);
     return result;
 }
