@@ -22,7 +22,7 @@ Graph sum_of(F&& f) {
     return raise_contraction(graph);
 }
 
-int count(const Graph& graph, Op op, Elementwise function) {
+int count_ops(const Graph& graph, Op op, Elementwise function) {
     return int(std::ranges::count_if(graph.nodes, [&](const Node& node) {
         return node.op == op && (op != Op::elementwise || node.function == function);
     }));
@@ -37,8 +37,8 @@ bool adds_onto(const Graph& graph) {
                   {"ids", Array{{3}, {4, 1, 4}}},
                   {"x", random_array({3, 4}, 3)}};
     check_close(run(simple, arrays), run(graph, arrays));
-    return count(simple, Op::elementwise, Elementwise::add) <
-           count(graph, Op::elementwise, Elementwise::add);
+    return count_ops(simple, Op::elementwise, Elementwise::add) <
+           count_ops(graph, Op::elementwise, Elementwise::add);
 }
 
 }  // namespace
