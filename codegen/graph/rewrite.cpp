@@ -64,4 +64,12 @@ Tensor Rewrite::copy(int source_id) {
 
 void Rewrite::set(int source_id, Tensor value) { map_[std::size_t(source_id)] = value.id; }
 
+std::vector<int> count_readers(const Graph& graph) {
+    std::vector<int> readers(graph.nodes.size(), 0);
+    for (const Node& node : graph.nodes)
+        for (int input : node.inputs)
+            if (input > 0) ++readers[std::size_t(input)];
+    return readers;
+}
+
 }  // namespace fovea

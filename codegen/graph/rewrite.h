@@ -52,4 +52,7 @@ class Rewrite {
     std::vector<int> map_;  // source id to target id; -1: not yet
 };
 
+/// How many operands of nodes each node is.
+std::vector<int> count_readers(const Graph& graph);
+
 }  // namespace fovea

@@ -118,7 +118,7 @@ OpDef gather_def() {
 }
 OpDef scatter_add_def() {
     return {.op = Op::scatter_add,
-            .inputs = {2, 3},
+            .inputs = {2, 3},  // the third, from scatter_onto_tables, is what rows are added to
             .reference = scatter_add_reference,
             .gradient = scatter_add_gradient,
             .axis = scatter_add_axis,

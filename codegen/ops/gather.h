@@ -35,8 +35,7 @@ constexpr Tensor gather(Tensor table, Tensor ids, Location location = Location::
 }
 
 /// A table of `rows` rows, zero but for the sum of the rows of `values` [ids..., width...] that
-/// have its id. Rows of bf16 and f16 are added in f32, and their sum is rounded. (Where a pass has
-/// given its node a third input, the rows are added to that table.)
+/// have its id. Rows of bf16 and f16 are added in f32, and their sum is rounded.
 constexpr Tensor scatter_add(Tensor values, Tensor ids, const Dim& rows,
                              Location location = Location::here()) {
     if (!is_usable("scatter_add", location, {values, ids})) return poison_of({values, ids});

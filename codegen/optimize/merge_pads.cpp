@@ -14,11 +14,7 @@ namespace {
 
 class PadMerging {
   public:
-    explicit PadMerging(const Graph& graph) : graph_(graph), readers_(graph.nodes.size(), 0) {
-        for (const Node& node : graph.nodes)
-            for (int input : node.inputs)
-                if (input > 0) ++readers_[std::size_t(input)];
-    }
+    explicit PadMerging(const Graph& graph) : graph_(graph), readers_(count_readers(graph)) {}
 
     /// The concatenation that node `id`, a sum, is; nothing where it is none.
     std::optional<Tensor> merged(Rewrite& rewrite, int id) {

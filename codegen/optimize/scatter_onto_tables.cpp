@@ -10,11 +10,7 @@ namespace {
 
 class TableSearch {
   public:
-    explicit TableSearch(const Graph& graph) : graph_(graph), readers_(graph.nodes.size(), 0) {
-        for (const Node& node : graph.nodes)
-            for (int input : node.inputs)
-                if (input > 0) ++readers_[std::size_t(input)];
-    }
+    explicit TableSearch(const Graph& graph) : graph_(graph), readers_(count_readers(graph)) {}
 
     /// The rows that sum `id` adds to its other term, a table; nothing where it has no such terms.
     std::optional<Tensor> added(Rewrite& rewrite, int id) const {

@@ -14,11 +14,7 @@ namespace {
 
 class Summing {
   public:
-    explicit Summing(const Graph& graph) : graph_(graph), readers_(graph.nodes.size(), 0) {
-        for (const Node& node : graph.nodes)
-            for (int input : node.inputs)
-                if (input > 0) ++readers_[std::size_t(input)];
-    }
+    explicit Summing(const Graph& graph) : graph_(graph), readers_(count_readers(graph)) {}
 
     Graph run() {
         return Rewrite::run(graph_, [&](Rewrite& rewrite, int id) -> std::optional<Tensor> {

@@ -75,11 +75,7 @@ Tensor narrowed(Tensor x, int axis, const Dim& first, const Dim& size) {
 
 class Merging {
   public:
-    explicit Merging(const Graph& graph) : graph_(graph), readers_(graph.nodes.size(), 0) {
-        for (const Node& node : graph.nodes)
-            for (int input : node.inputs)
-                if (input > 0) ++readers_[std::size_t(input)];
-    }
+    explicit Merging(const Graph& graph) : graph_(graph), readers_(count_readers(graph)) {}
 
     /// What node `id` becomes; nothing where it stays.
     std::optional<Tensor> merged(Rewrite& rewrite, int id) const {

@@ -5,7 +5,6 @@
 Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 """
 import functools
-import importlib.metadata
 import pathlib
 import statistics
 import sys
@@ -30,6 +29,7 @@ SETTINGS = {"float32": {}, "bf16": {"dtype": "bf16"}, "int8": {"weights": "int8"
             "int4": {"weights": "int4"}}
 BITS = {"float32": 32, "bf16": 16, "int8": 8.5, "int4": 4.5}  # of a weight, with its scale
 GGUF = {"float32": ["F32"], "bf16": ["BF16", "F16"], "int8": ["Q8_0"], "int4": ["Q4_0", "IQ4_NL"]}
+PACKAGES = "torch", "transformers", "llama-cpp-python", "ctranslate2"
 BEHIND, TOKENS = 3, 16  # tokens whose logits are compared; tokens of a turn of decoding
 
 
@@ -139,16 +139,6 @@ def add_options(parser):
     parser.add_argument("--peer", default="", help="those whose label has this")
 
 
-def versions():
-    found = {}
-    for package in ("torch", "transformers", "llama-cpp-python", "ctranslate2"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            print(f"language.py: {package} is not installed here; its rows are skipped")
-    return found
-
-
 def main():
     args = pairs.parse_arguments(__doc__, add_options)
     pairs.set_up_torch(args.threads)
@@ -159,7 +149,7 @@ def main():
     folder = pathlib.Path(args.work).resolve() / ("tiny_llama" if args.quick else "llama")
     folder.mkdir(parents=True, exist_ok=True)
     files.write_checkpoint(folder, sizes)
-    report = {"machine": pairs.machine(args.threads) | {"versions": versions()}, "results": []}
+    report = {"machine": pairs.machine(args.threads) | {"versions": pairs.versions(*PACKAGES)}, "results": []}
     texts = {step: Text(folder, length, sizes["vocab_size"]) for step, length in lengths.items()
              if not args.only or step in args.only}
     count = sum(tensor.numel() for tensor in load_file(folder / "model.safetensors").values())

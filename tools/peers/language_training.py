@@ -19,7 +19,7 @@ except ImportError as error:
     sys.exit(0)
 
 import pairs
-from models import COMPILED, Comparison, versions
+from models import COMPILED, Comparison
 from ours import Builder, Source
 from transformer_peers import TrainingStep
 
@@ -140,7 +140,7 @@ def main():
     if args.peak_of:
         print_peak_of_peer(args, sizes, folder)
         return
-    report = {"machine": pairs.machine(args.threads) | {"versions": versions()}}
+    report = {"machine": pairs.machine(args.threads) | {"versions": pairs.versions("torch", "transformers")}}
     builder = Builder(args.fovea, args.work, args.threads)
     source = Source("gpt2", {name: sizes[name] for name in SETTINGS}, training=True)
     program = builder.build(f"{folder.name}_step", [source])["gpt2"]

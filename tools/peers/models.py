@@ -5,7 +5,6 @@
 Prints a table of ratios, peer / fovea; README.md says what is measured and how.
 """
 import functools
-import importlib.metadata
 import math
 import sys
 
@@ -32,6 +31,7 @@ BASE = {"name": "base", "hidden": 512, "ffn": 2048, "heads": 8, "layers": 6, "ba
         "encoder_batch": 8, "encoder_len": 128, "steps": 64}
 TINY = SMALL | {"name": "tiny", "layers": 1, "batch": 2, "src_len": 5, "tgt_len": 5,
                 "encoder_batch": 2, "encoder_len": 5, "steps": 4}
+PACKAGES = "torch", "onnxruntime", "onnx", "ctranslate2", "numpy"
 COMPILED = {"compiled": {}, "compiled cpp_wrapper": {"cpp_wrapper": True}}
 FROZEN = {"compiled frozen": {"freezing": True}}
 
@@ -235,16 +235,6 @@ def plan(args):
             for sizes, parts in chosen]
 
 
-def versions():
-    found = {}
-    for package in ("torch", "onnxruntime", "onnx", "ctranslate2", "numpy"):
-        try:
-            found[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            print(f"models.py: {package} is not installed here; its rows are skipped")
-    return found
-
-
 def build(builder, sizes):
     settings = {name: sizes[name] for name in ("hidden", "ffn", "heads", "layers")}
     sources = [Source("transformer", settings, training=True),
@@ -255,7 +245,7 @@ def build(builder, sizes):
 def main():
     args = pairs.parse_arguments(__doc__, add_options)
     pairs.set_up_torch(args.threads)
-    report = {"machine": pairs.machine(args.threads) | {"versions": versions()}, "results": []}
+    report = {"machine": pairs.machine(args.threads) | {"versions": pairs.versions(*PACKAGES)}, "results": []}
     builder = Builder(args.fovea, args.work, args.threads)
     for sizes, parts in plan(args):
         if not parts:

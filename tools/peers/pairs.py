@@ -2,6 +2,7 @@
 both sides in turn, and the ratio of each pair."""
 import argparse
 import ctypes
+import importlib.metadata
 import json
 import math
 import os
@@ -168,6 +169,17 @@ def set_up_torch(threads):
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(1)
+
+
+def versions(*packages):
+    """{package: version}; a line for each that is not installed."""
+    found = {}
+    for package in packages:
+        try:
+            found[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            print(f"{package} is not installed here; its rows are skipped")
+    return found
 
 
 def machine(threads):
