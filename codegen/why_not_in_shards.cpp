@@ -89,6 +89,11 @@ class Walk {
             if (gives == Gives::mixture) return because(id, "reads several sequences at a time");
             ++(gives == Gives::rows ? rows : reduced);
         }
+        if (reduced > 0 && has_table(node)) {
+            if (!is_sum_or_zero(node.inputs[2]))
+                return because(id, "adds to a value that all sequences share");
+            sums = 0;
+        }
         if ((rows > 0) + (sums > 0) + (reduced > 0) > 1)
             return because(id, "reads a sum over all sequences beside single ones");
         if (sums > 0 && !is_linear(id)) return because(id, "is made of a sum over all sequences");
@@ -99,6 +104,11 @@ class Walk {
         return sums || reduced || !is_same_for_all(id, axis, read)
                    ? because(id, "tells sequences apart by their number")
                    : Reason{};
+    }
+
+    /// Whether rows are added to a value that is there, a term of the sum.
+    static bool has_table(const Node& node) {
+        return row_of(node.op).op_class == OpClass::scatter && node.inputs[2] > 0;
     }
 
     /// Whether a value with an axis of sequences that is made of none has the same along it. Random
@@ -187,9 +197,11 @@ class Walk {
         return node.op == Op::constant && node.value == 0;
     }
     bool are_sums_or_zero(int id) const {
-        return std::all_of(graph_[id].inputs.begin(), graph_[id].inputs.end(), [&](int input) {
-            return input <= 0 || share_[std::size_t(input)] == Share::sum || is_zero(input);
-        });
+        return std::all_of(graph_[id].inputs.begin(), graph_[id].inputs.end(),
+                           [&](int input) { return input <= 0 || is_sum_or_zero(input); });
+    }
+    bool is_sum_or_zero(int id) const {
+        return share_[std::size_t(id)] == Share::sum || is_zero(id);
     }
 
     Reason why_not_output(int id, int axis) const {
@@ -197,8 +209,7 @@ class Walk {
         if (is_check(node)) return because(id, "is checked after a run, for the whole batch");
         if (axis > 0) return because(id, "has its sequences along another axis than the first");
         if (axis == 0) return {};
-        const bool is_sum = share_[std::size_t(id)] == Share::sum || is_zero(node.inputs[0]);
-        if (!is_sum) return because(id, "is no sum over sequences");
+        if (!is_sum_or_zero(node.inputs[0])) return because(id, "is no sum over sequences");
         if (node.dtype != DType::f32) return because(id, "is a sum that is not float32");
         return {};
     }

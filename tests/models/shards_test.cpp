@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "dsl/fovea.h"
 #include "runtime/runner/bench_model.h"
@@ -98,17 +99,46 @@ void check_sums(const std::vector<float>& cut, const std::vector<float>& whole) 
     CHECK(error <= 2e-5F * std::max(largest, 1e-3F));
 }
 
-void check_model(const std::string& name, const SettingValues& settings,
-                 const runtime::DimValues& lengths) {
-    CAPTURE(name);
-    const Built built = build_both(name, settings);
+struct Case {
+    std::string name;
+    SettingValues settings;
+    runtime::DimValues lengths;
+};
+
+const std::vector<Case> kCases = {
+    {"transformer",
+     {{"hidden", "24"}, {"ffn", "20"}, {"heads", "2"}, {"layers", "1"}, {"dropout", "0.3"}},
+     {{"src_len", 5}, {"tgt_len", 7}, {"src_vocab", 13}, {"tgt_vocab", 19}}},
+    // One table for both embeddings and the last product: its gradient is a sum of sums.
+    {"attention_is_all_you_need",
+     {{"d_model", "16"},
+      {"d_inner", "12"},
+      {"layers", "1"},
+      {"heads", "2"},
+      {"d_k", "8"},
+      {"d_v", "6"},
+      {"share_embeddings", "true"},
+      {"src_vocab", "14"},
+      {"tgt_vocab", "14"}},
+     {{"src_len", 4}, {"tgt_len", 6}}},
+    // Without a loss, gradients come from cotangents among the inputs.
+    {"decoder_block",
+     {{"hidden", "16"}, {"ffn", "9"}, {"heads", "2"}},
+     {{"len", 5}, {"memory_len", 3}}},
+    {"seq2seq_attention",
+     {{"embed", "8"}, {"hidden", "12"}, {"layers", "2"}},
+     {{"src_len", 3}, {"tgt_len", 4}, {"src_vocab", 13}, {"tgt_vocab", 9}}}};
+
+void check_model(const Case& model) {
+    CAPTURE(model.name);
+    const Built built = build_both(model.name, model.settings);
     CAPTURE(built.shards.reason);
     REQUIRE(built.shards.count == 8);
     CHECK(built.whole->programs[0].shards.count == 1);
     const int batch_dim = built.cut->programs[0].shards.dim;
     for (std::int64_t batch : {0, 1, 2, 7, 8, 21}) {
         CAPTURE(batch);
-        runtime::DimValues dims = lengths;
+        runtime::DimValues dims = model.lengths;
         dims["batch"] = batch;
         const Values of_one = run_twice(*built.cut, dims, 1);
         for (int threads : {2, 3, 7, 11}) {
@@ -126,34 +156,23 @@ void check_model(const std::string& name, const SettingValues& settings,
 
 }  // namespace
 
+TEST_CASE("models with gradients are cut") {
+    for (const Case& model : kCases) {
+        CAPTURE(model.name);
+        const CompiledModel cut =
+            compile_with(model.name, model.settings, "cpu.shards.count = 8\n");
+        CAPTURE(cut.plan.programs[0].shards.reason);
+        CHECK(cut.plan.programs[0].shards.count == 8);
+    }
+}
+
 TEST_CASE("the bits of shards do not depend on the threads, nor their values on the shards") {
-    check_model(
-        "transformer",
-        {{"hidden", "24"}, {"ffn", "20"}, {"heads", "2"}, {"layers", "1"}, {"dropout", "0.3"}},
-        {{"src_len", 5}, {"tgt_len", 7}, {"src_vocab", 13}, {"tgt_vocab", 19}});
-    // Of the others one by chance, or all where FOVEA_WHOLE is set.
+    // The first, and of the others one by chance, or all where FOVEA_WHOLE is set.
+    check_model(kCases[0]);
     const bool whole = std::getenv("FOVEA_WHOLE");
-    const unsigned drawn = random_seed() % 3;
-    // One table for both embeddings and the last product: its gradient is a sum of sums.
-    if (whole || drawn == 0)
-        check_model("attention_is_all_you_need",
-                    {{"d_model", "16"},
-                     {"d_inner", "12"},
-                     {"layers", "1"},
-                     {"heads", "2"},
-                     {"d_k", "8"},
-                     {"d_v", "6"},
-                     {"share_embeddings", "true"},
-                     {"src_vocab", "14"},
-                     {"tgt_vocab", "14"}},
-                    {{"src_len", 4}, {"tgt_len", 6}});
-    // Without a loss, gradients come from cotangents among the inputs.
-    if (whole || drawn == 1)
-        check_model("decoder_block", {{"hidden", "16"}, {"ffn", "9"}, {"heads", "2"}},
-                    {{"len", 5}, {"memory_len", 3}});
-    if (whole || drawn == 2)
-        check_model("seq2seq_attention", {{"embed", "8"}, {"hidden", "12"}, {"layers", "2"}},
-                    {{"src_len", 3}, {"tgt_len", 4}, {"src_vocab", 13}, {"tgt_vocab", 9}});
+    const std::size_t drawn = 1 + random_seed() % (kCases.size() - 1);
+    for (std::size_t i = 1; i < kCases.size(); ++i)
+        if (whole || i == drawn) check_model(kCases[i]);
 }
 
 TEST_CASE("numbers that all sequences share are drawn alike in each shard") {

@@ -51,6 +51,11 @@ TEST_CASE("what each sequence does alone can be cut") {
               Tensor scaled = concat({slice(w, 0, 0, 2) * 3.0, slice(w, 0, 2, 2)}, 0);
               s.output("loss", total(product(x, rearrange(scaled, "a b -> b a"))));
           }) == "");
+    // A table that is looked up and multiplied: one sum of its gradient continues the other.
+    CHECK(reason([](Scope s, Tensor x, Tensor w) {
+              Tensor looked_up = gather(w, s.input("ids", {"batch", "len"}, i32));
+              s.output("loss", total(product(x * looked_up, w)));
+          }) == "");
 }
 
 TEST_CASE("what reads other sequences can not, and is named") {
@@ -80,6 +85,11 @@ TEST_CASE("what reads other sequences can not, and is named") {
               s.output("squares", w * w);
               s.output("loss", total(product(x, w)));
           }) == "squares is no sum over sequences");
+    CHECK(reason([](Scope s, Tensor x, Tensor w) {
+              Tensor ids = s.input("ids", {"batch", "len"}, i32);
+              s.output("rows", einsum("a b, c b -> a c", w, w) + scatter_add(x, ids, 4));
+              s.output("loss", total(product(x, w)));
+          }) == "scatter_add adds to a value that all sequences share");
     CHECK(reason([](Scope s, Tensor x, Tensor w) {
               Tensor number = cast(iota(s, {"batch", 1, 1}, 0), f32);
               s.output("loss", total(product(x, w) * number));
