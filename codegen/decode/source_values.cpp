@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "codegen/graph/scan_function.h"
+
 namespace fovea {
 
 namespace {
@@ -44,9 +46,19 @@ class SourceFinder {
                                        !graph_[id].region && !is_source(graph_[id]);
     }
     void need_inputs(int id) {
-        for (int input : graph_[id].inputs)
-            if (input > 0) need(input);
+        const Node& node = graph_[id];
+        for (int i = 0; i < int(kMaxInputs); ++i)
+            if (node.inputs[std::size_t(i)] > 0 && !is_first_state(id, i))
+                need(node.inputs[std::size_t(i)]);
         if (graph_[id].op == Op::attention) need(attention_of(id).score);
+    }
+
+    /// Whether operand `i` is what a loop along positions begins with: later steps go on from the
+    /// state that the step before has left.
+    bool is_first_state(int id, int i) const {
+        if (!timed_.has_time(id) || !is_scan(graph_, id)) return false;
+        const ScanFunction& function = *scan_of(graph_, id).function;
+        return i >= function.sequences && i < function.sequences + function.states;
     }
 
     const TimedGraph& timed_;

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "codegen/base/error.h"
 #include "codegen/graph/axes.h"
 #include "codegen/graph/print.h"
+#include "codegen/graph/scan_function.h"
 
 namespace fovea {
 
@@ -19,6 +21,13 @@ bool holds(const Dim& dim, const Symbol& symbol) {
     bool found = false;
     dim.each_symbol([&](const Symbol& other) { found = found || other == symbol; });
     return found;
+}
+/// Whether any size or number in a step of a loop is made of `symbol`.
+bool holds(const Graph& step, const Symbol& symbol) {
+    const auto holds_it = [&](const Dim& dim) { return holds(dim, symbol); };
+    return std::ranges::any_of(step.nodes, [&](const Node& node) {
+        return holds(node.dim, symbol) || std::ranges::any_of(node.shape, holds_it);
+    });
 }
 
 class Finder {
@@ -136,12 +145,18 @@ class Finder {
         int found = -1;
         for (int i = 0; i < shape.rank(); ++i) {
             if (!holds(shape[i], found_.time)) continue;
+            if (gives_states(id)) fail(id, "gives the state behind all positions");
             if (shape[i].bare_symbol() != found_.time)
                 fail(id, fmt::format("makes an axis of several lengths"));
             if (found >= 0) fail(id, "has a value for each pair of positions");
             found = i;
         }
         return found;
+    }
+
+    /// Whether a node is the states of a loop, and not its results.
+    bool gives_states(int id) const {
+        return is_scan(graph_, id) && graph_[id].axis < scan_of(graph_, id).function->states;
     }
 
     /// A value of a score depends on its pair alone.
@@ -158,7 +173,7 @@ class Finder {
         for (int i = 0; i < int(kMaxInputs); ++i) {
             if (!found_.has_time(node.inputs[std::size_t(i)])) continue;
             any = true;
-            if (node.op == Op::attention) continue;
+            if (node.op == Op::attention || node.op == Op::scan) continue;
             const int from = found_.axis[std::size_t(node.inputs[std::size_t(i)])];
             if (!op_def(node.op).axis) fail(id, "does not say what it does to positions");
             const AxisUse use = axis_use(graph_, id, i, from);
@@ -166,6 +181,7 @@ class Finder {
                 fail(id, "computes with several positions");
         }
         if (node.op == Op::attention && any) return check_attention(id);
+        if (node.op == Op::scan && any) return check_scan(id);
         if (holds(node.dim, found_.time)) fail(id, "computes with the number of positions");
         if (node.op == Op::parameter && has_time) fail(id, "has a size that texts have");
         if (has_time && !any) check_origin(id);
@@ -185,6 +201,22 @@ class Finder {
             fail(id, "takes positions of a table that are not rows, one after the other");
     }
 
+    /// A loop goes along positions, from the first one on.
+    void check_scan(int id) const {
+        const Node& node = graph_[id];
+        const ScanAttributes& scan = scan_of(graph_, id);
+        if (scan.steps.bare_symbol() != found_.time) fail(id, "computes with several positions");
+        if (scan.reverse) fail(id, "goes from the last position to the first");
+        for (int i = 0; i < scan.function->inputs(); ++i) {
+            const int input = node.inputs[std::size_t(i)];
+            const bool is_sequence = i < scan.function->sequences;
+            if (found_.axis[std::size_t(input)] != (is_sequence ? 0 : -1))
+                fail(id, "reads all positions in each of its steps");
+        }
+        if (holds(scan.function->step, found_.time))
+            fail(id, "computes with the number of positions");
+    }
+
     void check_attention(int id) const {
         const Node& node = graph_[id];
         const AttentionAttributes& attributes = graph_.attentions[std::size_t(node.attribute)];
@@ -195,17 +227,15 @@ class Finder {
         };
         if (!stands_at(0, rank - 2)) fail(id, "has queries without an axis of positions");
         if (node.inputs[2] <= 0) fail(id, "gives weights of all positions");
-        if (attributes.has_allowed && found_.has_time(node.inputs[4]))
-            fail(id, "has a mask of its own for each position");
         if (attributes.has_segments) fail(id, "has segments");
+        const bool own = found_.has_time(node.inputs[1]);
         const bool has_own_lens = attributes.has_lens && graph_[node.inputs[3]].shape.rank() == 2;
-        if ((attributes.has_allowed || has_own_lens) && node.masked_rows != MaskedRows::zero)
+        if (own && (attributes.has_allowed || has_own_lens) && node.masked_rows != MaskedRows::zero)
             fail(id,
                  "may hide all keys of a query, whose weights are then those of all positions; "
                  "mask.with(MaskedRows::zero) makes them zero");
         if (attributes.has_lens && found_.has_time(node.inputs[3]) && !stands_at(3, 1))
             fail(id, "has lengths that are not [batch, queries]");
-        const bool own = found_.has_time(node.inputs[1]);
         if (own != found_.has_time(node.inputs[2]) ||
             (own && (!stands_at(1, rank - 2) || !stands_at(2, rank - 2))))
             fail(id, "has keys and values that do not lie along positions alike");
