@@ -15,7 +15,7 @@ namespace {
 
 bool has_sequences(const Shape& shape, Symbol sequences) {
     return std::any_of(shape.begin(), shape.end(),
-                       [&](const Dim& dim) { return counts(dim, sequences); });
+                       [&](const Dim& dim) { return dim.holds(sequences); });
 }
 
 /// Of the sums over sequences, as far as sizes are static.

@@ -268,6 +268,7 @@ CompiledProgram compile_program(const ProgramRequest& request, const target::Tar
     program.plan = assemble_program(request.name, request.graph, program.optimized, program.fused,
                                     lowered, parameters, pool, numbers);
     program.plan.shards = shards;
+    program.plan.reads_padding = request.reads_padding;
     plan::number_rows_of_draws(program.plan, pool.kernels());
     program.passes.push_back({"plan", "lifetimes follow from the order of the kernels",
                               planning.milliseconds(), int(lowered.kernels.size()),

@@ -39,6 +39,7 @@ struct ProgramRequest {
     DType dtype = DType::f32;  // of weights and activations in memory: f32, bf16 or f16
     bool tf32 = false;  // with f32: products may round their operands to tf32
     WeightStorage weights{};  // of those that choose_weights.h chooses; one for all programs
+    bool reads_padding = false;  // how far its input `src` is padded matters
 };
 
 /// A pass that ran: its name, why it stands where it does, its time, the nodes before and after.

@@ -59,7 +59,7 @@ class Walk {
         const Shape& shape = graph_[id].shape;
         int axis = -1;
         for (int i = 0; i < shape.rank(); ++i) {
-            if (!counts(shape[i], sequences_)) continue;
+            if (!shape[i].holds(sequences_)) continue;
             axis = axis == -1 && shape[i].bare_symbol() == sequences_ ? i : -2;
         }
         return axis;
@@ -69,7 +69,7 @@ class Walk {
         const Node& node = graph_[id];
         const int axis = axis_of(id);
         if (axis == -2) return because(id, "has a size that is made of the number of sequences");
-        if (node.op != Op::output && counts(node.dim, sequences_))
+        if (node.op != Op::output && node.dim.holds(sequences_))
             return because(id, "depends on the number of sequences");
         if (auto reason = combine(id, axis)) return reason;
         if (node.op == Op::output) return why_not_output(id, axis);
@@ -159,7 +159,7 @@ class Walk {
         const ScanAttributes& scan = scan_of(graph_, id);
         const bool is_sequence = operand < scan.function->sequences;
         const bool fits = own == (is_sequence ? 1 : 0) && axis == 1;
-        if (!fits || counts(scan.steps, sequences_)) return Gives::mixture;
+        if (!fits || scan.steps.holds(sequences_)) return Gives::mixture;
         return why_rows_are_mixed(scan.function->step, sequences_) ? Gives::mixture : Gives::rows;
     }
 
@@ -220,12 +220,6 @@ class Walk {
 };
 
 }  // namespace
-
-bool counts(const Dim& dim, Symbol sequences) {
-    bool found = false;
-    dim.each_symbol([&](const Symbol& symbol) { found = found || symbol == sequences; });
-    return found;
-}
 
 Dim sequences_of(const Graph& graph) {
     for (const Node& node : graph.nodes) {

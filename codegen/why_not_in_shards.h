@@ -12,9 +12,6 @@ namespace fovea {
 /// it has none.
 Dim sequences_of(const Graph& graph);
 
-/// Whether a size is made of the number of sequences.
-bool counts(const Dim& dim, Symbol sequences);
-
 /// The reason why a run cannot be cut into shards of its sequences, without a full stop. None: each
 /// value that has the dim `sequences` has it once, and what stands at a sequence is made of that
 /// sequence and of what all share; inputs and outputs have it first. The other outputs are float32

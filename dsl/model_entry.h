@@ -49,7 +49,7 @@ struct ModelEntry {
     std::vector<ExtraProgram> programs;
     Driver driver = Driver::runner;
     SettingValues small_settings;  // what verification takes, unless told
-    BuildGraph evaluation = {};    // with the loss that is reported; empty: that of `build`
+    BuildGraph evaluation = {};    // what is reported and decoded; empty: as `build`
     CheckpointForm checkpoint = {};
 };
 

@@ -25,6 +25,7 @@ struct PaperSettings {
     bool share_projection = true;  // the logits' matrix is that of the target embedding
     bool share_embeddings = false;  // source and target words are embedded by one matrix
     double label_smoothing = 0.1;
+    MaskedRows masked_rows = MaskedRows::uniform;  // targets that begin with padding
 
     template <class Visit>
     constexpr void fields(Visit&& visit) {
@@ -114,9 +115,10 @@ constexpr Tensor encode(Scope s, const PaperSettings& c, Tensor table, Tensor sr
 constexpr Tensor decode(Scope s, const PaperSettings& c, Tensor table, Tensor tgt, Tensor memory,
                         const Mask& memory_mask) {
     Tensor x = embed(s, c, table, tgt);
+    const Mask own = (causal & words(c, tgt)).with(c.masked_rows);
     for (int i = 0; i < c.layers; ++i) {
         Scope layer = s / "layer_stack" / i;
-        x = attend(layer / "slf_attn", c, x, x, causal & words(c, tgt));
+        x = attend(layer / "slf_attn", c, x, x, own);
         x = attend(layer / "enc_attn", c, x, memory, memory_mask);
         x = feed_forward(layer / "pos_ffn", c, x);
     }
@@ -177,6 +179,15 @@ constexpr void attention_is_all_you_need(Scope s, const PaperSettings& settings)
     Tensor logits = paper::logits_of(c, tables, x);
     s.output("logits", logits);
     s.output("loss", smoothed_cross_entropy(logits, labels, c.pad, c.label_smoothing));
+}
+
+/// The model as it is evaluated, without label smoothing, and as it is decoded: a position does not
+/// depend on those behind it, though only padding stands before it.
+constexpr void attention_is_all_you_need_evaluate(Scope s, const PaperSettings& settings) {
+    PaperSettings c = settings;
+    c.label_smoothing = 0;
+    c.masked_rows = MaskedRows::zero;
+    attention_is_all_you_need(s, c);
 }
 
 }  // namespace fovea::models

@@ -5,11 +5,9 @@
 
 #include "models/additive_attention.h"
 #include "models/attention_is_all_you_need.h"
-#include "models/attention_is_all_you_need_decode.h"
 #include "models/dot_product_attention.h"
 #include "models/masked_softmax.h"
 #include "models/seq2seq_attention.h"
-#include "models/seq2seq_attention_decode.h"
 #include "models/today/bert.h"
 #include "models/today/gemma2.h"
 #include "models/today/gpt2.h"
@@ -19,7 +17,6 @@
 #include "models/today/t5.h"
 #include "models/today/vit.h"
 #include "models/transformer.h"
-#include "models/transformer_decode.h"
 
 namespace fovea::models {
 
@@ -37,14 +34,9 @@ static_assert(well_formed<[](Scope s) { decoder_block(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_encoder(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer_decoder(s, {}); }>);
 static_assert(well_formed<[](Scope s) { transformer(s, {}); }>);
-static_assert(well_formed<[](Scope s) { transformer_encode(s, {}); }>);
-static_assert(well_formed<[](Scope s) { transformer_decode_step(s, {}); }>);
 static_assert(well_formed<[](Scope s) { seq2seq_attention(s, {}); }>);
-static_assert(well_formed<[](Scope s) { seq2seq_attention_encode(s, {}); }>);
-static_assert(well_formed<[](Scope s) { seq2seq_attention_decode_step(s, {}); }>);
 static_assert(well_formed<[](Scope s) { attention_is_all_you_need(s, {}); }>);
-static_assert(well_formed<[](Scope s) { attention_is_all_you_need_encode(s, {}); }>);
-static_assert(well_formed<[](Scope s) { attention_is_all_you_need_decode_step(s, {}); }>);
+static_assert(well_formed<[](Scope s) { attention_is_all_you_need_evaluate(s, {}); }>);
 static_assert(well_formed<[](Scope s) { llama(s, {.num_hidden_layers = 2}); }>);
 static_assert(well_formed<[](Scope s) { mistral(s, {.num_hidden_layers = 2}); }>);
 static_assert(
@@ -74,8 +66,6 @@ ModelEntry transformer_entry() {
         "transformer",
         {{"hidden", "24"}, {"ffn", "40"}, {"heads", "3"}, {"dropout", "0.1"}, {"bias", "true"}},
         {"src_vocab", "tgt_vocab", "hidden", "ffn", "heads", "layers", "dropout", "bias"});
-    result.programs = {{"encode", builder_of<transformer_encode>()},
-                       {"decode_step", builder_of<transformer_decode_step>()}};
     result.driver = Driver::translator;
     return result;
 }
@@ -83,8 +73,6 @@ ModelEntry transformer_entry() {
 ModelEntry seq2seq_entry() {
     ModelEntry result = entry<Seq2SeqSettings, seq2seq_attention>(
         "seq2seq_attention", {{"embed", "12"}, {"hidden", "20"}, {"dropout", "0.1"}});
-    result.programs = {{"encode", builder_of<seq2seq_attention_encode>()},
-                       {"decode_step", builder_of<seq2seq_attention_decode_step>()}};
     result.driver = Driver::translator;
     return result;
 }
@@ -98,8 +86,6 @@ ModelEntry paper_entry() {
                                                                          {"d_v", "6"},
                                                                          {"layers", "1"}});
     result.evaluation = builder_of<attention_is_all_you_need_evaluate>();
-    result.programs = {{"encode", builder_of<attention_is_all_you_need_encode>()},
-                       {"decode_step", builder_of<attention_is_all_you_need_decode_step>()}};
     result.driver = Driver::translator;
     return result;
 }

@@ -33,6 +33,7 @@ Program program_of(const ProgramRow& row, std::span<const std::string> dims, Pro
     program.computed = computed_checks(row.computed, dims);
     program.run = run;
     program.shards = row.shards;
+    program.reads_padding = row.reads_padding;
     if (row.check_inputs) program.check_inputs = row.check_inputs;
     return program;
 }

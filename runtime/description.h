@@ -63,6 +63,7 @@ struct ProgramRow {
     Rows computed;  // 2 ids 8*batch model.cpp:12: the ids of gather; or `2 lengths …`
     void (*check_inputs)(const Call&) = nullptr;
     ShardRule shards = {};
+    bool reads_padding = false;
 };
 
 /// As Model has it, with the parts to choose among.

@@ -68,7 +68,7 @@ class Executor {
 /// One planned computation. Functions are called from one thread and open their own parallel
 /// region.
 struct Program {
-    std::string name;  // "forward", "training_step", "encode", "decode_step", …
+    std::string name;  // "forward", "training_step", "prefill", "decode_step", …
     std::vector<TensorSpec> inputs, outputs;
     std::vector<BufferSpec> buffers;
     std::vector<std::string> kernels;  // names, in the order they run
@@ -79,6 +79,7 @@ struct Program {
     /// needs[o]: the numbers of the inputs that output o reads. Empty: every output reads them all.
     std::vector<std::vector<int>> needs = {};
     ShardRule shards = {};
+    bool reads_padding = false;  // how far its input `src` is padded matters
     /// Where set, makes what runs the calls of an instance, instead of `run`.
     std::function<std::unique_ptr<Executor>()> executor = nullptr;
 };

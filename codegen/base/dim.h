@@ -108,6 +108,11 @@ class Dim {
         for (const DimTerm& term : terms())
             for (const Symbol& symbol : term.symbols) visit(symbol);
     }
+    constexpr bool holds(const Symbol& symbol) const {
+        bool found = false;
+        each_symbol([&](const Symbol& other) { found = found || other == symbol; });
+        return found;
+    }
     /// Whether it is more than two terms of at most three symbols: such a size has no short form,
     /// and models that are checked while compiling cannot have it.
     constexpr bool is_long() const { return long_ != nullptr; }

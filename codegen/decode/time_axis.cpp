@@ -17,16 +17,11 @@ namespace {
 constexpr std::string_view kIds = "ids", kTarget = "tgt", kLogits = "logits",
                            kPosition = "position";
 
-bool holds(const Dim& dim, const Symbol& symbol) {
-    bool found = false;
-    dim.each_symbol([&](const Symbol& other) { found = found || other == symbol; });
-    return found;
-}
 /// Whether any size or number in a step of a loop is made of `symbol`.
 bool holds(const Graph& step, const Symbol& symbol) {
-    const auto holds_it = [&](const Dim& dim) { return holds(dim, symbol); };
+    const auto holds_it = [&](const Dim& dim) { return dim.holds(symbol); };
     return std::ranges::any_of(step.nodes, [&](const Node& node) {
-        return holds(node.dim, symbol) || std::ranges::any_of(node.shape, holds_it);
+        return holds_it(node.dim) || std::ranges::any_of(node.shape, holds_it);
     });
 }
 
@@ -122,7 +117,7 @@ class Finder {
                                 "otherwise",
                                 kPosition));
             for (const Dim& dim : node.shape)
-                if (holds(dim, Symbol(kSteps)))
+                if (dim.holds(Symbol(kSteps)))
                     fail(
                         fmt::format("its size '{}' has the name of the room of caches: call it "
                                     "otherwise",
@@ -144,7 +139,7 @@ class Finder {
         const Shape& shape = graph_[id].shape;
         int found = -1;
         for (int i = 0; i < shape.rank(); ++i) {
-            if (!holds(shape[i], found_.time)) continue;
+            if (!shape[i].holds(found_.time)) continue;
             if (gives_states(id)) fail(id, "gives the state behind all positions");
             if (shape[i].bare_symbol() != found_.time)
                 fail(id, fmt::format("makes an axis of several lengths"));
@@ -182,7 +177,7 @@ class Finder {
         }
         if (node.op == Op::attention && any) return check_attention(id);
         if (node.op == Op::scan && any) return check_scan(id);
-        if (holds(node.dim, found_.time)) fail(id, "computes with the number of positions");
+        if (node.dim.holds(found_.time)) fail(id, "computes with the number of positions");
         if (node.op == Op::parameter && has_time) fail(id, "has a size that texts have");
         if (has_time && !any) check_origin(id);
     }

@@ -22,11 +22,8 @@ std::string fresh_dim(const Graph& graph, std::string name) {
     const auto is_taken = [&] {
         const Symbol symbol{std::string_view(name)};
         for (const Node& node : graph.nodes)
-            for (const Dim& dim : node.shape) {
-                bool found = false;
-                dim.each_symbol([&](const Symbol& own) { found = found || own == symbol; });
-                if (found) return true;
-            }
+            for (const Dim& dim : node.shape)
+                if (dim.holds(symbol)) return true;
         return false;
     };
     while (is_taken()) name += "_";

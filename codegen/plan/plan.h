@@ -97,6 +97,7 @@ struct Program {
     std::vector<Step> prepare{};  // what depends on dims and parameters alone
     std::vector<Step> steps{};
     Shards shards{};
+    bool reads_padding = false;  // how far its input `src` is padded matters
     std::vector<Slice> slices{};  // those that do not lie within their axes for all sizes
     /// For each output, by number among the inputs, those that it depends on. No list at all, as in
     /// programs that give gradients: every output needs every input.

@@ -7,13 +7,6 @@ namespace fovea::plan {
 
 namespace {
 
-bool counts(const Dim& extent, const Dim& sequences) {
-    bool found = false;
-    extent.each_symbol(
-        [&](const Symbol& symbol) { found = found || symbol == sequences.bare_symbol(); });
-    return found;
-}
-
 /// None where all sequences share what is drawn.
 Dim rows_of_sequence(const kernel::Kernel& kernel, int site, const Dim& sequences) {
     for (const kernel::Node& node : kernel.nodes) {
@@ -21,7 +14,7 @@ Dim rows_of_sequence(const kernel::Kernel& kernel, int site, const Dim& sequence
         if (!random || random->site != site) continue;
         for (const kernel::Stride& stride : random->row) {
             const Dim& extent = kernel.axes[std::size_t(stride.axis)].extent;
-            if (!counts(extent, sequences)) continue;
+            if (!extent.holds(sequences.bare_symbol())) continue;
             if (extent.divisible_by(sequences)) return stride.stride * (extent / sequences);
             throw InternalError("plan: " + kernel.name + " draws in shards, but not by sequence");
         }

@@ -54,7 +54,8 @@ class Search {
         return live_[row].tokens.back();
     }
 
-    /// Takes the logits of its rows, [beam, tgt_vocab]; `parents` are rows to go on from.
+    /// Takes the logits of its live rows at least, [.., tgt_vocab]; `parents` are rows to go on
+    /// from.
     void advance(std::span<const float> logits, std::size_t words, bool is_last,
                  std::span<std::int32_t> parents) {
         std::vector<Live> next;
@@ -146,23 +147,26 @@ std::vector<std::vector<Hypothesis>> beam_search(Decoding& decoding,
     const std::size_t beam = std::size_t(settings.beam), rows = lengths.size() * beam;
     std::vector<Search> searches(lengths.size(), Search(settings));
     std::vector<std::int32_t> tokens(rows), parents(rows);
-    decoding.begin(sources, lengths, settings.steps, settings.beam);
+    const std::vector<std::int32_t> first(lengths.size(), kBegin);
+    std::span<const float> logits =
+        decoding.begin(sources, lengths, first, settings.steps, settings.beam);
+    std::size_t live_rows = 1;  // of a sentence, that logits are of
     const auto is_done = [](const Search& search) { return search.is_done(); };
-    for (std::int64_t position = 0; position < settings.steps; ++position) {
+    for (std::int64_t position = 1;; ++position) {
+        const std::size_t values = logits.size() / lengths.size();
+        for (std::size_t row = 0; row < rows; ++row) parents[row] = std::int32_t(row % beam);
+        for (std::size_t i = 0; i < searches.size(); ++i)
+            searches[i].advance(logits.subspan(i * values, values), values / live_rows,
+                                position == settings.steps,
+                                std::span(parents).subspan(i * beam, beam));
         if (std::all_of(searches.begin(), searches.end(), is_done)) break;
         for (std::size_t row = 0; row < rows; ++row) {
-            tokens[row] = searches[row / beam].last_token(row % beam);
-            parents[row] = std::int32_t(row % beam);
-        }
-        const std::span<const float> logits = decoding.step(tokens, position);
-        const std::size_t words = logits.size() / rows;
-        for (std::size_t i = 0; i < searches.size(); ++i)
-            searches[i].advance(logits.subspan(i * beam * words, beam * words), words,
-                                position + 1 == settings.steps,
-                                std::span(parents).subspan(i * beam, beam));
-        for (std::size_t row = 0; row < rows; ++row)
             parents[row] += std::int32_t(row / beam * beam);
+            tokens[row] = searches[row / beam].last_token(row % beam);
+        }
         if (beam > 1) decoding.reorder(parents);
+        logits = decoding.step(tokens, position);
+        live_rows = beam;
     }
     std::vector<std::vector<Hypothesis>> found;
     for (Search& search : searches) found.push_back(search.take());

@@ -153,8 +153,8 @@ Timing time_decoding(const Model& model, Parameters& parameters, const BenchSize
     fill_words(sources, sizes.src_vocab, 1);
     fill_words(tokens, sizes.tgt_vocab, 2);
     return time_runs("decode", repeats, sizes.batch * sizes.steps, [&] {
-        decoding.begin(sources, lengths, sizes.steps);
-        for (std::int64_t step = 0; step < sizes.steps; ++step) decoding.step(tokens, step);
+        decoding.begin(sources, lengths, tokens, sizes.steps);
+        for (std::int64_t step = 1; step < sizes.steps; ++step) decoding.step(tokens, step);
     });
 }
 

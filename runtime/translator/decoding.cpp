@@ -1,4 +1,4 @@
-// What a step keeps, found by names; copies of rows.
+// States of a step, found by names; copies of rows.
 #include "decoding.h"
 
 #include <algorithm>
@@ -35,84 +35,92 @@ void copy_to_rows(const std::byte* from, std::byte* to, std::size_t sentences,
 }  // namespace
 
 Decoding::Decoding(const Model& model, Parameters& parameters, DimValues dims)
-    : encode_(model, "encode", parameters),
-      decode_(model, "decode_step", parameters),
+    : prefill_(model, "prefill", parameters),
+      step_(model, "decode_step", parameters),
       dims_(std::move(dims)) {
-    find_kept();
-    decode_.keep_states();
+    find_states(model);
+    step_.keep_states();
 }
 
-void Decoding::find_kept() {
-    for (const TensorSpec& input : decode_.program().inputs) {
-        const bool is_fed = input.name == "token" || input.name == "position" ||
-                            input.name == "src" || input.name == "src_lens";
-        if (is_fed) continue;
-        Kept kept{.name = input.name,
-                  .is_state = input.state,
-                  .is_encoded = encode_.has_output(input.name)};
-        if (!kept.is_state && !kept.is_encoded)
-            throw InternalError("nothing gives '" + input.name + "' to decode_step");
-        kept_.push_back(std::move(kept));
+void Decoding::find_states(const Model& model) {
+    const auto is_batch = [&](const Extent& size) {
+        return size.as_dim() >= 0 && model.dims[static_cast<std::size_t>(size.as_dim())] == "batch";
+    };
+    for (const TensorSpec& input : step_.program().inputs) {
+        if (!input.state) continue;
+        const auto batch = std::find_if(input.shape.begin(), input.shape.end(), is_batch);
+        const bool has_rows = batch != input.shape.end();
+        if (has_rows && batch != input.shape.begin())
+            throw UserError(
+                "{} keeps '{}' of its source, whose first dim is not the batch: "
+                "translations cannot be searched in rows of it",
+                {model.name, input.name});
+        const TensorSpec* after = find_spec(step_.program().outputs, input.name);
+        states_.push_back(
+            {.name = input.name, .has_rows = has_rows, .is_changed = after && after->state});
     }
 }
 
-void Decoding::begin(std::span<const std::int32_t> sources, std::span<const std::int32_t> lengths,
-                     std::int64_t steps, std::int64_t rows_each) {
+std::span<const float> Decoding::begin(std::span<const std::int32_t> sources,
+                                       std::span<const std::int32_t> lengths,
+                                       std::span<const std::int32_t> first, std::int64_t steps,
+                                       std::int64_t rows_each) {
     const auto sentences = static_cast<std::int64_t>(lengths.size());
-    const auto src_len = static_cast<std::int64_t>(sources.size()) / sentences;
-    dims_["src_len"] = src_len;
+    dims_["src_len"] = static_cast<std::int64_t>(sources.size()) / sentences;
     dims_["steps"] = steps;
+    dims_["tgt_len"] = 1;
     dims_["batch"] = sentences;
-    encode_.bind(dims_);
+    prefill_.bind(dims_);
     dims_["batch"] = sentences * rows_each;
-    decode_.bind(dims_);
+    step_.bind(dims_);
     const auto feed = [&](const char* name, std::span<const std::int32_t> values) {
-        if (encode_.has_input(name))
-            std::copy(values.begin(), values.end(), encode_.input<std::int32_t>(name));
-        if (!decode_.has_input(name)) return;
+        if (prefill_.has_input(name))
+            std::copy(values.begin(), values.end(), prefill_.input<std::int32_t>(name));
+        if (!step_.has_input(name)) return;
         copy_to_rows(reinterpret_cast<const std::byte*>(values.data()),
-                     decode_.input<std::byte>(name), lengths.size(),
+                     step_.input<std::byte>(name), lengths.size(),
                      static_cast<std::size_t>(rows_each), values.size_bytes() / lengths.size());
     };
     feed("src", sources);
     feed("src_lens", lengths);
-    encode_.run();
+    std::copy(first.begin(), first.end(), prefill_.input<std::int32_t>("tgt"));
+    prefill_.run();
     start_rows(sentences, rows_each);
+    return prefill_.output_values("logits");
 }
 
 void Decoding::start_rows(std::int64_t sentences, std::int64_t rows_each) {
     const auto rows = static_cast<std::size_t>(sentences * rows_each);
-    for (Kept& kept : kept_) {
-        kept.address = decode_.input<std::byte>(kept.name);
-        kept.bytes = spec_bytes(decode_, *find_spec(decode_.program().inputs, kept.name));
-        if (kept.is_encoded)
-            copy_to_rows(encode_.output<std::byte>(kept.name), kept.address,
-                         static_cast<std::size_t>(sentences), static_cast<std::size_t>(rows_each),
-                         kept.bytes / rows);
-        else std::memset(kept.address, 0, kept.bytes);
+    for (State& state : states_) {
+        const std::byte* from = prefill_.output<std::byte>(state.name);
+        state.address = step_.input<std::byte>(state.name);
+        state.bytes = spec_bytes(step_, *find_spec(step_.program().inputs, state.name));
+        if (state.has_rows)
+            copy_to_rows(from, state.address, static_cast<std::size_t>(sentences),
+                         static_cast<std::size_t>(rows_each), state.bytes / rows);
+        else std::memcpy(state.address, from, state.bytes);
     }
 }
 
 std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std::int64_t position) {
-    std::copy(tokens.begin(), tokens.end(), decode_.input<std::int32_t>("token"));
-    if (decode_.has_input("position"))
-        *decode_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
-    decode_.run();
-    return decode_.output_values("logits");
+    std::copy(tokens.begin(), tokens.end(), step_.input<std::int32_t>("tgt"));
+    *step_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
+    step_.run();
+    return step_.output_values("logits");
 }
 
 void Decoding::reorder(std::span<const std::int32_t> parents) {
-    for (const Kept& kept : kept_) {
-        if (!kept.is_state) continue;
-        const std::size_t row_bytes = kept.bytes / parents.size();
-        row_copies_.resize(kept.bytes);
+    for (const State& state : states_) {
+        if (!state.is_changed || !state.has_rows) continue;
+        const std::size_t row_bytes = state.bytes / parents.size();
+        row_copies_.resize(state.bytes);
         for (const bool is_back : {false, true})
             for (std::size_t row = 0; row < parents.size(); ++row) {
                 const auto parent = static_cast<std::size_t>(parents[row]);
                 if (parent == row) continue;
                 std::byte* const copy = row_copies_.data() + row * row_bytes;
-                if (is_back) std::memcpy(kept.address + row * row_bytes, copy, row_bytes);
-                else std::memcpy(copy, kept.address + parent * row_bytes, row_bytes);
+                if (is_back) std::memcpy(state.address + row * row_bytes, copy, row_bytes);
+                else std::memcpy(copy, state.address + parent * row_bytes, row_bytes);
             }
     }
 }

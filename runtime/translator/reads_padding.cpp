@@ -1,4 +1,4 @@
-// Inputs of the encoder, by name.
+// A program of the model knows.
 #include "reads_padding.h"
 
 #include <algorithm>
@@ -6,12 +6,8 @@
 namespace fovea::runtime {
 
 bool reads_padding(const Model& model) {
-    for (const Program& program : model.programs) {
-        if (program.name != "encode") continue;
-        return std::none_of(program.inputs.begin(), program.inputs.end(),
-                            [](const TensorSpec& input) { return input.name == "src_lens"; });
-    }
-    return false;
+    return std::any_of(model.programs.begin(), model.programs.end(),
+                       [](const Program& program) { return program.reads_padding; });
 }
 
 }  // namespace fovea::runtime

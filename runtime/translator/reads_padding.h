@@ -5,8 +5,8 @@
 
 namespace fovea::runtime {
 
-/// Whether the model's encoder runs over padding: its program `encode` is told no lengths. Sources
-/// are then padded to the steps of the training wherever they are read.
+/// Whether what the model makes of a source depends on how far it is padded, as where a loop runs
+/// over the padding. Sources are then padded to the steps of the training wherever they are read.
 bool reads_padding(const Model& model);
 
 }  // namespace fovea::runtime

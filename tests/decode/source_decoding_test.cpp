@@ -12,7 +12,10 @@
 #include <fovea.h>
 
 #include "codegen/decode/derive_decoding.h"
+#include "codegen/decode/reads_padding.h"
+#include "codegen/graph/scan_function.h"
 #include "codegen/graph/verify_graph.h"
+#include "codegen/optimize/select_mode.h"
 #include "codegen/reference/interpreter.h"
 #include "models/registry.h"
 #include "tests/decode/random_weights.h"
@@ -145,6 +148,36 @@ TEST_CASE("t5 reads its source once, and then token by token") {
     for (const Node& node : decoding.step.nodes)
         if (node.op == Op::parameter)
             CHECK_FALSE(decoding.step.path(node.scope).starts_with("encoder."));
+}
+
+TEST_CASE("translators read their source once, and then token by token") {
+    struct Translator {
+        std::string name;
+        SettingValues more;
+        bool reads_padding = false;
+    };
+    const std::vector<Translator> translators = {
+        {"transformer", {{"layers", "2"}}},
+        {"transformer", {{"src_len", "6"}, {"norm_over", "tokens_and_features"}}},
+        {"attention_is_all_you_need", {{"scale", "emb"}}},
+        {"attention_is_all_you_need", {{"scale", "prj"}, {"share_embeddings", "true"}}},
+        {"seq2seq_attention", {{"layers", "1"}}, true},
+        {"seq2seq_attention", {{"layers", "3"}}, true}};
+    for (const Translator& translator : translators) {
+        CAPTURE(translator.name);
+        CAPTURE(translator.more);
+        const ModelEntry& entry = *models::find_model(translator.name);
+        SettingValues settings = entry.small_settings;
+        for (const auto& [name, value] : translator.more) {
+            std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
+            settings.emplace_back(name, value);
+        }
+        for (const char* words : {"src_vocab", "tgt_vocab"}) settings.emplace_back(words, "29");
+        const auto build = entry.evaluation ? entry.evaluation : entry.build;
+        const Graph graph = select_mode(seal_scans(build(settings)), false);
+        check_decoding_of(graph);
+        CHECK(reads_padding(graph) == translator.reads_padding);
+    }
 }
 
 TEST_CASE("masks, numbers of scores and sums of a source are kept") {

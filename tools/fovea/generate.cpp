@@ -31,17 +31,18 @@ std::vector<ProgramRequest> wanted_programs(const LoadedModel& model, const Argu
     const auto add = [&](std::vector<ProgramRequest> programs) {
         std::ranges::move(programs, std::back_inserter(requests));
     };
+    const bool translates = model.entry.driver == Driver::translator;
     if (!given.has("training")) {
         add({runner_program(model, false, false, fusion)});
-        add(extra_programs(model, fusion));
     } else {
         add(runner_programs(model, fusion));
-        if (model.entry.driver == Driver::translator) add(translator_programs(model, fusion));
+        if (translates) add(translator_programs(model, fusion));
         else if (is_trained(model.graph)) add({training_step_program(model, fusion)});
     }
+    add(extra_programs(model, fusion));
     if (!given.has("decoding")) return requests;
     if (const auto reason = why_not_decoded(model)) throw UserError("--decoding: " + *reason);
-    add(text_programs(model, fusion));
+    if (!given.has("training") || !translates) add(text_programs(model, fusion));
     return requests;
 }
 

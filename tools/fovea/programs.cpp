@@ -8,6 +8,7 @@
 #include "codegen/base/error.h"
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/decode/derive_score.h"
+#include "codegen/decode/reads_padding.h"
 #include "codegen/decode/source_values.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/group/tap_attention.h"
@@ -35,12 +36,12 @@ Graph evaluation(const LoadedModel& model) {
 
 std::vector<ProgramRequest> all_programs(const LoadedModel& model, Fusion fusion) {
     std::vector<ProgramRequest> requests = runner_programs(model, fusion);
-    std::vector<ProgramRequest> others = model.entry.driver == Driver::translator
-                                             ? translator_programs(model, fusion)
-                                             : extra_programs(model, fusion);
-    for (ProgramRequest& program : language_programs(model, fusion))
-        others.push_back(std::move(program));
-    for (ProgramRequest& program : others) requests.push_back(std::move(program));
+    const auto add = [&](std::vector<ProgramRequest> others) {
+        for (ProgramRequest& program : others) requests.push_back(std::move(program));
+    };
+    add(extra_programs(model, fusion));
+    add(model.entry.driver == Driver::translator ? translator_programs(model, fusion)
+                                                 : language_programs(model, fusion));
     return requests;
 }
 
@@ -122,7 +123,7 @@ std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion
 }
 
 std::vector<ProgramRequest> translation_programs(const LoadedModel& model, Fusion fusion) {
-    std::vector<ProgramRequest> requests = extra_programs(model, fusion);
+    std::vector<ProgramRequest> requests = text_programs(model, fusion);
     if (has_attention(model.graph))
         requests.push_back(
             request("attention", tap_attention(model.graph), false, Gradients::none, fusion));
@@ -130,16 +131,20 @@ std::vector<ProgramRequest> translation_programs(const LoadedModel& model, Fusio
 }
 
 std::optional<std::string> why_not_decoded(const LoadedModel& model) {
-    if (model.entry.driver != Driver::runner || !model.entry.programs.empty())
+    if (!model.entry.programs.empty())
         return model.entry.name + " has programs of its own that decode";
-    return why_not_decodable(select_mode(model.graph, false));
+    return why_not_decodable(select_mode(evaluation(model), false));
 }
 
 std::vector<ProgramRequest> text_programs(const LoadedModel& model, Fusion fusion) {
     if (why_not_decoded(model)) return {};
-    const Decoding decoding = derive_decoding(select_mode(model.graph, false));
-    return {request("prefill", decoding.prefill, false, Gradients::none, fusion),
-            request("decode_step", decoding.step, false, Gradients::none, fusion)};
+    const Graph graph = select_mode(evaluation(model), false);
+    const Decoding decoding = derive_decoding(graph);
+    std::vector<ProgramRequest> requests = {
+        request("prefill", decoding.prefill, false, Gradients::none, fusion),
+        request("decode_step", decoding.step, false, Gradients::none, fusion)};
+    requests[0].reads_padding = reads_padding(graph);
+    return requests;
 }
 
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion) {

@@ -24,17 +24,18 @@ bool is_trained(const Graph& graph);
 /// The program `training_step` of such a model: what runtime::TrainingStep runs.
 ProgramRequest training_step_program(const LoadedModel& model, Fusion fusion);
 
-/// training_step, evaluate and the model's further programs: what the translator looks for.
+/// training_step, evaluate and what translates: what the translator looks for.
 std::vector<ProgramRequest> translator_programs(const LoadedModel& model, Fusion fusion);
 
-/// The further programs and, where the model has attention, `attention`: what `translate` runs.
+/// `prefill`, `decode_step` and, where the model has attention, `attention`: what `translate` runs.
 std::vector<ProgramRequest> translation_programs(const LoadedModel& model, Fusion fusion);
 
-/// The further programs alone.
+/// Further programs that the model's entry has.
 std::vector<ProgramRequest> extra_programs(const LoadedModel& model, Fusion fusion);
 
 /// `prefill` and `decode_step` (codegen/decode/derive_decoding.h), of models that are decoded token
-/// by token; none of others, and of those that have programs of their own.
+/// by token; none of others, and of those that have programs of their own. They are those of the
+/// model as it is evaluated.
 std::vector<ProgramRequest> text_programs(const LoadedModel& model, Fusion fusion);
 /// The same and, of models without a source, `score`, their loss alone.
 std::vector<ProgramRequest> decoding_programs(const LoadedModel& model, Fusion fusion);

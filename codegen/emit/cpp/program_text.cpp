@@ -194,6 +194,8 @@ class ProgramText {
             writer_.line("{" + std::to_string(program_.shards.count) + ", " +
                          std::to_string(number_of(program_.shards.sequences)) + ", " +
                          std::to_string(program_.shards.most_floats) + "},");
+        else if (program_.reads_padding) writer_.line("{},");
+        if (program_.reads_padding) writer_.line("true,  // it reads padding");
         writer_.unindent();
         writer_.line("};");
         writer_.blank();

@@ -42,13 +42,11 @@ struct SearchFixture {
     std::vector<float> logits_after(std::size_t sentence, const std::vector<std::int32_t>& tokens) {
         Decoding decoding(model, parameters, words);
         const auto length = static_cast<std::size_t>(lengths[sentence]);
-        decoding.begin(std::span(sources).subspan(4 * sentence, length),
-                       std::span(lengths).subspan(sentence, 1), 8);
-        std::span<const float> logits;
-        for (std::size_t i = 0; i <= tokens.size(); ++i) {
-            const std::int32_t token = i == 0 ? kBegin : tokens[i - 1];
-            logits = decoding.step({&token, 1}, std::int64_t(i));
-        }
+        std::span<const float> logits =
+            decoding.begin(std::span(sources).subspan(4 * sentence, length),
+                           std::span(lengths).subspan(sentence, 1), {&kBegin, 1}, 8);
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            logits = decoding.step({&tokens[i], 1}, std::int64_t(i + 1));
         return {logits.begin(), logits.end()};
     }
 };

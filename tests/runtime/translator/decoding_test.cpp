@@ -32,13 +32,13 @@ TEST_CASE("decoding with a cache gives the logits of the full forward pass") {
         std::fill_n(evaluate.input<std::int32_t>("tgt_lens"), sentences, kSteps);
         evaluate.run();
 
-        decoding.begin(sources, lengths, kSteps);
         for (std::int64_t step = 0; step < kSteps; ++step) {
             std::vector<std::int32_t> tokens;
             for (std::int64_t b = 0; b < sentences; ++b) {
                 tokens.push_back(targets[static_cast<std::size_t>(b * kSteps + step)]);
             }
-            const auto logits = decoding.step(tokens, step);
+            const auto logits = step ? decoding.step(tokens, step)
+                                     : decoding.begin(sources, lengths, tokens, kSteps);
             REQUIRE(logits.size() == static_cast<std::size_t>(sentences * kWords));
             for (std::int64_t b = 0; b < sentences; ++b) {
                 const float* full = evaluate.output<float>("logits") + (b * kSteps + step) * kWords;

@@ -184,24 +184,44 @@ inline void run_evaluate(const Call& call) {
     }
 }
 
-/// Of all calls of `encode`: the most tokens, with padding, that one has read.
+/// Of all calls of `prefill`: the most tokens, with padding, that one has read.
 inline std::int64_t most_encoded = 0;
 
-inline void run_encode(const Call& call) {
+/// Logits of one target token and what stands `before` it, null for nothing.
+inline void decode_token(const View& view, const float* memory, std::int32_t length,
+                         const float* embedding, const float* before, float* logits) {
+    auto hidden = mean_of_rows(length, [&](std::int64_t i) { return memory + i * kHidden; });
+    for (int h = 0; h < kHidden; ++h) {
+        hidden[h] = hidden[h] * 1 + embedding[h];
+        if (before) hidden[h] += 0.5f * before[h];
+    }
+    project(view, hidden.data(), logits);
+}
+
+// Inputs: src, src_lens, tgt of one token; then logits, memory, which is kept, and the cache.
+inline void run_prefill(const Call& call) {
     const View view(call);
-    most_encoded = std::max(most_encoded, view.dim(batch_dim) * view.dim(src_len_dim));
+    const std::int64_t src_len = view.dim(src_len_dim);
+    most_encoded = std::max(most_encoded, view.dim(batch_dim) * src_len);
+    auto* memory = view.past_parameters<float>(4);
     const auto* src = view.past_parameters<std::int32_t>(0);
-    for (std::int64_t i = 0; i < view.dim(batch_dim) * view.dim(src_len_dim); ++i) {
-        for (int h = 0; h < kHidden; ++h) {
-            const float x = view.parameter(src_embedding)[src[i] * kHidden + h];
-            view.past_parameters<float>(2)[i * kHidden + h] = x;
-            view.past_parameters<float>(3)[i * kHidden + h] = -x;
-        }
+    for (std::int64_t i = 0; i < view.dim(batch_dim) * src_len; ++i)
+        std::copy_n(view.parameter(src_embedding) + src[i] * kHidden, kHidden,
+                    memory + i * kHidden);
+    for (std::int64_t b = 0; b < view.dim(batch_dim); ++b) {
+        const std::int32_t token = view.past_parameters<std::int32_t>(2)[b];
+        const float* embedding = view.parameter(tgt_embedding) + token * kHidden;
+        float* cache = view.past_parameters<float>(5) + b * view.dim(steps_dim) * kHidden;
+        std::fill_n(cache, view.dim(steps_dim) * kHidden, 0.0f);
+        std::copy_n(embedding, kHidden, cache);
+        decode_token(view, memory + b * src_len * kHidden, view.past_parameters<std::int32_t>(1)[b],
+                     embedding, nullptr,
+                     view.past_parameters<float>(3) + b * view.dim(tgt_vocab_dim));
     }
 }
 
-// Inputs: token, position, src_lens, memory keys and values, keys, values; then logits, and keys
-// and values with one row more, in place.
+// Inputs: tgt, position, src_lens, memory, cache; then logits, and the cache with one row more, in
+// place.
 inline void run_decode_step(const Call& call) {
     const View view(call);
     const std::int64_t steps = view.dim(steps_dim), src_len = view.dim(src_len_dim);
@@ -209,19 +229,12 @@ inline void run_decode_step(const Call& call) {
     for (std::int64_t b = 0; b < view.dim(batch_dim); ++b) {
         const std::int32_t token = view.past_parameters<std::int32_t>(0)[b];
         const float* embedding = view.parameter(tgt_embedding) + token * kHidden;
-        for (int i = 0; i < 2; ++i) {
-            float* next = view.past_parameters<float>(8 + i) + b * steps * kHidden;
-            std::copy_n(embedding, kHidden, next + position * kHidden);
-        }
-        const float* memory = view.past_parameters<float>(3) + b * src_len * kHidden;
-        auto hidden = mean_of_rows(view.past_parameters<std::int32_t>(2)[b],
-                                   [&](std::int64_t i) { return memory + i * kHidden; });
-        const float* cache = view.past_parameters<float>(5) + b * steps * kHidden;
-        for (int h = 0; h < kHidden; ++h) {
-            hidden[h] = hidden[h] * 1 + embedding[h];
-            if (position > 0) hidden[h] += 0.5f * cache[(position - 1) * kHidden + h];
-        }
-        project(view, hidden.data(), view.past_parameters<float>(7) + b * view.dim(tgt_vocab_dim));
+        float* cache = view.past_parameters<float>(6) + b * steps * kHidden;
+        std::copy_n(embedding, kHidden, cache + position * kHidden);
+        decode_token(view, view.past_parameters<float>(3) + b * src_len * kHidden,
+                     view.past_parameters<std::int32_t>(2)[b], embedding,
+                     cache + (position - 1) * kHidden,
+                     view.past_parameters<float>(5) + b * view.dim(tgt_vocab_dim));
     }
 }
 
@@ -275,16 +288,21 @@ inline Program make_training_step(const Model& model) {
         std::move(outputs), run_training_step);
 }
 
-inline Program make_decode_step(const Extent& words) {
-    const std::vector<Extent> memory = {batch, src_len, kHidden}, cache = {batch, steps, kHidden};
+inline TensorSpec memory() { return floats("encoder.kept", {batch, src_len, kHidden}); }
+inline TensorSpec cache() { return floats("decoder.keys", {batch, steps, kHidden}); }
+
+inline Program make_prefill(const Extent& words) {
     return make_program(
-        "decode_step",
-        {ids("token", {batch}), ids("position", {1}), ids("src_lens", {batch}),
-         floats("block0.memory_keys", memory), floats("block0.memory_values", memory),
-         state(floats("block0.keys", cache)), state(floats("block0.values", cache))},
-        {floats("logits", {batch, words}), state(floats("block0.keys", cache)),
-         state(floats("block0.values", cache))},
-        run_decode_step);
+        "prefill",
+        {ids("src", {batch, src_len}), ids("src_lens", {batch}), ids("tgt", {batch, tgt_len})},
+        {floats("logits", {batch, 1, words}), memory(), cache()}, run_prefill);
+}
+
+inline Program make_decode_step(const Extent& words) {
+    return make_program("decode_step",
+                        {ids("tgt", {batch, 1}), ids("position", {1}), ids("src_lens", {batch}),
+                         state(memory()), state(cache())},
+                        {floats("logits", {batch, 1, words}), state(cache())}, run_decode_step);
 }
 
 /// The model. With `static_words` above 0 both vocabularies have that size, and are not dims.
@@ -307,16 +325,12 @@ inline Model make_model(std::int64_t static_words = 0, std::string depth = "1") 
         floats("decoder.dense.bias", {tgt_words}, Initial::linear_bias)};
 
     const Program training = make_training_step(model);
-    const std::vector<Extent> memory = {batch, src_len, kHidden};
     model.programs = {
         training,
         make_program("evaluate", training.inputs,
                      {floats("logits", {batch, tgt_len, tgt_words}), floats("loss", {batch})},
                      run_evaluate),
-        make_program("encode", {training.inputs[0], training.inputs[1]},
-                     {floats("block0.memory_keys", memory), floats("block0.memory_values", memory)},
-                     run_encode),
-        make_decode_step(tgt_words)};
+        make_prefill(tgt_words), make_decode_step(tgt_words)};
     model.programs[1].buffers = {
         {.name = "dense weight copy", .shape = {tgt_words, Extent(kHidden)}, .prepared = true}};
     return model;

@@ -146,16 +146,15 @@ BenchRow BenchedModel::time_decoding(Bench& bench, std::int64_t steps) {
     const std::int32_t length = std::int32_t(steps);
     std::int64_t position = steps;
     std::int32_t token = runtime::kBegin;
+    const auto take_likeliest = [&](std::span<const float> logits) {
+        token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
+    };
     return bench.measure(row, [&] {
         if (position == steps) {
-            decoding.begin(source, {&length, 1}, steps);
-            position = 0;
-            token = runtime::kBegin;
+            take_likeliest(decoding.begin(source, {&length, 1}, {&runtime::kBegin, 1}, steps));
+            position = 1;
         }
-        return milliseconds_of([&] {
-            const std::span<const float> logits = decoding.step({&token, 1}, position++);
-            token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
-        });
+        return milliseconds_of([&] { take_likeliest(decoding.step({&token, 1}, position++)); });
     });
 }
 

@@ -118,8 +118,9 @@ class Catalog {
         for (const ModelEntry& entry : fovea::models::built_in_models()) {
             const LoadedModel loaded = load_model(entry.name, entry.small_settings);
             std::vector<ProgramRequest> requests = runner_programs(loaded, {});
-            for (ProgramRequest& program : extra_programs(loaded, {}))
-                requests.push_back(std::move(program));
+            if (entry.driver == Driver::translator)
+                for (ProgramRequest& program : text_programs(loaded, {}))
+                    requests.push_back(std::move(program));
             const CompiledModel model = compile(loaded, requests, Kernels::of_gpu);
             writer_.begin_model(model, "f32 small " + entry.name);
             for (std::size_t i = 0; i < requests.size(); ++i)
