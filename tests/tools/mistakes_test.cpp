@@ -66,7 +66,7 @@ TEST_CASE("names that nothing has come with the nearest one") {
                   "unknown option '--stag' of fovea show: did you mean '--stage'?");
     check_mistake({"show", "transformer", "--program", "forwad"},
                   "transformer has no program 'forwad': did you mean 'forward'? programs: forward, "
-                  "gradient, training_step, evaluate, encode, decode_step, attention");
+                  "gradient, training_step, evaluate, prefill, decode_step, attention");
 }
 
 TEST_CASE("values that do not fit") {
