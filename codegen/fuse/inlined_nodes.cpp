@@ -27,7 +27,8 @@ bool is_inlined(const Graph& graph, int id, const std::vector<bool>& inlined) {
 }
 
 /// What a value of the forward pass can be made of again: itself, or one value of its shape that is
-/// stored, with others by row or column put to it; and what that costs.
+/// stored, with others by row or column put to it; and what that costs. A product is stored with
+/// what finishes it.
 struct Origin {
     int id = 0;
     int costly = 0;  // functions that cost more than one instruction
@@ -47,7 +48,7 @@ class Origins {
     /// which the backward pass reads as well.
     bool is_made_again(int id, const std::vector<bool>& made_again) const {
         const Origin& origin = origins_[std::size_t(id)];
-        if (origin.id == id || finishes_product(graph_, readers_, id)) return false;
+        if (origin.id == id) return false;
         if (is_one_instruction(id)) return true;
         return origin.costly <= 1 && origin.alone && is_stored_product(origin.id, made_again);
     }
@@ -58,7 +59,7 @@ class Origins {
         const Node& node = graph_[id];
         const Origin own{.id = id};
         if (node.op != Op::elementwise || node.backward || node.dtype != DType::f32 ||
-            node.shape.rank() == 0)
+            node.shape.rank() == 0 || finishes_product(graph_, readers_, id))
             return own;
         const Cost cost = cost_of(node);
         if (cost != Cost::one && cost != Cost::few && cost != Cost::many) return own;
@@ -93,9 +94,10 @@ class Origins {
         }
         return whole == 1 && cost_of(node) == Cost::one;
     }
-    /// The sums of a product that the backward pass reads in any case.
+    /// A product, finished or not, that the backward pass reads in any case.
     bool is_stored_product(int id, const std::vector<bool>& made_again) const {
-        return graph_[id].op == Op::einsum && std::ranges::any_of(readers(id), [&](int reader) {
+        return (graph_[id].op == Op::einsum || finishes_product(graph_, readers_, id)) &&
+               std::ranges::any_of(readers(id), [&](int reader) {
                    return graph_[reader].backward || made_again[std::size_t(reader)];
                });
     }
