@@ -9,6 +9,7 @@
 #include "codegen/autodiff/add_gradients.h"
 #include "codegen/autodiff/recompute_checkpoints.h"
 #include "codegen/base/error.h"
+#include "codegen/base/room.h"
 #include "codegen/choose_shards.h"
 #include "codegen/choose_weights.h"
 #include "codegen/graph/expand_composites.h"
@@ -241,6 +242,13 @@ void collect_dims(const std::vector<plan::Tensor>& tensors, std::vector<std::str
                 }
 }
 
+/// The room of windows is told by that of caches.
+void add_room(std::vector<std::string>& dims) {
+    if (std::ranges::any_of(dims, is_room_of_window) &&
+        std::ranges::find(dims, kSteps) == dims.end())
+        dims.emplace_back(kSteps);
+}
+
 CompiledProgram compile_program(const ProgramRequest& request, const target::Target& target,
                                 plan::KernelPool& pool,
                                 const std::vector<plan::Tensor>& parameters) {
@@ -305,6 +313,7 @@ CompiledModel compile_model(std::string name, std::string source,
     collect_dims(model.plan.parameters, model.plan.dims);
     for (const plan::Program& program : model.plan.programs)
         collect_dims(program.tensors, model.plan.dims);
+    add_room(model.plan.dims);
     model.plan.kernels = pool.take();
     return model;
 }

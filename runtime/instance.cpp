@@ -2,7 +2,10 @@
 #include "instance.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "error.h"
 #include "memory/shape.h"
@@ -38,6 +41,18 @@ std::set<int> mentioned_dims(const Model& model, const Program& program) {
 /// Addresses in one arena; those of empty tensors are not null either.
 void* address_in(Arena& arena, std::size_t offset) { return arena.as<std::byte>() + offset; }
 
+/// N of a size `steps_of_window_N`, the room of a cache that is written around: the smaller of `steps` and N,
+/// a window's positions.
+std::optional<std::int64_t> window_of_room(std::string_view name) {
+    constexpr std::string_view kStart = "steps_of_window_";
+    if (!name.starts_with(kStart)) return {};
+    std::int64_t window = 0;
+    const char* const end = name.data() + name.size();
+    const auto read = std::from_chars(name.data() + kStart.size(), end, window);
+    if (read.ec != std::errc() || read.ptr != end) return {};
+    return window;
+}
+
 }  // namespace
 
 int Instance::find_tensor(std::span<const TensorSpec> specs, const std::string& name) {
@@ -62,6 +77,12 @@ std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {
         const auto given = dims.find(name);
         const auto fixed = parameters_->dims().find(name);
         const bool is_fixed = fixed != parameters_->dims().end();
+        const auto window = window_of_room(name);
+        const auto steps = window ? dims.find("steps") : dims.end();
+        if (given == dims.end() && steps != dims.end()) {
+            values[static_cast<std::size_t>(dim)] = std::min(steps->second, *window);
+            continue;
+        }
         if (given == dims.end() && !is_fixed) {
             throw UserError("the size of '{}' is not known, which program '{}' of {} needs",
                             {name, program_->name, model_->name});
@@ -83,6 +104,13 @@ std::vector<std::int64_t> Instance::values_of(std::span<const std::int64_t> size
         const auto i = static_cast<std::size_t>(dim);
         const auto fixed = parameters_->dims().find(model_->dims[i]);
         values[i] = fixed != parameters_->dims().end() ? fixed->second : sizes[i];
+    }
+    const auto steps = std::find(model_->dims.begin(), model_->dims.end(), "steps");
+    if (steps == model_->dims.end()) return values;
+    for (const int dim : mentioned_dims_) {
+        const auto i = static_cast<std::size_t>(dim);
+        if (const auto window = window_of_room(model_->dims[i]))
+            values[i] = std::min(sizes[std::size_t(steps - model_->dims.begin())], *window);
     }
     return values;
 }

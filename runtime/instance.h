@@ -36,7 +36,8 @@ class Instance {
     Instance(const Model& model, const std::string& program, Parameters& parameters);
 
     /// Plans and allocates for these dims. Every dim that the program mentions must be given,
-    /// except those that the parameters fix. After a change of dims addresses change and inputs
+    /// except those that the parameters fix, and the room of windows, `steps_of_window_N`, which
+    /// follows from `steps`. After a change of dims addresses change and inputs
     /// hold nothing of use; prepared buffers stay filled as long as their shapes stay. Binding to
     /// the same dims again does nothing; to dims of an earlier binding, next to nothing.
     void bind(const DimValues& dims);

@@ -1,5 +1,6 @@
 #include "codegen/decode/at_position.h"
 
+#include "codegen/base/room.h"
 #include "codegen/graph/op_def.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/elementwise.h"
@@ -144,10 +145,29 @@ bool AtPosition::is_cached(int attention, int operand) const {
 Tensor AtPosition::cached(int attention, int operand) {
     const Node& node = source_[attention];
     const int input = node.inputs[std::size_t(operand)];
-    auto [found, is_new] = cached_.try_emplace(input);
+    const std::int64_t ring = ring_of(attention);
+    auto [found, is_new] = cached_.try_emplace({input, ring});
     if (is_new)
-        found->second = make_cached(new_name(attention, kOperands[operand]), input, node.scope);
+        found->second =
+            make_cached(new_name(attention, kOperands[operand]), input, node.scope, ring);
     return found->second;
+}
+
+std::int64_t AtPosition::ring_of(int attention) const {
+    const Node& node = source_[attention];
+    const AttentionAttributes& attributes = source_.attentions[std::size_t(node.attribute)];
+    const bool is_window_alone = attributes.window.ends_before() && node.inputs[3] <= 0 &&
+                                 node.inputs[4] <= 0 && !reads_index(attributes, Role::key_index);
+    return is_window_alone ? attributes.window.before + 1 : 0;
+}
+
+Dim AtPosition::room_of(std::int64_t ring) {
+    return ring ? Dim(std::string_view(room_of_window(ring))) : Dim(kSteps);
+}
+
+Tensor AtPosition::slots_of(std::int64_t ring) {
+    Tensor slots = make(target_, {.op = Op::extent, .dtype = i32, .dim = room_of(ring)});
+    return maximum(slots, 1);
 }
 
 Tensor AtPosition::attention_at(int id) {
@@ -157,8 +177,9 @@ Tensor AtPosition::attention_at(int id) {
     if (is_cached(id, 1)) {
         node.inputs[1] = cached(id, 1).id;
         node.inputs[2] = cached(id, 2).id;
-        node.inputs[3] = lens_at(node).id;
-        allowed = allowed_at(id, attributes.window);
+        const std::int64_t ring = reads_rings() ? ring_of(id) : 0;
+        node.inputs[3] = lens_at(node, ring).id;
+        if (!ring) allowed = allowed_at(id, attributes.window);
         attributes.window = {};
         attributes.has_lens = true;
     } else {
@@ -178,9 +199,12 @@ Tensor AtPosition::attention_at(int id) {
     return {&target_, int(target_.nodes.size()) - 1};
 }
 
-/// Keys up to the position, and before the lengths that there are.
-Tensor AtPosition::lens_at(const Node& node) {
-    Tensor lens = broadcast(position_ + 1, {node.shape[0].without_label()});
+/// Keys up to the position, or all slots of a ring that is full, and before the lengths that there
+/// are.
+Tensor AtPosition::lens_at(const Node& node, std::int64_t ring) {
+    Tensor before = position_ + 1;
+    if (ring) before = minimum(before, slots_of(ring));
+    Tensor lens = broadcast(before, {node.shape[0].without_label()});
     if (const int own = node.inputs[3]; own > 0) {
         Tensor given = at(own);
         if (given.rank() == 2) given = squeeze(given, 1);
@@ -206,7 +230,8 @@ Tensor AtPosition::allowed_at(int id, const KeyWindow& window) {
 /// The score of a pair, whose query stands at the position.
 int AtPosition::copy_score(const AttentionAttributes& attributes) {
     std::map<int, int> copies;
-    const Tensor position = reads_query_index(attributes) ? squeeze(position_, 0) : Tensor();
+    const Tensor position =
+        reads_index(attributes, Role::query_index) ? squeeze(position_, 0) : Tensor();
     const Tensor zero = position ? full(target_, {}, 0, i32) : Tensor();
     for (int id = 1; id < int(source_.nodes.size()); ++id) {
         if (source_[id].region != attributes.region) continue;
@@ -226,12 +251,11 @@ int AtPosition::copy_score(const AttentionAttributes& attributes) {
     return copies.at(attributes.score);
 }
 
-bool AtPosition::reads_query_index(const AttentionAttributes& attributes) const {
+bool AtPosition::reads_index(const AttentionAttributes& attributes, Role role) const {
     for (const Node& node : source_.nodes) {
         if (node.region != attributes.region) continue;
         for (int input : node.inputs)
-            if (input > 0 && source_[input].op == Op::pair &&
-                source_[input].port.role == Role::query_index)
+            if (input > 0 && source_[input].op == Op::pair && source_[input].port.role == role)
                 return true;
     }
     return false;

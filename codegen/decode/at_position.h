@@ -37,12 +37,21 @@ class AtPosition {
     virtual Tensor of_all(int id) = 0;
     /// An operand of an attention along positions, under a name, as queries at the position read
     /// it, and the positions that it has.
-    virtual Tensor make_cached(const char* name, int operand, int scope) = 0;
+    virtual Tensor make_cached(const char* name, int operand, int scope, std::int64_t ring) = 0;
     virtual Dim cached_positions() const = 0;
+    /// Whether queries at the position read caches as they are kept.
+    virtual bool reads_rings() const = 0;
     /// Keys, values, and which of the keys are allowed, where they lie along positions.
     bool is_cached(int attention, int operand) const;
     /// What several attentions read is cached once.
     Tensor cached(int attention, int operand);
+    /// The positions of a cache that is written around: those of a window that alone says which
+    /// keys are seen, where the score does not tell them apart by their number. 0: positions lie in
+    /// the cache as in the text.
+    std::int64_t ring_of(int attention) const;
+    static Dim room_of(std::int64_t ring);
+    /// The number of slots, i32, at least 1.
+    Tensor slots_of(std::int64_t ring);
     /// `MODULE.state`, or with a number where a module has several.
     const char* name_of_state(int scan) { return new_name(scan, "state"); }
     /// The state of a value that is kept of the source.
@@ -76,16 +85,16 @@ class AtPosition {
     Tensor row_at(int id);
     Tensor copy_at(int id);
     Tensor attention_at(int id);
-    Tensor lens_at(const Node& node);
+    Tensor lens_at(const Node& node, std::int64_t ring);
     Tensor allowed_at(int id, const KeyWindow& window);
     int copy_score(const AttentionAttributes& attributes);
-    bool reads_query_index(const AttentionAttributes& attributes) const;
+    bool reads_index(const AttentionAttributes& attributes, Role role) const;
     int in_region(const Node& pair, Elementwise function, int index, Tensor other);
 
     std::vector<Tensor> at_;  // by node of the source
     std::set<std::string> taken_;  // names
     std::map<int, const char*> kept_names_;  // by node of the source
-    std::map<int, Tensor> cached_;  // by node of the source
+    std::map<std::pair<int, std::int64_t>, Tensor> cached_;  // by node of the source and ring
 };
 
 }  // namespace fovea

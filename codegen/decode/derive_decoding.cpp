@@ -1,9 +1,12 @@
 #include "codegen/decode/derive_decoding.h"
 
 #include "codegen/base/error.h"
+#include "codegen/base/room.h"
 #include "codegen/decode/at_position.h"
+#include "codegen/ops/composed/arithmetic.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/elementwise.h"
+#include "codegen/ops/gather.h"
 #include "codegen/ops/movement.h"
 
 namespace fovea {
@@ -41,16 +44,18 @@ class Step : public AtPosition {
         throw InternalError("derive_decoding: node " + std::to_string(id) + " has no value yet");
     }
     Dim cached_positions() const override { return Dim(kSteps); }
+    bool reads_rings() const override { return true; }
     Tensor kept_before(int id) {
         const Node& node = source_[id];
         return before(name_of_kept(id), node.shape, node.dtype, node.scope);
     }
-    Tensor make_cached(const char* name, int operand, int scope) override {
+    Tensor make_cached(const char* name, int operand, int scope, std::int64_t ring) override {
         Tensor row = truths_as_numbers(at(operand));
-        Shape shape = source_[operand].shape, along{kSteps};
-        shape[time(operand)] = Dim(kSteps);
+        Shape shape = source_[operand].shape, along{room_of(ring)};
+        shape[time(operand)] = room_of(ring);
         for (int i = time(operand) + 1; i < shape.rank(); ++i) along.push(1);
-        Tensor is_new = eq(iota(target_, along, 0), position_);
+        Tensor slot = ring ? position_ % slots_of(ring) : position_;
+        Tensor is_new = eq(iota(target_, along, 0), slot);
         Tensor next = where(is_new, row, before(name, shape, row.dtype(), scope));
         output(name, next, true, scope);
         return cast(next, source_[operand].dtype);
@@ -137,11 +142,33 @@ class Prefill : public AtPosition {
         return slice(rewrite_.mapped(id), time(id), length() - 1, Dim(1));
     }
     Dim cached_positions() const override { return length(); }
-    Tensor make_cached(const char* name, int operand, int scope) override {
-        Tensor all = rewrite_.mapped(operand);
+    bool reads_rings() const override { return false; }
+    Tensor make_cached(const char* name, int operand, int scope, std::int64_t ring) override {
+        Tensor all = rewrite_.mapped(operand), value = truths_as_numbers(all);
         const Dim rest = Dim(kSteps) - length();
-        output(name, pad(truths_as_numbers(all), time(operand), 0, rest), false, scope);
+        value = ring ? in_ring(value, time(operand), ring) : pad(value, time(operand), 0, rest);
+        output(name, value, false, scope);
         return all;
+    }
+    /// Each slot has the last position that is the slot's number but for multiples of the slots;
+    /// those that no position has come to have the first one.
+    Tensor in_ring(Tensor all, int axis, std::int64_t ring) {
+        Tensor behind = (position_ - iota(target_, {room_of(ring)}, 0)) % slots_of(ring);
+        Tensor rows = gather(moved(all, axis, 0), maximum(position_ - behind, 0));
+        return moved(rows, 0, axis);
+    }
+    /// Axis `from` stands at `to`, the others stay in their order.
+    static Tensor moved(Tensor x, int from, int to) {
+        FixedArray<signed char, Shape::kMaxRank> order{};
+        for (int i = 0, other = 0; i < x.rank(); ++i) {
+            if (i == to) {
+                order[std::size_t(i)] = (signed char)from;
+                continue;
+            }
+            if (other == from) ++other;
+            order[std::size_t(i)] = (signed char)other++;
+        }
+        return permute(x, order);
     }
     /// Keeps what an attention of all positions reads.
     void keep_operands(int attention) {

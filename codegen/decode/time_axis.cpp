@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen/base/error.h"
+#include "codegen/base/room.h"
 #include "codegen/graph/axes.h"
 #include "codegen/graph/print.h"
 #include "codegen/graph/scan_function.h"
@@ -116,14 +117,16 @@ class Finder {
                     fmt::format("its input '{}' has the name of what each step is given: call it "
                                 "otherwise",
                                 kPosition));
-            for (const Dim& dim : node.shape)
-                if (dim.holds(Symbol(kSteps)))
-                    fail(
-                        fmt::format("its size '{}' has the name of the room of caches: call it "
-                                    "otherwise",
-                                    kSteps));
+            for (const Dim& dim : node.shape) dim.each_symbol(check_size);
             if (node.state) check_state(id);
         }
+    }
+    static void check_size(const Symbol& symbol) {
+        Text name;
+        name << symbol;
+        if (name.view() == kSteps || is_room_of_window(name.view()))
+            fail(fmt::format("its size '{}' has the name of the room of caches: call it otherwise",
+                             name.view()));
     }
     /// A state that calls change is not that of the whole text's one call.
     void check_state(int id) const {

@@ -9,9 +9,6 @@
 
 namespace fovea {
 
-/// The size of caches: how many positions they have room for.
-inline constexpr const char* kSteps = "steps";
-
 /// The values that the logits of a model are made of.
 struct TimedGraph {
     const Graph& model;

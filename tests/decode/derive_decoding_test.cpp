@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codegen/base/error.h"
+#include "codegen/base/room.h"
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/graph/verify_graph.h"
@@ -17,7 +18,7 @@ using namespace fovea;
 
 namespace {
 
-constexpr std::int64_t kBatch = 2, kSteps = 13;
+constexpr std::int64_t kBatch = 2, kWhole = 13;
 
 Graph model_of(const std::string& name) {
     const ModelEntry* entry = models::find_model(name);
@@ -68,9 +69,11 @@ using Caches = std::map<std::string, Array>;
 Array run(const Graph& graph, const Array& ids, std::int64_t position, Caches& caches) {
     Interpreter program(graph);
     set_parameters(program, graph);
-    program.bind("steps", kSteps);
+    program.bind("steps", kWhole);
+    for (std::int64_t window = 1; window <= 3 * kWhole; ++window)
+        program.bind(room_of_window(window), std::min(window, kWhole));
     program.set("ids", ids);
-    if (program.has("lens")) program.set("lens", all_of(position < 0 ? ids.shape[1] : kSteps));
+    if (program.has("lens")) program.set("lens", all_of(position < 0 ? ids.shape[1] : kWhole));
     if (position >= 0) program.set("position", {{1}, {double(position)}});
     for (const auto& [name, cache] : caches) program.set(name, cache);
     Caches next;
@@ -123,12 +126,12 @@ TEST_CASE("a prompt and steps give the logits of the whole text") {
         const Decoding decoding = derive_decoding(graph);
         verify_graph(decoding.prefill);
         verify_graph(decoding.step);
-        const Array whole = logits_of_whole(graph, kSteps);
+        const Array whole = logits_of_whole(graph, kWhole);
         for (std::int64_t prompt : {1, 7}) {
             CAPTURE(prompt);
             Caches caches;
             check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
-            for (std::int64_t position = prompt; position < kSteps; ++position) {
+            for (std::int64_t position = prompt; position < kWhole; ++position) {
                 CAPTURE(position);
                 check_row(run(decoding.step, tokens(position, 1), position, caches), whole,
                           position);
@@ -272,7 +275,7 @@ TEST_CASE("loops go on from the states that they have left, masks of words from 
     const Decoding decoding = derive_decoding(graph);
     verify_graph(decoding.prefill);
     verify_graph(decoding.step);
-    const Array whole = logits_of_whole(graph, kSteps);
+    const Array whole = logits_of_whole(graph, kWhole);
     for (std::int64_t prompt : {1, 6}) {
         CAPTURE(prompt);
         Caches caches;
@@ -281,7 +284,7 @@ TEST_CASE("loops go on from the states that they have left, masks of words from 
         CHECK(caches.contains("words.state2"));
         CHECK(caches.contains("words.allowed"));
         CHECK_FALSE(caches.contains("words.allowed2"));
-        for (std::int64_t position = prompt; position < kSteps; ++position)
+        for (std::int64_t position = prompt; position < kWhole; ++position)
             check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
     }
 }
@@ -305,14 +308,50 @@ TEST_CASE("positions of scores and of tables are those of the text") {
     s.output("logits", layer_norm(s / "norm", x));
     REQUIRE(why_not_decodable(graph).value_or("") == "");
     const Decoding decoding = derive_decoding(graph);
-    const Array whole = logits_of_whole(graph, kSteps);
+    const Array whole = logits_of_whole(graph, kWhole);
     for (std::int64_t prompt : {1, 5}) {
         CAPTURE(prompt);
         Caches caches;
         check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
-        CHECK(caches.size() == 2);
-        for (std::int64_t position = prompt; position < kSteps; ++position)
+        CHECK(caches.size() == 3);
+        for (std::int64_t position = prompt; position < kWhole; ++position)
             check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
+    }
+}
+
+TEST_CASE("a window that alone hides keys has a cache of its size, written around") {
+    struct Case {
+        Mask mask;
+        std::int64_t slots = 0;
+        bool counts_keys = false;  // the score does
+    };
+    const std::vector<Case> cases = {{window(4, 0), 5},   {window(0, 0), 1},
+                                     {window(12, 0), 13}, {window(30, 0), kWhole},
+                                     {causal, kWhole},    {window(4, 0), kWhole, true}};
+    for (const Case& c : cases) {
+        CAPTURE(c.slots);
+        CAPTURE(c.counts_keys);
+        Graph graph;
+        Scope s{&graph};
+        Tensor x = embedding(s / "words", s.input("ids", {"batch", "len"}, i32), 29, 8);
+        const auto score = [&](Pair p) {
+            return c.counts_keys ? dot_product(p) + cast(p.j, f32) * 0.1 : dot_product(p);
+        };
+        x = x + attention(x, x * 0.5, x, score, c.mask);
+        s.output("logits", layer_norm(s / "norm", x));
+        const Decoding decoding = derive_decoding(graph);
+        verify_graph(decoding.prefill);
+        verify_graph(decoding.step);
+        const Array whole = logits_of_whole(graph, kWhole);
+        for (std::int64_t prompt : {1, 4, 5, 6, 11, 13}) {
+            CAPTURE(prompt);
+            Caches caches;
+            check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
+            for (std::int64_t position = prompt; position < kWhole; ++position)
+                check_row(run(decoding.step, tokens(position, 1), position, caches), whole,
+                          position);
+            CHECK(caches.at("words.keys").shape[1] == c.slots);
+        }
     }
 }
 
@@ -336,11 +375,11 @@ TEST_CASE("a prompt is read whole, and caches have names of their own") {
         const Decoding decoding = derive_decoding(graph);
         verify_graph(decoding.prefill);
         verify_graph(decoding.step);
-        const Array whole = logits_of_whole(graph, kSteps);
+        const Array whole = logits_of_whole(graph, kWhole);
         Caches caches;
         check_row(run(decoding.prefill, tokens(0, 5), -1, caches), whole, 4);
         CHECK(caches.size() == (attends ? 2 : 0));
-        for (std::int64_t position = 5; position < kSteps; ++position)
+        for (std::int64_t position = 5; position < kWhole; ++position)
             check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
     }
 }

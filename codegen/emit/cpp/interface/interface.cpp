@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "codegen/base/room.h"
 #include "codegen/emit/cpp/model_text.h"
 #include "codegen/emit/cpp/names.h"
 #include "codegen/kernel/print.h"
@@ -116,7 +117,7 @@ void add_symbols(std::set<std::string>& symbols, const std::vector<Dim>& shape) 
         dim.each_symbol([&](const Symbol& symbol) {
             Text name;
             name << symbol;
-            symbols.emplace(name.view());
+            if (!is_room_of_window(name.view())) symbols.emplace(name.view());
         });
 }
 
@@ -136,9 +137,11 @@ Interface interface_of(const plan::Model& model) {
     result.model = &model;
     const std::set<std::string> of_parameters = symbols_of_parameters(model);
     std::set<std::string> fields = {"int64_t", "restrict"}, methods = kTaken, types = kTaken;
-    for (std::size_t i = 0; i < model.dims.size(); ++i)
+    for (std::size_t i = 0; i < model.dims.size(); ++i) {
+        if (is_room_of_window(model.dims[i])) continue;
         (of_parameters.contains(model.dims[i]) ? result.sizes : result.dims)
             .push_back({fresh_field(fields, model.dims[i]), int(i)});
+    }
     for (const plan::Program& program : model.programs) {
         const plan::Program* started = started_by(program, model);
         InterfaceProgram seen =
