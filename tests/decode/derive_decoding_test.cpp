@@ -2,100 +2,24 @@
 #include <doctest/doctest.h>
 #include <fovea.h>
 
-#include <cmath>
-#include <map>
 #include <string>
 
 #include "codegen/base/error.h"
-#include "codegen/base/room.h"
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/graph/verify_graph.h"
-#include "codegen/reference/interpreter.h"
 #include "models/registry.h"
+#include "tests/decode/token_by_token.h"
 
 using namespace fovea;
+using namespace fovea::test;
 
 namespace {
-
-constexpr std::int64_t kBatch = 2, kWhole = 13;
 
 Graph model_of(const std::string& name) {
     const ModelEntry* entry = models::find_model(name);
     REQUIRE(entry);
     return entry->build(entry->small_settings);
-}
-
-/// Numbers that differ from place to place.
-double value_at(std::size_t i, std::size_t stream) {
-    return std::sin(double(i) * 0.7391 + double(stream) * 1.313) * 0.5;
-}
-
-void set_parameters(Interpreter& interpreter, const Graph& graph) {
-    for (const Node& node : graph.nodes) {
-        if (node.op != Op::parameter) continue;
-        Array array;
-        for (const Dim& dim : node.shape) array.shape.push_back(dim.value());
-        const std::string path = graph.path(node.scope);
-        const std::size_t stream = std::hash<std::string>()(path) % 997;
-        for (std::int64_t i = 0; i < array.size(); ++i)
-            array.values.push_back(value_at(std::size_t(i), stream) + (node.shape.rank() == 1));
-        interpreter.set(path, std::move(array));
-    }
-}
-
-Array tokens(std::int64_t first, std::int64_t count) {
-    Array ids{{kBatch, count}, {}};
-    for (std::int64_t b = 0; b < kBatch; ++b)
-        for (std::int64_t i = first; i < first + count; ++i)
-            ids.values.push_back(double((7 * i + 11 * b + i * i) % 29));
-    return ids;
-}
-
-Array all_of(std::int64_t length) { return {{kBatch}, {double(length), double(length)}}; }
-
-/// Logits of the model at each position, [batch, length, words].
-Array logits_of_whole(const Graph& graph, std::int64_t length) {
-    Interpreter whole(graph);
-    set_parameters(whole, graph);
-    whole.set("ids", tokens(0, length));
-    if (whole.has("labels")) whole.set("labels", tokens(0, length));
-    if (whole.has("lens")) whole.set("lens", all_of(length));
-    return whole.output("logits");
-}
-
-/// The caches that a program has made, for the next one.
-using Caches = std::map<std::string, Array>;
-Array run(const Graph& graph, const Array& ids, std::int64_t position, Caches& caches) {
-    Interpreter program(graph);
-    set_parameters(program, graph);
-    program.bind("steps", kWhole);
-    for (std::int64_t window = 1; window <= 3 * kWhole; ++window)
-        program.bind(room_of_window(window), std::min(window, kWhole));
-    program.set("ids", ids);
-    if (program.has("lens")) program.set("lens", all_of(position < 0 ? ids.shape[1] : kWhole));
-    if (position >= 0) program.set("position", {{1}, {double(position)}});
-    for (const auto& [name, cache] : caches) program.set(name, cache);
-    Caches next;
-    for (const Node& node : graph.nodes)
-        if (node.op == Op::output && node.name != "logits")
-            next[std::string(node.name)] = program.output(node.name);
-    Array logits = program.output("logits");
-    caches = std::move(next);
-    return logits;
-}
-
-void check_row(const Array& row, const Array& whole, std::int64_t position) {
-    const std::int64_t words = whole.shape[2], length = whole.shape[1];
-    REQUIRE(row.shape == std::vector<std::int64_t>{kBatch, 1, words});
-    double largest = 0;
-    for (double value : whole.values) largest = std::max(largest, std::abs(value));
-    for (std::int64_t b = 0; b < kBatch; ++b)
-        for (std::int64_t w = 0; w < words; ++w) {
-            const double expected = whole.values[std::size_t((b * length + position) * words + w)];
-            const double got = row.values[std::size_t(b * words + w)];
-            if (!(std::abs(got - expected) <= 1e-12 * largest)) CHECK(got == expected);
-        }
 }
 
 /// Why a model cannot be decoded whose logits `make` gives of x [batch, len, 4], made of the ids.
@@ -122,21 +46,7 @@ TEST_CASE("a prompt and steps give the logits of the whole text") {
     for (const char* name : {"llama", "mistral", "qwen3", "gemma2", "gpt2"}) {
         CAPTURE(name);
         const Graph graph = model_of(name);
-        REQUIRE(why_not_decodable(graph).value_or("") == "");
-        const Decoding decoding = derive_decoding(graph);
-        verify_graph(decoding.prefill);
-        verify_graph(decoding.step);
-        const Array whole = logits_of_whole(graph, kWhole);
-        for (std::int64_t prompt : {1, 7}) {
-            CAPTURE(prompt);
-            Caches caches;
-            check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
-            for (std::int64_t position = prompt; position < kWhole; ++position) {
-                CAPTURE(position);
-                check_row(run(decoding.step, tokens(position, 1), position, caches), whole,
-                          position);
-            }
-        }
+        check_token_by_token(graph, {1, 7});
     }
 }
 
@@ -271,22 +181,11 @@ TEST_CASE("loops go on from the states that they have left, masks of words from 
     x = x + attention(x, others, others, dot_product, allowed(odd).with(MaskedRows::zero));
     s.output("logits", layer_norm(s / "norm", x));
     graph = seal_scans(graph);
-    REQUIRE(why_not_decodable(graph).value_or("") == "");
-    const Decoding decoding = derive_decoding(graph);
-    verify_graph(decoding.prefill);
-    verify_graph(decoding.step);
-    const Array whole = logits_of_whole(graph, kWhole);
-    for (std::int64_t prompt : {1, 6}) {
-        CAPTURE(prompt);
-        Caches caches;
-        check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
-        CHECK(caches.contains("words.state"));
-        CHECK(caches.contains("words.state2"));
-        CHECK(caches.contains("words.allowed"));
-        CHECK_FALSE(caches.contains("words.allowed2"));
-        for (std::int64_t position = prompt; position < kWhole; ++position)
-            check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
-    }
+    const Caches caches = check_token_by_token(graph, {1, 6});
+    CHECK(caches.contains("words.state"));
+    CHECK(caches.contains("words.state2"));
+    CHECK(caches.contains("words.allowed"));
+    CHECK_FALSE(caches.contains("words.allowed2"));
 }
 
 TEST_CASE("positions of scores and of tables are those of the text") {
@@ -306,17 +205,7 @@ TEST_CASE("positions of scores and of tables are those of the text") {
     others = broadcast(others, {"batch", 5, 8});
     x = x + attention(x, others, others, dot_product);
     s.output("logits", layer_norm(s / "norm", x));
-    REQUIRE(why_not_decodable(graph).value_or("") == "");
-    const Decoding decoding = derive_decoding(graph);
-    const Array whole = logits_of_whole(graph, kWhole);
-    for (std::int64_t prompt : {1, 5}) {
-        CAPTURE(prompt);
-        Caches caches;
-        check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
-        CHECK(caches.size() == 3);
-        for (std::int64_t position = prompt; position < kWhole; ++position)
-            check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
-    }
+    CHECK(check_token_by_token(graph, {1, 5}).size() == 3);
 }
 
 TEST_CASE("a window that alone hides keys has a cache of its size, written around") {
@@ -325,9 +214,9 @@ TEST_CASE("a window that alone hides keys has a cache of its size, written aroun
         std::int64_t slots = 0;
         bool counts_keys = false;  // the score does
     };
-    const std::vector<Case> cases = {{window(4, 0), 5},   {window(0, 0), 1},
-                                     {window(12, 0), 13}, {window(30, 0), kWhole},
-                                     {causal, kWhole},    {window(4, 0), kWhole, true}};
+    const std::vector<Case> cases = {{window(4, 0), 5},     {window(0, 0), 1},
+                                     {window(12, 0), 13},   {window(30, 0), kTextLength},
+                                     {causal, kTextLength}, {window(4, 0), kTextLength, true}};
     for (const Case& c : cases) {
         CAPTURE(c.slots);
         CAPTURE(c.counts_keys);
@@ -339,19 +228,8 @@ TEST_CASE("a window that alone hides keys has a cache of its size, written aroun
         };
         x = x + attention(x, x * 0.5, x, score, c.mask);
         s.output("logits", layer_norm(s / "norm", x));
-        const Decoding decoding = derive_decoding(graph);
-        verify_graph(decoding.prefill);
-        verify_graph(decoding.step);
-        const Array whole = logits_of_whole(graph, kWhole);
-        for (std::int64_t prompt : {1, 4, 5, 6, 11, 13}) {
-            CAPTURE(prompt);
-            Caches caches;
-            check_row(run(decoding.prefill, tokens(0, prompt), -1, caches), whole, prompt - 1);
-            for (std::int64_t position = prompt; position < kWhole; ++position)
-                check_row(run(decoding.step, tokens(position, 1), position, caches), whole,
-                          position);
-            CHECK(caches.at("words.keys").shape[1] == c.slots);
-        }
+        const Caches caches = check_token_by_token(graph, {1, 4, 5, 6, 11, 13});
+        CHECK(caches.at("words.keys").shape[1] == c.slots);
     }
 }
 
@@ -371,15 +249,6 @@ TEST_CASE("a prompt is read whole, and caches have names of their own") {
             x = x + attention(x, x, x, dot_product, window(3, 0)) * values;
         }
         s.output("logits", layer_norm(s / "norm", x));
-        REQUIRE(why_not_decodable(graph).value_or("") == "");
-        const Decoding decoding = derive_decoding(graph);
-        verify_graph(decoding.prefill);
-        verify_graph(decoding.step);
-        const Array whole = logits_of_whole(graph, kWhole);
-        Caches caches;
-        check_row(run(decoding.prefill, tokens(0, 5), -1, caches), whole, 4);
-        CHECK(caches.size() == (attends ? 2 : 0));
-        for (std::int64_t position = 5; position < kWhole; ++position)
-            check_row(run(decoding.step, tokens(position, 1), position, caches), whole, position);
+        CHECK(check_token_by_token(graph, {5}).size() == (attends ? 2 : 0));
     }
 }

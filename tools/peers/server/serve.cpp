@@ -14,6 +14,7 @@
 #include <iostream>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -60,7 +61,7 @@ class Server {
     Json write_outputs(const std::string& path);
     Json train(std::int64_t steps);
     Json decode(std::int64_t steps, std::int64_t sentences);
-    std::vector<std::int32_t> sentence(std::int64_t steps);
+    std::vector<std::int32_t> sentence(std::span<const std::int32_t> source);
 
     Instance& instance() {
         if (step_) return step_->instance();
@@ -133,16 +134,19 @@ Json Server::train(std::int64_t steps) {
         steps, [&] { step_->run(1, optimizer_->step(), {.learning_rate = 0.0001, .clip = 1}); });
 }
 
-/// Tokens that follow a source of `steps` words: the likeliest after each, `<eos>` like any other.
-std::vector<std::int32_t> Server::sentence(std::int64_t steps) {
+/// As many tokens as a source has words: the likeliest after each, `<eos>` like any other.
+std::vector<std::int32_t> Server::sentence(std::span<const std::int32_t> source) {
+    const auto steps = static_cast<std::int64_t>(source.size());
+    const std::int32_t length = static_cast<std::int32_t>(steps);
     std::vector<std::int32_t> tokens;
-    std::int32_t token = kBegin;
-    for (std::int64_t position = 0; position < steps; ++position) {
-        const std::span<const float> logits = decoding_->step({&token, 1}, position);
-        token = std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
-        tokens.push_back(token);
+    std::span<const float> logits = decoding_->begin(source, {&length, 1}, {&kBegin, 1}, steps);
+    while (true) {
+        tokens.push_back(
+            std::int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin()));
+        const auto position = static_cast<std::int64_t>(tokens.size());
+        if (position >= steps) return tokens;
+        logits = decoding_->step({&tokens.back(), 1}, position);
     }
-    return tokens;
 }
 
 /// The encoder's run is part of a sentence. Without sentences to time: the tokens.
@@ -151,12 +155,8 @@ Json Server::decode(std::int64_t steps, std::int64_t sentences) {
         decoding_ = std::make_unique<Decoding>(model_, parameters(), parameters().dims());
     std::vector<std::int32_t> source(std::size_t(steps), 0);
     std::iota(source.begin(), source.end(), kEnd + 1);
-    const std::int32_t length = std::int32_t(steps);
     Json::Array times, tokens;
-    auto translate = [&] {
-        decoding_->begin(source, {&length, 1}, steps);
-        return sentence(steps);
-    };
+    auto translate = [&] { return sentence(source); };
     for (std::int64_t i = 0; i < sentences; ++i) {
         const Json timed = milliseconds_of(1, translate);
         times.push_back(timed.find("ms")->array().front().number() / double(steps));
