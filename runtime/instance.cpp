@@ -41,8 +41,8 @@ std::set<int> mentioned_dims(const Model& model, const Program& program) {
 /// Addresses in one arena; those of empty tensors are not null either.
 void* address_in(Arena& arena, std::size_t offset) { return arena.as<std::byte>() + offset; }
 
-/// N of a size `steps_of_window_N`, the room of a cache that is written around: the smaller of `steps` and N,
-/// a window's positions.
+/// N of a size `steps_of_window_N`, the room of a cache that is written around: the smaller of
+/// `steps` and N, a window's positions.
 std::optional<std::int64_t> window_of_room(std::string_view name) {
     constexpr std::string_view kStart = "steps_of_window_";
     if (!name.starts_with(kStart)) return {};

@@ -3,7 +3,6 @@
 #include "codegen/base/error.h"
 #include "codegen/base/room.h"
 #include "codegen/decode/at_position.h"
-#include "codegen/ops/composed/arithmetic.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/gather.h"
@@ -19,6 +18,9 @@ Tensor state_after(Graph& graph, const ScanFunction* function, const Dim& steps,
     Tensor all = make_scan(graph, function, steps, inputs, number);
     return squeeze(slice(all, 0, steps.without_label(), Dim(1)), 0);
 }
+
+/// What is left of whole numbers, none of them below 0, over others.
+Tensor rest_of(Tensor x, Tensor over) { return x - x / over * over; }
 
 /// One token more: everything along positions is at `position`.
 class Step : public AtPosition {
@@ -54,7 +56,7 @@ class Step : public AtPosition {
         Shape shape = source_[operand].shape, along{room_of(ring)};
         shape[time(operand)] = room_of(ring);
         for (int i = time(operand) + 1; i < shape.rank(); ++i) along.push(1);
-        Tensor slot = ring ? position_ % slots_of(ring) : position_;
+        Tensor slot = ring ? rest_of(position_, slots_of(ring)) : position_;
         Tensor is_new = eq(iota(target_, along, 0), slot);
         Tensor next = where(is_new, row, before(name, shape, row.dtype(), scope));
         output(name, next, true, scope);
@@ -153,7 +155,8 @@ class Prefill : public AtPosition {
     /// Each slot has the last position that is the slot's number but for multiples of the slots;
     /// those that no position has come to have the first one.
     Tensor in_ring(Tensor all, int axis, std::int64_t ring) {
-        Tensor behind = (position_ - iota(target_, {room_of(ring)}, 0)) % slots_of(ring);
+        Tensor slots = slots_of(ring), slot = iota(target_, {room_of(ring)}, 0);
+        Tensor behind = rest_of(position_ + slots - slot, slots);
         Tensor rows = gather(moved(all, axis, 0), maximum(position_ - behind, 0));
         return moved(rows, 0, axis);
     }

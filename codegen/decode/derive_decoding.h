@@ -12,12 +12,13 @@ namespace fovea {
 /// `logits` [batch, len, ..]. The keys and values of every attention along `len` lie in caches
 /// `MODULE.keys` and `MODULE.values`, [batch, (heads,) steps, width]: outputs of the first program,
 /// states of the second, which start as these. What several attentions read is cached once, by the
-/// first one's name. Where a window alone hides keys, and no score tells them apart by number, caches
-/// have the window's positions, `steps_of_window_N`, and are written around. A mask of keys lies in
-/// `MODULE.allowed`, and what a loop along positions hands from step to step in `MODULE.state`. A
-/// model with a source has inputs `src` and, in place of `ids`, `tgt`. What depends on `src`, has no positions of `tgt` and is read by what has some,
-/// is likewise an output and a state: `MODULE.keys` and `MODULE.values` of attention, of other ops
-/// `MODULE.kept` (truths as i32). Other inputs are those of both programs.
+/// first one's name. Where a window alone hides keys, and no score tells them apart by number,
+/// caches have the window's positions, `steps_of_window_N`, and are written around. A mask of keys
+/// lies in `MODULE.allowed`, and what a loop along positions hands from step to step in
+/// `MODULE.state`. A model with a source has inputs `src` and, in place of `ids`, `tgt`. What
+/// depends on `src`, has no positions of `tgt` and is read by what has some, is likewise an output
+/// and a state: `MODULE.keys` and `MODULE.values` of attention, of other ops `MODULE.kept` (truths
+/// as i32). Other inputs are those of both programs.
 struct Decoding {
     /// Reads a prompt, ids [batch, len]; `logits` [batch, 1, ..] are those of its last token. What
     /// no cache needs is computed for that token alone.
