@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/base/elementwise.h"
 #include "codegen/kernel/evaluate.h"
 #include "runtime/training/philox.h"
-#include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool::fuzz {
 
@@ -31,7 +31,7 @@ void run_step(const plan::Model& model, const plan::Program& program, const plan
         const auto argument = std::size_t(step.arguments[i]);
         const plan::Tensor& tensor = program.tensors[argument];
         if (tensor.role == plan::Role::output && is_half(tensor.dtype))
-            for (double& value : buffers[i]) value = as_held(tensor.dtype, float(value));
+            for (double& value : buffers[i]) value = converted(value, tensor.dtype);
         memory[argument].values = std::move(buffers[i]);
     }
 }
