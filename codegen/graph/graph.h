@@ -75,6 +75,7 @@ class Graph {
     List<RearrangeAxes> rearranges;
     List<AttentionAttributes> attentions;
     List<ScanAttributes> scans;
+    List<LogitCurve> logit_curves;
     List<ParameterAlias> aliases;
     List<LossTerm> losses;  // until the model is whole
     List<Diagnostic> errors;

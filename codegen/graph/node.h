@@ -128,6 +128,14 @@ struct Port {
 };
 inline constexpr Port kNoPort{};
 
+/// What becomes of the numbers z of a product before a loss takes them as logits: `inner` z or,
+/// where `outer` is not 0, `outer` tanh(`inner` z), which is a soft cap.
+struct LogitCurve {
+    double inner = 1, outer = 0;
+
+    constexpr bool operator==(const LogitCurve&) const = default;
+};
+
 /// What a fused attention gives: its output, the statistics of its rows that the backward pass
 /// recomputes the weights from, or one of its gradients.
 enum class AttentionResult : unsigned char { output, statistics, query, key, value, capture };
@@ -184,7 +192,7 @@ struct Node {
     int stride = 1;  // slice, windows, sum_windows: positions from one to the next; parameter: the
         // numbers that have a scale together
     int dilation = 1;  // windows, sum_windows: from one element of a window to the next
-    int attribute = -1;  // index into the graph's einsums, rearranges or attentions
+    int attribute = -1;  // index into the table that OpDef::attribute names
     int site = 0;  // random, dropout: the number of the place where numbers are drawn
     Initial initial = Initial::zeros;  // parameter
     int zero_row = -1;  // parameter: this row starts as zeros; -1: none

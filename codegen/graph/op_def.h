@@ -78,7 +78,7 @@ struct Expansion {
 };
 
 /// The table of the graph that `Node::attribute` is an index into.
-enum class Attribute : unsigned char { none, einsum, rearrange, attention, scan };
+enum class Attribute : unsigned char { none, einsum, rearrange, attention, scan, logit_curve };
 
 /// What an op does along one axis of an operand.
 enum class Along : unsigned char {

@@ -19,6 +19,7 @@ void copy_attribute(const Graph& from, Node& node, Graph& to) {
         case Attribute::rearrange: return copy(from.rearranges, to.rearranges);
         case Attribute::attention: return copy(from.attentions, to.attentions);
         case Attribute::scan: return copy(from.scans, to.scans);
+        case Attribute::logit_curve: return copy(from.logit_curves, to.logit_curves);
     }
 }
 

@@ -39,6 +39,7 @@ bool same_attribute(const Graph& graph_a, const Node& a, const Graph& graph_b, c
             return x.window == y.window && x.has_lens == y.has_lens &&
                    x.has_allowed == y.has_allowed && x.has_segments == y.has_segments;
         }
+        case Attribute::logit_curve: return graph_a.logit_curves[i] == graph_b.logit_curves[k];
         default: return false;
     }
 }
@@ -76,7 +77,7 @@ bool same_function(const Graph& graph_a, int a, const Graph& graph_b, int b) {
 bool is_same_loss(const Graph& graph, int a, int b) {
     const Node &x = graph[a], &y = graph[b];
     return x.op == Op::linear_cross_entropy && y.op == x.op && x.inputs == y.inputs &&
-           x.value == y.value && x.recomputed == y.recomputed;
+           x.value == y.value && x.recomputed == y.recomputed && same_attribute(graph, x, graph, y);
 }
 
 std::uint64_t hash_of_function(const Graph& graph, int id) {

@@ -49,6 +49,7 @@ class Verifier {
             case Attribute::rearrange: return int(graph_.rearranges.size());
             case Attribute::attention: return int(graph_.attentions.size());
             case Attribute::scan: return int(graph_.scans.size());
+            case Attribute::logit_curve: return int(graph_.logit_curves.size());
             case Attribute::none: break;
         }
         return 0;

@@ -1,7 +1,9 @@
-// Follows logits back to the product that they come from: past biases and merged axes, no further.
+// Follows logits back to the product that they come from: past soft caps, scales, biases and merged
+// axes, no further.
 #include "codegen/group/fuse_loss.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "codegen/graph/rewrite.h"
 #include "codegen/ops/composed/flatten.h"
@@ -59,6 +61,7 @@ class Search {
             reader = id;
             if (is_cast(node) || (node.op == Op::rearrange && keeps_last_axis(graph_, node)))
                 id = node.inputs[0];
+            else if (const int operand = take_into_curve(node)) id = operand;
             else if (const int bias = bias_of(node); bias && found_.bias < 0)
                 found_.bias = bias, id = node.inputs[0] == bias ? node.inputs[1] : node.inputs[0];
             else return "its logits come from " + what(node) + ", not from a product";
@@ -72,6 +75,34 @@ class Search {
     }
     bool is_cast(const Node& node) const {
         return node.op == Op::elementwise && node.function == Elementwise::identity;
+    }
+    /// The operand of `node` where the curve of the logits can have what is done to it, and has it
+    /// then: a factor or, once, a tanh; else 0. What is done to a sum with a bias is not taken: the
+    /// curve is of that sum.
+    int take_into_curve(const Node& node) {
+        if (node.op != Op::elementwise || found_.bias >= 0) return 0;
+        LogitCurve& curve = found_.curve;
+        if (node.function == Elementwise::tanh && curve.outer == 0) {
+            curve = {.inner = 1, .outer = curve.inner};
+            return node.inputs[0];
+        }
+        for (int k : {1, 0}) {
+            const double factor = factor_of(node, k);
+            if (factor == 0) continue;
+            curve.inner *= factor;
+            return node.inputs[std::size_t(1 - k)];
+        }
+        return 0;
+    }
+    /// What operand `k` of `node` multiplies the other one with, if that is one finite number and
+    /// not 0, else 0.
+    double factor_of(const Node& node, int k) const {
+        const bool divides = node.function == Elementwise::div;
+        if (!(divides && k == 1) && node.function != Elementwise::mul) return 0;
+        const Node& other = graph_[node.inputs[std::size_t(k)]];
+        if (other.op != Op::constant || other.shape.rank() > 0) return 0;
+        const double factor = divides ? 1 / other.value : other.value;
+        return std::isfinite(factor) ? factor : 0;
     }
     /// The operand of a sum that has one number for each class.
     int bias_of(const Node& node) const {
@@ -141,7 +172,8 @@ Tensor without_logits(Rewrite& rewrite, const Node& loss, const LossProduct& pro
     if (product.in_out) weight = permute(weight, {1, 0});
     const Tensor x = as_rows(rewrite.mapped(product.x), 1);
     const Tensor bias = product.bias < 0 ? Tensor() : rewrite.mapped(product.bias);
-    const Tensor terms = linear_cross_entropy(x, weight, bias, as_rows(labels, 0), loss.value);
+    const Tensor terms =
+        linear_cross_entropy(x, weight, bias, as_rows(labels, 0), loss.value, product.curve);
     const bool has_lens = loss.op == Op::cross_entropy;
     return loss_of_terms(loss, unflatten(terms, 0, labels.shape()), labels,
                          has_lens ? rewrite.mapped(loss.inputs[2]) : Tensor());
@@ -174,7 +206,8 @@ int gradient_of(const Graph& graph, int terms) {
         if (without.op != Op::linear_cross_entropy) continue;
         without.inputs[std::size_t(LossInput::cotangent)] = -1;
         if (loss_result(without) != LossResult::terms && without.inputs == graph[terms].inputs &&
-            without.value == graph[terms].value)
+            without.value == graph[terms].value &&
+            curve_of(graph, without) == curve_of(graph, graph[terms]))
             return id;
     }
     return 0;
@@ -224,6 +257,7 @@ Graph join_losses(const Graph& graph, Notes& notes) {
         for (int& input : joined.inputs)
             if (input >= 0) input = rewrite.mapped(input).id;
         joined.inputs[std::size_t(LossInput::cotangent)] = rewrite.mapped(given).id;
+        copy_attribute(graph, joined, rewrite.target());
         return make(rewrite.target(), joined);
     });
 }

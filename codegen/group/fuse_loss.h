@@ -15,6 +15,7 @@ namespace fovea {
 struct LossProduct {
     int x = 0, weight = 0, bias = -1;  // [..., width], a matrix, [classes] or -1
     bool in_out = false;  // the matrix is [width, classes]
+    LogitCurve curve{};   // that the logits are of the product and the bias
     Dim rows{}, classes{}, width{};
 };
 

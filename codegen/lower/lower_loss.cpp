@@ -86,6 +86,7 @@ class LossLowering {
           group_(group),
           memories_(memories),
           node_(graph[group.anchor]),
+          curve_(curve_of(graph, node_)),
           target_(memories.target().loss),
           classes_(shape_of(LossInput::weight)[0].without_label()),
           width_(shape_of(LossInput::weight)[1].without_label()),
@@ -148,7 +149,7 @@ class LossLowering {
                 tiles_each(tokens_)};
     }
 
-    /// logits[class, token] = Σ weight[class, ·] · x[token, ·] + bias[class]
+    /// logits[class, token] = curve(Σ weight[class, ·] · x[token, ·] + bias[class])
     void make_logits() {
         const ChunkPlace across{
             chunks_.scratch(group_.name + ".x_transposed", f32, {width_, tokens_}), Dim(0)};
@@ -168,7 +169,7 @@ class LossLowering {
                       Tensor y =
                           product(weight, {kClass, kWidth}, x, {kWidth, kToken}, {kClass, kToken});
                       if (has_bias()) y = y + unsqueeze(g.input("bias", {tile_}), 1);
-                      g.output("logits", y);
+                      g.output("logits", on_curve(curve_, y));
                   }),
                   places);
         chunks_.add(tiles, "logits", "logits = W xᵀ, a tile of classes at a time");
@@ -211,7 +212,8 @@ class LossLowering {
                     places);
     }
 
-    /// (softmax - target) times what is given for the terms, in the place of the logits.
+    /// (softmax - target) times what is given for the terms, and times the slope of the curve, in
+    /// the place of the logits.
     void make_gradient_of_logits() {
         const ChunkPlace given_for_terms{given(LossInput::cotangent), tokens_each(1)};
         chunks_.add("gradient_of_logits", written([&](ChunkGraph& g) {
@@ -226,7 +228,8 @@ class LossLowering {
                             Tensor of_label = given * (1 - node_.value);
                             target = where(is_label, of_label, given * rest(*given.graph));
                         }
-                        g.output("gradient", exp(logits - largest) * factor - target);
+                        Tensor of_logits = exp(logits - largest) * factor - target;
+                        g.output("gradient", through_curve(curve_, of_logits, logits));
                     }),
                     {{"logits", logits_},
                      {"labels", labels_},
@@ -294,6 +297,7 @@ class LossLowering {
     const fuse::Group& group_;
     Memories& memories_;
     const Node& node_;
+    const LogitCurve& curve_;
     const target::LossChoices target_;
     const Dim classes_, width_;
     const std::string tokens_name_, tile_name_;

@@ -122,6 +122,45 @@ TEST_CASE("however the product is written") {
     });
 }
 
+TEST_CASE("logits may be scaled and capped") {
+    const double cap = 1.5;
+    check_without_logits([&](const LossParts& p) {
+        return cross_entropy(tanh(linear(p.x, p.w) / cap) * cap, p.labels);
+    });
+    check_without_logits([&](const LossParts& p) {
+        return cross_entropy(cap * tanh(linear(p.x, p.w, p.b) * 0.5 / cap), p.labels);
+    });
+    check_without_logits(
+        [](const LossParts& p) { return cross_entropy(tanh(linear(p.x, p.w)), p.labels); });
+    check_without_logits([](const LossParts& p) {
+        return smoothed_cross_entropy(linear(p.x, p.w, p.b) * -0.25, p.labels, 1, 0.1);
+    });
+    check_without_logits([&](const LossParts& p) {
+        return cross_entropy(2.0 * (cap * tanh(linear(p.x, p.w))), p.labels,
+                             {.label_smoothing = 0.1});
+    });
+}
+
+TEST_CASE("losses of the same product by other curves are two") {
+    const Graph plain = loss_graph([](const LossParts& p) {
+        Tensor y = cross_entropy(linear(p.x, p.w), p.labels);
+        return y + cross_entropy(linear(p.x, p.w) * 2.0, p.labels) +
+               cross_entropy(tanh(linear(p.x, p.w)) * 2.0, p.labels);
+    });
+    const WithoutLogits result = without_logits(plain);
+    CHECK(result.notes.empty());
+    const Graph one_of_each = common_subexpressions(dead_code(result.graph));
+    CHECK(count(one_of_each, Op::linear_cross_entropy) == 3);
+    check_close(run(one_of_each, loss_arrays()), run(plain, loss_arrays()));
+    Notes notes;
+    const Graph joined = join_losses(with_cotangent(result.graph), notes);
+    Arrays given = loss_arrays();
+    given["y.grad"] = {{}, {0.7}};
+    const Graph apart = with_cotangent(plain);
+    for (const char* name : {"y", "x.grad", "w.grad"})
+        check_close(run(joined, given, name), run(apart, given, name));
+}
+
 TEST_CASE("logits that are needed are stored, and why is said") {
     CHECK(why_logits([](const LossParts& p) {
               Tensor logits = linear(p.x, p.w);
@@ -135,11 +174,23 @@ TEST_CASE("logits that are needed are stored, and why is said") {
     CHECK(why_logits([](const LossParts& p) { return cross_entropy(p.x, p.labels); }) ==
           "its logits come from input, not from a product");
     CHECK(why_logits([](const LossParts& p) {
-              return cross_entropy(tanh(linear(p.x, p.w)), p.labels);
-          }) == "its logits come from tanh, not from a product");
+              return cross_entropy(exp(linear(p.x, p.w)), p.labels);
+          }) == "its logits come from exp, not from a product");
     CHECK(why_logits([](const LossParts& p) {
               return cross_entropy(linear(p.x, p.w) + p.b + p.b, p.labels);
           }) == "its logits come from add, not from a product");
+    CHECK(why_logits([](const LossParts& p) {
+              return cross_entropy(tanh(tanh(linear(p.x, p.w))), p.labels);
+          }) == "its logits come from tanh, not from a product");
+    CHECK(why_logits([](const LossParts& p) {
+              return cross_entropy(tanh(linear(p.x, p.w)) + p.b, p.labels);
+          }) == "its logits come from tanh, not from a product");
+    CHECK(why_logits([](const LossParts& p) {
+              return cross_entropy(linear(p.x, p.w) * p.b, p.labels);
+          }) == "its logits come from mul, not from a product");
+    CHECK(why_logits([](const LossParts& p) {
+              return cross_entropy(linear(p.x, p.w) / 0.0, p.labels);
+          }) == "its logits come from div, not from a product");
     CHECK(why_logits([](const LossParts& p) {
               Tensor swapped = einsum("b t h, v h -> t b v", p.x, p.w);
               return cross_entropy(swapped, rearrange(p.labels, "b t -> t b"));

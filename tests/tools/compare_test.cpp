@@ -3,11 +3,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "codegen/graph/expand_composites.h"
 #include "codegen/kernel/builder.h"
+#include "dsl/fovea.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/compare/compare_forms.h"
 #include "tools/fovea/compare/compare_report.h"
 #include "tools/fovea/compare/count_bytes.h"
+#include "tools/fovea/compare/longest_sum.h"
 #include "tools/fovea/programs.h"
 
 using fovea::test::run_fovea;
@@ -161,6 +164,24 @@ TEST_CASE("bytes moved count the rows of a table that are looked up, and sums tw
     CHECK(bytes_moved(model, program, {{"n", 5}}) == bytes);
     const double all_rows = 500 * 4 + 100 * 8 * 4 + 500 * 8 * 4 + 2 * 8 * 4;
     CHECK(bytes_moved(model, program, {{"n", 500}}) == all_rows);
+}
+
+TEST_CASE("what two orders of a sum may differ by grows with its terms") {
+    CHECK(fusion_tolerance(1) == 1e-5);
+    CHECK(fusion_tolerance(1024) == 1e-5);
+    CHECK(fusion_tolerance(4096) == doctest::Approx(2e-5));
+    fovea::Graph graph;
+    fovea::Scope s{&graph};
+    fovea::Tensor x = s.input("x", {"rows", 8}), ids = s.input("ids", {"rows"}, fovea::i32);
+    s.output("copied", x * 2.0);
+    const SampleDims dims = {{"rows", 100}};
+    CHECK(longest_sum(graph, dims) == 1);
+    s.output("mean", fovea::mean(x, 1));
+    CHECK(longest_sum(fovea::expand_composites(graph), dims) == 8);
+    s.output("product", fovea::einsum("r i, r j -> i j", x, x));
+    CHECK(longest_sum(fovea::expand_composites(graph), dims) == 100);
+    s.output("table", fovea::scatter_add(x, ids, 5));
+    CHECK(longest_sum(fovea::expand_composites(graph), {{"rows", 300}}) == 300);
 }
 
 TEST_CASE("compare says what it does not take") {

@@ -74,16 +74,16 @@ bool agree(const Comparison& comparison) {
     bool agree = true;
     for (const CompareRow& row : comparison.rows) {
         const double error = std::max(row.value_error, row.gradient_error);
-        if (error <= kFusionTolerance) continue;
+        if (error <= row.tolerance) continue;
         agree = false;
         fmt::print(stderr,
-                   "fovea: fusion off and on differ by {:.1e} of the largest value{}; {} is "
+                   "fovea: fusion off and on differ by {:.1e} of the largest value{}; {:.1e} is "
                    "allowed\n",
                    error,
                    comparison.swept.empty()
                        ? ""
                        : fmt::format(" at {}={}", comparison.swept, row.dims.at(comparison.swept)),
-                   kFusionTolerance);
+                   row.tolerance);
     }
     return agree;
 }

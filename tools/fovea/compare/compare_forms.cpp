@@ -8,6 +8,7 @@
 #include "tools/bundle/compare.h"
 #include "tools/fovea/bench/stopwatch.h"
 #include "tools/fovea/compare/count_bytes.h"
+#include "tools/fovea/compare/longest_sum.h"
 #include "tools/fovea/fit_dims.h"
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
@@ -134,6 +135,8 @@ void time_in_turns(ComparedForm& off, ComparedForm& on, CompareRow& row) {
 
 }  // namespace
 
+double fusion_tolerance(double terms) { return 1e-5 * std::sqrt(std::max(1.0, terms / 1024)); }
+
 FormComparison::FormComparison(const LoadedModel& model) {
     const bool gradient = has_gradient(model.graph), training = depends_on_mode(model.graph);
     for (Fusion fusion : {Fusion(false), Fusion(true, AttentionForm::fused)}) {
@@ -154,6 +157,7 @@ SampleDims FormComparison::dims(const std::vector<std::string>& given) const {
 CompareRow FormComparison::measure(const SampleDims& dims) const {
     CompareRow row;
     row.dims = dims;
+    row.tolerance = fusion_tolerance(longest_sum(compiled_[0].programs[0].optimized, dims));
     ComparedForm off(*generated_[0], program(), dims), on(*generated_[1], program(), dims);
     for (auto lengths : {Sample::Lengths::any, Sample::Lengths::full}) {
         const Values values =

@@ -24,12 +24,15 @@ struct FormCost {
 struct CompareRow {
     SampleDims dims;
     double value_error = 0, gradient_error = 0;  // of fusion on, by fusion off
+    double tolerance = 0;                        // the largest error that passes
     FormCost off, on;
     std::string chosen;  // `off`, `on` or `mixed` (see `chosen_form`)
 };
 
-/// Largest errors that pass.
-inline constexpr double kFusionTolerance = 1e-5;
+/// The largest error that passes where the longest sum has so many terms: 1e-5 up to 1,024 of them,
+/// and from there on as their rounding errors grow, with the square root (Higham, Accuracy and
+/// Stability of Numerical Algorithms, section 4.5).
+double fusion_tolerance(double terms);
 
 /// One model in both forms, compiled as `run --fusion off|always` does. Programs differentiate
 /// where the model can be, and train where it has dropout: both sides draw the same numbers.

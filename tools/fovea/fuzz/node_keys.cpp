@@ -105,6 +105,12 @@ void NodeKeys::add_attribute(Record& record, const Graph& graph, int id,
             break;
         }
         case Attribute::rearrange: record.add(graph.rearranges[number]); break;
+        case Attribute::logit_curve: {
+            const LogitCurve& curve = graph.logit_curves[number];
+            record.add(curve.inner);
+            record.add(curve.outer);
+            break;
+        }
         case Attribute::attention: {
             const AttentionAttributes& attention = graph.attentions[number];
             record.add(attention.window.before);

@@ -13,6 +13,8 @@ namespace {
 
 /// Which loss it is: of lengths, or of options (bits 1, 2, 4: ignored, smoothed, the mean).
 enum Kind { of_lens, of_padding, of_options };
+/// What becomes of the product; other numbers: nothing.
+enum Curve { capped = 2, scaled };
 
 bool draw_product_loss(Drawing& d, Line& line) {
     const int x = d.pick([](const Tensor& t) {
@@ -31,15 +33,22 @@ bool draw_product_loss(Drawing& d, Line& line) {
               labels = d.leaf(steps, i32);
     line.operands = {x, weight, bias, labels};
     if (kind == of_lens) line.operands.push_back(d.leaf({steps[0]}, i32));
-    line.whole = {kind, options, d.below(2)};
+    line.whole = {kind, options, d.below(2), d.below(4)};
     return true;
 }
 Made make_product_loss(const Maker& m) {
     const bool has_bias = m.whole(2) == 1;
     Tensor logits = linear_product(m.tensor(0), m.tensor(1));
     if (has_bias) logits = logits + m.tensor(2);
-    const std::string product =
+    std::string product =
         fmt::format("linear({}, {}{})", m.name(0), m.name(1), has_bias ? ", " + m.name(2) : "");
+    if (m.whole(3) == capped) {
+        logits = tanh(logits / 2.5) * 2.5;
+        product = fmt::format("tanh({} / 2.5) * 2.5", product);
+    } else if (m.whole(3) == scaled) {
+        logits = 0.5 * logits;
+        product = fmt::format("0.5 * {}", product);
+    }
     const bool ignores = m.whole(0) == of_options && m.whole(1) & 1;
     Tensor labels = m.tensor(3);
     std::string name = m.name(3);
