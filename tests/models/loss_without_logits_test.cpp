@@ -22,6 +22,7 @@ struct Loss {
     int classes = 37, width = 12;
     bool bias = true, lens = false, gradient = true;
     CrossEntropyOptions options{};
+    double scale = 1, cap = 0;
 };
 
 void build_loss(const Loss& loss, Graph& graph) {
@@ -29,6 +30,8 @@ void build_loss(const Loss& loss, Graph& graph) {
     Tensor x = s.input("x", {"batch", "len", loss.width});
     Tensor labels = s.input("labels", {"batch", "len"}, i32);
     Tensor logits = linear(s / "head", x, loss.classes, {.bias = loss.bias});
+    if (loss.scale != 1) logits = logits * loss.scale;
+    if (loss.cap != 0) logits = tanh(logits / loss.cap) * loss.cap;
     s.output("loss", loss.lens ? cross_entropy(logits, labels, s.input("lens", {"batch"}, i32))
                                : cross_entropy(logits, labels, loss.options));
 }
@@ -111,7 +114,7 @@ std::vector<float> run(const Compiled& compiled, const Sample& sample, int threa
 }  // namespace
 
 TEST_CASE("losses without logits agree with the reference at sizes around chunks") {
-    std::vector<Loss> losses(6);
+    std::vector<Loss> losses(8);
     losses[1].bias = false;
     losses[1].options = {.ignored = 3};
     losses[2].options = {.label_smoothing = 0.2, .mean = false};
@@ -119,6 +122,10 @@ TEST_CASE("losses without logits agree with the reference at sizes around chunks
     losses[4].classes = 2;
     losses[4].width = 3;
     losses[5].gradient = false;
+    losses[6].cap = 1.5;
+    losses[6].bias = false;
+    losses[7].scale = -0.25;
+    losses[7].cap = 2;
     for (const Loss& loss : losses) {
         CAPTURE(loss.classes);
         CAPTURE(loss.bias);
@@ -146,16 +153,19 @@ TEST_CASE("any number of threads gives the same bits") {
 }
 
 TEST_CASE("terms of logits of any size, and their gradients, are numbers") {
-    const Compiled made = compiled({.classes = 21, .width = 5});
-    const Sample sample{{{"batch", 2}, {"len", 9}}, Sample::Lengths::any, 2};
-    Values values = draw_values(made.program().plan, sample);
-    for (double& x : values.at("x").values) x *= 1 << 14;
-    const auto rows =
-        verify_kernels(made.model.plan, made.program(), *made.generated, sample, values, false);
-    for (const VerifyRow& row : rows) {
-        CAPTURE(row.kernel);
-        CAPTURE(row.note);
-        CHECK(row.ok);
+    for (double cap : {0.0, 30.0}) {
+        CAPTURE(cap);
+        const Compiled made = compiled({.classes = 21, .width = 5, .cap = cap});
+        const Sample sample{{{"batch", 2}, {"len", 9}}, Sample::Lengths::any, 2};
+        Values values = draw_values(made.program().plan, sample);
+        for (double& x : values.at("x").values) x *= 1 << 14;
+        const auto rows =
+            verify_kernels(made.model.plan, made.program(), *made.generated, sample, values, false);
+        for (const VerifyRow& row : rows) {
+            CAPTURE(row.kernel);
+            CAPTURE(row.note);
+            CHECK(row.ok);
+        }
     }
 }
 
