@@ -74,11 +74,12 @@ Reading reading_of(const Kernel& kernel, const ContractionRoles& roles) {
     const bool is_along = stride_of(a, inner).is_one() && step.is_static() && step.value() > 0 &&
                           step.value() <= kMostSteps;
     const Dim apart = stride_of(b, roles.columns);
-    if (has_few && is_along && lies_among(kernel, apart, inner, step.value()) &&
+    const Dim& length = kernel.axes[std::size_t(inner)].extent;
+    const bool is_short = length.is_static() && has_few && length.value() < columns.value();
+    if (has_few && !is_short && is_along && lies_among(kernel, apart, inner, step.value()) &&
         lies_among(kernel, step, roles.columns, apart.value()))
         return Reading::along;
     // A panel of such a sum is long, and lies across memory in both operands.
-    const Dim& length = kernel.axes[std::size_t(inner)].extent;
     const bool is_long = contract->axes.size() > 1 && length.is_static() &&
                          length.value() >= kLongSum && roles.rows >= 0;
     if (is_long && is_along && step.is_one() && columns_of_tile(columns) > 0) return Reading::along;

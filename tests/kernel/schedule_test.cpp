@@ -44,20 +44,31 @@ TEST_CASE("an axis of rows besides those of a tile is a point") {
           "rows i, lanes j, point n, tile 8 x 3 vectors");
 }
 
-TEST_CASE("windows are read in place, and few columns of them along the sum") {
+/// How a convolution of 4 channels, with so many positions and taps, is scheduled.
+std::string schedule_of_convolution(std::int64_t positions, std::int64_t taps) {
     Builder b("convolution");
-    const AxisId out = b.axis("out", 8), position = b.axis("position", 20);
-    const AxisId channel = b.axis("channel", 4), tap = b.axis("tap", 3);
-    const int x = b.input("x", {4, 22}), w = b.input("w", {8, 4, 3}), y = b.output("y", {8, 20});
+    const AxisId out = b.axis("out", 8), position = b.axis("position", positions);
+    const AxisId channel = b.axis("channel", 4), tap = b.axis("tap", taps);
+    const int x = b.input("x", {4, positions + taps - 1}), w = b.input("w", {8, 4, taps}),
+              y = b.output("y", {8, positions});
     b.par({out, position}, [&] {
         Access windows = b.at(x, {channel, position});
         windows.strides.push_back({tap, 1});
         const Id left = b.load(b.at(w, {out, channel, tap}));
         b.store(b.at(y, {out, position}), b.contract(left, b.load(windows), {channel, tap}));
     });
-    const Kernel forward = b.finish();
-    CHECK(print(forward, contraction_schedule(forward, {})) ==
+    const Kernel kernel = b.finish();
+    return print(kernel, contraction_schedule(kernel, {}));
+}
+
+TEST_CASE("windows are read in place, and few columns of them along the sum") {
+    CHECK(schedule_of_convolution(20, 3) ==
           "rows out, lanes position, tile 8 x 2 vectors, windows in place");
+    // The longer of two short axes lies in the lanes.
+    CHECK(schedule_of_convolution(7, 3) ==
+          "rows out, lanes position, tile 8 x 1 vectors, windows in place");
+    CHECK(schedule_of_convolution(3, 7) ==
+          "rows out, lanes position, 3 in a tile, vectors along the sum");
 
     Builder g("gradient");
     const AxisId row = g.axis("out", 8), column = g.axis("tap", 3), sum = g.axis("position", 20);

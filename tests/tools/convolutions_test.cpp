@@ -33,6 +33,11 @@ constexpr void planes(Scope s) {
     s.output("y", avg_pool2d(x, {2, 3}, {.stride = 1, .padding = 1}));
     s.output("z", slice(x, 3, 1, 3, 2));
 }
+constexpr void corners(Scope s) {  // fewer positions than lanes: more than taps, and fewer
+    Tensor x = s.input("x", {"batch", 6, 7, 7});
+    x = conv2d(s / "c1", x, 10, 3, {.padding = 1});
+    s.output("y", conv2d(s / "c2", x, 5, 5));
+}
 constexpr void pixels(Scope s) {  // its weight's gradient is a long sum over two axes
     s.output("y", conv2d(s / "c", s.input("x", {"batch", 16, 17, 19}), 6, 1));
 }
@@ -63,9 +68,10 @@ TEST_CASE("every kernel of convolutions is right on every target") {
     const std::string file = (folder.path() / "convolutions.cpp").string();
     std::ofstream(file) << kModels;
     const std::pair<std::string, const char*> cases[] = {
-        {kImages, "cpu"},          {file + ":lines", "cpu"},
-        {file + ":planes", "cpu"}, {file + ":planes", "ptx-interpreter"},
-        {file + ":pixels", "cpu"}, {file + ":pixels", "ptx-interpreter"}};
+        {kImages, "cpu"},           {file + ":lines", "cpu"},
+        {file + ":planes", "cpu"},  {file + ":planes", "ptx-interpreter"},
+        {file + ":corners", "cpu"}, {file + ":corners", "ptx-interpreter"},
+        {file + ":pixels", "cpu"},  {file + ":pixels", "ptx-interpreter"}};
     unsigned turn = fovea::test::random_seed();  // every other one, unless FOVEA_WHOLE is set
     for (const auto& [model, target] : cases)
         if (std::getenv("FOVEA_WHOLE") || turn++ % 2) check_verified(model, target);
