@@ -167,9 +167,11 @@ TEST_CASE("bytes moved count the rows of a table that are looked up, and sums tw
 }
 
 TEST_CASE("what two orders of a sum may differ by grows with its terms") {
-    CHECK(fusion_tolerance(1) == 1e-5);
-    CHECK(fusion_tolerance(1024) == 1e-5);
-    CHECK(fusion_tolerance(4096) == doctest::Approx(2e-5));
+    CHECK(fusion_tolerance(1, fovea::f32) == 1e-5);
+    CHECK(fusion_tolerance(1024, fovea::f32) == 1e-5);
+    CHECK(fusion_tolerance(4096, fovea::f32) == doctest::Approx(2e-5));
+    CHECK(fusion_tolerance(1, fovea::f16) == doctest::Approx(1e-5 * (1 << 13)));
+    CHECK(fusion_tolerance(1, fovea::bf16) == doctest::Approx(1e-5 * (1 << 16)));
     fovea::Graph graph;
     fovea::Scope s{&graph};
     fovea::Tensor x = s.input("x", {"rows", 8}), ids = s.input("ids", {"rows"}, fovea::i32);
@@ -182,6 +184,25 @@ TEST_CASE("what two orders of a sum may differ by grows with its terms") {
     CHECK(longest_sum(fovea::expand_composites(graph), dims) == 100);
     s.output("table", fovea::scatter_add(x, ids, 5));
     CHECK(longest_sum(fovea::expand_composites(graph), {{"rows", 300}}) == 300);
+}
+
+TEST_CASE("models with values of 16 bits are compared, too") {
+    const TemporaryFolder folder;
+    const std::string file = (folder.path() / "halves.cpp").string();
+    std::ofstream(file) << R"(#include <fovea.h>
+using namespace fovea;
+constexpr void halves(Scope s) {
+    Tensor x = s.input("x", {"batch", 3, 24}, f16);
+    Tensor y = layer_norm(s / "norm", linear(s / "dense", cast(x, f32), 24));
+    s.output("y", cast(y, bf16));
+    s.output("places", argmax(y, -1));
+}
+)";
+    const Json rows = compare({file + ":halves", "--size", "batch=5"}, folder);
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0]["max_error"]["values"] < 0.66);
+    const Json inside = compare({"add_norm", "--set", "dtype=bf16", "--size", "batch=5"}, folder);
+    CHECK(inside[0]["on"]["kernels"] < inside[0]["off"]["kernels"]);
 }
 
 TEST_CASE("compare says what it does not take") {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/base/error.h"
 #include "runtime/instance.h"
 #include "tools/bundle/compare.h"
 #include "tools/fovea/bench/stopwatch.h"
@@ -14,6 +13,7 @@
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
 #include "tools/fovea/verify/sample_inputs.h"
+#include "tools/fovea/verify/tensor_memory.h"
 
 namespace fovea::tool {
 
@@ -27,12 +27,6 @@ std::size_t element_count_of(const std::vector<std::int64_t>& shape) {
     std::size_t count = 1;
     for (std::int64_t size : shape) count *= std::size_t(size);
     return count;
-}
-
-template <class T>
-void copy_to(void* memory, const std::vector<double>& values) {
-    std::transform(values.begin(), values.end(), static_cast<T*>(memory),
-                   [](double value) { return T(value); });
 }
 
 /// One form, bound to dims.
@@ -50,12 +44,8 @@ class ComparedForm {
         }
         instance_.parameters_changed();
         for (const runtime::TensorSpec& spec : instance_.program().inputs) {
-            const std::vector<double>& from = values.at(spec.name).values;
-            void* memory = instance_.input<void>(spec.name);
-            if (spec.dtype == runtime::DType::i32) copy_to<std::int32_t>(memory, from);
-            else if (spec.dtype == runtime::DType::boolean) copy_to<std::uint8_t>(memory, from);
-            else if (spec.dtype == runtime::DType::f32) copy_to<float>(memory, from);
-            else throw UserError("fovea compare takes models with float32 inputs");
+            const DType type = DType(int(spec.dtype));
+            write_tensor(instance_.input<void>(spec.name), type, values.at(spec.name));
         }
     }
     double run() {
@@ -63,14 +53,7 @@ class ComparedForm {
     }
     std::vector<double> output(const runtime::TensorSpec& spec) {
         const std::size_t count = element_count_of(instance_.shape_of(spec));
-        switch (spec.dtype) {
-            case runtime::DType::i32: return copy_from<std::int32_t>(spec.name, count);
-            case runtime::DType::boolean: return copy_from<std::uint8_t>(spec.name, count);
-            case runtime::DType::f32: return copy_from<float>(spec.name, count);
-            case runtime::DType::bf16:
-            case runtime::DType::f16: break;
-        }
-        throw UserError("fovea compare takes models with float32 outputs");
+        return bundle::read_values(instance_.output<void>(spec.name), spec.dtype, count);
     }
     const std::vector<runtime::TensorSpec>& outputs() const { return instance_.program().outputs; }
     /// Workspace, prepared buffers, inputs and outputs.
@@ -84,15 +67,18 @@ class ComparedForm {
     }
 
   private:
-    template <class T>
-    std::vector<double> copy_from(const std::string& name, std::size_t count) {
-        const T* values = instance_.output<T>(name);
-        return {values, values + count};
-    }
-
     runtime::Parameters parameters_;
     runtime::Instance instance_;
 };
+
+/// The type with the fewest digits among those of floats that a model has.
+DType coarsest_of(const LoadedModel& model) {
+    DType coarsest = model.dtype;
+    const auto spacing = [](DType type) { return format_of(type).spacing(1); };
+    for (const Node& node : model.graph.nodes)
+        if (is_half(node.dtype) && spacing(node.dtype) > spacing(coarsest)) coarsest = node.dtype;
+    return coarsest;
+}
 
 double largest_magnitude(const std::vector<double>& values) {
     double result = 0;
@@ -135,9 +121,12 @@ void time_in_turns(ComparedForm& off, ComparedForm& on, CompareRow& row) {
 
 }  // namespace
 
-double fusion_tolerance(double terms) { return 1e-5 * std::sqrt(std::max(1.0, terms / 1024)); }
+double fusion_tolerance(double terms, DType coarsest) {
+    const double units = format_of(coarsest).spacing(1) / format_of(f32).spacing(1);
+    return 1e-5 * units * std::sqrt(std::max(1.0, terms / 1024));
+}
 
-FormComparison::FormComparison(const LoadedModel& model) {
+FormComparison::FormComparison(const LoadedModel& model) : coarsest_(coarsest_of(model)) {
     const bool gradient = has_gradient(model.graph), training = depends_on_mode(model.graph);
     for (Fusion fusion : {Fusion(false), Fusion(true, AttentionForm::fused)}) {
         requests_.push_back(runner_program(model, gradient, training, fusion));
@@ -157,7 +146,8 @@ SampleDims FormComparison::dims(const std::vector<std::string>& given) const {
 CompareRow FormComparison::measure(const SampleDims& dims) const {
     CompareRow row;
     row.dims = dims;
-    row.tolerance = fusion_tolerance(longest_sum(compiled_[0].programs[0].optimized, dims));
+    row.tolerance =
+        fusion_tolerance(longest_sum(compiled_[0].programs[0].optimized, dims), coarsest_);
     ComparedForm off(*generated_[0], program(), dims), on(*generated_[1], program(), dims);
     for (auto lengths : {Sample::Lengths::any, Sample::Lengths::full}) {
         const Values values =

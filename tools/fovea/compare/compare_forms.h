@@ -29,10 +29,11 @@ struct CompareRow {
     std::string chosen;  // `off`, `on` or `mixed` (see `chosen_form`)
 };
 
-/// The largest error that passes where the longest sum has so many terms: 1e-5 up to 1,024 of them,
-/// and from there on as their rounding errors grow, with the square root (Higham, Accuracy and
-/// Stability of Numerical Algorithms, section 4.5).
-double fusion_tolerance(double terms);
+/// The largest error that passes where the longest sum has so many terms, for float32: 1e-5 up to
+/// 1,024 of them, and from there on as their rounding errors grow, with the square root (Higham,
+/// Accuracy and Stability of Numerical Algorithms, section 4.5). Where a coarser type is among the
+/// values, as many times that as its numbers are further apart.
+double fusion_tolerance(double terms, DType coarsest);
 
 /// One model in both forms, compiled as `run --fusion off|always` does. Programs differentiate
 /// where the model can be, and train where it has dropout: both sides draw the same numbers.
@@ -48,6 +49,7 @@ class FormComparison {
     CompareRow measure(const SampleDims& dims) const;
 
   private:
+    DType coarsest_;
     /// `off`, then `on`.
     std::vector<ProgramRequest> requests_;
     std::vector<CompiledModel> compiled_;
