@@ -78,27 +78,27 @@ FOVEA_INLINE void contract_in_place(const Panel& panel, RowCount, Columns, Opera
 }
 
 /// The sums over the lanes of up to 16 vectors, one in each lane: halves of two vectors at a time.
+/// A vector that has no other is its own, and so lanes behind the last sum have any numbers.
 template <int Count>
-FOVEA_INLINE floats sums_across(const floats (&vectors)[Count]) {
+FOVEA_INLINE floats sums_across(const floats* vectors) {
     static_assert(Count <= kLanes);
-    floats part[kLanes]{};
+    floats part[Count];
     FOVEA_UNROLL for (int i = 0; i < Count; ++i) part[i] = vectors[i];
     FOVEA_UNROLL for (int half = int(kLanes) / 2; half > 0; half /= 2)
-        FOVEA_UNROLL for (int i = 0; i < half; ++i) part[i] =
-            interleave_lower(part[i], part[i + half]) + interleave_upper(part[i], part[i + half]);
+        FOVEA_UNROLL for (int i = 0; i < half; ++i) if (i < Count) {
+        const floats other = part[i + half < Count ? i + half : i];
+        part[i] = interleave_lower(part[i], other) + interleave_upper(part[i], other);
+    }
     return part[0];
 }
 
 /// Adds the sum over the lanes of each vector to `to`, of which there are so many.
 template <int Count>
-FOVEA_INLINE void add_sums(float* to, const floats (&vectors)[Count]) {
-    FOVEA_UNROLL for (int first = 0; first < Count; first += int(kLanes)) {
-        floats part[kLanes]{};
-        FOVEA_UNROLL for (int i = 0; i < int(kLanes); ++i) if (first + i < Count) part[i] =
-            vectors[first + i];
-        const Lanes lanes = lanes_at(first, Count);
-        store(to + first, load(to + first, lanes) + sums_across(part), lanes);
-    }
+FOVEA_INLINE void add_sums(float* to, const floats* vectors) {
+    constexpr int kNow = Count < int(kLanes) ? Count : int(kLanes);
+    const Lanes lanes{kNow};
+    store(to, load(to, lanes) + sums_across<kNow>(vectors), lanes);
+    if constexpr (Count > kNow) add_sums<Count - kNow>(to + kNow, vectors + kNow);
 }
 
 /// A vector that many instructions use, loaded once: most lie across two lines of the cache, which
@@ -116,6 +116,28 @@ struct RunList {
     i64 count = 0, at_a[kMost], at_b[kMost], length[kMost];
 };
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/// The products of one half of the lanes: the registers hold six sums, two rows, a column and a
+/// mask then.
+template <bool Upper, int Rows, int Columns, class StrideA, class StrideB, class Part>
+FOVEA_INLINE void add_half(floats (&c)[Rows * Columns], const float* a, StrideA row, const float* b,
+                           StrideB column, Part lanes) {
+    const auto load_half = [&](const float* from) FOVEA_LAMBDA {
+        const floats both = load(from, lanes);
+        return Upper ? both.high : both.low;
+    };
+    Register<float, 8> values[Rows];
+    FOVEA_UNROLL for (int i = 0; i < Rows; ++i) values[i] = load_half(a + i * row);
+    FOVEA_UNROLL for (int j = 0; j < Columns; ++j) {
+        const Register<float, 8> part = load_half(b + j * column);
+        FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
+            auto& sum = Upper ? c[i * Columns + j].high : c[i * Columns + j].low;
+            sum = Register<float, 8>(_mm256_fmadd_ps(__m256(values[i]), __m256(part), __m256(sum)));
+        }
+    }
+}
+#endif
+
 /// The products of a tile of rows with a tile of columns, added to `to` [Rows, Columns], over these
 /// runs, of `Length` each where that is known; steps of b are `step` elements apart.
 template <int Rows, int Columns, i64 Length, class StrideA, class StrideB, class Step>
@@ -128,6 +150,12 @@ FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* 
         else return load_strided(from, step, lanes);
     };
     const auto add = [&](const float* from_a, const float* from_b, auto lanes) FOVEA_LAMBDA {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+        if constexpr (std::is_same_v<Step, Fixed<1>>) {
+            add_half<false, Rows, Columns>(c, from_a, row, from_b, column, lanes);
+            return add_half<true, Rows, Columns>(c, from_a, row, from_b, column, lanes);
+        }
+#endif
         floats columns[Columns];
         FOVEA_UNROLL for (int j = 0; j < Columns; ++j) columns[j] =
             in_register(load_steps(from_b + j * column, lanes));
@@ -144,7 +172,7 @@ FOVEA_INLINE void add_runs(float* to, const float* a, StrideA row, const float* 
         for (; k + kLanes <= extent; k += kLanes) add(from_a + k, from_b + k * step, AllLanes{});
         if (k < extent) add(from_a + k, from_b + k * step, lanes_at(k, extent));
     }
-    add_sums(to, c);
+    add_sums<Rows * Columns>(to, c);
 }
 
 /// Innermost sums of more steps are cut into runs of half as many.
@@ -187,27 +215,36 @@ FOVEA_INLINE void with_last_apart(const Body& body, First first, Rest... rest) {
 template <int Columns, class RowCount, class WithPoint, class... Sums>
 void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& with_point,
                     Sums... sums) {
-    constexpr int kMostSums = kRegisterVectors < 32 ? 5 : 24;
+    constexpr int kMostSums = kRegisterLanes == 8 ? 6 : kRegisterVectors < 32 ? 5 : 24;
     constexpr int kRows = kMostSums / Columns < 1   ? 1
                           : kMostSums / Columns > 8 ? 8
                                                     : kMostSums / Columns;
     // Sums go to memory after each block: its length is part of their bits.
     constexpr int kBlockRows = kPortableBits ? 8 : kRows;
-    constexpr i64 kBlockFloats = 6 * 1024, kSums = i64(kRows) * Columns;
+    constexpr i64 kBlockFloats = 6 * 1024, kBlockOfPoints = 32 * 1024, kSums = i64(kRows) * Columns;
     const i64 across = columns / Columns, tiles = (rows + kRows - 1) / kRows;
     const Range mine = my_share(tiles * points * across);
     float* const partial = scratch((mine.end - mine.begin) * kSums + kLanes);
     std::memset(partial, 0, sizeof(float) * std::size_t((mine.end - mine.begin) * kSums));
-    const auto for_tiles = [&](const auto& body) FOVEA_LAMBDA {
-        for (i64 t = mine.begin; t < mine.end; ++t) {
-            const i64 row = t / (points * across) * kRows, left = rows - row;
-            const i64 column = t % across * Columns;
-            with_point(t / across % points, [&](auto a, auto b, const auto& finish) FOVEA_LAMBDA {
-                a.data += row * a.stride, b.data += column * b.stride;
-                body(row, left < kRows ? left : kRows, column, partial + (t - mine.begin) * kSums,
-                     a, b, finish);
-            });
-        }
+    const i64 in_row = points * across;  // tiles of the same rows of a
+    const auto run_tile = [&](i64 row, i64 place, float* to, const auto& body) FOVEA_LAMBDA {
+        const i64 left = rows - row, point = across == 1 ? place : place / across;
+        const i64 column = (place - point * across) * Columns;
+        with_point(point, [&](auto a, auto b, const auto& finish) FOVEA_LAMBDA {
+            a.data += row * a.stride, b.data += column * b.stride;
+            body(row, left < kRows ? left : kRows, column, to, a, b, finish);
+        });
+    };
+    // All rows at some places, whose b the second cache holds, then at the next ones.
+    const auto for_tiles = [&](i64 some, const auto& body) FOVEA_LAMBDA {
+        for (i64 first = 0; first < in_row; first += some)
+            for (i64 tile = mine.begin / in_row; tile * in_row < mine.end; ++tile) {
+                const i64 begin = mine.begin - tile * in_row, end = mine.end - tile * in_row;
+                const i64 from = begin > first ? begin : first,
+                          behind = first + some < in_row ? first + some : in_row;
+                for (i64 place = from; place < (behind < end ? behind : end); ++place)
+                    run_tile(tile * kRows, place, partial + (place - begin) * kSums, body);
+            }
     };
     const auto add_all = [&](auto inner, auto... outer) FOVEA_LAMBDA {
         constexpr i64 kExtent = kKnown<decltype(inner.extent)>;
@@ -221,23 +258,25 @@ void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& wit
         for (i64 first = 0; first < all; first += block) {
             const i64 count = all - first < block ? all - first : block;
             place_runs(runs, first, count, pieces, inner, outer...);
-            for_tiles([&](i64, i64 some, i64, float* to, auto a, auto b, const auto&) FOVEA_LAMBDA {
-                if (some == kRows)
-                    return add_runs<kRows, Columns, kLength>(to, a.data, a.stride, b.data, b.stride,
-                                                             runs, inner.b);
-                for (i64 i = 0; i < some; ++i)
-                    add_runs<1, Columns, kLength>(to + i * Columns, a.data + i * a.stride, a.stride,
-                                                  b.data, b.stride, runs, inner.b);
-            });
+            const i64 some = kBlockOfPoints / (count * (runs.length[0] + 1)) + 1;
+            for_tiles(
+                some, [&](i64, i64 some, i64, float* to, auto a, auto b, const auto&) FOVEA_LAMBDA {
+                    if (some == kRows)
+                        return add_runs<kRows, Columns, kLength>(to, a.data, a.stride, b.data,
+                                                                 b.stride, runs, inner.b);
+                    for (i64 i = 0; i < some; ++i)
+                        add_runs<1, Columns, kLength>(to + i * Columns, a.data + i * a.stride,
+                                                      a.stride, b.data, b.stride, runs, inner.b);
+                });
         }
     };
     with_last_apart(add_all, sums...);
-    for_tiles([&](i64 row, i64 some, i64 column, const float* from, auto, auto, const auto& finish)
-                  FOVEA_LAMBDA {
-                      const Lanes lanes{Columns};
-                      for (i64 i = 0; i < some; ++i)
-                          finish(row + i, column, lanes, load(from + i * Columns, lanes));
-                  });
+    for_tiles(in_row, [&](i64 row, i64 some, i64 column, const float* from, auto, auto,
+                          const auto& finish) FOVEA_LAMBDA {
+        const Lanes lanes{Columns};
+        for (i64 i = 0; i < some; ++i)
+            finish(row + i, column, lanes, load(from + i * Columns, lanes));
+    });
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -64,10 +64,20 @@ FOVEA_INLINE void store(i32* to, ints value, Lanes lanes) {
     _mm512_mask_storeu_epi32(to, lanes.bits(), __m512i(value));
 }
 #elif defined(__AVX2__)
+/// Whether the compiler knows that so many lanes fill the lower register, or leave out the upper.
+FOVEA_INLINE bool fill_lower(Lanes lanes) {
+    return __builtin_constant_p(lanes.count >= 8) && lanes.count >= 8;
+}
+FOVEA_INLINE bool skip_upper(Lanes lanes) {
+    return __builtin_constant_p(lanes.count <= 8) && lanes.count <= 8;
+}
 FOVEA_INLINE floats load(const float* from, Lanes lanes) {
     const ints mask = lanes.mask();
-    return {Register<float, 8>(_mm256_maskload_ps(from, __m256i(mask.low))),
-            Register<float, 8>(_mm256_maskload_ps(from + 8, __m256i(mask.high)))};
+    const __m256 low = fill_lower(lanes) ? _mm256_loadu_ps(from)
+                                         : _mm256_maskload_ps(from, __m256i(mask.low)),
+                 high = skip_upper(lanes) ? _mm256_setzero_ps()
+                                          : _mm256_maskload_ps(from + 8, __m256i(mask.high));
+    return {Register<float, 8>(low), Register<float, 8>(high)};
 }
 FOVEA_INLINE ints load(const i32* from, Lanes lanes) {
     const ints mask = lanes.mask();
