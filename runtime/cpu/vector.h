@@ -64,19 +64,13 @@ FOVEA_INLINE void store(i32* to, ints value, Lanes lanes) {
     _mm512_mask_storeu_epi32(to, lanes.bits(), __m512i(value));
 }
 #elif defined(__AVX2__)
-/// Whether the compiler knows that so many lanes fill the lower register, or leave out the upper.
-FOVEA_INLINE bool fill_lower(Lanes lanes) {
-    return __builtin_constant_p(lanes.count >= 8) && lanes.count >= 8;
-}
-FOVEA_INLINE bool skip_upper(Lanes lanes) {
-    return __builtin_constant_p(lanes.count <= 8) && lanes.count <= 8;
-}
 FOVEA_INLINE floats load(const float* from, Lanes lanes) {
     const ints mask = lanes.mask();
-    const __m256 low = fill_lower(lanes) ? _mm256_loadu_ps(from)
-                                         : _mm256_maskload_ps(from, __m256i(mask.low)),
-                 high = skip_upper(lanes) ? _mm256_setzero_ps()
-                                          : _mm256_maskload_ps(from + 8, __m256i(mask.high));
+    __m256 low, high{};  // without a mask where the compiler knows that it is all or nothing
+    if (__builtin_constant_p(lanes.count >= 8) && lanes.count >= 8) low = _mm256_loadu_ps(from);
+    else low = _mm256_maskload_ps(from, __m256i(mask.low));
+    if (!(__builtin_constant_p(lanes.count <= 8) && lanes.count <= 8))
+        high = _mm256_maskload_ps(from + 8, __m256i(mask.high));
     return {Register<float, 8>(low), Register<float, 8>(high)};
 }
 FOVEA_INLINE ints load(const i32* from, Lanes lanes) {
