@@ -1,8 +1,6 @@
 // Asks each op what it does along the positions of the source.
 #include "codegen/decode/reads_padding.h"
 
-#include <algorithm>
-
 #include "codegen/decode/source_values.h"
 #include "codegen/graph/axes.h"
 #include "codegen/graph/op_def.h"

@@ -184,7 +184,8 @@ struct Node {
     std::string_view name = kNoName;  // input, parameter (leaf), output
     double value = 0;  // constant, dropout and random (probability), norms (eps);
         // smoothed_cross_entropy, linear_cross_entropy (smoothing)
-    Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check)
+    Dim dim = kNoDim;  // extent; slice, pad (first); gather (rows); output (see is_check); input of
+        // a program that was derived: what its whole numbers are below
     int axis = 0;  // iota, softmax, slice, windows, sum_windows, concat, pad, batch_norm; reduce:
         // bits; layer_norm: first axis; smoothed_cross_entropy: the padding id;
         // linear_cross_entropy: a LossResult; output: as is_check; parameter: bits of its numbers,

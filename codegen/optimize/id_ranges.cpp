@@ -268,6 +268,8 @@ class InputChecks {
   private:
     void collect(const Graph& graph, const std::vector<Contents>& contents) {
         for (int id = 1; id < int(graph.nodes.size()); ++id) {
+            if (const Node& node = graph[id]; node.op == Op::input && !(node.dim == kNoDim))
+                found_.push_back({id, Holds::ids, node.dim, {}});
             for (const IdOperand& operand : id_operands(graph, id))
                 note(contents[std::size_t(graph[id].inputs[std::size_t(operand.operand)])],
                      operand);

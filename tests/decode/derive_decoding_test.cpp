@@ -8,6 +8,7 @@
 #include "codegen/decode/derive_decoding.h"
 #include "codegen/graph/scan_function.h"
 #include "codegen/graph/verify_graph.h"
+#include "codegen/optimize/id_ranges.h"
 #include "models/registry.h"
 #include "tests/decode/token_by_token.h"
 
@@ -231,6 +232,22 @@ TEST_CASE("a window that alone hides keys has a cache of its size, written aroun
         const Caches caches = check_token_by_token(graph, {1, 4, 5, 6, 11, 13});
         CHECK(caches.at("words.keys").shape[1] == c.slots);
     }
+}
+
+TEST_CASE("a step at a position that caches have no room for is refused, rings have room for all") {
+    const auto limits_of_position = [](const Mask& mask) {
+        Graph graph;
+        Scope s{&graph};
+        Tensor x = embedding(s / "words", s.input("ids", {"batch", "len"}, i32), 9, 4);
+        s.output("logits", attention(x, x, x, dot_product, mask));
+        const Graph step = derive_decoding(seal_scans(graph)).step;
+        std::vector<Dim> limits;
+        for (const InputCheck& check : input_checks(step))
+            if (step[check.input].name == "position") limits.push_back(check.limit);
+        return limits;
+    };
+    CHECK(limits_of_position(causal) == std::vector<Dim>{Dim("steps")});
+    CHECK(limits_of_position(window(3, 0)).empty());
 }
 
 TEST_CASE("a prompt is read whole, and caches have names of their own") {
