@@ -24,7 +24,7 @@ TEST_CASE("each instruction set of a program gives values and gradients of the r
     fovea::test::BlockCase files;
     const std::vector<std::string> isas = isas_here();
     REQUIRE(run_fovea({"build", kBlockModel, "--isa", list(isas, ","), "-o", files.program},
-                      {"-u", "FOVEA_CXXFLAGS"})
+                      {fovea::test::value_flags()})
                 .status == 0);
     files.write_files(run_process({files.program, "describe", "--json"}).output);
     for (const std::string& isa : isas) {
