@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/isa.h"
+#include "tests/random_seed.h"
 
 namespace fovea::test {
 
@@ -18,6 +19,16 @@ inline std::vector<std::string> isas_here(bool bfloat16 = false) {
         if (isa == "avx512_bf16" && !bfloat16) continue;
         else if (runtime::machine_has(isa)) result.emplace_back(isa);
         else MESSAGE("not run: this machine has no ", std::string(isa));
+    return result;
+}
+
+/// The first of them, and every other one of the rest by turns: for code that has one text, whose
+/// compiler takes long.
+inline std::vector<std::string> isas_by_turns(bool bfloat16 = false) {
+    std::vector<std::string> all = isas_here(bfloat16);
+    std::vector<std::string> result = {all.front()};
+    all.erase(all.begin());
+    for (std::string& isa : turns_of(all, 2)) result.push_back(std::move(isa));
     return result;
 }
 

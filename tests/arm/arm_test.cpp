@@ -44,8 +44,8 @@ TEST_CASE("vectors of NEON are those of other machines") {
 TEST_CASE("a program for aarch64 gives values and gradients of the reference") {
     if (!can_run()) return;
     const BlockCase files;
-    const ProcessResult built =
-        run_fovea({"build", kBlockModel, "--isa", "neon", "-o", files.program});
+    const ProcessResult built = run_fovea(
+        {"build", kBlockModel, "--isa", "neon", "-o", files.program}, {fovea::test::value_flags()});
     REQUIRE_MESSAGE(built.status == 0, built.output);
     const std::string described = run_emulated({files.program, "describe"}).output;
     CHECK(described.find("\ninstruction set neon\n") != std::string::npos);
@@ -64,8 +64,8 @@ TEST_CASE("a program for aarch64 gives values and gradients of the reference") {
 TEST_CASE("a generated folder is configured and compiled by a toolchain for aarch64") {
     if (!can_compile() || !has("cmake") || !has("ninja")) return;
     const TemporaryFolder folder;
-    const std::string source = folder.path() / "block", build = folder.path() / "build";
-    REQUIRE(run_fovea({"generate", kBlockModel, "--isa", "neon", "-o", source}).status == 0);
+    const std::string source = folder.path() / "add_norm", build = folder.path() / "build";
+    REQUIRE(run_fovea({"generate", "add_norm", "--isa", "neon", "-o", source}).status == 0);
     CHECK(read_text(source + "/CMakeLists.txt").find("foreach(isa neon)") != std::string::npos);
     const std::string toolchain = folder.path() / "aarch64.cmake";
     std::ofstream(toolchain)
@@ -75,7 +75,7 @@ TEST_CASE("a generated folder is configured and compiled by a toolchain for aarc
         run_process({"cmake", "-G", "Ninja", "-S", source, "-B", build, "--toolchain", toolchain});
     REQUIRE_MESSAGE(configured.status == 0, configured.output);
     const ProcessResult compiled =
-        run_process({"cmake", "--build", build, "--target", "block_neon", "-v"});
+        run_process({"cmake", "--build", build, "--target", "add_norm_neon", "-v"});
     CHECK_MESSAGE(compiled.status == 0, compiled.output);
     CHECK(compiled.output.find("-march") == std::string::npos);
     CHECK(compiled.output.find("-mprefer") == std::string::npos);

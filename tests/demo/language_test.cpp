@@ -16,6 +16,15 @@ const char* const kSizes =
 struct Program {
     Folder folder{"language_test"};
 
+    /// The program without pairs, which is built once.
+    void build_plain(const std::string& name) const {
+        static const bool is_built = [&] {
+            folder.build("llama", std::string("-o plain --set vocab_size=256") + kSizes);
+            return true;
+        }();
+        if (is_built) folder.run("cp plain " + name);
+    }
+
     void train(const std::string& weights, const std::string& options) const {
         const std::string rate = options.find("--lr") == options.npos ? " --lr 0.003 " : " ";
         folder.run("./llm train --data text --weights " + weights + " --len 32" + rate + options +
@@ -179,7 +188,7 @@ void check_folder_of_peft(const Program& program) {
 TEST_CASE("a language model is trained, goes on with texts, and says how likely they are") {
     const Program program;
     program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
-    program.folder.build("llama", std::string("-o llm --set vocab_size=256") + kSizes);
+    program.build_plain("llm");
     check_bits(program);
     check_held_out(program);
     check_texts(program);
@@ -192,7 +201,7 @@ TEST_CASE("a language model is trained, goes on with texts, and says how likely 
 TEST_CASE("pairs are trained beside weights that stay, and are merged into them") {
     const Program program;
     program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
-    program.folder.build("llama", std::string("-o base --set vocab_size=256") + kSizes);
+    program.build_plain("base");
     program.folder.build("llama", std::string("-o llm --lora 4 --set vocab_size=256") + kSizes);
     program.refuses("train --data text --weights w",
                     "this llama was built with --lora: give the weights that it trains beside by "

@@ -96,6 +96,10 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
             CHECK(difference(path("command"), path("cuda")) == 0);
         }
     }
+    const auto unknown = tool::run_process(
+        with({path("program"), "run", "--device", "tpu"}, run_arguments(path("none"))));
+    CHECK(unknown.status == 2);
+    CHECK(unknown.output == "program: option '--device' takes cpu or cuda, not 'tpu'\n");
     const auto verified =
         test::run_fovea({"verify", "add_norm", "--target", "cuda"}, {kFakeDriver});
     CHECK(verified.status == 0);
@@ -118,18 +122,6 @@ TEST_CASE("the command and built programs give on PTX what they give on this mac
     const auto command = test::run_fovea({"verify", "add_norm", "--target", "cuda"});
     CHECK(command.status == 2);
     CHECK(command.output.starts_with("fovea: there is no NVIDIA driver here: libcuda.so.1: "));
-}
-
-TEST_CASE("a built program refuses a device that it does not know") {
-    const tool::TemporaryFolder folder;
-    const std::string program = (folder.path() / "program").string();
-    REQUIRE(on_model("build", {"--isa", "native", "--device", "cuda", "-o", program}).status == 0);
-    std::vector<std::string> command = {program, "run", "--device", "tpu"};
-    for (const std::string& argument : run_arguments((folder.path() / "o").string()))
-        command.push_back(argument);
-    const auto result = tool::run_process(command);
-    CHECK(result.status == 2);
-    CHECK(result.output == "program: option '--device' takes cpu or cuda, not 'tpu'\n");
 }
 
 TEST_CASE("generate writes PTX for each architecture, and how to launch it") {

@@ -11,8 +11,8 @@
 #include "codegen/emit/nvptx/emit_ptx.h"
 #include "codegen/pipeline.h"
 #include "codegen/reference/interpreter.h"
-#include "runtime/isa.h"
 #include "runtime/session.h"
+#include "tests/isas_here.h"
 #include "tools/fovea/device/targets.h"
 
 using namespace fovea;
@@ -198,9 +198,7 @@ TEST_CASE("gradients at NaN and at ties are PyTorch's in the reference") {
 
 TEST_CASE("gradients at NaN and at ties are PyTorch's on every instruction set") {
     const plan::Model plan = plan_of_selections();
-    for (std::string_view name : runtime::isa_names()) {
-        if (!runtime::machine_has(name) || name == "avx512_bf16") continue;
-        const std::string isa(name);
+    for (const std::string& isa : test::isas_by_turns()) {
         CAPTURE(isa);
         const runtime::Model& model =
             tool::load_generated(plan, isa, tool::Keep::nowhere, tool::Optimized::as_shipped);

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "tests/emit/compiled_model.h"
 #include "tests/emit/padded_attention.h"
@@ -42,8 +41,8 @@ AttentionVariant in_float32(AttentionVariant variant) { return variant; }
 /// The variants on the first instruction set, a third of them by chance unless FOVEA_WHOLE is set;
 /// on the others those that differ there.
 void check_variants(const std::string& name, Kernel (*build)(const AttentionVariant&)) {
-    const std::vector<std::string> isas = isas_here();
-    const bool whole = std::getenv("FOVEA_WHOLE");
+    const std::vector<std::string> isas = isas_by_turns();
+    const bool whole = takes_all();
     unsigned turn = random_seed();
     for (const std::string& isa : isas) {
         CAPTURE(isa);
@@ -94,8 +93,8 @@ TEST_CASE("the gradient of attention agrees with the evaluator") {
 }
 
 TEST_CASE("attention in bfloat16, and its gradient, agree with the evaluator") {
-    const std::vector<std::string> isas = isas_here(true);
-    const bool whole = std::getenv("FOVEA_WHOLE");
+    const std::vector<std::string> isas = isas_by_turns(true);
+    const bool whole = takes_all();
     unsigned turn = random_seed();
     for (const std::string& isa : isas) {
         CAPTURE(isa);

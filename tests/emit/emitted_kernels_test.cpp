@@ -116,7 +116,7 @@ void check_rows_alone(const std::string& program, const std::vector<Kernel>& ker
 /// chance.
 std::vector<std::string> some_isas(bool bfloat16 = false) {
     const std::vector<std::string> all = isas_here(bfloat16);
-    if (std::getenv("FOVEA_WHOLE")) return all;
+    if (takes_all()) return all;
     return {all[random_seed() % all.size()]};
 }
 
@@ -126,14 +126,14 @@ TEST_CASE("a row's bits do not depend on the rows beside it") {
     check_rows_alone("alone", sample_contractions(),
                      {"product_nn", "product_nt", "product_64", "product_80_t", "matrix_vector",
                       "dense_32", "dense"},
-                     isas_here());
+                     isas_by_turns());
     check_rows_alone("rows_alone", sample_row_kernels(),
-                     {"layer_norm", "layer_norm_32", "cross_entropy_40"}, isas_here());
+                     {"layer_norm", "layer_norm_32", "cross_entropy_40"}, isas_by_turns());
 }
 
 TEST_CASE("a product whose rows are packed in several blocks has the bits of one in one block") {
     const std::vector<Kernel> kernels = sample_packed_products();
-    for (const std::string& isa : isas_here()) {
+    for (const std::string& isa : isas_by_turns()) {
         CAPTURE(isa);
         const runtime::Model& model = compile_and_load(model_of_kernels("packed", kernels), isa);
         const DimValues dims{{"m", 5000}, {"n", 1}, {"k", 1}, {"b", 1}};

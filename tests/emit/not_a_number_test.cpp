@@ -123,7 +123,7 @@ int maximum_in(const Kernel& kernel) {
 TEST_CASE("NaN stays NaN in relu, maximum, minimum and reductions") {
     const std::vector<Kernel> kernels{pairs(), largest(), softmax(), masked_softmax_rows(),
                                       cross_entropy(false)};
-    for (const std::string& isa : isas_here()) {
+    for (const std::string& isa : isas_by_turns()) {
         CAPTURE(isa);
         const runtime::Model& model =
             compile_and_load(model_of_kernels("not_a_number", kernels), isa, "-O2");

@@ -186,6 +186,6 @@ TEST_CASE("contractions of sizes drawn at random agree with the evaluator") {
     // Where tiles are one vector wide, some of the kernels have all of their forms.
     std::vector<Kernel> some;
     for (std::size_t i = 0; i < kernels.size(); i += 4) some.push_back(kernels[i]);
-    const std::vector<std::string> isas = isas_here();
+    const std::vector<std::string> isas = isas_by_turns();
     for (const std::string& isa : isas) check_random(isa == isas.front() ? kernels : some, isa);
 }

@@ -95,7 +95,7 @@ void check_kernels(const std::vector<Kernel>& kernels, const std::vector<bool>& 
 }  // namespace
 
 TEST_CASE("attention in one small tile has the bits of the loop over tiles") {
-    const std::vector<std::string> isas = isas_here();
+    const std::vector<std::string> isas = isas_by_turns();
     for (const std::string& isa : isas) {
         CAPTURE(isa);
         std::vector<Kernel> kernels;

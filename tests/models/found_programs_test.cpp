@@ -162,10 +162,19 @@ TEST_CASE("names that C++ or the runtime has taken") {
 }
 
 TEST_CASE("models named as functions, namespaces and headers are") {
+    const std::vector<ProgramRequest> requests =
+        requests_of({{"truncated", truncated}}, /*fusion=*/true);
+    std::vector<CompiledModel> compiled;
     for (const char* name : {"select", "main", "std", "fovea", "index", "exp", "halves", "runtime",
-                             "math", "class", "errno", "M_PI", "__2"}) {
-        CAPTURE(name);
-        check_on_cpu(name, {{"truncated", truncated}});
+                             "math", "class", "errno", "M_PI", "__2"})
+        compiled.push_back(compile_model(name, "", {}, requests));
+    std::vector<const plan::Model*> plans;
+    for (const CompiledModel& model : compiled) plans.push_back(&model.plan);
+    const auto loaded =
+        tool::load_together(plans, tool::isa_of_this_machine(), tool::Optimized::little);
+    for (std::size_t i = 0; i < loaded.size(); ++i) {
+        CAPTURE(plans[i]->name);
+        check_programs(*loaded[i], requests);
     }
 }
 

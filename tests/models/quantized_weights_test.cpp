@@ -7,6 +7,7 @@
 #include "codegen/choose_weights.h"
 #include "runtime/session.h"
 #include "runtime/threads.h"
+#include "tests/random_seed.h"
 #include "tools/fovea/device/targets.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/programs.h"
@@ -104,13 +105,15 @@ std::vector<float> gated_rows(const runtime::Model& model, std::int64_t batch, s
 }  // namespace
 
 TEST_CASE("products with weights of 8 and 4 bits are those of their values") {
-    for (const char* weights : {"int8:16", "int8:32", "int8:48", "int4:16", "int4:32", "int4:64"})
-        check_products(odd_layers, weights, f32);
-    for (const char* weights : {"int8", "int4"}) {
+    const std::vector<const char*> groups = {"int8:16", "int8:32", "int8:48",
+                                             "int4:16", "int4:32", "int4:64"};
+    for (const char* weights : test::turns_of(groups, 2)) check_products(odd_layers, weights, f32);
+    const std::vector<const char*> bits = {"int8", "int4"};
+    for (const char* weights : test::turns_of(bits, 2, 0)) {
         check_products(tied_table, weights, f32);
         check_products(odd_layers, weights, bf16);
-        check_products(tied_table, weights, f16);
     }
+    for (const char* weights : test::turns_of(bits, 2, 1)) check_products(tied_table, weights, f16);
 }
 
 TEST_CASE("matrices that products and look-ups alone read lie as numbers") {

@@ -86,16 +86,9 @@ inline Arrays run_generated(const runtime::Model& model, const runtime::Program&
     return results;
 }
 
-/// Runs a graph of static sizes on parameters and inputs by name, in the reference and as generated
-/// code with fusion and without, and calls `check(outputs, tolerance)` for each. With gradients,
-/// the cotangents `<output>.grad` are among the inputs, the gradients among the outputs.
-inline void run_everywhere(const std::string& name, const Graph& graph, bool gradients,
-                           const Arrays& given, const std::function<void(Arrays&, double)>& check) {
-    auto checked = [&](const std::string& how, Arrays outputs, double tolerance) {
-        CAPTURE(how);
-        check(outputs, tolerance);
-    };
-    checked("reference", run_reference(graph, gradients, given), 1e-12);
+/// Generated code of a graph, with fusion and without.
+inline const runtime::Model& both_forms(const std::string& name, const Graph& graph,
+                                        bool gradients) {
     std::vector<ProgramRequest> requests;
     for (bool fusion : {true, false})
         requests.push_back(
@@ -103,11 +96,28 @@ inline void run_everywhere(const std::string& name, const Graph& graph, bool gra
              .graph = graph,
              .gradients = gradients ? Gradients::of_parameters_and_inputs : Gradients::none,
              .fusion = fusion});
-    CompiledModel compiled = compile_model(name, "", {}, std::move(requests));
-    const runtime::Model& model =
-        tool::load_generated(compiled.plan, tool::isa_of_this_machine(), tool::Keep::nowhere);
+    const CompiledModel compiled = compile_model(name, "", {}, std::move(requests));
+    return tool::load_generated(compiled.plan, tool::isa_of_this_machine(), tool::Keep::nowhere);
+}
+
+/// Runs a graph of static sizes on parameters and inputs by name, in the reference and as generated
+/// code of `both_forms`, and calls `check(outputs, tolerance)` for each. With gradients, the
+/// cotangents `<output>.grad` are among the inputs, the gradients among the outputs.
+inline void run_everywhere(const runtime::Model& model, const Graph& graph, bool gradients,
+                           const Arrays& given, const std::function<void(Arrays&, double)>& check) {
+    auto checked = [&](const std::string& how, Arrays outputs, double tolerance) {
+        CAPTURE(how);
+        check(outputs, tolerance);
+    };
+    checked("reference", run_reference(graph, gradients, given), 1e-12);
     for (const runtime::Program& program : model.programs)
         checked(program.name, run_generated(model, program, given), 1e-5);
+}
+
+/// The same of a graph that is run once.
+inline void run_everywhere(const std::string& name, const Graph& graph, bool gradients,
+                           const Arrays& given, const std::function<void(Arrays&, double)>& check) {
+    run_everywhere(both_forms(name, graph, gradients), graph, gradients, given, check);
 }
 
 }  // namespace fovea::test

@@ -11,6 +11,7 @@
 #include "codegen/ptx/instructions/half.h"
 #include "tests/lower/attention_kernels.h"
 #include "tests/nvptx/mutation_subject.h"
+#include "tests/random_seed.h"
 
 using namespace fovea;
 using namespace fovea::test;
@@ -20,7 +21,7 @@ using kernel::Kernel;
 namespace {
 
 constexpr unsigned kSeed = 1;
-const int kMutations = std::getenv("FOVEA_WHOLE") ? 100 : 24;
+const int kMutations = takes_all() ? 100 : 24;
 
 using Subjects = std::vector<MutationSubject>;
 using Lengths = std::vector<std::int32_t>;
@@ -104,6 +105,7 @@ void check_mutations(const Subjects& subjects, int least = kMutations * 9 / 10) 
 }  // namespace
 
 TEST_CASE("mistakes in attention of float32 are noticed") {
+    if (!has_turn(0, 2)) return;
     Subjects all;
     for (const char* name : {"causal_padded", "uniform", "dropout"}) {
         for (const Kernel& kernel : attention_kernels(attention_variant(name)))
@@ -114,6 +116,7 @@ TEST_CASE("mistakes in attention of float32 are noticed") {
 }
 
 TEST_CASE("mistakes in attention by matrix instructions are noticed") {
+    if (!has_turn(1, 2)) return;
     Subjects all;
     for (const AttentionVariant& variant : variants_of_matrices())
         for (const Kernel& kernel : attention_kernels(in_bfloat16(variant)))
@@ -123,6 +126,7 @@ TEST_CASE("mistakes in attention by matrix instructions are noticed") {
 }
 
 TEST_CASE("mistakes in attention with asynchronous copies are noticed") {
+    if (!has_turn(2, 2)) return;
     Subjects all;
     for (const AttentionVariant& variant : variants_of_matrices())
         for (const Kernel& kernel : attention_kernels(in_bfloat16_memory(variant)))
@@ -132,6 +136,7 @@ TEST_CASE("mistakes in attention with asynchronous copies are noticed") {
 }
 
 TEST_CASE("mistakes in attention by groups of warps are noticed") {
+    if (!has_turn(3, 2)) return;
     std::vector<AttentionVariant> variants = variants_of_matrices();
     variants.push_back(attention_variant("padded"));
     Subjects all;
@@ -142,6 +147,7 @@ TEST_CASE("mistakes in attention by groups of warps are noticed") {
 }
 
 TEST_CASE("mistakes in gradients of attention by groups of warps are noticed") {
+    if (!has_turn(4, 2)) return;
     std::vector<AttentionVariant> variants = variants_of_matrices();
     variants.push_back(attention_variant("padded"));
     Subjects all;

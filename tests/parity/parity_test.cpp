@@ -16,6 +16,8 @@
 #include "models/registry.h"
 #include "runtime/safetensors.h"
 #include "tests/alike_models.h"
+#include "tests/random_seed.h"
+#include "tests/tools/run_fovea.h"
 #include "tools/fovea/process.h"
 
 namespace {
@@ -90,10 +92,6 @@ nlohmann::json settings_of_config(nlohmann::json config, const std::string& mode
     return settings;
 }
 
-/// More flags for generated code: whether its values are right takes no more of the compiler than a
-/// third of its time, but at night.
-std::string flags() { return std::getenv("FOVEA_WHOLE") ? "" : "-O0"; }
-
 void run_case(const fs::path& folder, const std::string& target, const std::string& fusion) {
     const nlohmann::json given = nlohmann::json::parse(std::ifstream(folder / "settings.json"));
     const std::string model = given["model"];
@@ -102,7 +100,7 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
     fovea::tool::TemporaryFolder temporary;
     const std::string output = (temporary.path() / "out.safetensors").string();
     std::vector<std::string> command = {"env",
-                                        "FOVEA_CXXFLAGS=" + flags(),
+                                        fovea::test::value_flags(),
                                         FOVEA_BINARY_DIR "/fovea",
                                         "run",
                                         model,
@@ -131,16 +129,31 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
     compare(fovea::runtime::read_safetensors(output), expected);
 }
 
-void run_all(const std::string& target, const std::string& fusion) {
+/// The folders of the cases, in one order.
+std::vector<fs::path> folders_of_cases() {
     const char* other = std::getenv("FOVEA_CASES");
+    std::vector<fs::path> folders;
     for (const auto& entry :
-         fs::directory_iterator(other ? other : FOVEA_SOURCE_DIR "/tests/parity")) {
-        const std::string name = entry.path().filename().string();
-        if (!fs::exists(entry.path() / "settings.json")) continue;
-        const std::string model = name.substr(0, name.find('-'));
-        if (target != "reference" && fovea::test::is_like_another(model)) continue;
-        CAPTURE(name);
-        run_case(entry.path(), target, fusion);
+         fs::directory_iterator(other ? other : FOVEA_SOURCE_DIR "/tests/parity"))
+        if (fs::exists(entry.path() / "settings.json")) folders.push_back(entry.path());
+    std::ranges::sort(folders);
+    return folders;
+}
+
+void run_all(const std::string& target, const std::string& fusion) {
+    std::vector<fs::path> folders = folders_of_cases();
+    if (target != "reference") {
+        std::erase_if(folders, [](const fs::path& folder) {
+            const std::string name = folder.filename().string();
+            return fovea::test::is_like_another(name.substr(0, name.find('-')));
+        });
+        // Compiling takes long: half by turns; what is fused with one seed is not with the next.
+        if (!std::getenv("FOVEA_CASES"))
+            folders = fovea::test::turns_of(folders, 2, target != "cpu" || fusion == "off");
+    }
+    for (const fs::path& folder : folders) {
+        CAPTURE(folder.filename().string());
+        run_case(folder, target, fusion);
     }
 }
 
@@ -159,5 +172,5 @@ TEST_CASE("generated C++ without fusion agrees with PyTorch") { run_all("cpu", "
 TEST_CASE("PTX agrees with PyTorch") { run_all_as_ptx("on"); }
 /// Every night: plain ops on PTX are those of other tests.
 TEST_CASE("PTX without fusion agrees with PyTorch") {
-    if (std::getenv("FOVEA_WHOLE")) run_all_as_ptx("off");
+    if (fovea::test::takes_all()) run_all_as_ptx("off");
 }

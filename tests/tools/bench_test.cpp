@@ -44,17 +44,7 @@ void check_row(const Json& row, const Json& machine) {
     CHECK(double(row["peak_gflops"]) <= peak_of(machine, dtype));
 }
 
-}  // namespace
-
-TEST_CASE("bench measures every suite") {
-    fovea::tool::TemporaryFolder folder;
-    const std::string json = folder.path() / "bench.json", svg = folder.path() / "bench.svg";
-    auto result = run_fovea({"bench", "--quick", "--threads", "1", "--json", json, "--svg", svg});
-    CAPTURE(result.output);
-    REQUIRE(result.status == 0);
-    const Json report = Json::parse(fovea::test::read_text(json));
-    const Json &machine = report["machine"], &results = report["results"];
-    CHECK(result.output.starts_with(machine["cpu"].get<std::string>()));
+void check_machine(const Json& machine) {
     CHECK(machine["threads"] == 1);
     CHECK(machine["peak_gflops"] > 1);
     CHECK(machine["read_gb_s"] > 0.1);
@@ -62,24 +52,55 @@ TEST_CASE("bench measures every suite") {
     CHECK(machine["quiet"] > 0);
     CHECK(machine["quiet"] <= 1);
     CHECK((machine["bf16_peak_gflops"].is_null() || machine["bf16_peak_gflops"] > 1));
-    for (const Json& row : results) check_row(row, machine);
-    CHECK(result.output.find("% of its peak") != std::string::npos);
-    CHECK(result.output.find("times the median in half of the rows") != std::string::npos);
+}
 
-    CHECK(row_of(results, "24x16x40", "forward")["flops"] == 2 * 24 * 16 * 40);
+/// What is counted in rows of a suite.
+void check_counts(const std::string& suite, const Json& results) {
+    if (suite == "contraction")
+        CHECK(row_of(results, "24x16x40", "forward")["flops"] == 2 * 24 * 16 * 40);
+    if (suite == "rowwise")
+        CHECK(row_of(results, "softmax", "forward")["bytes"] == 2 * 4 * 2 * 5 * 24);
+    if (suite == "models") CHECK(row_of(results, "training step, tiny", "step")["times_floor"] > 1);
+    if (suite != "attention") return;
     const double full = row_of(results, "length 24", "forward")["flops"];
     CHECK(full == 4.0 * 2 * 8 * 24 * 24 * 64);
     CHECK(row_of(results, "causal", "forward")["flops"] == full * 25 / 48);
     CHECK(row_of(results, "padded", "backward")["flops"] == 2.5 * full / 2);
     CHECK(row_of(results, "padded", "backward")["method"] == "observed kernels");
-    CHECK(row_of(results, "softmax", "forward")["bytes"] == 2 * 4 * 2 * 5 * 24);
-    CHECK(row_of(results, "training step, tiny", "step")["times_floor"] > 1);
+}
 
+/// `chosen` are the suites of a call, by `--suite` where it is one.
+void check_bench(const std::vector<std::string>& chosen) {
+    fovea::tool::TemporaryFolder folder;
+    const std::string json = folder.path() / "bench.json", svg = folder.path() / "bench.svg";
+    std::vector<std::string> command = {"bench",  "--quick", "--threads", "1",
+                                        "--json", json,      "--svg",     svg};
+    if (chosen.size() == 1) command.insert(command.end(), {"--suite", chosen[0]});
+    const auto result = run_fovea(command);
+    CAPTURE(result.output);
+    REQUIRE(result.status == 0);
+    const Json report = Json::parse(fovea::test::read_text(json));
+    const Json &machine = report["machine"], &results = report["results"];
+    CHECK(result.output.starts_with(machine["cpu"].get<std::string>()));
+    check_machine(machine);
+    CHECK(!results.empty());
+    for (const Json& row : results) check_row(row, machine);
+    CHECK(result.output.find("% of its peak") != std::string::npos);
+    CHECK(result.output.find("times the median in half of the rows") != std::string::npos);
+    for (const std::string& suite : chosen) check_counts(suite, results);
     const std::string picture = fovea::test::read_text(svg);
     CHECK(picture.starts_with("<svg"));
     CHECK(picture.ends_with("</svg>\n"));
     for (const Json& row : results)
         CHECK(picture.find(row["name"].get<std::string>()) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("bench measures every suite") {
+    const std::vector<std::string> suites = {"contraction", "rowwise", "attention", "models"};
+    if (fovea::test::takes_all()) return check_bench(suites);
+    for (const std::string& suite : fovea::test::turns_of(suites, 2)) check_bench({suite});
 }
 
 TEST_CASE("operations that training needs are counted from the model") {

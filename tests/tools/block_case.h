@@ -101,12 +101,12 @@ void check_against_reference(const BlockCase& files, const Run& run,
         own.insert(own.end(), more.begin(), more.end());
         own.insert(own.end(), {"--outputs", files.path("own")});
         reference.insert(reference.begin() + 1, kBlockModel);
-        reference.insert(reference.end(),
-                         {"--target", "reference", "--outputs", files.path("exact")});
+        const std::string exact = files.path(train ? "exact_of_training" : "exact");
+        reference.insert(reference.end(), {"--target", "reference", "--outputs", exact});
         const tool::ProcessResult result = run(own);
         REQUIRE_MESSAGE(result.status == 0, result.output);
-        REQUIRE(run_fovea(reference).status == 0);
-        check_alike(files.path("own"), files.path("exact"));
+        if (!std::filesystem::exists(exact)) REQUIRE(run_fovea(reference).status == 0);
+        check_alike(files.path("own"), exact);
     }
 }
 

@@ -67,14 +67,13 @@ TEST_CASE("every kernel of convolutions is right on every target") {
     const fovea::tool::TemporaryFolder folder;
     const std::string file = (folder.path() / "convolutions.cpp").string();
     std::ofstream(file) << kModels;
-    const std::pair<std::string, const char*> cases[] = {
+    const std::vector<std::pair<std::string, const char*>> cases = {
         {kImages, "cpu"},           {file + ":lines", "cpu"},
         {file + ":planes", "cpu"},  {file + ":planes", "ptx-interpreter"},
         {file + ":corners", "cpu"}, {file + ":corners", "ptx-interpreter"},
         {file + ":pixels", "cpu"},  {file + ":pixels", "ptx-interpreter"}};
-    unsigned turn = fovea::test::random_seed();  // every other one, unless FOVEA_WHOLE is set
-    for (const auto& [model, target] : cases)
-        if (std::getenv("FOVEA_WHOLE") || turn++ % 2) check_verified(model, target);
+    for (const auto& [model, target] : fovea::test::turns_of(cases, 3))
+        check_verified(model, target);
 }
 
 TEST_CASE("the bits of convolutions do not depend on the number of threads") {

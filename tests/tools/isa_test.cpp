@@ -4,7 +4,7 @@
 #include "tests/isas_here.h"
 #include "tests/tools/block_case.h"
 
-using fovea::test::isas_here;
+using fovea::test::isas_by_turns;
 using fovea::test::kBlockModel;
 using fovea::test::run_fovea;
 using fovea::tool::ProcessResult;
@@ -22,7 +22,7 @@ std::string list(const std::vector<std::string>& isas, const char* between) {
 
 TEST_CASE("each instruction set of a program gives values and gradients of the reference") {
     fovea::test::BlockCase files;
-    const std::vector<std::string> isas = isas_here();
+    const std::vector<std::string> isas = isas_by_turns();
     REQUIRE(run_fovea({"build", kBlockModel, "--isa", list(isas, ","), "-o", files.program},
                       {"-u", "FOVEA_CXXFLAGS"})
                 .status == 0);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/random_seed.h"
 #include "tools/fovea/process.h"
 
 namespace fovea::test {
@@ -22,6 +23,12 @@ inline tool::ProcessResult run_fovea(std::vector<std::string> arguments,
     command.push_back(FOVEA_BINARY_DIR "/fovea");
     command.insert(command.end(), arguments.begin(), arguments.end());
     return tool::run_process(command);
+}
+
+/// The environment of commands that compile what is asked for its values alone: a compiler that
+/// does not optimize takes a third of its time. As it is shipped where FOVEA_WHOLE is set.
+inline std::string value_flags() {
+    return std::string("FOVEA_CXXFLAGS=") + (takes_all() ? "" : "-O0");
 }
 
 inline std::string read_text(const std::filesystem::path& path) {
