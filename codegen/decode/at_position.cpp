@@ -179,14 +179,18 @@ Tensor AtPosition::attention_at(int id) {
         node.inputs[2] = cached(id, 2).id;
         const std::int64_t ring = reads_rings() ? ring_of(id) : 0;
         node.inputs[3] = lens_at(node, ring).id;
-        if (!ring) allowed = allowed_at(id, attributes.window);
+        // No key stands behind the position: the lengths are enough.
+        const KeyWindow behind{.before = attributes.window.before};
+        if (!ring) allowed = allowed_at(id, behind, cached_positions());
         attributes.window = {};
         attributes.has_lens = true;
     } else {
         for (int i : {1, 2, 3})
             if (node.inputs[std::size_t(i)] > 0)
                 node.inputs[std::size_t(i)] = at(node.inputs[std::size_t(i)]).id;
-        if (node.inputs[4] > 0) allowed = at(node.inputs[4]);
+        const Node& keys = source_[source_[id].inputs[1]];
+        allowed = allowed_at(id, attributes.window, keys.shape[keys.shape.rank() - 2]);
+        attributes.window = {};
     }
     attributes.has_allowed = bool(allowed);
     if (allowed) node.inputs[4] = allowed.id;
@@ -214,12 +218,15 @@ Tensor AtPosition::lens_at(const Node& node, std::int64_t ring) {
 }
 
 /// Keys inside of the window, and those that were allowed; an empty Tensor for all.
-Tensor AtPosition::allowed_at(int id, const KeyWindow& window) {
+Tensor AtPosition::allowed_at(int id, const KeyWindow& window, const Dim& key_count) {
     Tensor allowed;
-    if (window.ends_before()) {
-        Tensor keys = iota(target_, {1, cached_positions()}, 1);
-        Tensor first = position_ - double(window.before);
-        allowed = keys >= first;
+    if (window.is_limited()) {
+        Tensor keys = iota(target_, {1, key_count.without_label()}, 1);
+        if (window.ends_before()) allowed = keys >= position_ - double(window.before);
+        if (window.ends_after()) {
+            const Tensor first = keys <= position_ + double(window.after);
+            allowed = allowed ? logical_and(allowed, first) : first;
+        }
     }
     const int given_id = source_[id].inputs[4];
     if (given_id <= 0) return allowed;

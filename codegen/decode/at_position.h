@@ -86,7 +86,7 @@ class AtPosition {
     Tensor copy_at(int id);
     Tensor attention_at(int id);
     Tensor lens_at(const Node& node, std::int64_t ring);
-    Tensor allowed_at(int id, const KeyWindow& window);
+    Tensor allowed_at(int id, const KeyWindow& window, const Dim& key_count);
     int copy_score(const AttentionAttributes& attributes);
     bool reads_index(const AttentionAttributes& attributes, Role role) const;
     int in_region(const Node& pair, Elementwise function, int index, Tensor other);

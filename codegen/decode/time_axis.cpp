@@ -228,7 +228,9 @@ class Finder {
         if (attributes.has_segments) fail(id, "has segments");
         const bool own = found_.has_time(node.inputs[1]);
         const bool has_own_lens = attributes.has_lens && graph_[node.inputs[3]].shape.rank() == 2;
-        if (own && (attributes.has_allowed || has_own_lens) && node.masked_rows != MaskedRows::zero)
+        const bool may_hide_all = attributes.has_allowed || has_own_lens ||
+                                  (attributes.has_lens && attributes.window.ends_before());
+        if (own && may_hide_all && node.masked_rows != MaskedRows::zero)
             fail(id,
                  "may hide all keys of a query, whose weights are then those of all positions; "
                  "mask.with(MaskedRows::zero) makes them zero");

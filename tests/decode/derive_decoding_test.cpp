@@ -107,6 +107,17 @@ TEST_CASE("the op that mixes positions is named") {
               const Mask mask = (causal & padding(lens)).with(MaskedRows::zero);
               return attention(x, x, x, dot_product, mask);
           }) == "");
+    // A window may lie behind the lengths of all of a sequence.
+    CHECK(why_not([](Scope s, Tensor x) {
+              const Mask mask = window(1, 0) & padding(s.input("lens", {"batch"}, i32));
+              return attention(x, x, x, dot_product, mask);
+          }) ==
+          "attention, in words, may hide all keys of a query, whose weights are then those of "
+          "all positions; mask.with(MaskedRows::zero) makes them zero");
+    CHECK(why_not([](Scope s, Tensor x) {
+              const Mask mask = causal & padding(s.input("lens", {"batch"}, i32));
+              return attention(x, x, x, dot_product, mask);
+          }) == "");
     CHECK(why_not([](Scope s, Tensor) { return cast(iota(s, {"batch", "len", 3}, 1), f32); }) ==
           "its logits do not depend on its ids");
     Graph empty;

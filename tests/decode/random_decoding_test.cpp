@@ -47,7 +47,7 @@ class ModelDrawing {
             case 3: return loop(x);
             case 4: return positions(s, x);
             case 5: return linear(s / "down", gelu(linear(s / "up", x, 12)), 8);
-            case 6: return attend(s, x, read_, padding(src_lens_));
+            case 6: return attend(s, x, read_, draw_mask_of_source());
             default: return x * unsqueeze(mean(read_, 1), 1);
         }
     }
@@ -58,6 +58,12 @@ class ModelDrawing {
         if (one_of(3) == 0) mask = mask & allowed(unsqueeze(ids_ % (2 + one_of(3)) > 0, 1));
         if (one_of(4) == 0) mask = mask & padding(lens());
         return mask.with(MaskedRows::zero);
+    }
+    /// What a position sees of a source: all of it, or what stands near its own number there.
+    Mask draw_mask_of_source() {
+        Mask mask = padding(src_lens_);
+        if (one_of(2)) mask = mask & (one_of(2) ? causal : window(one_of(6), one_of(3)));
+        return one_of(2) ? mask.with(MaskedRows::zero) : mask;
     }
     Tensor lens() {
         if (!lens_) lens_ = s_.input("lens", {"batch"}, i32);

@@ -55,7 +55,7 @@ const std::vector<WrongCall> kWindows = {
      [](Given& g) { conv2d(image(g), weight(g, {4, 3, 3, 3}), {.padding = 1}); }},
     {"conv2d", "got f32 [4]", [](Given& g) { conv2d(g.s / "conv", g.v, 2, 3); }},
     {"max_pool1d", "f32 []", [](Given& g) { max_pool1d(g.one, 2); }},
-    {"max_pool1d", "a padding is from 0 to half of the kernel, 3, not 2",
+    {"max_pool1d", "a padding is from 0 to 1, half of the kernel of 3, not 2",
      [](Given& g) { max_pool1d(g.v, 3, {.padding = 2}); }},
     {"max_pool1d", "a window of 5", [](Given& g) { max_pool1d(g.v, 5); }},
     {"max_pool2d", "f32 [4]", [](Given& g) { max_pool2d(g.v, 2); }},

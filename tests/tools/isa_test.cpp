@@ -5,6 +5,7 @@
 #include "tests/tools/block_case.h"
 
 using fovea::test::isas_by_turns;
+using fovea::test::isas_here;
 using fovea::test::kBlockModel;
 using fovea::test::run_fovea;
 using fovea::tool::ProcessResult;

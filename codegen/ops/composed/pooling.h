@@ -40,8 +40,8 @@ struct Pool {
         const int i = axis + x.rank();
         if (padding < 0 || 2 * padding > kernel) {
             Text text;
-            text << name << " of " << x.shape() << ": a padding is from 0 to half of the kernel, "
-                 << kernel << ", not " << padding;
+            text << name << " of " << x.shape() << ": a padding is from 0 to " << kernel / 2
+                 << ", half of the kernel of " << kernel << ", not " << padding;
             return movement_mistake(x, text, location);
         }
         const WindowOptions options{.stride = stride ? stride : kernel};
