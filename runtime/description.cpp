@@ -1,6 +1,7 @@
 // A model from the tables of its generated file.
 #include "description.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "isa.h"
@@ -12,18 +13,17 @@ namespace fovea::runtime {
 namespace {
 
 std::vector<std::vector<int>> lists_of(const Table<int>& needs) {
-    std::vector<std::vector<int>> lists;
-    bool begins = true;
-    for (int input : needs) {
-        if (begins) lists.emplace_back();
-        begins = input < 0;
-        if (!begins) lists.back().push_back(input);
+    std::vector<std::vector<int>> lists(
+        static_cast<std::size_t>(std::count(needs.begin(), needs.end(), -1)));
+    const int* at = needs.begin();
+    for (std::vector<int>& list : lists) {
+        while (*at >= 0) list.push_back(*at++);
+        ++at;
     }
     return lists;
 }
 
-Program program_of(const ProgramRow& row, std::span<const std::string> dims, ProgramCode run) {
-    Program program;
+void read_program(const ProgramRow& row, std::span<const std::string> dims, Program& program) {
     program.name = row.name;
     program.inputs = tensor_specs(row.inputs, dims);
     program.outputs = tensor_specs(row.outputs, dims);
@@ -31,11 +31,9 @@ Program program_of(const ProgramRow& row, std::span<const std::string> dims, Pro
     program.buffers = buffer_specs(row.buffers, dims);
     program.kernels = names_of(row.kernels);
     program.computed = computed_checks(row.computed, dims);
-    program.run = run;
     program.shards = row.shards;
     program.reads_padding = row.reads_padding;
     if (row.check_inputs) program.check_inputs = row.check_inputs;
-    return program;
 }
 
 }  // namespace
@@ -45,15 +43,20 @@ const Model& new_model(const Description& description) {
     auto model = std::make_unique<Model>();
     model->name = description.name;
     model->isa = part.isa;
+    model->open_sizes = description.open_sizes;
+    model->stored_weights = description.stored_weights;
     model->dims = names_of(description.dims);
     model->settings = settings_of(description.settings);
     model->parameters = parameter_specs(description.parameters, model->dims);
-    const ProgramCode* run = part.programs;
-    for (const ProgramRow& row : description.programs)
-        model->programs.push_back(program_of(row, model->dims, *run++));
+    model->programs = std::vector<Program>(description.programs.count);
+    for (std::size_t i = 0; i < description.programs.count; ++i) {
+        model->programs[i].run = part.programs[i];
+        read_program(description.programs.rows[i], model->dims, model->programs[i]);
+    }
     const std::vector<std::string> aliases = names_of(description.aliases);
-    for (std::size_t i = 0; i + 1 < aliases.size(); i += 2)
-        model->aliases.push_back({aliases[i], aliases[i + 1]});
+    model->aliases = std::vector<Alias>(aliases.size() / 2);
+    for (std::size_t i = 0; i < model->aliases.size(); ++i)
+        model->aliases[i] = {aliases[2 * i], aliases[2 * i + 1]};
     return *model.release();
 }
 

@@ -12,6 +12,15 @@ namespace fovea::runtime {
 
 struct Model;
 
+/// Parts of the runtime that some models alone need. A generated file names those of its model, so
+/// that a linker leaves the others out of its programs.
+struct StoredWeights;  // parameters that lie as whole numbers (weights/stored_weights.h)
+struct OpenSizes;      // sizes of parameters that the model leaves open (runner/bind_dims.h)
+struct ShardedRuns;    // a batch in shards (memory/shard_layout.h)
+extern const StoredWeights kStoredWeights;
+extern const OpenSizes kOpenSizes;
+extern const ShardedRuns kShardedRuns;
+
 /// How a parameter starts. `fan_in` and `fan_out` come from its shape ([out, in]).
 enum class Initial {
     zeros,
@@ -51,6 +60,7 @@ struct ShardRule {
     int count = 1;  // shards; fewer where there are fewer sequences; 1: the batch is not cut
     int dim = -1;  // of Model::dims, how many sequences there are: the first dim of what has it
     std::int64_t most_floats = 0;  // of the sums over the batch: where they are more, it is not cut
+    const ShardedRuns* runs = nullptr;  // null: the batch is not cut
 };
 
 /// As Program has it; `needs` lists the inputs of one output after the other, -1 behind each list.
@@ -75,6 +85,8 @@ struct Description {
     Table<ProgramRow> programs;
     Rows aliases;  // the name in files, and in a row of its own the parameter
     Table<IsaPart> parts;
+    const OpenSizes* open_sizes = nullptr;  // null where the model has none
+    const StoredWeights* stored_weights = nullptr;
 };
 
 /// The model of these tables with the part that `choose_isa` chooses, whose UserError it passes on.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <set>
 #include <string_view>
 
 #include "error.h"
@@ -21,16 +20,19 @@ const Program* find_program(const Model& model, const std::string& name) {
     throw UserError("{} has no program '{}'", {model.name, name});
 }
 
-void mention_dims(std::span<const Extent> shape, std::set<int>& mentioned) {
+/// Of each dim whether a shape mentions it.
+using Mentioned = std::vector<char>;
+
+void mention_dims(std::span<const Extent> shape, Mentioned& mentioned) {
     for (const Extent& extent : shape) {
         for (const Extent::Term& term : extent.terms()) {
-            mentioned.insert(term.dims.begin(), term.dims.end());
+            for (const int dim : term.dims) mentioned[static_cast<std::size_t>(dim)] = 1;
         }
     }
 }
 
-std::set<int> mentioned_dims(const Model& model, const Program& program) {
-    std::set<int> mentioned;
+Mentioned mentioned_dims(const Model& model, const Program& program) {
+    Mentioned mentioned(model.dims.size());
     for (const TensorSpec& spec : model.parameters) mention_dims(spec.shape, mentioned);
     for (const TensorSpec& spec : program.inputs) mention_dims(spec.shape, mentioned);
     for (const TensorSpec& spec : program.outputs) mention_dims(spec.shape, mentioned);
@@ -64,8 +66,9 @@ int Instance::find_tensor(std::span<const TensorSpec> specs, const std::string& 
 
 Instance::Instance(const Model& model, const std::string& program, Parameters& parameters)
     : model_(&model), program_(find_program(model, program)), parameters_(&parameters) {
-    const std::set<int> mentioned = mentioned_dims(model, *program_);
-    mentioned_dims_.assign(mentioned.begin(), mentioned.end());
+    const Mentioned mentioned = mentioned_dims(model, *program_);
+    for (std::size_t dim = 0; dim < mentioned.size(); ++dim)
+        if (mentioned[dim]) mentioned_dims_.push_back(static_cast<int>(dim));
     if (program_->executor) executor_ = program_->executor();
     profile_ = ProgramProfile::if_wanted(model, *program_);
 }
@@ -141,10 +144,11 @@ ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 0)
             throw UserError("the size of '{}' is negative: {}", {model_->dims[i], values[i]});
-    const int shards = is_whole_ || executor_ ? 1 : shard_count(*program_, values);
+    const ShardedRuns* const sharded = is_whole_ || executor_ ? nullptr : program_->shards.runs;
+    const int shards = sharded ? sharded->count(*program_, values) : 1;
     try {
         return lay_out(*program_, values, shards, [this](const TensorSpec& output) {
-            return placed_.contains(output.name) || is_kept(output);
+            return is_placed(output) || is_kept(output);
         });
     } catch (const UserError& error) {
         std::string sizes;
@@ -161,7 +165,7 @@ void Instance::bind_values(std::vector<std::int64_t> values) {
     if (bind_again(values)) return clear_states();
     try {
         const ProgramLayout layout = layout_for(values);
-        const std::vector<const void*> before = arena_addresses();
+        const Addresses before = arena_addresses();
         dims_ = std::move(values);
         tensors_.assign(parameters_->count() + program_->inputs.size() + program_->outputs.size() +
                             program_->buffers.size(),
@@ -178,12 +182,12 @@ void Instance::bind_values(std::vector<std::int64_t> values) {
 }
 
 bool Instance::bind_again(const std::vector<std::int64_t>& values) {
-    const auto known = bindings_.find(values);
-    if (known == bindings_.end()) return false;
-    const Binding& binding = known->second;
+    const auto known = binding_of(values);
+    if (known == bindings_.end() || (*known)->dims != values) return false;
+    const Binding& binding = **known;
     tensors_ = binding.tensors;
-    if (binding.prepared_shapes != prepared_shapes_) prepared_version_ = 0;
-    prepared_shapes_ = binding.prepared_shapes;
+    if (binding.prepared_sizes != prepared_sizes_) prepared_version_ = 0;
+    prepared_sizes_ = binding.prepared_sizes;
     workspace_bytes_ = binding.workspace_bytes;
     layout_ = binding.layout;
     prepared_bytes_ = binding.prepared_bytes;
@@ -191,13 +195,25 @@ bool Instance::bind_again(const std::vector<std::int64_t>& values) {
     return true;
 }
 
-void Instance::remember_binding(const std::vector<const void*>& arenas_before) {
-    constexpr std::size_t kMost = 1024;
-    if (arena_addresses() != arenas_before || bindings_.size() >= kMost) bindings_.clear();
-    bindings_[dims_] = {tensors_, prepared_shapes_, workspace_bytes_, prepared_bytes_, layout_};
+/// Where the binding to these dims stands, or would.
+Instance::Bindings::iterator Instance::binding_of(const std::vector<std::int64_t>& dims) {
+    return std::lower_bound(
+        bindings_.begin(), bindings_.end(), dims,
+        [](const std::unique_ptr<Binding>& binding, const std::vector<std::int64_t>& wanted) {
+            return std::lexicographical_compare(binding->dims.begin(), binding->dims.end(),
+                                                wanted.begin(), wanted.end());
+        });
 }
 
-std::vector<const void*> Instance::arena_addresses() const {
+void Instance::remember_binding(const Addresses& arenas_before) {
+    constexpr std::size_t kMost = 1024;
+    if (arena_addresses() != arenas_before || bindings_.size() >= kMost) bindings_.clear();
+    auto binding = std::make_unique<Binding>(
+        Binding{dims_, tensors_, prepared_sizes_, workspace_bytes_, prepared_bytes_, layout_});
+    bindings_.insert(binding_of(dims_), std::move(binding));
+}
+
+Instance::Addresses Instance::arena_addresses() const {
     return {inputs_.as<std::byte>(), outputs_.as<std::byte>(), workspace_.as<std::byte>(),
             prepared_memory_.as<std::byte>(), sums_of_shards_.as<std::byte>()};
 }
@@ -212,19 +228,16 @@ void Instance::place_tensors(const ProgramLayout& layout) {
     };
     place(layout.inputs, inputs_);
     place(layout.outputs, outputs_);
-    for (const auto& [name, address] : placed_) {
-        const int i = find_tensor(program_->outputs, name);
-        tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
-            address;
-    }
+    for (const PlacedOutput& output : placed_)
+        tensors_[parameters_->count() + program_->inputs.size() + output.number] = output.address;
 }
 
 void Instance::place_buffers(const ProgramLayout& layout) {
     workspace_bytes_ = layout.workspace_bytes();
     prepared_bytes_ = layout.prepared.bytes;
     workspace_.reserve(workspace_bytes_ + kAlignment);
-    if (layout.prepared_shapes != prepared_shapes_) prepared_version_ = 0;
-    prepared_shapes_ = layout.prepared_shapes;
+    if (layout.prepared_sizes != prepared_sizes_) prepared_version_ = 0;
+    prepared_sizes_ = layout.prepared_sizes;
     prepared_memory_.reserve(layout.prepared_bytes() + kAlignment);
     std::size_t at = tensors_.size() - program_->buffers.size(), lives = 0, stays = 0;
     for (const BufferSpec& buffer : program_->buffers)
@@ -233,8 +246,9 @@ void Instance::place_buffers(const ProgramLayout& layout) {
                              : address_in(workspace_, layout.workspace.offsets[lives++]);
     layout_ = nullptr;
     if (layout.shards > 1)
-        layout_ = lay_out_shards(*program_, dims_, layout.shards, parameters_->count(),
-                                 {layout.workspace.bytes, layout.prepared.bytes}, sums_of_shards_);
+        layout_ = program_->shards.runs->lay_out(
+            *program_, dims_, layout.shards, parameters_->count(),
+            {layout.workspace.bytes, layout.prepared.bytes}, sums_of_shards_);
 }
 
 void Instance::place_output(const std::string& name, void* address) {
@@ -242,11 +256,19 @@ void Instance::place_output(const std::string& name, void* address) {
     if (i < 0) {
         throw UserError("program '{}' has no output '{}'", {program_->name, name});
     }
-    placed_[name] = address;
+    const auto number = static_cast<std::size_t>(i);
+    std::erase_if(placed_, [&](const PlacedOutput& output) { return output.number == number; });
+    placed_.push_back({number, address});
     bindings_.clear();
     if (tensors_.empty()) return;
     tensors_[parameters_->count() + program_->inputs.size() + static_cast<std::size_t>(i)] =
         address;
+}
+
+bool Instance::is_placed(const TensorSpec& output) const {
+    return std::any_of(placed_.begin(), placed_.end(), [&](const PlacedOutput& placed) {
+        return &program_->outputs[placed.number] == &output;
+    });
 }
 
 bool Instance::has_input(const std::string& name) const {

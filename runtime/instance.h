@@ -1,9 +1,9 @@
 // One program of a generated model, bound to dims: its memory and its runs.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -138,14 +138,19 @@ class Instance {
 
     /// What binding to dims gave: valid as long as the arenas do not move.
     struct Binding {
+        std::vector<std::int64_t> dims;
         std::vector<void*> tensors;
-        std::vector<std::vector<std::int64_t>> prepared_shapes;
+        std::vector<std::int64_t> prepared_sizes;
         std::size_t workspace_bytes = 0, prepared_bytes = 0;
         std::shared_ptr<const ShardLayout> layout;
     };
     bool bind_again(const std::vector<std::int64_t>& values);
-    void remember_binding(const std::vector<const void*>& arenas_before);
-    std::vector<const void*> arena_addresses() const;
+    using Addresses = std::array<const void*, 5>;
+    void remember_binding(const Addresses& arenas_before);
+    Addresses arena_addresses() const;
+    using Bindings = std::vector<std::unique_ptr<Binding>>;
+    Bindings::iterator binding_of(const std::vector<std::int64_t>& dims);
+    bool is_placed(const TensorSpec& output) const;
 
     const Model* model_;
     const Program* program_;
@@ -153,13 +158,17 @@ class Instance {
     std::unique_ptr<Executor> executor_;  // null: the program's own code runs
     std::shared_ptr<ProgramProfile> profile_;  // null: none is wanted
     std::vector<int> mentioned_dims_;  // that the program's tensors depend on
-    std::map<std::vector<std::int64_t>, Binding> bindings_;
+    Bindings bindings_;  // in the order of their dims
     std::vector<std::int64_t> dims_;  // in the order of Model::dims; empty before the first bind
     std::vector<void*> tensors_;
-    std::map<std::string, void*> placed_;
+    struct PlacedOutput {
+        std::size_t number = 0;  // among the program's outputs
+        void* address = nullptr;
+    };
+    std::vector<PlacedOutput> placed_;
     bool keeps_states_ = false, keeps_parameters_ = false;
     bool leaves_states_ = false, states_changed_ = true;  // on the host, since the last run
-    std::vector<std::vector<std::int64_t>> prepared_shapes_;
+    std::vector<std::int64_t> prepared_sizes_;  // as ProgramLayout has them
     Arena inputs_, outputs_, workspace_, prepared_memory_, sums_of_shards_;
     std::shared_ptr<const ShardLayout> layout_;  // null: the batch is not cut
     bool is_whole_ = false;  // it never is

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
 
 #include "error.h"
 #include "files/printable.h"
 #include "files/weights_format.h"
 #include "memory/halves.h"
+#include "weights/stored_weights.h"
 #include "weights/weight_tensors.h"
 
 namespace fovea::runtime {
@@ -29,17 +29,19 @@ void verify_aliases(const Model& model, const TensorView& chosen, const std::str
     }
 }
 
-std::vector<std::string> unused_names(const Model& model, const SafetensorsFile& file,
+std::vector<std::string> unused_names(const Parameters& parameters, const SafetensorsFile& file,
                                       std::string_view ignored_prefix) {
-    std::set<std::string_view> known;
-    for (const TensorSpec& spec : model.parameters) known.insert(spec.name);
-    for (const Alias& alias : model.aliases) known.insert(alias.name);
+    const Model& model = parameters.model();
     std::vector<std::string> unused;
-    const auto is_known = [&](std::string_view name) {
+    const auto is_own = [&](const std::string& name) {
+        return parameters.find(name) >= 0 ||
+               std::any_of(model.aliases.begin(), model.aliases.end(),
+                           [&](const Alias& alias) { return alias.name == name; });
+    };
+    const auto is_known = [&](const std::string& name) {
         constexpr std::string_view kScales = ".scales";
-        return known.contains(name) ||
-               (storage_of(model) && name.ends_with(kScales) &&
-                known.contains(name.substr(0, name.size() - kScales.size())));
+        return is_own(name) || (model.stored_weights && name.ends_with(kScales) &&
+                                is_own(name.substr(0, name.size() - kScales.size())));
     };
     for (const TensorView& tensor : file.tensors()) {
         const bool is_ignored =
@@ -121,7 +123,7 @@ void copy_each(Parameters& parameters, const SafetensorsFile& file, const IsWant
         verify_aliases(model, tensor, model.parameters[i].name, file);
     }
     parameters.mark_changed();
-    warn_unused(file, model.name, unused_names(model, file, ignored_prefix));
+    warn_unused(file, model.name, unused_names(parameters, file, ignored_prefix));
 }
 
 }  // namespace
@@ -136,7 +138,7 @@ void load_some_parameters(Parameters& parameters, const SafetensorsFile& file,
     const Model& model = parameters.model();
     verify_storage(model, file);
     const auto copy = [&](std::size_t i, const TensorView& tensor) {
-        if (model.parameters[i].storage) copy_quantized(parameters, i, file, tensor);
+        if (model.parameters[i].storage) stored_weights(model).copy(parameters, i, file, tensor);
         else copy_floats(file, tensor, parameters.shape(i), parameters.values(i));
     };
     copy_each(parameters, file, wanted, ignored_prefix, copy);

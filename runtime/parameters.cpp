@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "error.h"
 #include "memory/shape.h"
+#include "memory/sort_plain.h"
 #include "training/random_stream.h"
-#include "weights/quantized_weight.h"
+#include "weights/stored_weights.h"
 
 namespace fovea::runtime {
 namespace {
@@ -77,9 +77,11 @@ Parameters::Parameters(const Model& model, const DimValues& dims) : model_(&mode
     }
     for (const TensorSpec& spec : model.parameters) {
         if (spec.dtype != DType::f32) throw InternalError("parameter '{}' is not f32", {spec.name});
-        indices_[spec.name] = static_cast<int>(shapes_.size());
+        by_name_.push_back(&spec);
         shapes_.push_back(shape_values(spec.shape, values));
     }
+    sort_plain(by_name_,
+               [](const TensorSpec* a, const TensorSpec* b) { return a->name < b->name; });
     offsets_.resize(shapes_.size());
     for (std::size_t i = 0; i < count(); ++i)
         if (!model.parameters[i].frozen) place(i);
@@ -113,7 +115,7 @@ std::span<std::uint32_t> Parameters::words(std::size_t i) {
 }
 
 std::vector<float> Parameters::floats(std::size_t i) {
-    if (storage(i)) return dequantize(layout(i), unpack(layout(i), words(i)));
+    if (storage(i)) return stored_weights(*model_).floats(layout(i), words(i));
     const std::span<const float> own = values(i);
     return {own.begin(), own.end()};
 }
@@ -122,30 +124,27 @@ void Parameters::set_values(std::size_t i, std::span<const float> from) {
     const std::string& name = model_->parameters[i].name;
     if (static_cast<std::int64_t>(from.size()) != element_count(shapes_[i]))
         throw InternalError("'{}' is given {} values", {name, from.size()});
-    if (storage(i)) pack(layout(i), quantize(layout(i), from, name), words(i));
+    if (storage(i)) stored_weights(*model_).set(layout(i), from, name, words(i));
     else std::copy(from.begin(), from.end(), values(i).begin());
 }
 
 std::span<float> Parameters::values(std::size_t i) {
-    if (storage(i))
-        throw InternalError("'{}' lies as {}", {model_->parameters[i].name, long_name(storage(i))});
+    if (storage(i)) throw InternalError("'{}' lies as whole numbers", {model_->parameters[i].name});
     return flat().subspan(offsets_[i], static_cast<std::size_t>(element_count(shapes_[i])));
 }
 
 int Parameters::find(const std::string& name) const {
-    const auto found = indices_.find(name);
-    return found == indices_.end() ? -1 : found->second;
+    const auto found = std::lower_bound(
+        by_name_.begin(), by_name_.end(), name,
+        [](const TensorSpec* spec, const std::string& wanted) { return spec->name < wanted; });
+    if (found == by_name_.end() || (*found)->name != name) return -1;
+    return static_cast<int>(*found - model_->parameters.data());
 }
 
 void Parameters::initialize(std::uint64_t seed) {
-    std::vector<std::size_t> by_name(count());
-    std::iota(by_name.begin(), by_name.end(), std::size_t{0});
-    std::sort(by_name.begin(), by_name.end(), [&](std::size_t a, std::size_t b) {
-        return model_->parameters[a].name < model_->parameters[b].name;
-    });
     for (std::size_t rank = 0; rank < count(); ++rank) {
         const RandomStream stream(seed, static_cast<std::uint32_t>(rank));
-        const std::size_t i = by_name[rank];
+        const auto i = static_cast<std::size_t>(by_name_[rank] - model_->parameters.data());
         std::vector<float> drawn(
             static_cast<std::size_t>(storage(i) ? element_count(shapes_[i]) : 0));
         draw(model_->parameters[i], shapes_[i], stream, storage(i) ? drawn : values(i));

@@ -78,7 +78,7 @@ class Parameters {
     const Model* model_;
     DimValues dims_;
     std::vector<std::vector<std::int64_t>> shapes_;
-    std::map<std::string, int> indices_;
+    std::vector<const TensorSpec*> by_name_;
     std::vector<std::size_t> offsets_;
     std::size_t flat_size_ = 0, trained_size_ = 0;
     std::uint64_t version_ = 1;

@@ -10,6 +10,7 @@
 #include "files/json.h"
 #include "files/safetensors_dtypes.h"
 #include "memory/shape.h"
+#include "memory/sort_plain.h"
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
 
@@ -20,8 +21,14 @@ constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the format's own limit
 
 void sort_by_name(std::vector<TensorView>& tensors) {
-    std::sort(tensors.begin(), tensors.end(),
-              [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+    std::vector<TensorView*> order;
+    order.reserve(tensors.size());
+    for (TensorView& tensor : tensors) order.push_back(&tensor);
+    sort_plain(order, [](const TensorView* a, const TensorView* b) { return a->name < b->name; });
+    std::vector<TensorView> sorted;
+    sorted.reserve(tensors.size());
+    for (TensorView* const tensor : order) sorted.push_back(std::move(*tensor));
+    tensors = std::move(sorted);
 }
 
 /// Builds the views of one file and fails with its path.
@@ -148,24 +155,27 @@ class HeaderReader {
     }
 
     /// The tensors' bytes fill the data without gap or overlap.
-    void verify_coverage(std::vector<TensorView>& tensors) const {
-        std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
-            if (a.bytes.data() != b.bytes.data()) return a.bytes.data() < b.bytes.data();
-            if (a.bytes.size() != b.bytes.size()) return a.bytes.size() < b.bytes.size();
-            return a.name < b.name;
+    void verify_coverage(const std::vector<TensorView>& tensors) const {
+        std::vector<const TensorView*> order;
+        order.reserve(tensors.size());
+        for (const TensorView& tensor : tensors) order.push_back(&tensor);
+        sort_plain(order, [](const TensorView* a, const TensorView* b) {
+            if (a->bytes.data() != b->bytes.data()) return a->bytes.data() < b->bytes.data();
+            if (a->bytes.size() != b->bytes.size()) return a->bytes.size() < b->bytes.size();
+            return a->name < b->name;
         });
         std::size_t end = 0;
         const TensorView* previous = nullptr;
-        for (const TensorView& tensor : tensors) {
-            const auto begin = static_cast<std::size_t>(tensor.bytes.data() - data_.data());
+        for (const TensorView* const tensor : order) {
+            const auto begin = static_cast<std::size_t>(tensor->bytes.data() - data_.data());
             if (begin < end) {
-                fail("the data of tensors '{}' and '{}' overlap", {previous->name, tensor.name});
+                fail("the data of tensors '{}' and '{}' overlap", {previous->name, tensor->name});
             }
             if (begin > end) {
                 fail("bytes {} to {} of its data belong to no tensor", {end, begin});
             }
-            end = begin + tensor.bytes.size();
-            previous = &tensor;
+            end = begin + tensor->bytes.size();
+            previous = tensor;
         }
         if (end != data_.size()) {
             fail("its tensors end at byte {} of its data, but {} bytes are there",

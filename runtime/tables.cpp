@@ -6,27 +6,30 @@
 #include <string_view>
 
 #include "error.h"
-#include "weights/quantized_weight.h"
 
 namespace fovea::runtime {
 
 namespace {
 
-/// `-3*batch*len`: one term of an extent, after its sign.
-Extent parse_term(std::string_view text, std::span<const std::string> dims) {
-    Extent term = 1;
+/// Adds `3*batch*len`, a term after its sign, to an extent.
+void add_term(std::string_view text, std::int64_t sign, std::span<const std::string> dims,
+              Extent& sum) {
+    Extent::Term term;
+    term.factor = sign;
     while (!text.empty()) {
         std::string_view factor = text.substr(0, text.find('*'));
         text.remove_prefix(std::min(text.size(), factor.size() + 1));
-        auto dim = std::find(dims.begin(), dims.end(), factor);
+        std::size_t dim = 0;
+        while (dim < dims.size() && dims[dim] != factor) ++dim;
         std::int64_t number = 0;
         auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), number);
-        bool is_number = error == std::errc() && end == factor.data() + factor.size();
-        if (dim == dims.end() && !is_number)
+        const bool is_number = error == std::errc() && end == factor.data() + factor.size();
+        if (dim == dims.size() && !is_number)
             throw InternalError("a shape names no dim of the model: {}", {factor});
-        term = term * (is_number ? Extent(number) : Extent::dim(int(dim - dims.begin())));
+        if (dim < dims.size()) term.dims.push_back(static_cast<int>(dim));
+        else term.factor *= number;
     }
-    return term;
+    sum.add(std::move(term));
 }
 
 /// The fields of one row, from left to right.
@@ -58,6 +61,15 @@ class Row {
                        [](DType dtype) { return name_of(dtype); });
         return kDTypes[choice(names, int(std::size(names)))];
     }
+    /// `int8:32`: bits, and the size of groups.
+    WeightStorage storage() {
+        const std::string_view text = word();
+        const char* const end = text.data() + text.size();
+        WeightStorage storage;
+        const char* at = std::from_chars(text.data() + 3, end, storage.bits).ptr;
+        if (at < end) std::from_chars(at + 1, end, storage.group);
+        return storage;
+    }
     Initial initial() {
         constexpr std::string_view kNames[] = {"zeros", "ones", "xavier_uniform", "normal",
                                                "linear_bias"};
@@ -69,7 +81,7 @@ class Row {
         text_.remove_prefix(std::min(text_.size(), size + 1));
         return parse_shape(shape, dims);
     }
-    std::string rest() const { return std::string(text_); }
+    std::string_view rest() const { return text_; }
     bool starts_with(std::string_view start) const { return text_.starts_with(start); }
     bool skip(std::string_view word) {
         const bool starts = text_.starts_with(word);
@@ -81,23 +93,24 @@ class Row {
     std::string_view text_;
 };
 
-/// make(row) for each row.
-template <class Make>
-auto each_row(Rows rows, const Make& make) {
-    std::vector<decltype(make(std::declval<Row&>()))> made;
-    for (std::string_view text; !(text = rows).empty(); rows += text.size() + 1) {
-        Row row(text);
-        made.push_back(make(row));
+/// fill(row, of) for each row, and what it is of.
+template <class Of, class Fill>
+std::vector<Of> each_row(Rows rows, const Fill& fill) {
+    std::size_t count = 0;
+    for (Rows at = rows; *at != '\0'; at += std::string_view(at).size() + 1) ++count;
+    std::vector<Of> all(count);
+    for (Of& of : all) {
+        Row row(rows);
+        rows += std::string_view(rows).size() + 1;
+        fill(row, of);
     }
-    return made;
+    return all;
 }
 
-TensorSpec tensor_of(Row& row, std::span<const std::string> dims) {
-    TensorSpec spec;
-    if (row.starts_with("int")) spec.storage = parse_weight_storage(row.word(), "a table");
+void read_tensor(Row& row, std::span<const std::string> dims, TensorSpec& spec) {
+    if (row.starts_with("int")) spec.storage = row.storage();
     else spec.dtype = row.dtype();
     spec.shape = row.shape(dims);
-    return spec;
 }
 
 }  // namespace
@@ -108,7 +121,7 @@ Extent parse_extent(std::string_view text, std::span<const std::string> dims) {
         bool minus = text[from] == '-';
         if (minus || text[from] == '+') ++from;
         std::size_t to = std::min(text.find_first_of("+-", from), text.size());
-        sum = sum + Extent(minus ? -1 : 1) * parse_term(text.substr(from, to - from), dims);
+        add_term(text.substr(from, to - from), minus ? -1 : 1, dims, sum);
         from = to;
     }
     return sum;
@@ -118,56 +131,50 @@ std::vector<Extent> parse_shape(std::string_view text, std::span<const std::stri
     if (text.size() < 2 || text.front() != '[' || text.back() != ']')
         throw InternalError("a shape is written [a, b]: {}", {text});
     text = text.substr(1, text.size() - 2);
-    std::vector<Extent> shape;
-    while (!text.empty()) {
-        std::string_view extent = text.substr(0, text.find(", "));
-        text.remove_prefix(std::min(text.size(), extent.size() + 2));
-        shape.push_back(parse_extent(extent, dims));
+    const auto commas = std::count(text.begin(), text.end(), ',');
+    std::vector<Extent> shape(text.empty() ? 0 : static_cast<std::size_t>(commas) + 1);
+    for (Extent& extent : shape) {
+        const std::string_view own = text.substr(0, text.find(", "));
+        text.remove_prefix(std::min(text.size(), own.size() + 2));
+        extent = parse_extent(own, dims);
     }
     return shape;
 }
 
 std::vector<std::string> names_of(Rows rows) {
-    return each_row(rows, [](Row& row) { return row.rest(); });
+    return each_row<std::string>(rows, [](Row& row, std::string& name) { name = row.rest(); });
 }
 
 std::vector<Setting> settings_of(Rows rows) {
-    return each_row(rows, [](Row& row) {
-        Setting setting;
+    return each_row<Setting>(rows, [](Row& row, Setting& setting) {
         setting.name = row.word();
         setting.value = row.word();
         for (std::string_view word = row.word(); !word.empty(); word = row.word())
             (word == "default" ? setting.is_default : setting.in_training) = true;
-        return setting;
     });
 }
 
 std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> dims) {
-    return each_row(rows, [&](Row& row) {
-        const bool frozen = row.skip("frozen ");
-        TensorSpec spec = tensor_of(row, dims);
-        spec.frozen = frozen;
+    return each_row<TensorSpec>(rows, [&](Row& row, TensorSpec& spec) {
+        spec.frozen = row.skip("frozen ");
+        read_tensor(row, dims, spec);
         spec.initial = row.initial();
         spec.fan_in = row.number();
         spec.zero_row = row.number();
         spec.name = row.rest();
-        return spec;
     });
 }
 
 std::vector<TensorSpec> tensor_specs(Rows rows, std::span<const std::string> dims) {
-    return each_row(rows, [&](Row& row) {
-        const bool state = row.skip("state ");
-        TensorSpec spec = tensor_of(row, dims);
-        spec.state = state;
+    return each_row<TensorSpec>(rows, [&](Row& row, TensorSpec& spec) {
+        spec.state = row.skip("state ");
+        read_tensor(row, dims, spec);
         spec.name = row.rest();
-        return spec;
     });
 }
 
 std::vector<BufferSpec> buffer_specs(Rows rows, std::span<const std::string> dims) {
-    return each_row(rows, [&](Row& row) {
-        BufferSpec spec;
+    return each_row<BufferSpec>(rows, [&](Row& row, BufferSpec& spec) {
         spec.prepared = row.skip("prepared ");
         if (!spec.prepared) {
             spec.first = int(row.number());
@@ -176,19 +183,16 @@ std::vector<BufferSpec> buffer_specs(Rows rows, std::span<const std::string> dim
         spec.dtype = row.dtype();
         spec.shape = row.shape(dims);
         spec.name = row.rest();
-        return spec;
     });
 }
 
 std::vector<ComputedCheck> computed_checks(Rows rows, std::span<const std::string> dims) {
-    return each_row(rows, [&](Row& row) {
+    return each_row<ComputedCheck>(rows, [&](Row& row, ComputedCheck& check) {
         constexpr std::string_view kKinds[] = {"ids", "lengths"};
-        ComputedCheck check;
         check.buffer = int(row.number());
         check.lengths = row.choice(kKinds, 2) == 1;
         check.limit = parse_extent(row.word(), dims);
         check.of = row.rest();
-        return check;
     });
 }
 

@@ -47,17 +47,20 @@ inline void run_own_shards(const runtime::Call& call, Team& team, Kernels prepar
 }
 
 /// Inside the parallel region: a program, `prepare` (which may be null) and then `kernels`, by all
-/// threads together; or each shard of the batch by one thread, which prepares for itself. Bits
-/// depend on the shards, not on who runs them.
-inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
-    if (!call.shards) {
-        if (call.prepare && prepare) {
-            prepare(call, team);
-            team.wait();
-        }
-        if (call.observe_time) call_observer(call, -1);
-        return kernels(call, team);
+/// threads together.
+inline void run_whole(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
+    if (call.prepare && prepare) {
+        prepare(call, team);
+        team.wait();
     }
+    if (call.observe_time) call_observer(call, -1);
+    kernels(call, team);
+}
+
+/// The same, or each shard of the batch by one thread, which prepares for itself. Bits depend on
+/// the shards, not on who runs them.
+inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
+    if (!call.shards) return run_whole(call, team, prepare, kernels);
     const runtime::Part part = Team::part();
     if (part.count == 1) {
         run_own_shards(call, team, prepare, kernels, part);
@@ -70,9 +73,14 @@ inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, K
     runtime::add_shards(call, part);
 }
 
+/// Whether the batch of a program may be cut.
+enum class Batch { whole, in_shards };
+
 /// Inside the parallel region: the program, and what the caller does behind its last kernel.
+template <Batch batch>
 inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
-    run_shards(call, team, prepare, kernels);
+    if constexpr (batch == Batch::whole) run_whole(call, team, prepare, kernels);
+    else run_shards(call, team, prepare, kernels);
     if (call.finish) {
         team.wait();
         call.finish(call.finish_state, team);
@@ -82,14 +90,15 @@ inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Ker
 
 /// A program in one parallel region; with one thread in none, which would ask the system to wake
 /// threads that there are not.
+template <Batch batch>
 inline void run_together(const runtime::Call& call, Kernels prepare, Kernels kernels) {
     if (omp_get_max_threads() == 1 && omp_get_num_threads() == 1) {
         Team team = Team::alone();
-        return run_part(call, team, prepare, kernels);
+        return run_part<batch>(call, team, prepare, kernels);
     }
     Team team;
 #pragma omp parallel
-    run_part(call, team, prepare, kernels);
+    run_part<batch>(call, team, prepare, kernels);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

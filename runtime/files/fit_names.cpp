@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace fovea::runtime {
 
@@ -34,19 +33,19 @@ std::string first_part(const std::string& name) {
 /// All in which the parameters are there.
 std::vector<Difference> differences(const SafetensorsFile& file,
                                     const std::vector<ParameterNames>& parameters) {
-    std::set<std::string> ours, theirs;
-    for (const ParameterNames& names : parameters)
-        for (const std::string& name : names) ours.insert(first_part(name));
-    for (const TensorView& tensor : file.tensors()) theirs.insert(first_part(tensor.name));
-    std::vector<Difference> found;
-    const auto add = [&](const Difference& difference) {
-        if (has_all(file, parameters, difference)) found.push_back(difference);
+    std::vector<Difference> all;
+    const auto add = [&](Difference difference) {
+        if (difference.without.empty() && difference.with.empty()) return;
+        for (const Difference& other : all)
+            if (other.without == difference.without && other.with == difference.with) return;
+        all.push_back(std::move(difference));
     };
-    for (const std::string& part : ours)
-        if (!part.empty()) add({part, {}});
-    for (const std::string& part : theirs)
-        if (!part.empty()) add({{}, part});
-    return found;
+    for (const ParameterNames& names : parameters)
+        for (const std::string& name : names) add({first_part(name), {}});
+    for (const TensorView& tensor : file.tensors()) add({{}, first_part(tensor.name)});
+    std::erase_if(
+        all, [&](const Difference& difference) { return !has_all(file, parameters, difference); });
+    return all;
 }
 
 }  // namespace

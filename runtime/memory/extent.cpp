@@ -1,7 +1,7 @@
 // Arithmetic of extents: terms stay sorted (more dims first, the constant last) and never zero.
 #include "extent.h"
 
-#include <algorithm>
+#include <utility>
 
 #include "../error.h"
 
@@ -29,17 +29,6 @@ std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
         throw UserError("a size does not fit into 63 bits: {} + {}", {a, b});
     }
     return sum;
-}
-
-void add_term(std::vector<Term>& terms, Term term) {
-    if (term.factor == 0) return;
-    auto place = std::lower_bound(terms.begin(), terms.end(), term, comes_before);
-    if (place == terms.end() || place->dims != term.dims) {
-        terms.insert(place, std::move(term));
-        return;
-    }
-    place->factor = checked_sum(place->factor, term.factor);
-    if (place->factor == 0) terms.erase(place);
 }
 
 std::string term_text(const Term& term, std::span<const std::string> names) {
@@ -104,9 +93,27 @@ std::string Extent::text(std::span<const std::string> names) const {
     return text;
 }
 
+void Extent::add(Term term) {
+    if (term.factor == 0) return;
+    for (std::size_t i = 1; i < term.dims.size(); ++i)  // a few
+        for (std::size_t j = i; j > 0 && term.dims[j] < term.dims[j - 1]; --j)
+            std::swap(term.dims[j], term.dims[j - 1]);
+    std::size_t at = 0;
+    while (at < terms_.size() && comes_before(terms_[at], term)) ++at;
+    if (at == terms_.size() || terms_[at].dims != term.dims) {
+        terms_.push_back(std::move(term));
+        for (std::size_t i = terms_.size() - 1; i > at; --i) std::swap(terms_[i], terms_[i - 1]);
+        return;
+    }
+    terms_[at].factor = checked_sum(terms_[at].factor, term.factor);
+    if (terms_[at].factor != 0) return;
+    for (; at + 1 < terms_.size(); ++at) std::swap(terms_[at], terms_[at + 1]);
+    terms_.pop_back();
+}
+
 Extent operator+(const Extent& a, const Extent& b) {
     Extent sum = a;
-    for (const Term& term : b.terms_) add_term(sum.terms_, term);
+    for (const Term& term : b.terms_) sum.add(term);
     return sum;
 }
 
@@ -116,8 +123,7 @@ Extent operator*(const Extent& a, const Extent& b) {
         for (const Term& right : b.terms_) {
             Term term{checked_product(left.factor, right.factor), left.dims};
             term.dims.insert(term.dims.end(), right.dims.begin(), right.dims.end());
-            std::sort(term.dims.begin(), term.dims.end());
-            add_term(product.terms_, std::move(term));
+            product.add(std::move(term));
         }
     }
     return product;

@@ -30,6 +30,9 @@ class Extent {
     /// `64*batch*src_len+1`, with the names given.
     std::string text(std::span<const std::string> names) const;
 
+    /// Adds a term, whose dims may stand in any order.
+    void add(Term term);
+
     friend Extent operator+(const Extent& a, const Extent& b);
     friend Extent operator*(const Extent& a, const Extent& b);
 

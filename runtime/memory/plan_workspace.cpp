@@ -3,44 +3,50 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <string>
 
 #include "../error.h"
 #include "arena.h"
+#include "sort_plain.h"
 
 namespace fovea::runtime {
 namespace {
 
-struct Block {
-    std::size_t offset = 0, end = 0;
+/// A buffer that has its place.
+struct Placed {
+    const BufferLife* buffer = nullptr;
+    std::size_t offset = 0;
+
+    std::size_t end() const { return offset + aligned(buffer->bytes); }
 };
 
 bool live_together(const BufferLife& a, const BufferLife& b) {
     return a.first <= b.last && b.first <= a.last;
 }
 
-/// The offset of the smallest gap of at least `bytes` between `taken`, else the end of the last.
-std::size_t best_fit(std::vector<Block>& taken, std::size_t bytes) {
-    std::sort(taken.begin(), taken.end(),
-              [](const Block& a, const Block& b) { return a.offset < b.offset; });
+/// The offset of the smallest gap that holds the buffer between those it lives with, which are in
+/// the order of their offsets; else the end of the last.
+std::size_t best_fit(const std::vector<Placed>& placed, const BufferLife& buffer) {
+    const std::size_t bytes = aligned(buffer.bytes);
     std::size_t cursor = 0, best = 0, best_gap = 0;
     bool found = false;
-    for (const Block& block : taken) {
-        if (block.offset > cursor) {
-            const std::size_t gap = block.offset - cursor;
+    for (const Placed& other : placed) {
+        if (!live_together(buffer, *other.buffer)) continue;
+        if (other.offset > cursor) {
+            const std::size_t gap = other.offset - cursor;
             if (gap >= bytes && (!found || gap < best_gap)) {
                 found = true;
                 best = cursor;
                 best_gap = gap;
             }
         }
-        cursor = std::max(cursor, block.end);
+        cursor = std::max(cursor, other.end());
     }
     return found ? best : cursor;
 }
 
-std::size_t largest_live_sum(std::span<const BufferLife> buffers) {
+}  // namespace
+
+std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
     // Bytes that start to live at a step, and those whose last step was the one before.
     struct Change {
         std::size_t starts = 0, ends = 0;
@@ -58,38 +64,32 @@ std::size_t largest_live_sum(std::span<const BufferLife> buffers) {
     return largest;
 }
 
-}  // namespace
-
 WorkspacePlan plan_workspace(std::span<const BufferLife> buffers) {
+    std::vector<const BufferLife*> order;
+    order.reserve(buffers.size());
     for (const BufferLife& buffer : buffers) {
         if (buffer.last < buffer.first) {
             throw InternalError("a buffer lives from step {} to step {}",
                                 {buffer.first, buffer.last});
         }
+        order.push_back(&buffer);
     }
-    std::vector<std::size_t> order(buffers.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return buffers[a].bytes != buffers[b].bytes ? buffers[a].bytes > buffers[b].bytes : a < b;
+    sort_plain(order, [](const BufferLife* a, const BufferLife* b) {
+        return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
     });
 
     WorkspacePlan plan;
     plan.offsets.assign(buffers.size(), 0);
-    plan.lower_bound = largest_live_sum(buffers);
-    std::vector<Block> taken;
-    for (std::size_t placed = 0; placed < order.size(); ++placed) {
-        const BufferLife& buffer = buffers[order[placed]];
-        if (buffer.bytes == 0) break;  // so are all that follow
-        taken.clear();
-        for (std::size_t earlier = 0; earlier < placed; ++earlier) {
-            const std::size_t other = order[earlier];
-            if (!live_together(buffer, buffers[other])) continue;
-            taken.push_back(
-                {plan.offsets[other], plan.offsets[other] + aligned(buffers[other].bytes)});
-        }
-        const std::size_t offset = best_fit(taken, aligned(buffer.bytes));
-        plan.offsets[order[placed]] = offset;
-        plan.peak_bytes = std::max(plan.peak_bytes, offset + aligned(buffer.bytes));
+    std::vector<Placed> placed;  // in the order of their offsets
+    placed.reserve(buffers.size());
+    for (const BufferLife* const buffer : order) {
+        if (buffer->bytes == 0) break;  // so are all that follow
+        const Placed own = {buffer, best_fit(placed, *buffer)};
+        plan.offsets[static_cast<std::size_t>(buffer - buffers.data())] = own.offset;
+        plan.peak_bytes = std::max(plan.peak_bytes, own.end());
+        placed.push_back(own);
+        for (std::size_t i = placed.size() - 1; i > 0 && placed[i - 1].offset > own.offset; --i)
+            std::swap(placed[i - 1], placed[i]);
     }
     return plan;
 }

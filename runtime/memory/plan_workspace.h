@@ -17,7 +17,6 @@ struct BufferLife {
 struct WorkspacePlan {
     std::vector<std::size_t> offsets;  // bytes, multiples of 64; in the order of the buffers
     std::size_t peak_bytes = 0;        // size of the workspace
-    std::size_t lower_bound = 0;       // largest sum of (aligned) live bytes over the steps
 };
 
 /// Greedy by decreasing size: every buffer goes into the smallest gap that holds it between the
@@ -25,5 +24,8 @@ struct WorkspacePlan {
 /// memory management for deep neural net inference"). Ties go to the earlier buffer and the lower
 /// offset, so equal inputs give equal plans. InternalError when `last < first`.
 WorkspacePlan plan_workspace(std::span<const BufferLife> buffers);
+
+/// The largest sum of (aligned) live bytes over the steps, which no plan goes below.
+std::size_t largest_live_bytes(std::span<const BufferLife> buffers);
 
 }  // namespace fovea::runtime

@@ -68,16 +68,18 @@ ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims
     for (const TensorSpec& output : program.outputs)
         append(layout.outputs, is_elsewhere(output) ? 0 : bytes_of(output.dtype, output.shape),
                program, "outputs");
-    layout.workspace = workspace_of(program, dims_of_shard(program, dims, shards));
+    const ShardedRuns* const sharded = program.shards.runs;
+    layout.workspace = shards > 1 ? workspace_of(program, sharded->dims(program, dims, shards))
+                                  : workspace_of(program, dims);
     for (const BufferSpec& buffer : program.buffers) {
         if (!buffer.prepared) continue;
-        layout.prepared_shapes.push_back(shape_values(buffer.shape, dims));
-        append(layout.prepared, tensor_bytes(buffer.dtype, layout.prepared_shapes.back()), program,
-               "prepared buffers");
+        const std::vector<std::int64_t> shape = shape_values(buffer.shape, dims);
+        layout.prepared_sizes.insert(layout.prepared_sizes.end(), shape.begin(), shape.end());
+        append(layout.prepared, tensor_bytes(buffer.dtype, shape), program, "prepared buffers");
     }
     check_all_shards(layout.workspace, shards, program, "buffers");
     check_all_shards(layout.prepared, shards, program, "prepared buffers");
-    if (shards > 1) layout.bytes_of_sums = bytes_of_sums(program, dims, shards);
+    if (shards > 1) layout.bytes_of_sums = sharded->sum_bytes(program, dims, shards);
     return layout;
 }
 

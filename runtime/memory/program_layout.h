@@ -21,7 +21,7 @@ struct ProgramLayout {
     MemoryBlock inputs, outputs;
     MemoryBlock workspace;  // of a shard: the buffers that live during a run, in their order
     MemoryBlock prepared;  // of a shard: the buffers that stay, in their order
-    std::vector<std::vector<std::int64_t>> prepared_shapes;
+    std::vector<std::int64_t> prepared_sizes;  // of the shapes of those that stay, joined
     int shards = 1;  // of the batch (parallel/shards.h)
     std::size_t bytes_of_sums = 0;  // of shards
 

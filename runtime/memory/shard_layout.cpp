@@ -109,4 +109,6 @@ std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
     return layout;
 }
 
+const ShardedRuns kShardedRuns = {shard_count, dims_of_shard, bytes_of_sums, lay_out_shards};
+
 }  // namespace fovea::runtime

@@ -45,4 +45,12 @@ std::shared_ptr<const ShardLayout> lay_out_shards(const Program& program,
                                                   std::size_t parameters, PlaceSizes places,
                                                   Arena& sums);
 
+/// What programs link that run their batch in shards.
+struct ShardedRuns {
+    decltype(shard_count)* count;
+    decltype(dims_of_shard)* dims;
+    decltype(bytes_of_sums)* sum_bytes;
+    decltype(lay_out_shards)* lay_out;
+};
+
 }  // namespace fovea::runtime

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <sstream>
+#include <cstdio>
 #include <thread>
 
 #ifdef __linux__
@@ -15,20 +14,34 @@
 namespace fovea::runtime {
 namespace {
 
-/// The words of a small file, none where it cannot be read.
-std::vector<std::string> words_of_file(const std::string& path) {
-    std::ifstream file(path);
-    std::vector<std::string> words;
-    for (std::string word; words.size() < 2 && file >> word;) words.push_back(word);
-    return words;
+/// The start of a file, of up to 64 KiB; empty where it cannot be read. Without streams, which are
+/// some kilobytes of code in a program that has no others.
+std::string start_of_file(const std::string& path) {
+    std::string text;
+    if (std::FILE* const file = std::fopen(path.c_str(), "re")) {
+        text.resize(std::size_t{1} << 16);
+        text.resize(std::fread(text.data(), 1, text.size(), file));
+        std::fclose(file);
+    }
+    return text;
+}
+
+/// The first word of a text, which is left without it and what divides it from the next.
+std::string_view take_word(std::string_view& text) {
+    const std::string_view word = text.substr(0, text.find_first_of(" \n"));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    return word;
 }
 
 int quota_of_folder(const std::string& folder) {
-    if (const auto both = words_of_file(folder + "/cpu.max"); both.size() == 2)
-        return processors_of_quota(both[0], both[1]);
-    const auto quota = words_of_file(folder + "/cpu.cfs_quota_us");
-    const auto period = words_of_file(folder + "/cpu.cfs_period_us");
-    return quota.empty() || period.empty() ? 0 : processors_of_quota(quota[0], period[0]);
+    const std::string both = start_of_file(folder + "/cpu.max");
+    std::string_view quota = both, period;
+    if (const std::string_view first = take_word(quota); !first.empty() && !quota.empty())
+        return processors_of_quota(first, take_word(quota));
+    const std::string of_quota = start_of_file(folder + "/cpu.cfs_quota_us");
+    const std::string of_period = start_of_file(folder + "/cpu.cfs_period_us");
+    quota = of_quota, period = of_period;
+    return processors_of_quota(take_word(quota), take_word(period));
 }
 
 /// Of two quotas the smaller, where 0 is none.
@@ -57,10 +70,7 @@ Cores cores_at_start() {
             if (CPU_ISSET(i, &mask)) cores.allowed.push_back(i);
     }
     cores.online = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-    std::ifstream file("/proc/self/cgroup");
-    std::ostringstream groups;
-    groups << file.rdbuf();
-    cores.quota = quota_of_groups(groups.str(), "/sys/fs/cgroup");
+    cores.quota = quota_of_groups(start_of_file("/proc/self/cgroup"), "/sys/fs/cgroup");
 #else
     cores.online = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 #endif
@@ -94,8 +104,9 @@ int processors_of_quota(std::string_view quota, std::string_view period) {
 
 int quota_of_groups(const std::string& groups, const std::string& mount) {
     int quota = 0;
-    std::istringstream lines(groups);
-    for (std::string line; std::getline(lines, line);) {  // number:controllers:path
+    for (std::string_view rest = groups; !rest.empty();) {  // number:controllers:path
+        const std::string line(rest.substr(0, rest.find('\n')));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
         const std::size_t first = line.find(':'), second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;
         const std::string controllers = line.substr(first + 1, second - first - 1);

@@ -185,4 +185,6 @@ DimValues dims_of_parameters(const Model& model, const SafetensorsFile& file) {
     return binder.finish();
 }
 
+const OpenSizes kOpenSizes = {dims_of_parameters};
+
 }  // namespace fovea::runtime

@@ -63,4 +63,9 @@ void set_dim(const Model& model, const std::string& text, DimValues& dims);
 /// The sizes of parameters that are known by the tensors of a file alone; none where all are fixed.
 DimValues dims_of_parameters(const Model& model, const SafetensorsFile& file);
 
+/// What models link that leave sizes of parameters open.
+struct OpenSizes {
+    decltype(dims_of_parameters)* in_file;
+};
+
 }  // namespace fovea::runtime

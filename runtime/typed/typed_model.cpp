@@ -17,7 +17,9 @@ TypedModel::TypedModel(const runtime::Model& model, const std::string& file) {
     SafetensorsFile tensors = read_weights(file);
     fit_names(tensors, names_of_parameters(model));
     verify_weights_format(tensors);
-    parameters_ = std::make_shared<Parameters>(model, dims_of_parameters(model, tensors));
+    const DimValues sizes =
+        model.open_sizes ? model.open_sizes->in_file(model, tensors) : DimValues();
+    parameters_ = std::make_shared<Parameters>(model, sizes);
     load_parameters(*parameters_, tensors);
 }
 

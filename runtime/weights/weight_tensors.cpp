@@ -1,70 +1,17 @@
 #include "weight_tensors.h"
 
-#include <cstring>
-
 #include "../error.h"
 #include "../files/weights_format.h"
-#include "../load_parameters.h"
-#include "../memory/shape.h"
 #include "quantized_weight.h"
+#include "stored_weights.h"
 
 namespace fovea::runtime {
 
 namespace {
 
-using Shape = std::vector<std::int64_t>;
 constexpr const char* kStorageKey = "fovea_weights";
 
-std::int64_t bytes_of_row(const WeightLayout& layout) {
-    return layout.storage.bits == 8 ? layout.depth : (layout.depth + 1) / 2;
-}
-const char* dtype_of_numbers(WeightStorage storage) { return storage.bits == 8 ? "I8" : "U8"; }
-
-void verify_tensor(const SafetensorsFile& file, const TensorView& tensor, const Shape& shape,
-                   std::string_view dtype, WeightStorage storage) {
-    if (tensor.dtype == dtype && tensor.shape == shape) return;
-    throw UserError("'{}' in '{}' is {} {}, but {} has {} {}",
-                    {tensor.name, file.path(), tensor.dtype, shape_text(tensor.shape),
-                     long_name(storage), dtype, shape_text(shape)});
-}
-
-/// Two of 4 bits from each byte.
-std::vector<std::int8_t> numbers_of(const WeightLayout& layout, Bytes bytes) {
-    std::vector<std::int8_t> numbers;
-    numbers.reserve(static_cast<std::size_t>(layout.rows * layout.depth));
-    const auto row_bytes = static_cast<std::size_t>(bytes_of_row(layout));
-    for (std::size_t row = 0; row < static_cast<std::size_t>(layout.rows); ++row)
-        for (std::size_t step = 0; step < static_cast<std::size_t>(layout.depth); ++step) {
-            const bool is_whole = layout.storage.bits == 8;
-            const auto byte =
-                std::to_integer<int>(bytes[row * row_bytes + (is_whole ? step : step / 2)]);
-            const int nibble = step % 2 ? byte >> 4 : byte & 15;
-            numbers.push_back(static_cast<std::int8_t>(is_whole     ? byte
-                                                       : nibble < 8 ? nibble
-                                                                    : nibble - 16));
-        }
-    return numbers;
-}
-
-std::vector<std::byte> packed_bytes(const WeightLayout& layout,
-                                    const std::vector<std::int8_t>& numbers) {
-    const auto row_bytes = static_cast<std::size_t>(bytes_of_row(layout));
-    std::vector<std::byte> bytes(static_cast<std::size_t>(layout.rows) * row_bytes);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const std::size_t row = i / static_cast<std::size_t>(layout.depth),
-                          step = i % static_cast<std::size_t>(layout.depth);
-        const auto number = static_cast<std::byte>(numbers[i]);
-        if (layout.storage.bits == 8) bytes[row * row_bytes + step] = number;
-        else
-            bytes[row * row_bytes + step / 2] |= (number & std::byte{15})
-                                                 << static_cast<int>(step % 2 * 4);
-    }
-    return bytes;
-}
-
 }  // namespace
-
-std::string name_of_scales(const std::string& name) { return name + ".scales"; }
 
 WeightStorage storage_in(const SafetensorsFile& file) {
     const auto found = file.metadata().find(kStorageKey);
@@ -93,46 +40,15 @@ void verify_storage(const Model& model, const SafetensorsFile& file) {
         {file.path(), long_name(there), model.name, long_name(own), storage_text(there)});
 }
 
-void copy_quantized(Parameters& parameters, std::size_t i, const SafetensorsFile& file,
-                    const TensorView& tensor) {
-    const WeightLayout layout = parameters.layout(i);
-    verify_tensor(file, tensor, {layout.rows, bytes_of_row(layout)},
-                  dtype_of_numbers(layout.storage), layout.storage);
-    const TensorView* const scales = file.find(name_of_scales(tensor.name));
-    if (!scales)
-        throw UserError("'{}' lacks '{}', the scales of '{}'",
-                        {file.path(), name_of_scales(tensor.name), tensor.name});
-    verify_tensor(file, *scales, {layout.rows, layout.groups()}, "BF16", layout.storage);
-    QuantizedWeight weight{numbers_of(layout, tensor.bytes), {}};
-    weight.scales.resize(scales->bytes.size() / sizeof(std::uint16_t));
-    std::memcpy(weight.scales.data(), scales->bytes.data(), scales->bytes.size());
-    pack(layout, weight, parameters.words(i));
-}
-
 WeightTensors tensors_to_write(Parameters& parameters) {
     WeightTensors all;
-    const auto own = [&](const void* data, std::size_t size) -> Bytes {
-        const auto* bytes = static_cast<const std::byte*>(data);
-        return all.owned.emplace_back(bytes, bytes + size);
-    };
     for (std::size_t i = 0; i < parameters.count(); ++i) {
         const TensorSpec& spec = parameters.model().parameters[i];
         if (!spec.storage) {
             all.tensors.push_back(f32_tensor(spec.name, parameters.shape(i), parameters.values(i)));
             continue;
         }
-        const WeightLayout layout = parameters.layout(i);
-        const QuantizedWeight weight = unpack(layout, parameters.words(i));
-        const std::vector<std::byte> numbers = packed_bytes(layout, weight.numbers);
-        all.tensors.push_back({spec.name,
-                               dtype_of_numbers(spec.storage),
-                               {layout.rows, bytes_of_row(layout)},
-                               own(numbers.data(), numbers.size())});
-        all.tensors.push_back(
-            {name_of_scales(spec.name),
-             "BF16",
-             {layout.rows, layout.groups()},
-             own(weight.scales.data(), weight.scales.size() * sizeof(std::uint16_t))});
+        stored_weights(parameters.model()).write(parameters, i, all);
     }
     return all;
 }

@@ -13,9 +13,6 @@
 
 namespace fovea::runtime {
 
-/// Of a name in a file: that of its scales.
-std::string name_of_scales(const std::string& name);
-
 /// How the weights of a model lie that lie as whole numbers; floats where none does.
 WeightStorage storage_of(const Model& model);
 
@@ -25,11 +22,6 @@ WeightStorage storage_in(const SafetensorsFile& file);
 /// UserError where a file's weights are not of the storage that a model takes: it says which each
 /// has, and what to do.
 void verify_storage(const Model& model, const SafetensorsFile& file);
-
-/// Parameter `i`, whose numbers are `tensor` in a file. UserError where a shape or a type is
-/// another, or the scales are missing.
-void copy_quantized(Parameters& parameters, std::size_t i, const SafetensorsFile& file,
-                    const TensorView& tensor);
 
 /// What parameters are as tensors to write, as floats or as whole numbers, and what owns the bytes.
 struct WeightTensors {

@@ -158,7 +158,7 @@ std::string plan_table(const plan::Model& model, const plan::Program& program,
     text += fmt::format("\nkernels     {} runs of {} kernels, {} runs when parameters change\n",
                         program.steps.size(), used_kernels(program), program.prepare.size());
     text += fmt::format("peak        {} bytes of workspace ({} without sharing, {} at least)\n",
-                        placed.peak_bytes, totals.separate, placed.lower_bound);
+                        placed.peak_bytes, totals.separate, runtime::largest_live_bytes(lives));
     text += fmt::format("shards      {}: {}\n", program.shards.count, program.shards.reason);
     for (plan::Role role :
          {plan::Role::parameter, plan::Role::prepared, plan::Role::input, plan::Role::output})

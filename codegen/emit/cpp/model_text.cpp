@@ -34,6 +34,15 @@ std::string kernels_text(const Model& model) {
     return kernel_headers(model, kernels) + open_namespace(model) + kernels + programs_text(model);
 }
 
+/// Whether the size of any parameter is known by a file alone.
+bool has_open_sizes(const Model& model) {
+    return std::any_of(model.parameters.begin(), model.parameters.end(),
+                       [](const plan::Tensor& tensor) {
+                           return std::any_of(tensor.shape.begin(), tensor.shape.end(),
+                                              [](const Dim& size) { return !size.is_static(); });
+                       });
+}
+
 /// Writes the tables that go over all programs, and the one that holds them all.
 void write_description_table(const Model& model, const std::vector<std::string>& isas,
                              Writer& writer) {
@@ -59,6 +68,9 @@ void write_description_table(const Model& model, const std::vector<std::string>&
     writer.line("constexpr Description description = {");
     writer.indent();
     for (const std::string& table : tables) writer.line(table + ",");
+    const bool is_open = has_open_sizes(model), is_stored = plan::has_stored_weights(model);
+    if (is_open || is_stored) writer.line(is_open ? "&kOpenSizes," : "nullptr,");
+    if (is_stored) writer.line("&kStoredWeights,");
     writer.unindent();
     writer.line("};");
     writer.blank();

@@ -69,7 +69,9 @@ class ProgramText {
     void write_run(const std::string& name) {
         writer_.open("void run_" + name + "(const runtime::Call& call)");
         const std::string prepare = program_.prepare.empty() ? "nullptr" : "prepare_" + name;
-        writer_.line("run_together(call, " + prepare + ", kernels_of_" + name + ");");
+        const std::string batch = program_.shards.count > 1 ? "in_shards" : "whole";
+        writer_.line("run_together<Batch::" + batch + ">(call, " + prepare + ", kernels_of_" +
+                     name + ");");
         writer_.close();
         writer_.blank();
     }
@@ -193,7 +195,7 @@ class ProgramText {
         if (program_.shards.count > 1)
             writer_.line("{" + std::to_string(program_.shards.count) + ", " +
                          std::to_string(number_of(program_.shards.sequences)) + ", " +
-                         std::to_string(program_.shards.most_floats) + "},");
+                         std::to_string(program_.shards.most_floats) + ", &kShardedRuns},");
         else if (program_.reads_padding) writer_.line("{},");
         if (program_.reads_padding) writer_.line("true,  // it reads padding");
         writer_.unindent();
