@@ -28,6 +28,10 @@ Sampling sampling_of(const Options& options) {
                       .top_p = options.number("top-p"),
                       .seed = static_cast<std::uint64_t>(options.integer("seed"))};
     if (sampling.top_p > 1) throw UserError("--top-p takes a probability, at most 1");
+    for (const char* name : {"top-k", "top-p", "seed"})
+        if (sampling.temperature == 0 && options.given(name))
+            throw UserError("--{} is for tokens that are drawn: give --temperature T above 0, too",
+                            {name});
     return sampling;
 }
 

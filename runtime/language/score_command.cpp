@@ -114,6 +114,8 @@ int score_command(const std::string& program, const Model& model,
         return 0;
     }
     use_threads(options);
+    if (options.integer("window") < 2)
+        throw UserError("--window takes two tokens at least: the first one tells of the second");
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     const std::vector<Text> texts = texts_to_score(options, text_tokens_of(options, weights));
     fit_names(weights, names_of_weights(model));

@@ -102,6 +102,10 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         mistake({"--ids", "3", "--stop", "5", "--stop", "29"},
                 "--stop 29: the model has the tokens 0 to 28, and ends at no other");
         mistake({"--ids", "3", "--top-p", "1.5"}, "--top-p takes a probability, at most 1");
+        for (const char* name : {"top-k", "top-p", "seed"})
+            mistake({"--ids", "3", std::string("--") + name, "1"},
+                    std::string("--") + name +
+                        " is for tokens that are drawn: give --temperature T above 0, too");
         // A tokenizer of whole words: w0, w1, …
         const std::string words = (folder.path() / "tokenizer.json").string();
         write_word_tokenizer(words);
@@ -109,6 +113,11 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         for (int token : tokens) said += " w" + std::to_string(token);
         CHECK(generated({"--tokenizer", words, "--max-tokens", "20", "w3 w17 w5"}).output ==
               said + "\n");
+        const ProcessResult narrow =
+            tool::run_process({program, "score", "--weights", file, "--tokenizer", words,
+                               "--window", "1", "w3 w17 w5 w20"});
+        CHECK(narrow.status == 2);
+        CHECK(narrow.output.find("--window takes two tokens at least") != std::string::npos);
         const ProcessResult scored = tool::run_process(
             {program, "score", "--weights", file, "--tokenizer", words, "--json", "w3 w17 w5 w20"});
         REQUIRE_MESSAGE(scored.status == 0, scored.output);
