@@ -102,10 +102,9 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         mistake({"--ids", "3", "--stop", "5", "--stop", "29"},
                 "--stop 29: the model has the tokens 0 to 28, and ends at no other");
         mistake({"--ids", "3", "--top-p", "1.5"}, "--top-p takes a probability, at most 1");
-        for (const char* name : {"top-k", "top-p", "seed"})
-            mistake({"--ids", "3", std::string("--") + name, "1"},
-                    std::string("--") + name +
-                        " is for tokens that are drawn: give --temperature T above 0, too");
+        for (const std::string option : {"--top-k", "--top-p", "--seed"})
+            mistake({"--ids", "3", option, "1"},
+                    option + " is for tokens that are drawn: give --temperature T above 0, too");
         // A tokenizer of whole words: w0, w1, …
         const std::string words = (folder.path() / "tokenizer.json").string();
         write_word_tokenizer(words);
