@@ -236,12 +236,12 @@ void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& wit
         });
     };
     // All rows at some places, whose b the second cache holds, then at the next ones.
-    const auto for_tiles = [&](i64 some, const auto& body) FOVEA_LAMBDA {
-        for (i64 first = 0; first < in_row; first += some)
+    const auto for_tiles = [&](i64 places, const auto& body) FOVEA_LAMBDA {
+        for (i64 first = 0; first < in_row; first += places)
             for (i64 tile = mine.begin / in_row; tile * in_row < mine.end; ++tile) {
                 const i64 begin = mine.begin - tile * in_row, end = mine.end - tile * in_row;
                 const i64 from = begin > first ? begin : first,
-                          behind = first + some < in_row ? first + some : in_row;
+                          behind = first + places < in_row ? first + places : in_row;
                 for (i64 place = from; place < (behind < end ? behind : end); ++place)
                     run_tile(tile * kRows, place, partial + (place - begin) * kSums, body);
             }
@@ -258,16 +258,16 @@ void contract_along(i64 points, RowCount rows, i64 columns, const WithPoint& wit
         for (i64 first = 0; first < all; first += block) {
             const i64 count = all - first < block ? all - first : block;
             place_runs(runs, first, count, pieces, inner, outer...);
-            const i64 some = kBlockOfPoints / (count * (runs.length[0] + 1)) + 1;
-            for_tiles(
-                some, [&](i64, i64 some, i64, float* to, auto a, auto b, const auto&) FOVEA_LAMBDA {
-                    if (some == kRows)
-                        return add_runs<kRows, Columns, kLength>(to, a.data, a.stride, b.data,
-                                                                 b.stride, runs, inner.b);
-                    for (i64 i = 0; i < some; ++i)
-                        add_runs<1, Columns, kLength>(to + i * Columns, a.data + i * a.stride,
-                                                      a.stride, b.data, b.stride, runs, inner.b);
-                });
+            const i64 places = kBlockOfPoints / (count * (runs.length[0] + 1)) + 1;
+            for_tiles(places, [&](i64, i64 some, i64, float* to, auto a, auto b,
+                                  const auto&) FOVEA_LAMBDA {
+                if (some == kRows)
+                    return add_runs<kRows, Columns, kLength>(to, a.data, a.stride, b.data, b.stride,
+                                                             runs, inner.b);
+                for (i64 i = 0; i < some; ++i)
+                    add_runs<1, Columns, kLength>(to + i * Columns, a.data + i * a.stride, a.stride,
+                                                  b.data, b.stride, runs, inner.b);
+            });
         }
     };
     with_last_apart(add_all, sums...);
