@@ -37,7 +37,6 @@ class Step : public AtPosition {
             else if (is_kept(id)) rewrite_.set(id, kept_before(id));
             else rewrite_.set(id, rewrite_.copy(id));
         }
-        if (fills_caches_) target_[position_.id].dim = Dim(kSteps);
         output("logits", at(timed_.logits), false, 0);
         return std::move(target_);
     }
@@ -57,7 +56,7 @@ class Step : public AtPosition {
         Shape shape = source_[operand].shape, along{room_of(ring)};
         shape[time(operand)] = room_of(ring);
         for (int i = time(operand) + 1; i < shape.rank(); ++i) along.push(1);
-        fills_caches_ = fills_caches_ || !ring;
+        if (!ring) target_[position_.id].dim = Dim(kSteps);  // such a cache ends
         Tensor slot = ring ? rest_of(position_, slots_of(ring)) : position_;
         Tensor is_new = eq(iota(target_, along, 0), slot);
         Tensor next = where(is_new, row, before(name, shape, row.dtype(), scope));
@@ -97,7 +96,6 @@ class Step : public AtPosition {
     }
 
     std::map<Loop, std::vector<Tensor>> loops_;  // what a step of each reads
-    bool fills_caches_ = false;  // whether a cache ends, as rings do not
 };
 
 /// A prompt: keys and values of all positions, and what else logits need of the last one.

@@ -10,6 +10,7 @@ namespace fovea::tool {
 
 /// The same element type; both lists have one order.
 constexpr runtime::DType runtime_dtype(DType type) { return runtime::DType(int(type)); }
+constexpr DType compiler_dtype(runtime::DType type) { return DType(int(type)); }
 
 static_assert(
     [] {

@@ -7,13 +7,13 @@
 
 namespace fovea::tool {
 
-namespace {
-
 double elements(const Shape& shape, const SampleDims& dims) {
     double count = 1;
     for (const Dim& dim : shape) count *= double(value_of(dim, dims));
     return count;
 }
+
+namespace {
 
 double einsum_flops(const Graph& graph, const Node& node, const SampleDims& dims) {
     const EinsumAxes& axes = graph.einsums[std::size_t(node.attribute)];

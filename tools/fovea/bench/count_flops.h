@@ -8,6 +8,9 @@
 
 namespace fovea::tool {
 
+/// How many elements a shape has at these sizes.
+double elements(const Shape& shape, const SampleDims& dims);
+
 /// Of contractions and attention, as a model's function states them (composites intact): 2 for a
 /// multiply-add; attention 4 · batch · heads · queries · keys · width, visible pairs only, lengths
 /// taken to be full. With `training` also those of the gradients: twice as many for a contraction,

@@ -12,6 +12,7 @@
 #include "tools/fovea/generated_model.h"
 #include "tools/fovea/isa_option.h"
 #include "tools/fovea/programs.h"
+#include "tools/fovea/runtime_dtype.h"
 #include "tools/fovea/verify/sample_inputs.h"
 #include "tools/fovea/verify/tensor_memory.h"
 
@@ -43,10 +44,9 @@ class ComparedForm {
             parameters_.set_values(i, std::vector<float>(from.begin(), from.end()));
         }
         instance_.parameters_changed();
-        for (const runtime::TensorSpec& spec : instance_.program().inputs) {
-            const DType type = DType(int(spec.dtype));
-            write_tensor(instance_.input<void>(spec.name), type, values.at(spec.name));
-        }
+        for (const runtime::TensorSpec& spec : instance_.program().inputs)
+            write_tensor(instance_.input<void>(spec.name), compiler_dtype(spec.dtype),
+                         values.at(spec.name));
     }
     double run() {
         return milliseconds_of([&] { instance_.run(kDropoutSeed, kDropoutStep); });

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "tools/fovea/bench/count_flops.h"
+
 namespace fovea::tool {
 
 namespace {
-
-double elements_of(const Shape& shape, const SampleDims& dims) {
-    double elements = 1;
-    for (const Dim& dim : shape) elements *= double(value_of(dim, dims));
-    return elements;
-}
 
 double terms_of(const Graph& graph, const Node& node, const SampleDims& dims) {
     const auto shape_of = [&](std::size_t i) -> const Shape& {
@@ -26,8 +22,8 @@ double terms_of(const Graph& graph, const Node& node, const SampleDims& dims) {
             return terms;
         }
         case Op::reduce:
-            return elements_of(shape_of(0), dims) / std::max(1.0, elements_of(node.shape, dims));
-        case Op::scatter_add: return elements_of(shape_of(1), dims);
+            return elements(shape_of(0), dims) / std::max(1.0, elements(node.shape, dims));
+        case Op::scatter_add: return elements(shape_of(1), dims);
         default: return 1;
     }
 }
