@@ -29,25 +29,23 @@ FOVEA_INLINE floats exp_significand(floats x) {
                       2.4022651e-1F, 6.9314718e-1F, 1.F);
 }
 
-/// m * 2^n for m in [1/4, 4] and whole n; n below -126 or above 127 may be taken to be those.
-FOVEA_INLINE floats times_power_of_two(floats m, floats n) {
+/// 1 + m * 2^n for m in [1/4, 4] and whole n; n below -126 or above 127 may be taken to be those.
+FOVEA_INLINE floats one_plus(floats m, floats n) {
 #if defined(__AVX512F__) && !defined(FOVEA_PORTABLE_BITS)
-    return floats(_mm512_maskz_scalef_ps(0xffff, __m512(m), __m512(n)));
+    return 1.F + floats(_mm512_maskz_scalef_ps(0xffff, __m512(m), __m512(n)));
 #else
+    // The last bits of the sum are n + 127: the exponent of 2^n as floats keep it.
+    constexpr float kExponentInLastBits = 12582912.F + 127.F;
     const floats near = smaller(larger(n, splat(-126.F)), splat(127.F));
-    return m * floats((convert<ints>(near) + 127) << 23);
+    return multiply_add(m, floats(ints(near + kExponentInLastBits) << 23), splat(1.F));
 #endif
 }
 
 /// tanh x, where m * 2^n is e^2x: 1 - 2 / (1 + e^2x), within 2^-23 of tanh x.
-FOVEA_INLINE floats tanh_of_exp(floats m, floats n) {
-    return 1.F - 2.F / (1.F + times_power_of_two(m, n));
-}
+FOVEA_INLINE floats tanh_of_exp(floats m, floats n) { return 1.F - 2.F / one_plus(m, n); }
 
 /// 1 / (1 + e^-x), where m * 2^n is e^-x.
-FOVEA_INLINE floats sigmoid_of_exp(floats m, floats n) {
-    return 1.F / (1.F + times_power_of_two(m, n));
-}
+FOVEA_INLINE floats sigmoid_of_exp(floats m, floats n) { return 1.F / one_plus(m, n); }
 
 /// One number goes the way of 16, so that its bits do not depend on the way.
 FOVEA_INLINE float exp_exponent(float x) { return exp_exponent(splat(x))[0]; }

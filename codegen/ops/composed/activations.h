@@ -15,15 +15,15 @@ constexpr Tensor gelu(Tensor x, Location l = Location::here()) {
     return at(half) * twice;
 }
 
-/// x Φ(x), with the Φ of GPT-2 and BERT's code: (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2.
+/// x Φ(x), with the Φ of GPT-2 and BERT's code: (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2. That is
+/// σ of twice the tanh's argument, which keeps its digits where 1 + tanh(…) cancels, below -2.
 template <class = void>
 constexpr Tensor gelu_tanh(Tensor x, Location l = Location::here()) {
     if (!detail::is_of_floats("gelu_tanh", x, l)) return poison_of({x});
     const detail::At at{l};
     Tensor cubic = at(at(at(x) * x) * 0.044715) + 1.0;
-    Tensor inner = at(at(x) * cubic) * 0.79788456080286536;
-    Tensor half = at(x) * 0.5, twice = at(tanh(inner, l)) + 1.0;
-    return at(half) * twice;
+    Tensor inner = at(at(x) * cubic) * 1.59576912160573071;
+    return at(x) * sigmoid(inner, l);
 }
 
 /// x σ(x), also called swish.
