@@ -2,6 +2,8 @@
 #include "description.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "isa.h"
@@ -39,10 +41,14 @@ void read_program(const ProgramRow& row, std::span<const std::string> dims, Prog
 }  // namespace
 
 const Model& new_model(const Description& description) {
+    if (!description.profiled_runs && std::getenv("FOVEA_PROFILE"))
+        std::fprintf(stderr, "FOVEA_PROFILE: model '%s' was built with FOVEA_SMALL, without it\n",
+                     description.name);
     const IsaPart& part = choose_isa({description.parts.rows, description.parts.count});
     auto model = std::make_unique<Model>();
     model->name = description.name;
     model->isa = part.isa;
+    model->profiled_runs = description.profiled_runs;
     model->open_sizes = description.open_sizes;
     model->stored_weights = description.stored_weights;
     model->dims = names_of(description.dims);

@@ -17,9 +17,16 @@ struct Model;
 struct StoredWeights;  // parameters that lie as whole numbers (weights/stored_weights.h)
 struct OpenSizes;      // sizes of parameters that the model leaves open (runner/bind_dims.h)
 struct ShardedRuns;    // a batch in shards (memory/shard_layout.h)
+struct ProfiledRuns;   // FOVEA_PROFILE (profile/program_profile.h); not with FOVEA_SMALL
 extern const StoredWeights kStoredWeights;
 extern const OpenSizes kOpenSizes;
 extern const ShardedRuns kShardedRuns;
+extern const ProfiledRuns kProfiledRuns;
+#ifdef FOVEA_SMALL
+constexpr const ProfiledRuns* kProfile = nullptr;
+#else
+constexpr const ProfiledRuns* kProfile = &kProfiledRuns;
+#endif
 
 /// How a parameter starts. `fan_in` and `fan_out` come from its shape ([out, in]).
 enum class Initial {
@@ -85,6 +92,7 @@ struct Description {
     Table<ProgramRow> programs;
     Rows aliases;  // the name in files, and in a row of its own the parameter
     Table<IsaPart> parts;
+    const ProfiledRuns* profiled_runs = nullptr;  // null: FOVEA_PROFILE asks for nothing
     const OpenSizes* open_sizes = nullptr;  // null where the model has none
     const StoredWeights* stored_weights = nullptr;
 };

@@ -70,7 +70,7 @@ Instance::Instance(const Model& model, const std::string& program, Parameters& p
     for (std::size_t dim = 0; dim < mentioned.size(); ++dim)
         if (mentioned[dim]) mentioned_dims_.push_back(static_cast<int>(dim));
     if (program_->executor) executor_ = program_->executor();
-    profile_ = ProgramProfile::if_wanted(model, *program_);
+    if (model.profiled_runs) profile_ = model.profiled_runs->wanted(model, *program_);
 }
 
 std::vector<std::int64_t> Instance::values_of(const DimValues& dims) const {

@@ -97,7 +97,7 @@ void Instance::run_call(Call call) {
 
 inline void Instance::do_work(const Call& call, const std::function<void(const Call&)>& work) {
     if (profile_ && !call.observe) [[unlikely]]
-        return profile_->run(call, work);
+        return model_->profiled_runs->run(*profile_, call, work);
     work(call);
 }
 

@@ -108,7 +108,8 @@ struct Model {
     /// Where set: the model as it runs on a GPU, or a UserError that says why it does not. Programs
     /// without kernels for GPUs leave it empty, and hold nothing of the CUDA driver's interface.
     std::function<Model(const Model&)> on_cuda = nullptr;
-    const OpenSizes* open_sizes = nullptr;  // as Description has them
+    const ProfiledRuns* profiled_runs = nullptr;  // as Description has them
+    const OpenSizes* open_sizes = nullptr;
     const StoredWeights* stored_weights = nullptr;
 };
 

@@ -19,6 +19,9 @@ struct CompilerFlag {
 /// Those for every machine, besides the language's and OpenMP's.
 const std::vector<CompilerFlag>& compiler_flags();
 
+/// Those behind them for small code.
+const std::vector<CompilerFlag>& small_flags();
+
 /// Those for an instruction set (runtime/isa.h): none for `baseline` and `neon`, which all machines
 /// of their kind have.
 std::vector<std::string> machine_flags(std::string_view isa);

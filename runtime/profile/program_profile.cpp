@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "../description.h"
 #include "../parallel/shards.h"
 #include "../threads.h"
 
@@ -133,12 +134,6 @@ class ProgramProfile::Watch {
     ProfiledRun run_;
 };
 
-std::shared_ptr<ProgramProfile> ProgramProfile::if_wanted(const Model& model,
-                                                          const Program& program) {
-    Profile* const profile = Profile::wanted();
-    return profile ? std::make_shared<ProgramProfile>(*profile, model, program) : nullptr;
-}
-
 ProgramProfile::ProgramProfile(Profile& profile, const Model& model, const Program& program)
     : profile_(profile) {
     const std::string name = model.name + "." + program.name;
@@ -156,5 +151,14 @@ void ProgramProfile::run(Call call, const std::function<void(const Call&)>& work
     work(call);
     watch.end();
 }
+
+const ProfiledRuns kProfiledRuns = {
+    [](const Model& model, const Program& program) {
+        Profile* const profile = Profile::wanted();
+        return profile ? std::make_shared<ProgramProfile>(*profile, model, program) : nullptr;
+    },
+    [](ProgramProfile& profile, const Call& call, const std::function<void(const Call&)>& work) {
+        profile.run(call, work);
+    }};
 
 }  // namespace fovea::runtime

@@ -14,9 +14,6 @@ namespace fovea::runtime {
 /// all threads wait, to its own end; in shards of the batch each thread has its own times.
 class ProgramProfile {
   public:
-    /// Null where no profile is wanted. UserError when its file cannot be written.
-    static std::shared_ptr<ProgramProfile> if_wanted(const Model& model, const Program& program);
-
     ProgramProfile(Profile& profile, const Model& model, const Program& program);
     /// `work` on the call, with an observer.
     void run(Call call, const std::function<void(const Call&)>& work);
@@ -27,6 +24,15 @@ class ProgramProfile {
     Profile& profile_;
     std::size_t whole_, before_, after_;  // rows
     std::vector<std::size_t> kernels_;  // rows
+};
+
+/// What Description names, so that programs which are built without it do not link it.
+struct ProfiledRuns {
+    /// Null where no profile is wanted. UserError when its file cannot be written.
+    std::shared_ptr<ProgramProfile> (*wanted)(const Model& model, const Program& program);
+    /// ProgramProfile::run.
+    void (*run)(ProgramProfile& profile, const Call& call,
+                const std::function<void(const Call&)>& work);
 };
 
 }  // namespace fovea::runtime

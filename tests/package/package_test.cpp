@@ -205,7 +205,7 @@ TEST_CASE("two models in a program, of one function and of the built-in ones") {
          {"CMakeLists.txt", "add_executable",
           "fovea_add_model(NAME wide SOURCES my_model.cpp MODEL my_model ISA baseline FUSION off\n"
           "    SETTINGS hidden=40 dtype=bf16)\n"
-          "fovea_add_model(NAME norm MODEL add_norm SETTINGS hidden=24 ISA baseline)\n"
+          "fovea_add_model(NAME norm MODEL add_norm SETTINGS hidden=24 ISA baseline SMALL)\n"
           "add_executable"},
          {"CMakeLists.txt", "PRIVATE tagger", "PRIVATE tagger wide norm"}});
     write(folder / "main.cpp", R"(#include <cstdio>
@@ -218,7 +218,10 @@ int main() {
 })");
     succeeds(configure(folder, installed()));
     succeeds("cmake --build '" + (folder / "build").string() + "'");
-    CHECK(succeeds("'" + (folder / "build/app").string() + "'") == "tagger 7\nwide 7\nnorm 2\n");
+    const std::string program = "'" + (folder / "build/app").string() + "'";
+    CHECK(succeeds(program) == "tagger 7\nwide 7\nnorm 2\n");
+    CHECK(succeeds("FOVEA_PROFILE=trace.json " + program + " 2>&1 >/dev/null") ==
+          "FOVEA_PROFILE: model 'norm' was built with FOVEA_SMALL, without it\n");
 }
 
 TEST_CASE("mistakes end the build with a sentence") {

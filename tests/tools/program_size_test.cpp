@@ -49,20 +49,23 @@ std::int64_t code_and_tables(const std::string& program) {
     return sum;
 }
 
-/// The application around the block's files in `folder`, compiled and linked as their CMake does.
-std::string build_application(const std::string& folder) {
+/// The application around the block's files in `folder`, built by their CMake as a small one.
+std::string build_small_application(const std::string& folder) {
     std::ofstream(folder + "/main.cpp") << kApplication;
-    const auto built = run_process(
-        {"sh", "-c",
-         "cd '" + folder +
-             "' && C='g++ -std=c++20 -O3 -ffp-contract=fast -fno-math-errno -Wno-psabi -fopenmp "
-             "-fno-tree-pre -I. -c' && $C -march=x86-64-v3 -DFOVEA_KERNELS block.cpp -o kernels.o "
-             "&& $C -DFOVEA_DESCRIPTION block.cpp && $C main.cpp && g++ -fopenmp "
-             "-Wl,--gc-sections main.o block.o kernels.o '" FOVEA_BINARY_DIR
-             "/libfovea_runtime.a' -o application 2>&1"});
+    std::ofstream(folder + "/CMakeLists.txt") << "cmake_minimum_required(VERSION 3.16)\n"
+                                                 "project(application LANGUAGES CXX)\n"
+                                                 "add_subdirectory(block)\n"
+                                                 "add_executable(application main.cpp)\n"
+                                                 "target_link_libraries(application block)\n";
+    const std::string build = folder + "/build";
+    const auto built = run_process({"sh", "-c",
+                                    "cmake -G Ninja -S '" + folder + "' -B '" + build +
+                                        "' -DCMAKE_CXX_COMPILER=g++ -DCMAKE_BUILD_TYPE=Release "
+                                        "-DFOVEA_SMALL=ON 2>&1 && ninja -C '" +
+                                        build + "' application 2>&1"});
     CAPTURE(built.output);
     REQUIRE(built.status == 0);
-    return folder + "/application";
+    return build + "/application";
 }
 
 }  // namespace
@@ -92,13 +95,16 @@ TEST_CASE("an application of the block is small, without what its model does not
     const std::string description = read_text(files + "/block.cpp");
     for (const char* part : {"kStoredWeights", "kOpenSizes", "kShardedRuns"})
         CHECK(description.find(part) == description.npos);
-    const std::string application = build_application(files);
+    const std::string application = build_small_application(folder.path().string());
     const std::string names = run_process({"nm", "-C", application}).output;
     CHECK(names.find("fovea::runtime::load_parameters(") != names.npos);
     for (const char* name : {"quantize(", "unpack(", "call_of_shard(", "lay_out_shards(",
-                             "DimBinder", "std::basic_ifstream"}) {
+                             "DimBinder", "TraceFile", "std::basic_ifstream"}) {
         CAPTURE(name);
         CHECK(names.find(name) == names.npos);
     }
-    CHECK(code_and_tables(application) <= 190'000);
+    CHECK(code_and_tables(application) <= 150'000);
+    const auto run = run_process({"env", "FOVEA_PROFILE=trace.json", application, "/dev/null"});
+    CHECK(run.output.find(
+              "FOVEA_PROFILE: model 'block' was built with FOVEA_SMALL, without it\n") == 0);
 }

@@ -9,6 +9,7 @@
 #                                 all by default, on aarch64 `neon`
 #     [BITS fastest|portable]     portable: the same bits with AVX-512, AVX2 and NEON
 #     [FUSION on|off|always]      on by default
+#     [SMALL]                     a seventh less code in an application, without FOVEA_PROFILE
 #     [PYTHON])                   a package for Python, too, in fovea/NAME_python of the build folder,
 #                                 which the target NAME_python makes
 #
@@ -31,10 +32,14 @@ function(fovea_rows result macro)
     set(${result} "${rows}" PARENT_SCOPE)
 endfunction()
 
-# The flags of every file that is generated, and those for `isa` besides.
-function(fovea_flags result isa)
+# The flags of every file that is generated, and those for `isa` and for SMALL besides.
+function(fovea_flags result isa small)
     set(flags)
     fovea_rows(rows FLAG)
+    if(small)
+        fovea_rows(small_rows SMALL_FLAG)
+        list(APPEND rows ${small_rows})
+    endif()
     foreach(row IN LISTS rows)
         string(REPLACE "|" ";" row "${row}")
         list(GET row 0 what)
@@ -66,13 +71,13 @@ function(fovea_check values what)
 endfunction()
 
 function(fovea_add_model)
-    cmake_parse_arguments(PARSE_ARGV 0 ARG "PYTHON" "NAME;MODEL;FUSION;BITS" "SOURCES;SETTINGS;PROGRAMS;ISA")
+    cmake_parse_arguments(PARSE_ARGV 0 ARG "SMALL;PYTHON" "NAME;MODEL;FUSION;BITS" "SOURCES;SETTINGS;PROGRAMS;ISA")
     # Behind an argument that takes several values an unknown one would be one of them.
     set(unknown ${ARG_SOURCES} ${ARG_SETTINGS} ${ARG_PROGRAMS} ${ARG_ISA})
     list(FILTER unknown INCLUDE REGEX "^[A-Z_]+$")
     foreach(argument IN LISTS ARG_UNPARSED_ARGUMENTS unknown)
         message(FATAL_ERROR "fovea_add_model: unknown argument '${argument}': it takes NAME, SOURCES, "
-            "MODEL, SETTINGS, PROGRAMS, ISA, BITS, FUSION, PYTHON")
+            "MODEL, SETTINGS, PROGRAMS, ISA, BITS, FUSION, SMALL, PYTHON")
     endforeach()
     foreach(argument IN LISTS ARG_KEYWORDS_MISSING_VALUES)
         message(FATAL_ERROR "fovea_add_model: ${argument} has no value")
@@ -180,12 +185,12 @@ function(fovea_add_model)
     endif()
 
     # Kernels and programs once for each instruction set; the description for any machine.
-    fovea_flags(flags baseline)
+    fovea_flags(flags baseline ${ARG_SMALL})
     add_library(${ARG_NAME} STATIC ${source} ${functions} ${folder}/${ARG_NAME}.h)
     set_source_files_properties(${source} PROPERTIES COMPILE_DEFINITIONS FOVEA_DESCRIPTION
         COMPILE_OPTIONS "${flags}")
     foreach(isa IN LISTS ARG_ISA)
-        fovea_flags(flags ${isa})
+        fovea_flags(flags ${isa} ${ARG_SMALL})
         set(kernels ${folder}/${ARG_NAME}_${isa}.cpp)
         file(CONFIGURE OUTPUT ${kernels} CONTENT "#include \"${ARG_NAME}.cpp\"\n")
         set_source_files_properties(${kernels} PROPERTIES COMPILE_DEFINITIONS FOVEA_KERNELS

@@ -10,9 +10,10 @@ namespace fovea::emit {
 namespace {
 
 /// The flags that g++ alone knows, or the others: a line each, with its reason.
-std::string flag_lines(bool of_gnu, const char* before, const char* after) {
+std::string flag_lines(const std::vector<CompilerFlag>& flags, bool of_gnu, const char* before,
+                       const char* after) {
     std::string lines;
-    for (const CompilerFlag& flag : compiler_flags())
+    for (const CompilerFlag& flag : flags)
         if ((flag.what == CompilerFlag::For::gnu) == of_gnu)
             lines += fmt::format("    {}{}{}  # {}\n", before, flag.text, after, flag.reason);
     return lines;
@@ -76,6 +77,12 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 {3}endif()
 
+option(FOVEA_SMALL "A seventh less code in an application, without FOVEA_PROFILE" OFF)
+if(FOVEA_SMALL)
+{8}    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+{9}    endif()
+endif()
+
 # The kernels once for each instruction set; the program takes the best that its machine has.
 {4}foreach(isa {1})
     add_library({0}_${{isa}} OBJECT {0}.cpp)
@@ -93,10 +100,12 @@ target_compile_options({0} PRIVATE ${{flags}})
 target_compile_definitions({0} PRIVATE FOVEA_DESCRIPTION)
 target_link_libraries({0} PUBLIC ${{fovea_runtime}})
 {6})",
-        model_identifier(model), fmt::join(isas, " "), flag_lines(false, "", ""),
-        flag_lines(true, "list(APPEND flags ", ")"), machine_lines(isas), openmp_lines(isas),
-        program_lines(model_identifier(model), isas),
-        is_for_wasm(isas) ? "" : fmt::format(" and the program `run_{}`", model_identifier(model)));
+        model_identifier(model), fmt::join(isas, " "), flag_lines(compiler_flags(), false, "", ""),
+        flag_lines(compiler_flags(), true, "list(APPEND flags ", ")"), machine_lines(isas),
+        openmp_lines(isas), program_lines(model_identifier(model), isas),
+        is_for_wasm(isas) ? "" : fmt::format(" and the program `run_{}`", model_identifier(model)),
+        flag_lines(small_flags(), false, "list(APPEND flags ", ")"),
+        flag_lines(small_flags(), true, "    list(APPEND flags ", ")"));
 }
 
 std::string runtime_cmake_text() {

@@ -68,6 +68,7 @@ void write_description_table(const Model& model, const std::vector<std::string>&
     writer.line("constexpr Description description = {");
     writer.indent();
     for (const std::string& table : tables) writer.line(table + ",");
+    writer.line("kProfile,");
     const bool is_open = has_open_sizes(model), is_stored = plan::has_stored_weights(model);
     if (is_open || is_stored) writer.line(is_open ? "&kOpenSizes," : "nullptr,");
     if (is_stored) writer.line("&kStoredWeights,");

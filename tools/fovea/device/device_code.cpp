@@ -350,6 +350,7 @@ runtime::Model description_of(const plan::Model& model) {
         result.aliases.push_back({alias.name, alias.parameter});
     for (const plan::Program& program : model.programs)
         result.programs.push_back(describe(program, model));
+    result.profiled_runs = &runtime::kProfiledRuns;
     result.open_sizes = &runtime::kOpenSizes;
     result.stored_weights = &runtime::kStoredWeights;
     return result;
