@@ -15,6 +15,7 @@
 #include "../runner/threads_option.h"
 #include "../safetensors.h"
 #include "../text/line_reader.h"
+#include "../trainer/output_paths.h"
 #include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_encoder.h"
@@ -152,6 +153,7 @@ int embed_command(const std::string& program, const Model& model,
     }
     use_threads(options);
     const Pooling pooling = pooling_of(options);
+    if (options.has("output")) verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     const std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_parameters(model));

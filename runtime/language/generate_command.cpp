@@ -49,6 +49,19 @@ class Generator {
             stops_.push_back(token_of(text, "--stop"));
     }
 
+    /// The tokens of prompts. UserError where one has none.
+    std::vector<Tokens> encode(const std::vector<std::string>& prompts) const {
+        std::vector<Tokens> all;
+        for (const std::string& prompt : prompts) {
+            all.push_back(tokens_->encode(prompt));
+            if (!all.back().empty()) continue;
+            if (prompts.size() == 1)
+                throw UserError("the prompt is empty: give it a word at least");
+            throw UserError("prompt {} of {} is empty: give it a word at least",
+                            {all.size(), prompts.size()});
+        }
+        return all;
+    }
     /// Prints numbers, with commas between them.
     void continue_tokens(const Tokens& prompt) {
         bool is_first = true;
@@ -59,9 +72,7 @@ class Generator {
         std::printf("\n");
     }
     /// Prints the text behind a prompt, or the answer to it.
-    void continue_text(const std::string& prompt) {
-        const Tokens ids = tokens_->encode(prompt);
-        if (ids.empty()) throw UserError("the prompt is empty: give it a word at least");
+    void continue_text(const Tokens& ids) {
         tokens::TextStream stream(tokens_->tokenizer());
         // The stream goes on behind the prompt: words are parted as in one text. An answer begins.
         if (!start_)
@@ -203,7 +214,8 @@ int generate_command(const std::string& program, const Model& model,
     Generator generator(chosen, parameters, options, std::move(tokens));
     for (const Tokens& prompt : prompts) generator.continue_tokens(prompt);
     if (prompts.empty())
-        for (const std::string& text : prompts_as_texts(options)) generator.continue_text(text);
+        for (const Tokens& ids : generator.encode(prompts_as_texts(options)))
+            generator.continue_text(ids);
     return 0;
 }
 

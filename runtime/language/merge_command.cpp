@@ -63,6 +63,7 @@ int merge_command(const std::string& program, const Model& model,
     verify_distinct({{"--weights", options.text("weights")},
                      {"--adapter", options.text("adapter")},
                      {"--output", options.text("output")}});
+    verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);

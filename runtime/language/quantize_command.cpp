@@ -12,6 +12,7 @@
 #include "../memory/shape.h"
 #include "../options.h"
 #include "../runner/bind_dims.h"
+#include "../trainer/output_paths.h"
 #include "../trainer/weights_header.h"
 #include "../weights/quantized_weight.h"
 #include "../weights/weight_tensors.h"
@@ -124,6 +125,8 @@ int quantize_command(const std::string& program, const Model& model,
             "this program of {} takes weights as floats: build one that takes whole numbers, with "
             "`--set weights=int8`",
             {model.name});
+    verify_distinct({{"--weights", options.text("weights")}, {"--output", options.text("output")}});
+    verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     if (const WeightStorage there = storage_in(weights))
         throw UserError("'{}' has weights of {} already: give those that they were made of",

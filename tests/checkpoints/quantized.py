@@ -119,6 +119,9 @@ def what_is_wrong(folder, checkpoint, program, path):
             "has weights of floats", "takes int8 in groups of 32", "`quantize`")
     refused(program, ["quantize", "--weights", path, "-o", os.path.join(folder, "again")],
             "has weights of int8 in groups of 32 already")
+    refused(program, ["quantize", "--weights", path, "-o", os.path.join(folder, "none", "again")],
+            "cannot write", "none/again")
+    refused(program, ["quantize", "--weights", path, "-o", path], "are one file")
     floats = os.path.join(folder, "floats")
     build("llama", checkpoint, floats, "float32")
     refused(floats, ["generate", "--weights", path, *ids], "has weights of int8 in groups of 32",

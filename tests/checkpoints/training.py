@@ -127,6 +127,10 @@ def pairs(folder, name, checkpoint):
     merged = os.path.join(folder, "merged")
     subprocess.run([program, "merge", "--weights", checkpoint, "--adapter",
                     os.path.join(folder, "weights"), "--output", merged], check=True)
+    refused = subprocess.run([program, "merge", "--weights", checkpoint, "--adapter", "none",
+                              "--output", os.path.join(folder, "none", "merged")],
+                             capture_output=True, text=True)
+    assert refused.returncode == 2 and "cannot write" in refused.stderr, refused.stderr
     whole = type(MODELS[name]).from_pretrained(checkpoint, attn_implementation="eager").double()
     whole.load_state_dict(load_file(merged), strict=False)
     ids, _ = windows()

@@ -122,5 +122,6 @@ TEST_CASE("a program of an encoder makes vectors of texts, each whatever stands 
     mistake({"--tokenizer", path("tokenizer.json"), ""},
             "the text '' has no tokens, and so no vector");
     mistake({"--ids", "29"}, "input ids[0, 0] is the id 29; ids are from 0 to 28");
+    mistake({"--ids", "29", "--output", path("none/vectors")}, "cannot write");
     mistake({"w3"}, "there is no tokenizer.json beside the weights");
 }

@@ -112,6 +112,7 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         for (int token : tokens) said += " w" + std::to_string(token);
         CHECK(generated({"--tokenizer", words, "--max-tokens", "20", "w3 w17 w5"}).output ==
               said + "\n");
+        mistake({"--tokenizer", words, "w3", "", "w5"}, "prompt 2 of 3 is empty");
         const ProcessResult narrow =
             tool::run_process({program, "score", "--weights", file, "--tokenizer", words,
                                "--window", "1", "w3 w17 w5 w20"});

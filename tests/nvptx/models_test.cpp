@@ -101,8 +101,9 @@ TEST_CASE("kernels of models in PTX agree with the evaluator") {
     }
 }
 
+/// By turns: ptxas takes seconds for a model.
 TEST_CASE("ptxas has nothing against the kernels of all models") {
-    check_ptxas(
-        different_kernels([](const ModelKernels& model) { return model.variant != "unfused"; }),
-        emit::ptx_architectures());
+    const std::vector<Kernel> kernels =
+        different_kernels([](const ModelKernels& model) { return model.variant != "unfused"; });
+    check_ptxas(turns_of(kernels, 3), emit::ptx_architectures());
 }

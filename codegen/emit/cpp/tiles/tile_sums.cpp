@@ -10,6 +10,19 @@ namespace fovea::emit {
 
 using namespace kernel;
 
+namespace {
+
+/// The product that a step adds to a sum, where it is of pairs, which have no tile; else null.
+const Map* product_of_pairs(const Kernel& kernel, Id sum) {
+    const auto reduce = as<Reduce>(kernel, sum);
+    if (!reduce || reduce->reduction != Reduction::sum) return nullptr;
+    const auto map = as<Map>(kernel, reduce->operand);
+    const Node& node = kernel.nodes[std::size_t(reduce->operand)];
+    return map && map->function == Elementwise::mul && node.axes.size() > 2 ? map : nullptr;
+}
+
+}  // namespace
+
 std::string TileStatements::sum_formula(const Statement& statement) {
     const Node& node = kernel_.nodes[std::size_t(statement.source)];
     const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };
@@ -97,6 +110,12 @@ std::string TileStatements::steps_of(const Statement& statement, const std::stri
     return plan_.sums_of_pairs.contains(statement.source) ? "in_pairs(" + steps + ")" : steps;
 }
 
+/// `multiply_add(tanh_of_sum, splat(w_tile[d]), sum)`: rounded once, with portable bits, too.
+std::string TileStatements::added_product(const Map& product, const std::string& sum) {
+    return "multiply_add(" + text_.value(product.operands[0], DType::f32, true).text + ", " +
+           text_.value(product.operands[1], DType::f32, true).text + ", " + sum + ")";
+}
+
 /// What adds one step to a vector of the sum.
 void TileStatements::write_term(const Statement& statement) {
     std::string value;
@@ -106,6 +125,8 @@ void TileStatements::write_term(const Statement& statement) {
         if (!text_.is_vector(a) && text_.is_vector(b)) return write_products(statement, a, b);
         value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
                 text_.value(b, DType::f32, true).text + ", sum)";
+    } else if (const Map* product = product_of_pairs(kernel_, statement.source)) {
+        value = added_product(*product, "sum");
     } else {
         const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
         const Expression term = text_.value(reduce.operand, DType::f32, true);
@@ -273,8 +294,13 @@ void TileStatements::write_joint(const Statement& statement) {
         titles[side] += (count[side] ? ", " : "") + signature_.value(id) + "[" +
                         letter(side ? column : row) + ", " + letter(lane) + "]";
         tiles[side] += (count[side] ? ", " : "") + text_.name(plan_.owner(id));
-        writer_.line(of[side] + "[" + std::to_string(count[side]++) +
-                     "] += " + text_.value(reduce.operand, DType::f32, true).text + ";");
+        const std::string sum = of[side] + "[" + std::to_string(count[side]++) + "]";
+        const bool is_named = std::ranges::find(shared, reduce.operand) != shared.end();
+        const Map* const product = is_named ? nullptr : product_of_pairs(kernel_, id);
+        writer_.line(sum +
+                     (product ? " = " + added_product(*product, sum)
+                              : " += " + text_.value(reduce.operand, DType::f32, true).text) +
+                     ";");
     }
     std::swap(body, writer_);
     writer_.line("// " + titles[0] + " = sums over " + letter(column) + "; " + titles[1] +
