@@ -50,7 +50,11 @@ void draw(const TensorSpec& spec, const std::vector<std::int64_t>& shape,
         case Initial::xavier_uniform: stream.fill_uniform(values, xavier_bound(shape)); break;
         case Initial::normal: stream.fill_normal(values); break;
         case Initial::linear_bias: {
-            if (spec.fan_in <= 0) throw InternalError("'{}' has no fan_in", {spec.name});
+            if (spec.fan_in <= 0)
+                throw UserError(
+                    "'{}' is drawn by the width of what its layer takes, which the model leaves "
+                    "open: give it a number, or load weights",
+                    {spec.name});
             stream.fill_uniform(values, 1.0 / std::sqrt(static_cast<double>(spec.fan_in)));
             break;
         }

@@ -56,6 +56,11 @@ void verify_number(const Json& config, const std::string& path, const char* fiel
         {path, field, value ? value->text() : "nothing", option, own});
 }
 
+bool is_empty(const Json& value) {
+    const std::string text = value.text();
+    return text == "null" || text == "{}" || text == "[]";
+}
+
 }  // namespace
 
 std::string adapter_file(const std::string& path) {
@@ -93,6 +98,12 @@ void verify_adapter_config(const Model& model, const std::string& adapter) {
     for (const char* other : {"use_dora", "use_rslora"})
         if (const Json* value = config.find(other); value && value->text() == "true")
             throw UserError("'{}' has {} = true, which no program has here", {path, other});
+    for (const char* other : {"alpha_pattern", "rank_pattern", "modules_to_save"})
+        if (const Json* value = config.find(other); value && !is_empty(*value))
+            throw UserError("'{}' has {} = {}, which no program has here",
+                            {path, other, value->text()});
+    if (const Json* bias = config.find("bias"); bias && bias->text() != "\"none\"")
+        throw UserError("'{}' has bias = {}, but adapters here have none", {path, bias->text()});
     verify_number(config, path, "r", "lora", pair_setting(model, "lora_rank"));
     verify_number(config, path, "lora_alpha", "lora-alpha", pair_setting(model, "lora_alpha"));
 }

@@ -155,6 +155,8 @@ int embed_command(const std::string& program, const Model& model,
     const Pooling pooling = pooling_of(options);
     if (options.has("output")) verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
+    if (options.has("output"))
+        verify_distinct({{"--weights", weights.path()}, {"--output", options.text("output")}});
     const std::optional<TextTokens> tokens = text_tokens_of(options, weights);
     fit_names(weights, names_of_parameters(model));
     const Model& chosen = device::choose_device(model, options.text("device"));

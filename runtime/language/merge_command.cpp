@@ -65,6 +65,7 @@ int merge_command(const std::string& program, const Model& model,
                      {"--output", options.text("output")}});
     verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
+    verify_distinct({{"--weights", weights.path()}, {"--output", options.text("output")}});
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     Parameters parameters(model, dims_of_parameters(model, weights));

@@ -125,9 +125,9 @@ int quantize_command(const std::string& program, const Model& model,
             "this program of {} takes weights as floats: build one that takes whole numbers, with "
             "`--set weights=int8`",
             {model.name});
-    verify_distinct({{"--weights", options.text("weights")}, {"--output", options.text("output")}});
     verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
+    verify_distinct({{"--weights", weights.path()}, {"--output", options.text("output")}});
     if (const WeightStorage there = storage_in(weights))
         throw UserError("'{}' has weights of {} already: give those that they were made of",
                         {weights.path(), long_name(there)});

@@ -85,11 +85,12 @@ def _is_torch(value):
 
 
 def _as_numpy(value, wanted):
-    if isinstance(value, np.ndarray):
-        return np.ascontiguousarray(value).reshape(value.shape)
-    if hasattr(value, "__dlpack__"):
-        return np.ascontiguousarray(np.from_dlpack(value))
-    return np.ascontiguousarray(np.asarray(value, dtype=wanted))
+    if not isinstance(value, np.ndarray):
+        is_array = hasattr(value, "__dlpack__")
+        value = np.from_dlpack(value) if is_array else np.asarray(value)
+        if not is_array and np.can_cast(value.dtype, wanted, "same_kind" if value.size else "unsafe"):
+            value = value.astype(wanted)
+    return np.ascontiguousarray(value).reshape(value.shape)
 
 
 def _text(shape):
@@ -152,7 +153,14 @@ def _new(like, kind, shape):
     return np.empty(shape, _TYPES[kind])
 
 
-class Model:
+class _Held:
+    """What holds something of the library, which it frees."""
+
+    def __reduce__(self):
+        raise TypeError(f"a {type(self).__name__} is neither copied nor pickled: make another one")
+
+
+class Model(_Held):
     """The parameters of a model. Sessions read them, any number at a time."""
 
     _library = None
@@ -200,8 +208,12 @@ class Model:
                            ctypes.byref(count))
         sizes = self.sizes
         shape = [_value(extent, sizes) for extent in self._library.parameters[name]]
-        array = np.ctypeslib.as_array(values, (count.value,)) if count.value else np.empty(0, np.float32)
-        return _Owned(array.reshape(shape), self)
+        if not count.value:
+            return np.empty(shape, np.float32)
+        # All views of an array keep the memory that it began with, and that keeps the model.
+        memory = (ctypes.c_float * count.value).from_address(ctypes.addressof(values.contents))
+        memory.model = self
+        return np.frombuffer(memory, np.float32).reshape(shape)
 
     def parameters(self):
         """All of them by name."""
@@ -217,27 +229,35 @@ class Model:
             self._handle = None
 
 
-def _Owned(array, owner):
-    """`array`, which keeps `owner` as long as a view of it is there."""
-    view = array.view(_OwnedArray)
-    view._owner = owner
-    return view
+def _verify_threads(threads):
+    if not 0 <= threads <= 1024:
+        raise Error(f"threads are from 0 to 1024, not {threads}")
 
 
-class _OwnedArray(np.ndarray):
-    _owner = None
+def _verify_known(what, given, names):
+    for name in given or {}:
+        if name not in names:
+            raise Error(f"there is no {what} '{name}': there are {', '.join(names) or 'none'}")
 
-    def __array_finalize__(self, source):
-        self._owner = getattr(source, "_owner", None)
+
+def _verify_writable(name, value):
+    if _is_torch(value):
+        if value.requires_grad:
+            raise Error(f"{name} requires a gradient, so nothing is written into it: detach() it")
+    elif not isinstance(value, np.ndarray):
+        raise Error(f"{name} is a {type(value).__name__}, and outputs are written into arrays")
+    elif not value.flags.writeable:
+        raise Error(f"{name} is read-only")
 
 
-class Session:
+class Session(_Held):
     """Runs the programs of a model in memory of its own; one thread calls it at a time."""
 
     _library = None
 
     def __init__(self, model, threads=0):
         """`threads`: those that a call runs on; 0: as many as OpenMP has."""
+        _verify_threads(threads)
         self.model, self.threads = model, threads
         self._handle = ctypes.c_void_p()
         self._library.call("new_session", model._handle, ctypes.c_int(threads),
@@ -247,6 +267,8 @@ class Session:
         """Outputs by name, new ones of the kind of the first input, or those of `out`."""
         library, program = self._library, self._library.programs[name]
         given = {name: _Array(name, value, *program.inputs[name]) for name, value in arrays.items()}
+        _verify_known("size", sizes, library.dims)
+        _verify_known("output", out, program.outputs)
         known = {**self.model.sizes, **(sizes or {})}
         dims = _bind(library, program, given, known)
         first = next(iter(arrays.values()), None)
@@ -256,6 +278,8 @@ class Session:
             outputs[key] = (out or {}).get(key)
             if outputs[key] is None:
                 outputs[key] = _new(first, kind, wanted)
+            else:
+                _verify_writable(key, outputs[key])
             array = _Array(key, outputs[key], kind, shape)
             if array.shape != wanted:
                 raise Error(f"{key} has shape {_text(array.shape)}, and {_text(wanted)} is written")
@@ -297,6 +321,15 @@ class Gradients:
         scale = None if self.given else by_output.get("loss")
         return {f"{key}.grad": by_output[key] for key in self.outputs if key in self.given}, scale
 
+    @staticmethod
+    def factor(scale):
+        """The number that all cotangents of the losses are: gradients are those of their sum."""
+        values = np.asarray(scale).reshape(-1)
+        if values.size and (values != values[0]).any():
+            raise Error("gradients are those of the sum of the losses, so that the losses weigh the "
+                        f"same in what is made of them, and not {values[:4].tolist()}")
+        return float(values[0]) if values.size else 1.0
+
 
 class _Optimizer(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_int)] + [(name, ctypes.c_double) for name in
@@ -311,7 +344,7 @@ class _Outcome(ctypes.Structure):
     _fields_ = [("gradient_norm", ctypes.c_double), ("moved", ctypes.c_int)]
 
 
-class Trainer:
+class Trainer(_Held):
     """Moves the parameters of a model: forward, backward and the optimizer in one call."""
 
     _library = None
@@ -329,6 +362,7 @@ class Trainer:
             if name not in dict(_Optimizer._fields_[1:]):
                 raise Error(f"an optimizer has no '{name}'")
             setattr(settings, name, value)
+        _verify_threads(threads)
         self.model = model
         self._handle = ctypes.c_void_p()
         self._library.call("new_trainer", model._handle, ctypes.byref(settings),
@@ -337,6 +371,7 @@ class Trainer:
     def _step(self, arrays, sizes, learning_rate, clip, seed):
         """Outputs by name, and `gradient_norm` and `moved`."""
         library, program = self._library, self._library.programs["training_step"]
+        _verify_known("size", sizes, library.dims)
         given = {name: _Array(name, value, *program.inputs[name]) for name, value in arrays.items()}
         known = {**self.model.sizes, **(sizes or {})}
         dims = _bind(library, program, given, known)

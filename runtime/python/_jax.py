@@ -61,6 +61,10 @@ class _Calls:
         given, scale = self.gradients.cotangents(cotangents)
         arrays = {**dict(zip(self.inputs, inputs)), **given}
         found = self.call("gradient", parameters, seed, arrays)
+        if scale is not None and scale.ndim:
+            scale = jax.pure_callback(lambda losses: np.float32(self.gradients.factor(losses)),
+                                      jax.ShapeDtypeStruct((), np.float32), scale,
+                                      vmap_method="sequential")
 
         def gradient(name, value):
             if not np.issubdtype(value.dtype, np.floating):
@@ -88,6 +92,12 @@ def function(session):
             parameters, inputs = [arguments[0][name] for name in calls.names], arguments[1:]
         if len(inputs) != len(calls.inputs):
             raise TypeError(f"inputs are {', '.join(calls.inputs)}")
+        sizes = calls.session.model.sizes
+        for name, value in zip(calls.names, parameters):
+            wanted = tuple(_fovea._value(n, sizes) for n in calls.session._library.parameters[name])
+            if np.shape(value) != wanted:
+                raise _fovea.Error(f"{name} has shape {_fovea._text(np.shape(value))}, and "
+                                   f"{_fovea._text(wanted)} is wanted")
         if seed is not None and "gradient_train" not in calls.programs:
             seed = None  # nothing is drawn
         found = run(parameters, seed, *(jax.numpy.asarray(value) for value in inputs))

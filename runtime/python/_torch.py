@@ -6,12 +6,25 @@ import torch
 from . import _fovea
 
 
+class _Once(torch.autograd.Function):
+    """A gradient, which has none itself: who asks for it is told, where it would be left out."""
+
+    @staticmethod
+    def forward(ctx, gradient, *made_of):
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        raise RuntimeError("the gradients of a model have no gradients themselves")
+
+
 class _Call(torch.autograd.Function):
     """forward, and for its cotangents the program that gives gradients."""
 
     @staticmethod
     def forward(ctx, module, draw, *tensors):
         ctx.module, ctx.draw = module, draw
+        ctx.versions = [value._version for value in module._values]
         ctx.save_for_backward(*tensors[:len(module._inputs)])
         arrays = dict(zip(module._inputs, tensors))
         name = "forward" if draw is None else "forward_train"
@@ -23,14 +36,21 @@ class _Call(torch.autograd.Function):
     @staticmethod
     def backward(ctx, *cotangents):
         module = ctx.module
+        if ctx.versions != [value._version for value in module._values]:
+            raise RuntimeError("a parameter was changed between forward and backward, which reads it: "
+                               "call backward before the optimizer's step")
         name = "gradient" if ctx.draw is None else "gradient_train"
         given, scale = module._gradients.cotangents(cotangents)
         arrays = dict(zip(module._inputs, ctx.saved_tensors))
         arrays.update((key, value.contiguous()) for key, value in given.items())
         found = module._session._call(name, arrays, None, None, ctx.draw)
         gradients = [found.get(f"{key}.grad") for key in (*module._inputs, *module._names)]
-        if scale is not None and scale.item() != 1:
-            gradients = [None if g is None else g * scale for g in gradients]
+        factor = 1 if scale is None else module._gradients.factor(scale.detach())
+        if factor != 1:
+            gradients = [None if g is None else g * factor for g in gradients]
+        if torch.is_grad_enabled():
+            gradients = [None if g is None else _Once.apply(g, *ctx.saved_tensors, *module._values)
+                         for g in gradients]
         return (None, None, *gradients)
 
 
@@ -52,6 +72,7 @@ class Module(torch.nn.Module):
             parameter = torch.nn.Parameter(tensor, requires_grad=trained)
             self._values.append(parameter)
             self._register(name.split("."), parameter)
+        self._addresses = [value.data_ptr() for value in self._values]
 
     def __deepcopy__(self, memo):
         """A module over parameters of its own."""
@@ -71,13 +92,21 @@ class Module(torch.nn.Module):
             owner = owner._modules[part]
         owner.register_parameter(path[-1], parameter)
 
+    def _verify_places(self):
+        """The program reads the model's memory: parameters are those that lie there."""
+        for name, value, address in zip(self._names, self._values, self._addresses):
+            path, _, last = name.rpartition(".")
+            if getattr(self.get_submodule(path), last) is not value or value.data_ptr() != address:
+                raise _fovea.Error(f"'{name}' lies elsewhere than in the model, which would not see it: "
+                                   "write values into it, as copy_ and load_state_dict do")
+
     def forward(self, *inputs, **named):
         """One output, or a tuple of all."""
         arrays = dict(zip(self._inputs, inputs))
-        arrays.update(named)
-        missing = [name for name in self._inputs if name not in arrays]
-        if missing or len(arrays) != len(self._inputs):
+        if len(inputs) + len(named) != len(self._inputs) or {*arrays, *named} != {*self._inputs}:
             raise TypeError(f"inputs are {', '.join(self._inputs)}")
+        arrays.update(named)
+        self._verify_places()
         self._session.model.changed()  # an optimizer may have moved the parameters
         draw = None
         if self.training and "gradient_train" in self._session._library.programs:

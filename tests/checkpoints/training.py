@@ -4,6 +4,7 @@ that it ends with; also by pairs of small matrices beside weights that stay (LoR
 command."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -125,6 +126,15 @@ def pairs(folder, name, checkpoint):
         assert (value.double() - expected).norm() < 1e-4 * expected.norm(), (name, key)
     # Merged, they are a checkpoint of the package.
     merged = os.path.join(folder, "merged")
+    foreign = tempfile.mkdtemp(dir=folder)
+    shutil.copy(os.path.join(folder, "weights"), os.path.join(foreign, "adapter_model.safetensors"))
+    for field, value in (("alpha_pattern", {"q_proj": 2}), ("rank_pattern", {"q_proj": 1}),
+                         ("modules_to_save", ["lm_head"]), ("bias", "all")):
+        with open(os.path.join(foreign, "adapter_config.json"), "w", encoding="utf-8") as file:
+            json.dump({"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, field: value}, file)
+        refused = subprocess.run([program, "merge", "--weights", checkpoint, "--adapter", foreign,
+                                  "--output", merged], capture_output=True, text=True)
+        assert refused.returncode == 2 and f"has {field} = " in refused.stderr, refused.stderr
     subprocess.run([program, "merge", "--weights", checkpoint, "--adapter",
                     os.path.join(folder, "weights"), "--output", merged], check=True)
     refused = subprocess.run([program, "merge", "--weights", checkpoint, "--adapter", "none",

@@ -112,4 +112,31 @@ except keeps.Error as error:
     check(str(error) == "the size 'steps' follows from no array: give sizes={'steps': N}", error)
 keeper.forward(one, sizes={"steps": 3})
 check(np.array_equal(keeper.forward(one, sizes={"steps": 3}).x_1st, [2, 2, 2]), "and is given")
+
+import keywords
+named = keywords.Session(keywords.Model.random())
+check(np.array_equal(named.forward(np.ones((2, 3), np.float32)).None_, np.full((2, 3), 2.0)),
+      "names may be words of C++ and Python")
+
+# What is asked for is done, or refused.
+import copy
+x = np.ones((2, 3), np.float32)
+frozen = np.frombuffer(bytes(24), np.float32).reshape(2, 3)
+for call, said in (
+        (lambda: named.forward(x, out={"none": x}), "there is no output 'none': there are None"),
+        (lambda: named.forward(x, sizes={"len": 3}), "there is no size 'len': there are batch, int"),
+        (lambda: named.forward(x, out={"None": frozen}), "None is read-only"),
+        (lambda: named.forward(x, out={"None": [0.0]}), "None is a list"),
+        (lambda: named.forward(1.0), "class has 0 axes"),
+        (lambda: session.forward([[1.5, 2.0]]), "elements of float64, and int32 is wanted"),
+        (lambda: keywords.Session(keywords.Model.random(), threads=-1), "from 0 to 1024, not -1"),
+        (lambda: copy.copy(named), "a Session is neither copied nor pickled"),
+        (lambda: copy.deepcopy(named.model), "a Model is neither copied nor pickled")):
+    checks.refuses(call, said)
+check(session.forward([[1, 2]]).logits.shape[:2] == (1, 2), "lists of whole numbers are taken")
+
+# Any view of a parameter keeps the model.
+views = [np.asarray(tokens.Model.random(1, vocabulary=11).parameter("table.weight"))[1:] for _ in range(9)]
+kept = tokens.Model.random(1, vocabulary=11).parameter("table.weight")[1:]
+check(all(np.array_equal(view, kept) for view in views), "a view outlives its model's name")
 sys.exit(checks.mistakes)

@@ -80,4 +80,14 @@ slope = jax.grad(loss_of)(weight)[2, 3]
 ends = [float(loss_of(weight.at[2, 3].add(step))) for step in (1e-2, -1e-2)]
 check(abs((ends[0] - ends[1]) / 2e-2 - slope) < 0.02 * abs(slope) + 2e-3,
       f"a slope of a loss is {(ends[0] - ends[1]) / 2e-2}, and said {slope}")
+
+# A loss a sequence: gradients are those of their sum, times one number.
+import losses
+scored = losses.jax_function(losses.Model.random(1))
+points, weights = jax.random.normal(keys[1], (3, 3)), {"w": jnp.ones(3)}
+slope = jax.jit(jax.grad(lambda w: jnp.mean(scored(w, points)) * 2))(weights)["w"]
+check(close(slope, jnp.sum(points * points, 0) * 2 / 3), "losses have a mean")
+checks.refuses(lambda: jax.grad(lambda w: jnp.sum(scored(w, points) * jnp.arange(3.0)))(weights),
+               "sum of the losses")
+checks.refuses(lambda: scored({"w": jnp.float32(1)}, points), "w has shape [], and [3] is wanted")
 sys.exit(checks.mistakes)

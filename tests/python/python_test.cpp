@@ -57,17 +57,21 @@ constexpr const char* kOwn = "tests/python/models.cpp";
 constexpr const char* kBlock = "models/lessons/block.cpp";
 
 TEST_CASE("a package reads and writes arrays of numpy where they lie") {
-    passes(
-        "numpy", "arrays.py",
-        {{kInterface, "tokens"}, {kInterface, "counting"}, {kInterface, "texts"}, {kOwn, "keeps"}});
+    passes("numpy", "arrays.py",
+           {{kInterface, "tokens"},
+            {kInterface, "counting"},
+            {kInterface, "texts"},
+            {kOwn, "keeps"},
+            {kOwn, "keywords"}});
 }
 
 TEST_CASE("functions of fovea have gradients inside JAX") {
-    passes("jax", "functions.py", {{kOwn, "flash"}, {kBlock, "block"}, {kInterface, "tokens"}});
+    passes("jax", "functions.py",
+           {{kOwn, "flash"}, {kBlock, "block"}, {kInterface, "tokens"}, {kOwn, "losses"}});
 }
 
 TEST_CASE("attention of fovea trains inside a model of PyTorch") {
-    passes("torch", "training.py", {{kOwn, "flash"}, {kBlock, "block"}});
+    passes("torch", "training.py", {{kOwn, "flash"}, {kBlock, "block"}, {kOwn, "losses"}});
 }
 
 TEST_CASE("the page's Python runs as it stands there") {

@@ -100,4 +100,24 @@ with torch.no_grad():
     twin._values[0].zero_()
 check(net._values[0].abs().sum() > 0 and not torch.equal(twin(x, lens), net(x, lens)),
       "and is moved alone")
+# A loss a sequence: gradients are those of their sum, times one number.
+import losses
+scored, points = losses.torch_module(losses.Model.random(1)), torch.randn(3, 3)
+(scored(points).mean() * 2).backward()
+check(torch.allclose(scored._values[0].grad, (points * points).sum(0) * 2 / 3), "losses have a mean")
+checks.refuses(lambda: (scored(points) * torch.arange(3.0)).sum().backward(), "sum of the losses")
+# What the program would not see is refused.
+moved = scored(points).sum()
+with torch.no_grad():
+    scored._values[0].mul_(2)
+checks.refuses(moved.backward, "changed between forward and backward")
+points.requires_grad_()
+slope, = torch.autograd.grad(scored(points).sum(), points, create_graph=True)
+checks.refuses(lambda: slope.sum().backward(), "have no gradients themselves")
+checks.refuses(lambda: torch.func.functional_call(scored, {"w": torch.zeros(3)}, points),
+               "'w' lies elsewhere than in the model")
+checks.refuses(lambda: scored(points, points), "inputs are x")
+state = losses.torch_module(losses.Model.random(1)).state_dict()
+check(torch.equal(state["w"], torch.ones(3)), "a state outlives its module")
+checks.refuses(lambda: scored.double()(points), "'w' lies elsewhere than in the model")
 sys.exit(checks.mistakes)

@@ -98,3 +98,13 @@ TEST_CASE("load_parameters: what was written loads again") {
         CHECK(read.flat()[i] == written.flat()[i]);
     }
 }
+
+TEST_CASE("a bias whose layer takes an open width is loaded, and not drawn") {
+    Model model = small_model();
+    model.parameters[2].fan_in = 0;
+    Parameters parameters(model, {{"in", 3}, {"vocab", 5}});
+    CHECK_THROWS_WITH_AS(parameters.initialize(1),
+                         "'bias' is drawn by the width of what its layer takes, which the model "
+                         "leaves open: give it a number, or load weights",
+                         UserError);
+}

@@ -59,9 +59,10 @@ std::string sizes_of_states(const InterfaceProgram& program) {
     return "(" + text + ")";
 }
 
-std::string names_tuple(const std::vector<InterfaceDim>& dims) {
+/// By the names that shapes have, and not by those of fields in C.
+std::string names_tuple(const std::vector<InterfaceDim>& dims, const plan::Model& model) {
     std::string text;
-    for (const InterfaceDim& dim : dims) text += quoted(dim.name) + ", ";
+    for (const InterfaceDim& dim : dims) text += quoted(model.dims[std::size_t(dim.number)]) + ", ";
     return "(" + text + ")";
 }
 
@@ -69,7 +70,8 @@ std::string library_text(const Interface& interface) {
     std::string text = fmt::format(
         "_LIBRARY = _fovea.Library(\n    os.path.dirname(__file__), {},\n    dims={},\n"
         "    sizes={},\n    parameters={{\n",
-        quoted(interface.name), names_tuple(interface.dims), names_tuple(interface.sizes));
+        quoted(interface.name), names_tuple(interface.dims, *interface.model),
+        names_tuple(interface.sizes, *interface.model));
     for (const plan::Tensor& parameter : interface.model->parameters)
         text +=
             fmt::format("        {}: {},\n", quoted(parameter.name), shape_tuple(parameter.shape));
