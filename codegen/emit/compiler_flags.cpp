@@ -7,12 +7,7 @@ const std::vector<CompilerFlag>& compiler_flags() {
     using For = CompilerFlag::For;
     static const std::vector<CompilerFlag> flags = {
 #define FLAG(what, text, reason) {text, reason, For::what},
-#define SMALL_FLAG(what, text, reason)
-#define MACHINE_FLAG(isa, text)
 #include "codegen/emit/compiler_flags.def"
-#undef FLAG
-#undef SMALL_FLAG
-#undef MACHINE_FLAG
     };
     return flags;
 }
@@ -20,13 +15,8 @@ const std::vector<CompilerFlag>& compiler_flags() {
 const std::vector<CompilerFlag>& small_flags() {
     using For = CompilerFlag::For;
     static const std::vector<CompilerFlag> flags = {
-#define FLAG(what, text, reason)
 #define SMALL_FLAG(what, text, reason) {text, reason, For::what},
-#define MACHINE_FLAG(isa, text)
 #include "codegen/emit/compiler_flags.def"
-#undef FLAG
-#undef SMALL_FLAG
-#undef MACHINE_FLAG
     };
     return flags;
 }
@@ -36,13 +26,8 @@ std::vector<std::string> machine_flags(std::string_view isa) {
     const auto add = [&](std::string_view owner, const char* text) {
         if (owner == isa) flags.emplace_back(text);
     };
-#define FLAG(what, text, reason)
-#define SMALL_FLAG(what, text, reason)
 #define MACHINE_FLAG(owner, text) add(#owner, text);
 #include "codegen/emit/compiler_flags.def"
-#undef FLAG
-#undef SMALL_FLAG
-#undef MACHINE_FLAG
     return flags;
 }
 

@@ -8,6 +8,7 @@
 #include "../trainer/output_paths.h"
 #include "../trainer/weights_header.h"
 #include "adapter.h"
+#include "adapter_config.h"
 #include "checkpoint_folder.h"
 
 namespace fovea::runtime {
@@ -60,12 +61,11 @@ int merge_command(const std::string& program, const Model& model,
         return 0;
     }
     use_threads(options);
-    verify_distinct({{"--weights", options.text("weights")},
-                     {"--adapter", options.text("adapter")},
-                     {"--output", options.text("output")}});
     verify_writable(options.text("output"));
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
-    verify_distinct({{"--weights", weights.path()}, {"--output", options.text("output")}});
+    verify_distinct({{"--weights", weights.path()},
+                     {"--adapter", adapter_file(options.text("adapter"))},
+                     {"--output", options.text("output")}});
     fit_names(weights, names_of_weights(model));
     verify_trained(weights, model);
     Parameters parameters(model, dims_of_parameters(model, weights));

@@ -40,7 +40,7 @@ class TileStatements {
     void write_strip(const Statement& statement);
     void write_rows(const Statement& statement);
     void write_sum(const Statement& statement);
-    std::string added_product(const kernel::Map& product, const std::string& sum);
+    std::string added_product(kernel::Id a, kernel::Id b, const std::string& sum);
     void write_joint(const Statement& statement);
     void write_across(const Statement& statement);
     void write_turn(const Statement& statement);

@@ -111,9 +111,9 @@ std::string TileStatements::steps_of(const Statement& statement, const std::stri
 }
 
 /// `multiply_add(tanh_of_sum, splat(w_tile[d]), sum)`: rounded once, with portable bits, too.
-std::string TileStatements::added_product(const Map& product, const std::string& sum) {
-    return "multiply_add(" + text_.value(product.operands[0], DType::f32, true).text + ", " +
-           text_.value(product.operands[1], DType::f32, true).text + ", " + sum + ")";
+std::string TileStatements::added_product(Id a, Id b, const std::string& sum) {
+    return "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
+           text_.value(b, DType::f32, true).text + ", " + sum + ")";
 }
 
 /// What adds one step to a vector of the sum.
@@ -123,10 +123,9 @@ void TileStatements::write_term(const Statement& statement) {
         Id a = contract->a, b = contract->b;
         if (text_.is_vector(a)) std::swap(a, b);
         if (!text_.is_vector(a) && text_.is_vector(b)) return write_products(statement, a, b);
-        value = "multiply_add(" + text_.value(a, DType::f32, true).text + ", " +
-                text_.value(b, DType::f32, true).text + ", sum)";
+        value = added_product(a, b, "sum");
     } else if (const Map* product = product_of_pairs(kernel_, statement.source)) {
-        value = added_product(*product, "sum");
+        value = added_product(product->operands[0], product->operands[1], "sum");
     } else {
         const Reduce& reduce = *as<Reduce>(kernel_, statement.source);
         const Expression term = text_.value(reduce.operand, DType::f32, true);
@@ -298,8 +297,9 @@ void TileStatements::write_joint(const Statement& statement) {
         const bool is_named = std::ranges::find(shared, reduce.operand) != shared.end();
         const Map* const product = is_named ? nullptr : product_of_pairs(kernel_, id);
         writer_.line(sum +
-                     (product ? " = " + added_product(*product, sum)
-                              : " += " + text_.value(reduce.operand, DType::f32, true).text) +
+                     (product
+                          ? " = " + added_product(product->operands[0], product->operands[1], sum)
+                          : " += " + text_.value(reduce.operand, DType::f32, true).text) +
                      ";");
     }
     std::swap(body, writer_);
