@@ -24,6 +24,16 @@ enum fovea_status {
 // stays until the next such call.
 const char* fovea_error(void);
 
+// Threads of the caller's. `run` calls task(work, index) once for each index below count, on
+// threads of its own as it likes, and returns when all calls have returned. Those that have begun
+// when the first one has waited a moment, 0.2 ms or less, do the work; they wait for each other
+// between kernels. Those that begin later return at once.
+typedef struct fovea_threads {
+    int count;  // at most so many tasks a call
+    void (*run)(void* context, int count, void (*task)(void* work, int index), void* work);
+    void* context;
+} fovea_threads;
+
 enum fovea_optimizer_kind { FOVEA_ADAM = 0, FOVEA_ADAMW = 1, FOVEA_SGD = 2 };
 
 // By PyTorch's formulas. fovea_default_optimizer() is Adam with PyTorch's numbers.

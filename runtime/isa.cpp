@@ -7,12 +7,17 @@
 #include "cpu_features.h"
 #include "error.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 namespace fovea::runtime {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline", "neon", "wasm"};
-constexpr std::size_t kOfX86 = 4;  // then that of aarch64, and that of wasm32
+constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline",
+                                       "neon_bf16",   "neon",   "wasm"};
+constexpr std::size_t kOfX86 = 4, kOfArm = 2;  // then that of wasm32
 constexpr std::string_view kMachines[] = {"x86_64", "aarch64", "wasm32"};
 constexpr std::string_view kPortable[] = {"avx512_portable", "avx2_portable", "neon_portable"};
 constexpr std::string_view kSuffix = "_portable";
@@ -44,8 +49,8 @@ std::string_view portable_of(std::string_view isa) {
 std::span<const std::string_view> isas_of(std::string_view machine) {
     const std::span<const std::string_view> all = kNames;
     if (machine == "x86_64") return all.first(kOfX86);
-    if (machine == "aarch64") return all.subspan(kOfX86, 1);
-    if (machine == "wasm32") return all.subspan(kOfX86 + 1);
+    if (machine == "aarch64") return all.subspan(kOfX86, kOfArm);
+    if (machine == "wasm32") return all.subspan(kOfX86 + kOfArm);
     return {};
 }
 
@@ -70,8 +75,16 @@ std::string_view this_machine() {
 #endif
 }
 
+bool multiplies_pairs(std::string_view isa) { return isa.ends_with("_bf16"); }
+
 bool machine_has(std::string_view isa) {
     if (machine_of(isa) != this_machine()) return false;
+#if defined(__aarch64__) && defined(__linux__)
+    constexpr unsigned long kBfloat16 = 1UL << 14;  // HWCAP2_BF16
+    if (multiplies_pairs(isa)) return (getauxval(AT_HWCAP2) & kBfloat16) != 0;
+#elif defined(__aarch64__)
+    if (multiplies_pairs(isa)) return false;
+#endif
     return this_machine() != "x86_64" || processor_has(this_processor(), without_suffix(isa));
 }
 

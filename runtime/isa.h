@@ -10,9 +10,9 @@
 
 namespace fovea::runtime {
 
-/// `avx512_bf16`, `avx512`, `avx2`, `baseline`, `neon`, `wasm`: those of a machine from the best
-/// on. They are x86-64-v4 with and without AVX512_BF16, v3, any x86-64, any aarch64, and
-/// WebAssembly with vectors of 128 bits.
+/// `avx512_bf16`, `avx512`, `avx2`, `baseline`, `neon_bf16`, `neon`, `wasm`: those of a machine
+/// from the best on. They are x86-64-v4 with and without AVX512_BF16, v3, any x86-64, aarch64 v8.2
+/// with FEAT_BF16, any aarch64, and WebAssembly with vectors of 128 bits.
 std::span<const std::string_view> isa_names();
 
 /// `avx512_portable`, `avx2_portable`, `neon_portable`: the same machines, with kernels that give
@@ -28,6 +28,9 @@ std::string_view machine_of(std::string_view isa);
 std::string_view this_machine();
 /// Those of `isa_names` that are of a kind of machine, the last of which all of that kind have.
 std::span<const std::string_view> isas_of(std::string_view machine);
+
+/// Whether it has products of pairs of bfloat16, and other code than the next one for these alone.
+bool multiplies_pairs(std::string_view isa);
 
 /// Whether this machine runs kernels for `isa`, one of those names.
 bool machine_has(std::string_view isa);

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "parallel/cores.h"
+#include "parallel/region.h"
 #include "parallel/team.h"
 
 #ifdef _OPENMP
@@ -23,6 +24,8 @@
 namespace fovea::runtime {
 
 namespace {
+
+thread_local RegionThreads* others = nullptr;  // than OpenMP's, for regions of this thread
 
 bool any_is_bound = false;
 bool count_is_set = false;
@@ -113,7 +116,7 @@ namespace {
 
 /// The threads that find a free core; 0 where they all do, or it is not known.
 int fewer_threads() {
-    if (!cores_are_shared()) return 0;
+    if (others || !cores_are_shared()) return 0;
     const int threads = thread_count(), processors = processor_count();
     if (threads == 1 || threads > processors) return 0;
     const int fewer = threads_beside(threads, processors, running_others(1));
@@ -126,7 +129,11 @@ int fewer_threads() {
 
 ThreadsBesideOthers::ThreadsBesideOthers() : threads_(fewer_threads()) {}
 
-ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count) {
+RegionThreads* region_threads() { return others; }
+
+ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count, RegionThreads* threads)
+    : others_before_(others) {
+    if (threads) others = threads;
 #ifdef _OPENMP
     if (count == 0) return;
     before_ = omp_get_max_threads();
@@ -135,6 +142,7 @@ ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count) {
 }
 
 ThreadsOfRegions::~ThreadsOfRegions() {
+    others = others_before_;
 #ifdef _OPENMP
     if (before_ > 0) omp_set_num_threads(before_);
 #endif

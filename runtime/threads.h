@@ -26,16 +26,19 @@ int threads_beside(int threads, int processors, int others);
 /// cannot be read.
 int running_others(int own);
 
-/// For as long as this lives, parallel regions that this thread begins have `count` threads; 0: as
-/// many as without it.
+class RegionThreads;
+
+/// For as long as this lives, parallel regions that this thread begins have `count` threads of
+/// OpenMP's, 0: as many as without it; or, where there are others, those.
 class ThreadsOfRegions {
   public:
-    explicit ThreadsOfRegions(int count);
+    explicit ThreadsOfRegions(int count, RegionThreads* others = nullptr);
     ~ThreadsOfRegions();
     ThreadsOfRegions(const ThreadsOfRegions&) = delete;
 
   private:
     int before_ = 0;
+    RegionThreads* const others_before_;
 };
 
 /// For as long as this lives, later parallel regions have as many threads as find a free core, when

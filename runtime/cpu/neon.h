@@ -47,6 +47,18 @@ FOVEA_INLINE To neon_to_float16(From value) {
     else return To(vcvt_f16_f32(float32x4_t(value)));
 }
 
+#if defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+/// sum + a.first * b.first + a.second * b.second of pairs of bfloat16.
+template <class Words, class V>
+FOVEA_INLINE V neon_add_pairs(Words a, Words b, V sum) {
+    if constexpr (kIsTwice<V>)
+        return {neon_add_pairs(a.low, b.low, sum.low), neon_add_pairs(a.high, b.high, sum.high)};
+    else
+        return V(vbfdotq_f32(float32x4_t(sum), vreinterpretq_bf16_u32(uint32x4_t(a)),
+                             vreinterpretq_bf16_u32(uint32x4_t(b))));
+}
+#endif
+
 /// The 64-bit products of the lower halves of lanes of 64 bits with `b`.
 template <class V>
 FOVEA_INLINE V neon_multiply_words(V a, std::uint32_t b) {

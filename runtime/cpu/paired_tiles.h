@@ -7,7 +7,7 @@
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-#if defined(__AVX512BF16__)
+#ifdef FOVEA_MULTIPLIES_PAIRS
 using paired = bf16;
 inline constexpr i64 kTogether = 2;
 #else
@@ -53,7 +53,7 @@ struct StepsInPairs {
 template <class T>
 FOVEA_INLINE RowsInPairs cut_rows_in_pairs(paired* to, i64 width, const T* from, i64 stride,
                                            i64 rows, i64 columns) {
-#if defined(__AVX512BF16__)
+#ifdef FOVEA_MULTIPLIES_PAIRS
     for (i64 row = 0; row < rows; row += 2)
         for (i64 x = 0; x < columns; x += kLanes) {
             const T* const first = from + row * stride + x;
@@ -94,11 +94,11 @@ struct PairProducts {
 
     template <int Rows, int Vectors>
     FOVEA_INLINE void add(floats (&sums)[Rows][Vectors], i64 row, i64 lane, i64 pair) const {
-#if defined(__AVX512BF16__)
+#ifdef FOVEA_MULTIPLIES_PAIRS
         Pairs rights[Vectors];
         FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) {
             rights[v] = load_pairs(right(lane + kLanes * v, pair));
-            asm("" : "+v"(rights[v]));  // as in Products
+            if constexpr (!kIsTwice<Pairs>) asm("" : "+v"(rights[v]));  // as in Products
         }
         FOVEA_UNROLL for (int i = 0; i < Rows; ++i) {
             const Pairs factor = splat_pair(left(row + i, pair));

@@ -3,11 +3,12 @@
 // none, the pairs are widened and two multiply-adds do it.
 #pragma once
 
+#include "neon.h"
 #include "vector.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-#if defined(__AVX512BF16__)
+#ifdef FOVEA_MULTIPLIES_PAIRS
 inline constexpr bool kMultipliesPairs = true;
 using Pairs = words;
 FOVEA_INLINE Pairs load_pairs(const bf16* from) { return load_as<words>(from); }
@@ -23,7 +24,11 @@ FOVEA_INLINE Pairs splat_half(const bf16* from) {
 }
 /// sum + a.first * b.first + a.second * b.second
 FOVEA_INLINE floats add_products(Pairs a, Pairs b, floats sum) {
+#if defined(__AVX512BF16__)
     return floats(_mm512_dpbf16_ps(__m512(sum), __m512bh(a), __m512bh(b)));
+#else
+    return neon_add_pairs(a, b, sum);
+#endif
 }
 #else
 inline constexpr bool kMultipliesPairs = false;

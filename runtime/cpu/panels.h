@@ -63,7 +63,7 @@ class Panels {
         block_ = steps > 0 && panels_ > 1 ? elements / (steps * kRows) : tiles_;
         if (block_ < kLeastTiles) block_ = kLeastTiles;
         if (block_ > tiles_) block_ = tiles_;
-        by_rows_ = block_ > 0 && steps > 0 && tiles_ >= kLeastTiles * omp_get_num_threads();
+        by_rows_ = block_ > 0 && steps > 0 && tiles_ >= kLeastTiles * Team::part().count;
         if (by_rows_) share_rows(points);
         else share_tiles(points);
     }
@@ -120,7 +120,7 @@ class Panels {
     }
     void share_rows(i64 points) {
         const bool in_lines = kLanes % kRows != 0 && points == 1 &&
-                              rows_ >= kLeastLines * kLanes * omp_get_num_threads();
+                              rows_ >= kLeastLines * kLanes * Team::part().count;
         if (in_lines) keep_rows(my_lanes(rows_));
         const Range mine = in_lines ? Range{0, tiles_} : my_share(points * tiles_);
         const i64 tiles = mine.end - mine.begin;

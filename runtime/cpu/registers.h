@@ -18,10 +18,10 @@
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
-// that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64; NEON
-// is part of every aarch64; WebAssembly with -msimd128. With FOVEA_PORTABLE_BITS kernels give the
-// same bits on all machines that fuse a product and a sum; only those of `multiply_add` are then
-// fused, which -ffp-contract=off says.
+// that of the compilation: -march=x86-64-v4 with -mavx512bf16, x86-64-v4, x86-64-v3, x86-64; any
+// aarch64, all of which have NEON, with -march=armv8.2-a+bf16 or without; WebAssembly with
+// -msimd128. With FOVEA_PORTABLE_BITS kernels give the same bits on all machines that fuse a
+// product and a sum; only those of `multiply_add` are then fused, which -ffp-contract=off says.
 #if defined(FOVEA_PORTABLE_BITS) && defined(__AVX512F__)
 #define FOVEA_ISA avx512_portable
 #elif defined(FOVEA_PORTABLE_BITS) && defined(__AVX2__) && defined(__FMA__)
@@ -36,12 +36,19 @@
 #define FOVEA_ISA avx512
 #elif defined(__AVX2__) && defined(__FMA__)
 #define FOVEA_ISA avx2
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+#define FOVEA_ISA neon_bf16
 #elif defined(__aarch64__)
 #define FOVEA_ISA neon
 #elif defined(__wasm_simd128__)
 #define FOVEA_ISA wasm
 #else
 #define FOVEA_ISA baseline
+#endif
+
+// Whether an instruction multiplies pairs of bfloat16 and adds both products to a sum.
+#if defined(__AVX512BF16__) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+#define FOVEA_MULTIPLIES_PAIRS
 #endif
 
 #define FOVEA_INLINE inline __attribute__((always_inline))

@@ -26,7 +26,7 @@ inline constexpr i64 kStripRows = 16;
 inline i64 rows_at_once(i64 length) { return length > kShortRow ? 1 : kStripRows; }
 /// The same for `rows` rows that threads share: fewer where some would have none.
 inline i64 rows_at_once(i64 length, i64 rows) {
-    const bool few = rows < 4 * kStripRows * omp_get_num_threads();
+    const bool few = rows < 4 * kStripRows * Team::part().count;
     return minimum(rows_at_once(length), few ? kStripRows / 4 : kStripRows);
 }
 /// The strip of rows from `begin` on, of those below `end`.

@@ -3,14 +3,11 @@
 #pragma once
 
 #include "../call.h"
-#include "../parallel/openmp.h"
+#include "../parallel/region.h"
 #include "../parallel/shards.h"
-#include "../parallel/team.h"
-#include "vector.h"
+#include "threads.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
-
-using runtime::Team;
 
 /// Tensor `number` of a call, in the order of Call::tensors.
 template <class T>
@@ -23,9 +20,9 @@ inline T* tensor(const runtime::Call& call, int number) {
 /// called by each thread.
 __attribute__((noinline, cold)) inline void call_observer(const runtime::Call& call, int kernel) {
     if (call.observe_time) return call.observe(call.observe_state, kernel);
-#pragma omp barrier
-#pragma omp single
-    call.observe(call.observe_state, kernel);
+    Team::wait_for_all();
+    if (is_first_thread()) call.observe(call.observe_state, kernel);
+    Team::wait_for_all();
 }
 inline void observe(const runtime::Call& call, int kernel) {
     if (call.observe) call_observer(call, kernel);
@@ -62,10 +59,8 @@ inline void run_whole(const runtime::Call& call, Team& team, Kernels prepare, Ke
 inline void run_shards(const runtime::Call& call, Team& team, Kernels prepare, Kernels kernels) {
     if (!call.shards) return run_whole(call, team, prepare, kernels);
     const runtime::Part part = Team::part();
-    if (part.count == 1) {
-        run_own_shards(call, team, prepare, kernels, part);
-    } else {
-#pragma omp parallel num_threads(1)
+    {
+        const runtime::TeamMember alone;
         run_own_shards(call, team, prepare, kernels, part);
     }
     runtime::add_own_shards(call, part);
@@ -92,13 +87,20 @@ inline void run_part(const runtime::Call& call, Team& team, Kernels prepare, Ker
 /// threads that there are not.
 template <Batch batch>
 inline void run_together(const runtime::Call& call, Kernels prepare, Kernels kernels) {
-    if (omp_get_max_threads() == 1 && omp_get_num_threads() == 1) {
+    if (runtime::region_is_alone()) {
         Team team = Team::alone();
         return run_part<batch>(call, team, prepare, kernels);
     }
-    Team team;
-#pragma omp parallel
-    run_part<batch>(call, team, prepare, kernels);
+    struct Region {
+        const runtime::Call& call;
+        Team team;
+        Kernels prepare, kernels;
+    } region{call, {}, prepare, kernels};
+    const auto work = [](void* state) {
+        Region& own = *static_cast<Region*>(state);
+        run_part<batch>(own.call, own.team, own.prepare, own.kernels);
+    };
+    runtime::run_region(region.team, work, &region);
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -63,23 +63,21 @@ FOVEA_INLINE Count<Tile, 0> count_below(Fixed<Tile>, i64 bound) {
 }
 
 /// The first position of the last tile; negative: there is none.
-FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) {
-    return (extent + tile - 1) / tile * tile - tile;
-}
+FOVEA_INLINE i64 last_tile(i64 extent, i64 tile) { return tiles_of(extent, tile) * tile - tile; }
 
 /// How many of `points` tasks, each of so many pairs of a query and a key, a thread takes at a
 /// time: one where they are long, more where taking one would cost as much as its work.
 inline i64 tasks_at_once(i64 points, i64 pairs) {
     constexpr i64 kPairs = 16384;
-    const i64 many = kPairs / (pairs + 1), fair = points / (4 * omp_get_num_threads());
+    const i64 many = kPairs / (pairs + 1), fair = points / (4 * Team::part().count);
     return maximum(i64(1), minimum(many, fair));
 }
 /// The same where a task is one of the tiles of a point: a thread takes all of them, which read the
 /// same memory, or fewer where other threads would wait for the last ones.
 inline i64 tasks_at_once(i64 points, i64 pairs, i64 extent, i64 tile) {
-    const i64 tiles = (extent + tile - 1) / tile;
+    const i64 tiles = tiles_of(extent, tile);
     if (tiles <= 1) return tasks_at_once(points, pairs);
-    return maximum(i64(1), minimum(tiles, points * tiles / (16 * omp_get_num_threads())));
+    return maximum(i64(1), minimum(tiles, points * tiles / (16 * Team::part().count)));
 }
 
 /// A term of a sum of products: left(row, step), a number, times right(lane, step), a vector.

@@ -1,6 +1,6 @@
 #include "program_executor.h"
 
-#include "../parallel/team.h"
+#include "../parallel/region.h"
 
 namespace fovea::runtime::device {
 namespace {
@@ -35,8 +35,7 @@ void execute(ProgramRun& program, const Call& call) {
     program.device().synchronize();
     if (!call.finish) return;
     Team team;
-#pragma omp parallel
-    call.finish(call.finish_state, team);
+    run_region(team, [&] { call.finish(call.finish_state, team); });
 }
 
 std::unique_ptr<Executor> make_executor(std::shared_ptr<const Shared> shared,

@@ -1,6 +1,8 @@
-// The barrier: a counter of arrivals, and the number of the round that waits.
+// The barrier: a counter of arrivals, and the number of the round that waits. Points that are
+// taken: a counter with the loop's number.
 #include "team.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -17,10 +19,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSpins = 1000;       // some 10 microseconds
+constexpr int kSpins = 1000;  // some 10 microseconds
 constexpr int kSpinsIfShared = 50;
 constexpr int kYields = 1000;  // on a free core as long as it takes to put a thread to sleep and
-                               // wake it, a few times over
+    // wake it, a few times over
 constexpr auto kLate = std::chrono::microseconds(100);
 constexpr auto kMemory = std::chrono::milliseconds(100);
 
@@ -33,6 +35,9 @@ constexpr Clock::rep kHeldUp = Clock::duration(std::chrono::milliseconds(2)).cou
 thread_local Clock::rep last_region = kHeldUp;
 
 Clock::rep now() { return Clock::now().time_since_epoch().count(); }
+
+/// What this thread is in; null: no team.
+thread_local TeamMember* own_member = nullptr;
 
 /// When cores that are shared may be taken to be free again, in ticks of the clock; 0: they are.
 std::atomic<Clock::rep> shared_until{0};
@@ -86,9 +91,39 @@ void Team::end() {
     if (begun_ != 0 && part().index == 0) arrived_at_end_ = now();
 }
 
-Part Team::part() { return {omp_get_thread_num(), omp_get_num_threads()}; }
+TeamMember::TeamMember(Team* team, Part part) : team_(team), part_(part), before_(own_member) {
+    own_member = this;
+}
 
-#ifdef _OPENMP
+TeamMember::~TeamMember() { own_member = before_; }
+
+Part Team::part() { return own_member ? own_member->part_ : Part{}; }
+
+void Team::wait_for_all() {
+    if (own_member && own_member->team_) own_member->team_->wait();
+}
+
+std::uint32_t Team::next_loop() { return part().count > 1 ? ++own_member->loops_ : 0; }
+
+#if defined(__cpp_lib_atomic_ref) || defined(_OPENMP)
+
+bool Team::can_wait() { return true; }
+
+/// A thread that comes to a loop after another one has begun a later loop finds nothing: all points
+/// were taken. So one counter is enough, for loops without a barrier between them, too.
+Team::Points Team::take(std::uint32_t loop, std::int64_t at_once, std::int64_t count) {
+    const std::atomic_ref counter(own_member->team_->taken_);
+    std::uint64_t seen = counter.load(std::memory_order_relaxed);
+    while (true) {
+        const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(seen >> 32) - loop);
+        const std::int64_t begin = ahead < 0 ? 0 : static_cast<std::uint32_t>(seen);
+        if (ahead > 0 || begin >= count) return {count, count};
+        const std::int64_t end = std::min(begin + at_once, count);
+        const std::uint64_t next = std::uint64_t(loop) << 32 | static_cast<std::uint64_t>(end);
+        if (counter.compare_exchange_weak(seen, next, std::memory_order_relaxed))
+            return {begin, end};
+    }
+}
 
 void Team::wait() {
     const int threads = part().count;
@@ -142,6 +177,8 @@ bool Team::yield(unsigned before) {
 
 #else
 
+bool Team::can_wait() { return false; }
+Team::Points Team::take(std::uint32_t, std::int64_t, std::int64_t count) { return {count, count}; }
 void Team::wait() {}
 
 #endif

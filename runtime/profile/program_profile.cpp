@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "../description.h"
+#include "../parallel/region.h"
 #include "../parallel/shards.h"
 #include "../threads.h"
 
@@ -69,11 +70,11 @@ class ProgramProfile::Watch {
         counters_.resize(static_cast<std::size_t>(thread_count()));
         counters_[0] = &profile_.counters_of_thread();
         if (counters_.size() == 1) return;
-#pragma omp parallel
-        {
+        Team team;
+        run_region(team, [&] {
             const auto index = static_cast<std::size_t>(Team::part().index);
             if (index < counters_.size()) counters_[index] = &profile_.counters_of_thread();
-        }
+        });
     }
 
     Counts counts() const {

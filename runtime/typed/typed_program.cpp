@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../error.h"
+#include "../parallel/region.h"
 #include "../threads.h"
 
 namespace fovea::runtime {
@@ -15,7 +16,8 @@ struct TypedProgram::State {
         : parameters(model.parameters()),
           instance(parameters->model(), program, *parameters),
           tensors(instance),
-          threads(options.threads) {
+          threads(options.threads),
+          run_on(options.run_on) {
         instance.keep_states(Instance::States::of_session);
         instance.use_workspace(options.workspace);
     }
@@ -61,6 +63,7 @@ struct TypedProgram::State {
     Instance instance;
     TypedTensors tensors;
     int threads;
+    RegionThreads* run_on;
     State* started = nullptr;  // begins with what this one makes
     std::vector<Made> made;
     State* starter = nullptr;  // makes what this one begins with
@@ -81,7 +84,7 @@ const TypedTensors& TypedProgram::run(std::span<const std::int64_t> sizes,
     if (state_->starter) state_->verify_begun(sizes);
     if (state_->started) state_->place_started(sizes);
     state_->tensors.place(sizes, inputs, outputs);
-    const ThreadsOfRegions threads(state_->threads);
+    const ThreadsOfRegions threads(state_->threads, state_->run_on);
     state_->instance.run(draw.seed, draw.step);
     if (state_->started) {
         state_->started->instance.states_changed();
@@ -113,6 +116,8 @@ void TypedProgram::use_workspace(std::span<std::byte> memory) {
     state_->tensors.unbind();
     state_->instance.use_workspace(memory);
 }
+
+void TypedProgram::use_threads(RegionThreads* threads) { state_->run_on = threads; }
 
 void TypedProgram::reset() {
     state_->has_begun = false;

@@ -12,9 +12,14 @@
 
 namespace fovea::runtime {
 
+class RegionThreads;
+
 struct SessionOptions {
     /// That a call runs on, with the one that calls; 0: as many as OpenMP has for its regions.
     int threads = 0;
+    /// Threads of the caller's in the place of OpenMP's, as long as there are calls
+    /// (fovea/parallel/callers_threads.h); null: OpenMP's.
+    RegionThreads* run_on = nullptr;
     /// Memory of the caller for what lives during a call alone; sessions of which one is called at
     /// a time may share it. Calls whose sizes take more are refused. Empty: memory of its own.
     std::span<std::byte> workspace = {};
@@ -45,6 +50,8 @@ class TypedProgram {
     CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
     /// As SessionOptions::workspace; the next call sets up anew.
     void use_workspace(std::span<std::byte> memory);
+    /// As SessionOptions::run_on, from the next call on; null: on OpenMP's threads.
+    void use_threads(RegionThreads* threads);
     /// From now on the states of `other` begin as the outputs of their names that a call of this
     /// program makes, which calls hide. `other`, which must outlive this one, is then not called
     /// before it, nor with other sizes of its states. Once, before the first call of either.

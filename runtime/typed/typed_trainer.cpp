@@ -1,19 +1,58 @@
 // An optimizer and a training step over the parameters of a generated header's model.
 #include "typed_trainer.h"
 
+#include <cmath>
+#include <cstdio>
 #include <utility>
 
+#include "../error.h"
+#include "../parallel/region.h"
 #include "../threads.h"
 
 namespace fovea::runtime {
 
+namespace {
+
+void verify_range(bool holds, const char* name, const char* range, double value) {
+    if (holds) return;
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    throw UserError("{} should be {}, but is {}", {name, range, text});
+}
+void verify_below_one(const char* name, double value) {
+    verify_range(value >= 0 && value < 1, name, "from 0 on and below 1", value);
+}
+void verify_not_negative(const char* name, double value) {
+    verify_range(value >= 0 && std::isfinite(value), name, "a finite number, not below 0", value);
+}
+
+const OptimizerSettings& verified(const OptimizerSettings& settings) {
+    verify_below_one("beta1", settings.beta1);
+    verify_below_one("beta2", settings.beta2);
+    verify_not_negative("epsilon", settings.epsilon);
+    verify_not_negative("momentum", settings.momentum);
+    verify_not_negative("weight_decay", settings.weight_decay);
+    return settings;
+}
+
+const StepRule& verified(const StepRule& rule) {
+    verify_not_negative("learning_rate", rule.learning_rate);
+    verify_not_negative("clip", rule.clip);
+    verify_range(std::isfinite(rule.gradient_scale), "gradient_scale", "a finite number",
+                 rule.gradient_scale);
+    return rule;
+}
+
+}  // namespace
+
 struct TypedTrainer::State {
     State(const TypedModel& model, const OptimizerSettings& settings, const SessionOptions& options)
         : parameters(model.parameters()),
-          optimizer(parameters->trained_size(), settings),
+          optimizer(parameters->trained_size(), verified(settings)),
           step(parameters->model(), *parameters, optimizer),
           tensors(step.instance()),
-          threads(options.threads) {
+          threads(options.threads),
+          run_on(options.run_on) {
         step.instance().use_workspace(options.workspace);
     }
 
@@ -22,6 +61,7 @@ struct TypedTrainer::State {
     TrainingStep step;
     TypedTensors tensors;
     int threads;
+    RegionThreads* run_on;
     StepOutcome outcome = {};
 };
 
@@ -36,8 +76,8 @@ const TypedTensors& TypedTrainer::run(std::span<const std::int64_t> sizes,
                                       std::initializer_list<GivenInput> inputs,
                                       const StepRule& rule, std::uint64_t seed) {
     state_->tensors.place(sizes, inputs);
-    const ThreadsOfRegions threads(state_->threads);
-    state_->outcome = state_->step.run(seed, state_->optimizer.step(), rule);
+    const ThreadsOfRegions threads(state_->threads, state_->run_on);
+    state_->outcome = state_->step.run(seed, state_->optimizer.step(), verified(rule));
     return state_->tensors;
 }
 
@@ -46,6 +86,7 @@ const StepOutcome& TypedTrainer::outcome() const { return state_->outcome; }
 CallBytes TypedTrainer::bytes_for(std::span<const std::int64_t> sizes) const {
     return state_->step.instance().bytes_for(sizes);
 }
+void TypedTrainer::use_threads(RegionThreads* threads) { state_->run_on = threads; }
 Optimizer& TypedTrainer::optimizer() { return state_->optimizer; }
 
 }  // namespace fovea::runtime

@@ -17,13 +17,15 @@ namespace fovea::runtime {
 /// parameters that are trained.
 class TypedTrainer {
   public:
+    /// UserError for settings out of PyTorch's ranges.
     TypedTrainer(const TypedModel& model, const OptimizerSettings& optimizer,
                  const SessionOptions& options);
     TypedTrainer(TypedTrainer&&) noexcept;
     TypedTrainer& operator=(TypedTrainer&&) noexcept;
     ~TypedTrainer();
 
-    /// Moves the parameters once. Dropout draws from `seed` and the number of the step.
+    /// Moves the parameters once. Dropout draws from `seed` and the number of the step. UserError
+    /// for a rule whose numbers are negative or not finite.
     const TypedTensors& run(std::span<const std::int64_t> sizes,
                             std::initializer_list<GivenInput> inputs, const StepRule& rule,
                             std::uint64_t seed);
@@ -32,6 +34,8 @@ class TypedTrainer {
     const StepOutcome& outcome() const;
     /// What a step with these sizes takes, beside gradients and the optimizer's state.
     CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
+    /// As SessionOptions::run_on, from the next step on; null: on OpenMP's threads.
+    void use_threads(RegionThreads* threads);
     /// Its state and the number of its steps, to be kept and set.
     Optimizer& optimizer();
 

@@ -61,6 +61,44 @@ TEST_CASE("a program for aarch64 gives values and gradients of the reference") {
           "neon\n");
 }
 
+TEST_CASE("products of pairs of bfloat16 have an instruction, where the machine has it") {
+    if (!can_run()) return;
+    const TemporaryFolder folder;
+    const std::string program = folder.path() / "ffn";
+    const std::string parity = FOVEA_SOURCE_DIR "/tests/parity/position_wise_ffn-0/";
+    std::vector<std::string> build = {"build", "position_wise_ffn", "-o",    program,
+                                      "--isa", "neon_bf16,neon",    "--set", "dtype=bf16"};
+    const auto settings = nlohmann::json::parse(read_text(parity + "settings.json"));
+    for (const auto& [name, value] : settings.at("settings").items())
+        build.insert(build.end(), {"--set", name + "=" + value.dump()});
+    const ProcessResult built = run_fovea(build, {fovea::test::value_flags()});
+    REQUIRE_MESSAGE(built.status == 0, built.output);
+    const auto outputs_of = [&](const std::string& isa) {
+        const std::string outputs = folder.path() / isa;
+        std::vector<std::string> command = {"qemu-aarch64", "-E", "FOVEA_ISA=" + isa};
+        command.insert(command.end(), kEmulated.begin() + 1, kEmulated.end());
+        command.insert(command.end(),
+                       {program, "run", "--inputs", parity + "inputs.safetensors", "--weights",
+                        parity + "weights.safetensors", "--outputs", outputs});
+        const ProcessResult ran = run_process(command);
+        REQUIRE_MESSAGE(ran.status == 0, ran.output);
+        const auto written = fovea::runtime::read_safetensors(outputs);
+        return fovea::test::values_of(written.tensors()[0]);
+    };
+    const std::vector<double> pairs = outputs_of("neon_bf16"), widened = outputs_of("neon");
+    REQUIRE(pairs.size() == widened.size());
+    double most = 0, difference = 0;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        most = std::max(most, std::abs(widened[i]));
+        difference = std::max(difference, std::abs(pairs[i] - widened[i]));
+    }
+    CHECK(most > 0.1);
+    CHECK(difference < 0.004 * most);  // a value between both products may round the other way
+    CHECK(difference > 0);  // sums of pairs are rounded otherwise
+    const std::string described = run_emulated({program, "describe"}).output;
+    CHECK(described.find("\ninstruction set neon_bf16\n") != std::string::npos);
+}
+
 TEST_CASE("a generated folder is configured and compiled by a toolchain for aarch64") {
     if (!can_compile() || !has("cmake") || !has("ninja")) return;
     const TemporaryFolder folder;

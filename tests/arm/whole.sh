@@ -1,7 +1,8 @@
 #!/bin/sh
-# fovea for aarch64 under qemu: verifies every built-in model, compares the bits of a training with
-# those of this machine, then takes random programs, their number the first argument (200). It is
-# built in build-aarch64, with libraries that are unpacked there; fovea for this machine is build/fovea.
+# fovea for aarch64 under qemu: verifies every built-in model, runs the parity cases, compares the
+# bits of a training with those of this machine, then takes random programs, their number the first
+# argument (200). It is built in build-aarch64, with libraries that are unpacked there; fovea for
+# this machine is build/fovea.
 # Exit status 2 where the cross compiler or qemu is missing.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -30,15 +31,18 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_PREFIX_PATH $folder/root/usr)
 set(CMAKE_DISABLE_FIND_PACKAGE_LLVM ON)
 END
-cmake -G Ninja -S . -B "$folder" --toolchain "$folder/toolchain.cmake" -DFOVEA_TESTS=OFF \
+cmake -G Ninja -S . -B "$folder" --toolchain "$folder/toolchain.cmake" -DFOVEA_TESTS=ON \
     -DFOVEA_UNITY=ON >"$folder/configure.log" || { cat "$folder/configure.log"; exit 1; }
-cmake --build "$folder" --target fovea
+cmake --build "$folder" --target fovea test_parity
 
 # What it starts runs on this machine itself: the cross compiler.
 export CXX=aarch64-linux-gnu-g++
 fovea() { qemu-aarch64 -L /usr/aarch64-linux-gnu "$folder/fovea" "$@"; }
 fovea verify --all >"$folder/verified.txt" || { grep -v '^ok' "$folder/verified.txt"; exit 1; }
 tail -1 "$folder/verified.txt"
+
+# qemu 7.2 loses its way where a process that was forked starts threads.
+OMP_THREAD_LIMIT=1 qemu-aarch64 -L /usr/aarch64-linux-gnu "$folder/test_parity"
 
 # The same training of a translator on both machines, and the same translations.
 compare=$folder/bits
@@ -51,7 +55,8 @@ for isa in avx2 neon; do
     if [ $isa = neon ]; then run=$arm; fi
     head -320 models/transformer/corpus.tsv >"$compare/data.tsv"
     $run "$compare/$isa" train --data "$compare/data.tsv" --weights "$compare/weights_$isa" \
-        --batch 32 --epochs 2 --validation 0.05 --schedule cosine --warmup 2 >/dev/null 2>&1
+        --batch 32 --epochs 2 --validation 0.05 --schedule cosine --warmup 2 --total-steps 20 \
+        >"$compare/trained_$isa" 2>&1 || { cat "$compare/trained_$isa"; exit 1; }
     cut -f1 "$compare/data.tsv" | $run "$compare/$isa" translate --beam 3 --scores \
         --weights "$compare/weights_$isa" >"$compare/translated_$isa"
 done
@@ -59,5 +64,4 @@ cmp "$compare/weights_avx2" "$compare/weights_neon"
 cmp "$compare/translated_avx2" "$compare/translated_neon"
 echo "a training of 20 steps and its translations have the same bits on x86 and aarch64"
 
-# qemu 7.2 loses its way where a process that was forked starts threads.
 OMP_THREAD_LIMIT=1 fovea fuzz --seed 1 --count "$count" --target cpu -o "$folder"

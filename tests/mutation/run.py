@@ -30,7 +30,7 @@ COVER = {
     "autodiff": ["autodiff", "ops"], "emit": ["lower", "emit -sfe=*functions_test*"],
     "nvptx": ["nvptx -sfe=*models_test*,*mutations_test*"], "fuse": ["fuse"],
     "graph": ["graph", "ops"], "group": ["group", "fuse"], "kernel": ["kernel", "lower"],
-    "lower": ["lower", "kernel"], "ops": ["ops", "errors"], "optimize": ["optimize", "ops"],
+    "lower": ["lower", "kernel"], "ops": ["ops", "errors", "decode"], "optimize": ["optimize", "ops"],
     "plan": ["plan"], "codegen": ["pipeline", "plan"],
 }
 MEMORY = 12 << 30  # bytes that a process may have

@@ -34,8 +34,9 @@ std::string names_here() {
     return text;
 }
 
-constexpr IsaPart kAll[] = {{"avx512_bf16", nullptr}, {"avx512", nullptr}, {"avx2", nullptr},
-                            {"baseline", nullptr},    {"neon", nullptr},   {"wasm", nullptr}};
+constexpr IsaPart kAll[] = {{"avx512_bf16", nullptr}, {"avx512", nullptr},    {"avx2", nullptr},
+                            {"baseline", nullptr},    {"neon_bf16", nullptr}, {"neon", nullptr},
+                            {"wasm", nullptr}};
 
 }  // namespace
 
@@ -49,13 +50,14 @@ TEST_CASE("instruction sets are of one kind of machine") {
     CHECK(machine_of("avx512") == "x86_64");
     CHECK(machine_of("baseline") == "x86_64");
     CHECK(machine_of("neon") == "aarch64");
+    CHECK(machine_of("neon_bf16") == "aarch64");
     CHECK(machine_of("wasm") == "wasm32");
     CHECK(machine_of("sse9").empty());
     CHECK(isas_of("x86_64").back() == "baseline");
     CHECK(isas_of("aarch64").back() == "neon");
     CHECK(isas_of("wasm32").back() == "wasm");
     CHECK(isas_of("riscv64").empty());
-    CHECK(isas_of("x86_64").size() + 2 == isa_names().size());
+    CHECK(isas_of("x86_64").size() + 3 == isa_names().size());
     for (std::string_view isa : isa_names())
         if (machine_has(isa)) CHECK(machine_of(isa) == this_machine());
 }

@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 #include <vector>
 
+#include "runtime/parallel/region.h"
 #include "runtime/threads.h"
 
 using namespace fovea::runtime;
@@ -18,8 +20,7 @@ TEST_CASE("team: nobody passes a barrier before all have come to it") {
         Team team;
         std::vector<int> rounds(std::size_t(threads), 0);
         int behind = 0;
-#pragma omp parallel
-        {
+        run_region(team, [&] {
             const Part part = Team::part();
             for (int round = 1; round <= 200; ++round) {
                 rounds[std::size_t(part.index)] = round;
@@ -31,7 +32,7 @@ TEST_CASE("team: nobody passes a barrier before all have come to it") {
                 }
                 team.wait();
             }
-        }
+        });
         set_threads(before);
         CHECK(behind == 0);
     }
@@ -42,17 +43,16 @@ TEST_CASE("team: regions end, short ones and long ones, in any order") {
     for (const int threads : {1, 2, 3, 7}) {
         const int before = thread_count();
         set_threads(threads);
-        int ended = 0;
+        std::atomic<int> ended = 0;
         for (int region = 0; region < 60; ++region) {
             Team team;
-#pragma omp parallel reduction(+ : ended)
-            {
+            run_region(team, [&] {
                 team.wait();
                 if (region % 7 == 3 && Team::part().index == region % threads)
                     std::this_thread::sleep_for(300us);
                 ++ended;
                 team.end();
-            }
+            });
         }
         set_threads(before);
         CHECK(ended == 60 * threads);
@@ -68,11 +68,10 @@ TEST_CASE("team: a thread that holds up a short region's end shares its core") {
     for (int attempt = 0; attempt < 50 && !cores_are_shared(); ++attempt)
         for (const bool late : {false, false, true}) {
             Team team;
-#pragma omp parallel
-            {
+            run_region(team, [&] {
                 if (late && Team::part().index == 1) std::this_thread::sleep_for(20ms);
                 team.end();
-            }
+            });
         }
     set_threads(before);
     CHECK(cores_are_shared());

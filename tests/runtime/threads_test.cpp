@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/parallel/cores.h"
-#include "runtime/parallel/team.h"
+#include "runtime/parallel/region.h"
 
 using namespace fovea::runtime;
 
@@ -25,8 +25,9 @@ int processors_of_this_thread() {
 /// For each thread of a region, in order.
 std::vector<int> processors_of_threads(int threads) {
     std::vector<int> counts(std::size_t(threads), 0);
-#pragma omp parallel
-    counts[std::size_t(Team::part().index)] = processors_of_this_thread();
+    Team team;
+    run_region(team,
+               [&] { counts[std::size_t(Team::part().index)] = processors_of_this_thread(); });
     return counts;
 }
 
@@ -53,8 +54,7 @@ TEST_CASE("threads: binding ends where the cores are shared") {
     note_shared_cores();
     CHECK(cores_are_shared());
     Team team;
-#pragma omp parallel
-    {
+    run_region(team, [&] {
         // One after the other comes late, so that each has to wait.
         for (int late = 0; late < count; ++late) {
             if (Team::part().index == late)
@@ -62,7 +62,7 @@ TEST_CASE("threads: binding ends where the cores are shared") {
             note_shared_cores();
             team.wait();
         }
-    }
+    });
     if (count > 1) CHECK(times_found(processors_of_threads(count), all) == count);
     set_threads(before);
 }

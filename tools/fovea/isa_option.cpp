@@ -17,7 +17,7 @@ namespace {
 
 /// Whether code with products of `dtype` is another one for this instruction set.
 bool gains(std::string_view isa, DType dtype) {
-    return isa != "avx512_bf16" || dtype == DType::bf16;
+    return !runtime::multiplies_pairs(isa) || dtype == DType::bf16;
 }
 
 bool wants_portable(const Arguments& given) {
@@ -44,8 +44,8 @@ std::vector<std::string> portable_forms(const std::vector<std::string>& isas, bo
         else if (are_named)
             throw UserError(fmt::format(
                 "--bits portable takes avx512, avx2 and neon, not {}, which rounds {}", isa,
-                isa == "avx512_bf16" ? "products of pairs in a way of its own"
-                                     : "a product and a sum apart"));
+                runtime::multiplies_pairs(isa) ? "products of pairs in a way of its own"
+                                               : "a product and a sum apart"));
     }
     return forms;
 }

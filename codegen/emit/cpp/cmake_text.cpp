@@ -137,7 +137,7 @@ macro(fovea_library name)
         set_source_files_properties(${fast} PROPERTIES
             COMPILE_OPTIONS -O3 SKIP_UNITY_BUILD_INCLUSION ON)
         add_library(${name} STATIC ${sources})
-        set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+        set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
         target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_LIST_DIR}/..)
         target_compile_features(${name} PUBLIC cxx_std_20)
         target_compile_options(${name} PRIVATE ${flags} -ffp-contract=off -Os

@@ -116,8 +116,8 @@ std::string description_text(const Model& model, const std::vector<std::string>&
 
 std::string model_identifier(const Model& model) {
     // Beside its namespace and its files stand those of the runtime and of C.
-    static const std::set<std::string> taken = {"generated", "avx512", "avx2",
-                                                "baseline",  "neon",   "wasm"};
+    static const std::set<std::string> taken = {"generated", "avx512",    "avx2", "baseline",
+                                                "neon",      "neon_bf16", "wasm"};
     const std::string name = identifier(model.name);
     return taken.contains(name) || is_reserved(name) || is_header(name) ? name + "_model" : name;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/skeletons.h"
 
 namespace fovea::emit {
@@ -9,6 +10,8 @@ namespace fovea::emit {
 using namespace kernel;
 
 namespace {
+
+constexpr const char* kWait = "Team::wait_for_all();";
 
 class ScanKernel {
   public:
@@ -56,34 +59,31 @@ class ScanKernel {
         writer.line("const i64 " + rows_ + " = " + mine_ + ".end - " + mine_ + ".begin;");
         writer.line("if (" + rows_ + " == 0) return;");
         writer.line("// A thread is alone with its " + shared_ + ", and waits for no other.");
-        writer.pragma("#pragma omp parallel num_threads(1)");
-        writer.open("");
+        writer.line("const TeamMember alone;");
         for (const StepStart& start : steps_.starts)
             write_start(start, rows_ + " * " + spell(start.size).in(Binding::product), writer);
         open_loop(writer);
         for (const StepCall& call : steps_.calls) write_call(call, writer);
         writer.close();
-        writer.close();
     }
     /// All threads share the work of each kernel.
     void write_together(Writer& writer) {
-        bool clears = false;
         for (const StepStart& start : steps_.starts) {
-            clears = clears || start.from.buffer < 0;
             if (start.from.buffer < 0) {
                 write_zeros(start, writer);
                 continue;
             }
-            writer.pragma("#pragma omp single");
+            open_shared_loops({}, signature_, writer);
             write_start(start, spell(start.size).text, writer);
+            writer.close();
         }
-        if (clears) writer.pragma("#pragma omp barrier");
+        if (!steps_.starts.empty()) writer.line(kWait);
         open_loop(writer);
         for (const StepCall& call : steps_.calls) {
-            if (call.waits) writer.pragma("#pragma omp barrier");
+            if (call.waits) writer.line(kWait);
             write_call(call, writer);
         }
-        writer.pragma("#pragma omp barrier");
+        writer.line(kWait);
         writer.close();
     }
     /// Each thread clears its share.

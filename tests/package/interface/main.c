@@ -93,6 +93,56 @@ static void errors_are_codes(void) {
     constant_free_weights(constants);
 }
 
+static void one_after_the_other(void* context, int count, void (*task)(void*, int), void* work) {
+    for (int i = 0; i < count; ++i) task(work, i);
+    ++*(int*)context;
+}
+
+static void no_task(void* context, int count, void (*task)(void*, int), void* work) {
+    (void)context, (void)count, (void)task, (void)work;
+}
+
+static void threads_may_be_the_callers(void) {
+    int calls = 0;
+    const fovea_threads threads = {3, one_after_the_other, &calls}, none = {3, no_task, NULL},
+                        zero = {0, one_after_the_other, &calls};
+    const tokens_sizes sizes = {11};
+    const tokens_dims dims = {2, 3};
+    const tokens_forward_inputs inputs = {ids};
+    const tokens_training_step_inputs given = {ids};
+    const fovea_step_rule rule = {0.02, 0, 0};
+    fovea_step_outcome outcome;
+    float expected[66], logits[66];
+    tokens_forward_outputs outputs = {expected, NULL};
+    tokens_weights* weights;
+    tokens_session* session;
+    tokens_trainer* trainer;
+    check(tokens_random(&sizes, 1, &weights) == FOVEA_OK, "weights are drawn");
+    check(tokens_new_session(weights, 1, &session) == FOVEA_OK, "a session is made");
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK, "it runs");
+    outputs.View_2 = logits;
+    check(tokens_use_threads(session, &threads) == FOVEA_OK, "threads are given");
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK && calls == 1 &&
+              memcmp(logits, expected, sizeof logits) == 0,
+          "a call runs on them, with the same bits");
+    check(tokens_use_threads(session, &zero) == FOVEA_USER_ERROR, "none are refused");
+    check(tokens_use_threads(session, &none) == FOVEA_OK, "some that do nothing");
+    check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_USER_ERROR &&
+              strcmp(fovea_error(), "parallel_for returned, but has called no task") == 0,
+          "are found out");
+    check(tokens_use_threads(session, NULL) == FOVEA_OK &&
+              tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK && calls == 1,
+          "they are taken back");
+    check(tokens_new_trainer(weights, NULL, 1, &trainer) == FOVEA_OK, "a trainer is made");
+    check(tokens_trainer_use_threads(trainer, &threads) == FOVEA_OK, "threads are given");
+    check(tokens_training_step(trainer, &dims, &given, NULL, &rule, 1, &outcome) == FOVEA_OK &&
+              outcome.moved && calls == 2,
+          "a step runs on them");
+    tokens_free_trainer(trainer);
+    tokens_free_session(session);
+    tokens_free_weights(weights);
+}
+
 static void states_stay_in_a_session(void) {
     const counting_dims dims = {1};
     const float x[3] = {1, 2, 3};
@@ -145,6 +195,7 @@ static void texts_go_on_from_a_prompt(void) {
 int main(void) {
     tokens_are_trained_and_kept();
     errors_are_codes();
+    threads_may_be_the_callers();
     states_stay_in_a_session();
     texts_go_on_from_a_prompt();
     return mistakes;

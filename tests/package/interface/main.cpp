@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <span>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 
 #include "constant.h"
 #include "counting.h"
+#include "fovea/parallel/callers_threads.h"
 #include "texts.h"
 #include "tokens.h"
 using namespace fovea;
@@ -61,6 +63,39 @@ void threads_give_the_bits_of_one() {
         });
     for (std::thread& thread : threads) thread.join();
     check(std::ranges::count(same, 1) == 16, "16 sessions on 16 threads give the bits of one");
+}
+
+/// A thread for each task.
+void on_threads_of_its_own(int count, const std::function<void(int)>& task) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < count; ++i) threads.emplace_back(task, i);
+    for (std::thread& thread : threads) thread.join();
+}
+
+void threads_may_be_the_callers() {
+    int calls = 0;
+    const auto parallel_for = [&](int count, const std::function<void(int)>& task) {
+        ++calls;
+        on_threads_of_its_own(count, task);
+    };
+    const auto model = tokens::Model::random({.vocabulary = 11}, 1);
+    tokens::Session one(model, {.threads = 1});
+    fovea::runtime::CallersThreads threads(3, parallel_for);
+    tokens::Session session(model, {.run_on = &threads});
+    const std::vector<float> expected = copied(one.forward({2, 3}, {.class_2 = kIds}).View_2);
+    for (int i = 0; i < 20; ++i)
+        check(copied(session.forward({2, 3}, {.class_2 = kIds}).View_2) == expected,
+              "the caller's threads give the bits of one");
+    check(calls == 20, "a call asks for them once");
+    const auto trained = [&](const runtime::SessionOptions& options) {
+        auto own = tokens::Model::random({.vocabulary = 11}, 1);
+        tokens::Trainer trainer(own, {}, options);
+        for (int i = 0; i < 5; ++i)
+            trainer.step({2, 3}, {.class_2 = kIds}, {.learning_rate = 0.02}, 1);
+        return tokens::Session(own).forward({2, 3}, {.class_2 = kIds}).loss;
+    };
+    check(trained({.threads = 1}) == trained({.run_on = &threads}), "and train as one does");
+    check(calls == 25, "a step asks for them once");
 }
 
 void outputs_lie_where_the_caller_says() {
@@ -238,6 +273,13 @@ void training_moves_the_model() {
         tokens::Trainer still(model);
         return still.step({2, 3}, {.class_2 = kIds}, {.learning_rate = 0}, seed).loss;
     };
+    check(error_of([&] { tokens::Trainer(model, {.beta1 = -5}); }) ==
+              "beta1 should be from 0 on and below 1, but is -5",
+          "settings of an optimizer have ranges");
+    check(error_of([&] {
+              trainer.step({2, 3}, {.class_2 = kIds}, {.learning_rate = std::nan("")}, 1);
+          }) == "learning_rate should be a finite number, not below 0, but is nan",
+          "so has the rule of a step");
     check(drawn(1) == drawn(1) && drawn(1) != drawn(2), "dropout is drawn from the seed");
 }
 
@@ -285,6 +327,17 @@ void several_threads_allocate_nothing() {
     const long before = allocations;
     for (int i = 0; i < 100; ++i) call();
     check(allocations == before, "a call on two threads allocates nothing");
+
+    runtime::CallersThreads threads(2, [](int count, const std::function<void(int)>& task) {
+        for (int i = 0; i < count; ++i) task(i);
+    });
+    tokens::Session on_callers(tokens::Model::random({.vocabulary = 11}, 1), {.run_on = &threads});
+    const auto other_call = [&] { on_callers.forward({2, 3}, {.class_2 = kIds}); };
+    other_call();
+    other_call();
+    const long then = allocations;
+    for (int i = 0; i < 100; ++i) other_call();
+    check(allocations == then, "nor on threads of the caller's");
 }
 
 }  // namespace
@@ -299,6 +352,7 @@ int main() {
     calls_need_nothing_of_the_system();
     several_threads_allocate_nothing();
     threads_give_the_bits_of_one();
+    threads_may_be_the_callers();
     outputs_lie_where_the_caller_says();
     memory_is_known_and_may_be_the_callers();
     errors_are_sentences();

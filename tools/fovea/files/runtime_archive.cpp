@@ -88,9 +88,11 @@ fs::path compiled_archive(const std::string& isa, const fs::path& runtime, const
 
 }  // namespace
 
-fs::path runtime_archive_for(const std::string& isa, const fs::path& folder) {
+fs::path runtime_archive_for(const std::string& wanted, const fs::path& folder) {
     const Home home = find_home();
-    if (runtime::machine_of(isa) == runtime::this_machine()) return home.runtime_archive;
+    const std::string_view machine = runtime::machine_of(wanted);
+    if (machine == runtime::this_machine()) return home.runtime_archive;
+    const std::string isa(runtime::isas_of(machine).back());  // that all of these machines have
     const fs::path runtime = fs::canonical(home.sources / "runtime"), cache = cache_folder();
     if (cache.empty()) return compiled_archive(isa, runtime, folder);
     Hash hash;

@@ -14,8 +14,11 @@ constexpr EnvironmentVariable kVariables[] = {
     {"FOVEA_HOME", "the sources that models include, if not those that were built or installed",
      false},
     {"FOVEA_ISA",
-     "the instruction set that is taken, one of those that the program has: avx512, avx2, "
-     "baseline, neon or wasm; else the best that the machine has",
+     "the instruction set that is taken, one of those that the program has (its describe says "
+     "which "
+     "is taken): avx512_bf16, avx512, avx2, baseline; neon_bf16, neon; wasm; behind avx512, avx2 "
+     "and "
+     "neon _portable for --bits portable; else the best that the machine has",
      true},
     {"FOVEA_MODELS",
      "libraries of compiled models, with colons between: their models are known in place of the "

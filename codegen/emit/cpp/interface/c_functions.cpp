@@ -71,6 +71,7 @@ std::string c_functions_text(const Interface& interface) {
     writer.line("#include \"" + name + ".h\"");
     writer.blank();
     writer.line("#include \"fovea/typed/c_status.h\"");
+    writer.line("#include \"fovea/typed/c_threads.h\"");
     writer.blank();
     writer.line("using namespace fovea::runtime;");
     writer.blank();
@@ -82,10 +83,12 @@ std::string c_functions_text(const Interface& interface) {
     derive("session", "Session");
     for (const InterfaceProgram& program : interface.programs)
         writer.line(fmt::format("    using Session::{}_;", program.method));
+    writer.line("    std::unique_ptr<RegionThreads> threads;  // of the caller's");
     writer.line("};");
     for (const InterfaceProgram& program : interface.training) {
         derive("trainer", "Trainer");
         writer.line(fmt::format("    using Trainer::{}_;", program.method));
+        writer.line("    std::unique_ptr<RegionThreads> threads;  // of the caller's");
         writer.line("};");
     }
     writer.blank();

@@ -14,15 +14,44 @@ namespace fovea::emit {
 namespace {
 
 /// Names that the header and its classes have for themselves, in C behind the model's name.
-const std::set<std::string> kTaken = {
-    "Dims",         "Model",        "Session",     "Sizes",         "Step",
-    "Trainer",      "c_version",    "dims",        "draw",          "free_session",
-    "free_trainer", "free_weights", "get_sizes",   "inputs",        "load",
-    "memory",       "model",        "new_session", "new_trainer",   "options",
-    "outcome",      "outputs",      "parameter",   "random",        "parameters_changed",
-    "reset",        "save",         "session",     "set_parameter", "sizes",
-    "step",         "step_bytes",   "trainer",     "use_workspace", "values",
-    "weights"};
+const std::set<std::string> kTaken = {"Dims",
+                                      "Model",
+                                      "Session",
+                                      "Sizes",
+                                      "Step",
+                                      "Trainer",
+                                      "c_version",
+                                      "dims",
+                                      "draw",
+                                      "free_session",
+                                      "free_trainer",
+                                      "free_weights",
+                                      "get_sizes",
+                                      "inputs",
+                                      "load",
+                                      "memory",
+                                      "model",
+                                      "new_session",
+                                      "new_trainer",
+                                      "options",
+                                      "outcome",
+                                      "outputs",
+                                      "parameter",
+                                      "random",
+                                      "parameters_changed",
+                                      "reset",
+                                      "save",
+                                      "session",
+                                      "set_parameter",
+                                      "sizes",
+                                      "step",
+                                      "step_bytes",
+                                      "trainer",
+                                      "trainer_use_threads",
+                                      "use_threads",
+                                      "use_workspace",
+                                      "values",
+                                      "weights"};
 
 /// `decode_step` as `DecodeStep`.
 std::string type_name(const std::string& method) {

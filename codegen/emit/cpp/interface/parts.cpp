@@ -29,6 +29,15 @@ std::vector<std::string> use_workspace(const Interface& interface) {
     return body;
 }
 
+std::vector<std::string> use_threads(const Interface& interface) {
+    std::vector<std::string> body = {"refuse_null(session, \"session\");",
+                                     "auto given = threads_of(threads);"};
+    for (const InterfaceProgram& program : interface.programs)
+        body.push_back("session->" + program.method + "_.use_threads(given.get());");
+    body.emplace_back("session->threads = std::move(given);");
+    return body;
+}
+
 CFunction get_sizes(const Interface& interface) {
     CFunction function{"The sizes that the parameters have.",
                        named(interface,
@@ -134,6 +143,9 @@ std::vector<CFunction> functions_of(const Interface& interface) {
          "which sessions of which one runs at a time may share; null: in the session's own.",
          text("int {name}_use_workspace({name}_session* session, void* memory, size_t bytes)"),
          use_workspace(interface)},
+        {"From the next call on, calls run on these threads; null: on OpenMP's.",
+         text("int {name}_use_threads({name}_session* session, const fovea_threads* threads)"),
+         use_threads(interface)},
         {"Null is nothing to free.",
          text("void {name}_free_session({name}_session* session)"),
          {"delete session;"},
@@ -155,6 +167,12 @@ std::vector<CFunction> functions_of_trainer(const Interface& interface) {
              {"refuse_null(weights, \"weights\");", "refuse_null(trainer, \"trainer\");",
               text("*trainer = new {name}_trainer(weights->model, settings_of(optimizer), "
                    "{{.threads = threads}});")}},
+            {"From the next step on, steps run on these threads; null: on OpenMP's.",
+             text("int {name}_trainer_use_threads({name}_trainer* trainer, "
+                  "const fovea_threads* threads)"),
+             {"refuse_null(trainer, \"trainer\");", "auto given = threads_of(threads);",
+              "trainer->" + interface.training[0].method + "_.use_threads(given.get());",
+              "trainer->threads = std::move(given);"}},
             {"Null is nothing to free.",
              text("void {name}_free_trainer({name}_trainer* trainer)"),
              {"delete trainer;"},

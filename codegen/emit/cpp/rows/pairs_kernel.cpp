@@ -1,6 +1,7 @@
 // Copies of weights as pairs of bfloat16, in squares of 16 rows and 16 pairs of columns.
 #include <algorithm>
 
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 
@@ -23,21 +24,16 @@ bool write_pairs_kernel(const Kernel& kernel, const LoopNest& nest, Signature& s
     if (columns == strides.end() || rows == strides.end()) return false;
 
     const std::string &row = signature.axis(rows->axis), &column = signature.axis(columns->axis);
-    const std::string height = signature.extent(rows->axis).text;
-    const Expression width = signature.extent(columns->axis);
-    writer.pragma("#pragma omp for collapse(2) schedule(static) nowait");
-    writer.line("for (i64 " + row + " = 0; " + row + " < " + height + "; " + row + " += kLanes)");
-    writer.indent();
-    writer.open("for (i64 " + column + " = 0; " + column + " < " + width.text + "; " + column +
-                " += 2 * kLanes)");
+    const Expression &height = signature.extent(rows->axis),
+                     &width = signature.extent(columns->axis);
+    open_shared_loops({{row, height, "kLanes"}, {column, width, "2 * kLanes"}}, signature, writer);
     Values values(kernel, signature, writer);
     const Dim from_row = stride_along(load->access.strides, rows->axis);
     writer.line("copy_pairs(" + values.start(store->access).text + ", " +
                 spell(columns->stride).text + ", " + values.start(load->access).text + ", " +
-                spell(from_row).text + ", lanes_at(" + row + ", " + height + "), " +
+                spell(from_row).text + ", lanes_at(" + row + ", " + height.text + "), " +
                 width.in(Binding::sum) + " - " + column + ");");
     writer.close();
-    writer.unindent();
     return true;
 }
 

@@ -12,6 +12,7 @@
 #include "codegen/emit/cpp/rows/row_accumulators.h"
 #include "codegen/emit/cpp/rows/row_arrays.h"
 #include "codegen/emit/cpp/rows/row_group_form.h"
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/values.h"
 #include "codegen/kernel/analysis/passes.h"
 
@@ -124,46 +125,37 @@ class RowGroups {
         }
     }
 
-    std::string head(AxisId axis) const {
-        const std::string& variable = signature_.axis(axis);
-        return "for (i64 " + variable + " = 0; " + variable + " < " + signature_.extent(axis).text +
-               "; ++" + variable + ")";
-    }
-
     /// Threads share the strips, or, where rows are summed, the blocks of rows.
     void open_strips() {
         const std::string all = signature_.extent(values_.place.grouped).text;
         if (!rows_.sums.empty()) {
-            writer_.pragma("#pragma omp for schedule(static) nowait");
-            writer_.open(head(rows_.blocks));
+            const AxisId blocks = rows_.blocks;
+            open_shared_loops({{signature_.axis(blocks), signature_.extent(blocks)}}, signature_,
+                              writer_);
             write_parts(kernel_, rows_.sums, stack_size_, extent_of_lane(), values_, writer_);
             writer_.line("const Range " + block_ + " = block_of(" + all + ", " +
                          signature_.axis(rows_.blocks) + ", " +
                          signature_.extent(rows_.blocks).text + ");");
-            return open_strip(block_ + ".begin", block_ + ".end");
+            writer_.open("for (i64 " + first_ + " = " + block_ + ".begin; " + first_ + " < " +
+                         block_ + ".end; " + first_ + " += " + at_once_ + ")");
+            return define_strip(block_ + ".end");
         }
-        const std::size_t loops = nest_.each.size();
-        const std::string collapse = loops > 1 ? " collapse(" + std::to_string(loops) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(static) nowait");
-        for (std::size_t i = 0; i + 1 < loops; ++i) {
-            writer_.line(head(nest_.each[i]));
-            writer_.indent();
-        }
-        open_strip("0", all);
+        std::vector<SharedLoop> loops;
+        for (std::size_t i = 0; i + 1 < nest_.each.size(); ++i)
+            loops.push_back({signature_.axis(nest_.each[i]), signature_.extent(nest_.each[i])});
+        loops.push_back({first_, signature_.extent(values_.place.grouped), at_once_});
+        open_shared_loops(loops, signature_, writer_);
+        define_strip(all);
     }
-    void open_strip(const std::string& begin, const std::string& end) {
-        writer_.open("for (i64 " + first_ + " = " + begin + "; " + first_ + " < " + end + "; " +
-                     first_ + " += " + at_once_ + ")");
+    void define_strip(const std::string& end) {
         writer_.line("const Range " + strip_ + " = strip_of(" + first_ + ", " + at_once_ + ", " +
                      end + ");");
     }
     void close_strips() {
         writer_.close();
-        if (!rows_.sums.empty()) {
-            copy_parts(kernel_, rows_.sums, stack_size_, extent_of_lane(), values_, writer_);
-            return writer_.close();
-        }
-        for (std::size_t i = 1; i < nest_.each.size(); ++i) writer_.unindent();
+        if (rows_.sums.empty()) return;
+        copy_parts(kernel_, rows_.sums, stack_size_, extent_of_lane(), values_, writer_);
+        writer_.close();
     }
 
     /// Scalars that are the same for all rows of a strip.

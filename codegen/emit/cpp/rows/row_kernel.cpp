@@ -14,6 +14,7 @@
 #include "codegen/emit/cpp/rows/row_form.h"
 #include "codegen/emit/cpp/rows/row_group_form.h"
 #include "codegen/emit/cpp/rows/row_groups.h"
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 #include "codegen/kernel/analysis/kept_row.h"
@@ -105,26 +106,20 @@ class RowKernel {
         if (columns_) shared.push_back(lane_);
         shares_vectors_ = shared.empty() && lane_ >= 0 && steps_.empty() && !has_reduces() &&
                           passes_.passes.size() == 1;
-        if (shared.empty()) {
-            if (shares_vectors_) return;
-            writer_.pragma("#pragma omp single nowait");
-            writer_.open("");
-            return;
-        }
-        const std::string collapse =
-            shared.size() > 1 ? " collapse(" + std::to_string(shared.size()) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(static) nowait");
-        for (std::size_t i = 0; i + 1 < shared.size(); ++i) {
-            writer_.line(head(shared[i]));
-            writer_.indent();
-        }
-        writer_.open(head(shared.back()));
-        unindent_ = int(shared.size()) - 1;
+        if (shares_vectors_) return;
+        open_shared(shared);
+    }
+
+    void open_shared(const std::vector<AxisId>& axes) {
+        std::vector<SharedLoop> loops;
+        for (AxisId axis : axes)
+            loops.push_back(
+                {signature_.axis(axis), signature_.extent(axis), axis == lane_ ? "kLanes" : ""});
+        open_shared_loops(loops, signature_, writer_);
     }
 
     void open_row_blocks() {
-        writer_.pragma("#pragma omp for schedule(static) nowait");
-        writer_.open(head(rows_.blocks));
+        open_shared({rows_.blocks});
         write_parts(kernel_, rows_.sums, stack_size_, extent_of_lane(), values_, writer_);
         const std::vector<AxisId>& axes = rows_.rows;
         Expression count = signature_.extent(axes[0]);
@@ -157,7 +152,6 @@ class RowKernel {
     void close_points() {
         if (!rows_.sums.empty()) close_row_blocks();
         if (!shares_vectors_) writer_.close();
-        for (int i = 0; i < unindent_; ++i) writer_.unindent();
     }
 
     bool has_reduces() const {
@@ -204,7 +198,6 @@ class RowKernel {
     void write_pass(const Pass& pass) {
         accumulators_.open(pass);
         const bool over_lanes = lane_ >= 0 && !columns_;
-        if (shares_vectors_) writer_.pragma("#pragma omp for schedule(static) nowait");
         for (AxisId axis : steps_) writer_.open(head(axis));
         // Whole vectors need no masks; the last, which does, is written by the same text.
         const bool one_text = over_lanes && (end_ || !is_whole(kernel_, lane_)) && !shares_vectors_;
@@ -213,7 +206,7 @@ class RowKernel {
                          ", [&](i64 " + signature_.axis(lane_) + ", auto lanes) FOVEA_LAMBDA");
             values_.place.lanes = "lanes";
         } else if (over_lanes) {
-            writer_.open(head(lane_));
+            shares_vectors_ ? open_shared({lane_}) : writer_.open(head(lane_));
             define_lanes();
         }
         const auto kept_at = [&](Id id) {
@@ -263,7 +256,6 @@ class RowKernel {
     std::map<Id, std::string> row_arrays_;
     std::int64_t stack_size_ = 0;
     bool shares_vectors_ = false;
-    int unindent_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Scatter-add: each thread takes some columns and adds all rows to them, in order, so that equal
 // ids never meet in two threads and the sum does not depend on the number of threads.
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 
@@ -19,7 +20,7 @@ void write_scatter_kernel(const Kernel& kernel, const LoopNest& nest, Signature&
     values.place = {lane, lane >= 0 ? "lanes" : "", {}};
     if (lane >= 0) values.place.moving = {lane};
     if (lane < 0) {
-        writer.pragma("#pragma omp single nowait");
+        open_shared_loops({}, signature, writer);
     } else {
         writer.line("const Range " + mine + " = my_lanes(" + signature.extent(lane).text + ");");
     }
@@ -46,7 +47,7 @@ void write_scatter_kernel(const Kernel& kernel, const LoopNest& nest, Signature&
     }
     values.define_shared(vectors, stores);
     for (Id id : stores) values.write_store(*as<Store>(kernel, id));
-    if (lane >= 0) writer.close();
+    writer.close();
     for (std::size_t i = 0; i < loops.size(); ++i) writer.close();
 }
 

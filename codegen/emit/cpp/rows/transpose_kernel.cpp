@@ -2,6 +2,7 @@
 // be scalar loads, square by square they are vectors both ways.
 #include <algorithm>
 
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/values.h"
 
@@ -46,19 +47,13 @@ bool write_transpose_kernel(const Kernel& kernel, const LoopNest& nest, Signatur
             if (axis != rows && axis != columns) axes.push_back(axis);
     // A panel is written from its start to its end.
     const bool to_panels = lies_in_panels(store->access);
-    const AxisId inner = to_panels ? rows : columns;
-    axes.insert(axes.end(), {to_panels ? columns : rows, inner});
-    writer.pragma("#pragma omp for collapse(" + std::to_string(axes.size()) +
-                  ") schedule(static) nowait");
+    axes.insert(axes.end(), {to_panels ? columns : rows, to_panels ? rows : columns});
+    std::vector<SharedLoop> loops;
     for (AxisId axis : axes) {
-        const std::string& at = signature.axis(axis);
         const bool square = axis == rows || axis == columns;
-        const std::string head = "for (i64 " + at + " = 0; " + at + " < " +
-                                 signature.extent(axis).text + "; " +
-                                 (square ? at + " += kLanes" : "++" + at) + ")";
-        if (axis == inner) writer.open(head);
-        else writer.line(head), writer.indent();
+        loops.push_back({signature.axis(axis), signature.extent(axis), square ? "kLanes" : ""});
     }
+    open_shared_loops(loops, signature, writer);
     Values values(kernel, signature, writer);
     const auto lanes = [&](AxisId axis) {
         return "lanes_at(" + signature.axis(axis) + ", " + signature.extent(axis).text + ")";
@@ -70,7 +65,6 @@ bool write_transpose_kernel(const Kernel& kernel, const LoopNest& nest, Signatur
                 spell(stride_along(load->access.strides, columns)).text + ", " + lanes(rows) +
                 ", " + lanes(columns) + ");");
     writer.close();
-    for (std::size_t i = 1; i < axes.size(); ++i) writer.unindent();
     return true;
 }
 

@@ -107,6 +107,14 @@ std::map<Id, std::vector<Id>> joint_sums(const TilePlan& plan, const TileAxes& a
     return Groups(plan, axes, roots, block, loop).run();
 }
 
+const Map* product_of_pairs(const Kernel& kernel, Id sum) {
+    const auto reduce = as<Reduce>(kernel, sum);
+    if (!reduce || reduce->reduction != Reduction::sum) return nullptr;
+    const auto map = as<Map>(kernel, reduce->operand);
+    const Node& node = kernel.nodes[std::size_t(reduce->operand)];
+    return map && map->function == Elementwise::mul && node.axes.size() > 2 ? map : nullptr;
+}
+
 std::vector<Id> shared_values(const Kernel& kernel, const std::vector<Id>& sums) {
     std::set<Id> values;
     for (Id id : sums) find_values(kernel, as<Reduce>(kernel, id)->operand, values);
@@ -114,9 +122,17 @@ std::vector<Id> shared_values(const Kernel& kernel, const std::vector<Id>& sums)
     for (Id id : sums) ++uses[as<Reduce>(kernel, id)->operand];
     for (Id id : values)
         for (Id operand : operands_of(kernel, id)) ++uses[operand];
+    std::map<Id, int> added;  // uses of products by sums, which multiply and add at once
+    for (Id id : sums)
+        if (const Map* product = product_of_pairs(kernel, id); product)
+            ++added[as<Reduce>(kernel, id)->operand];
     std::vector<Id> shared;
-    for (Id id : values)
-        if (uses[id] > 1) shared.push_back(id);
+    for (auto at = values.rbegin(); at != values.rend(); ++at) {
+        if (uses[*at] < 2) continue;
+        if (uses[*at] > added[*at]) shared.insert(shared.begin(), *at);
+        else
+            for (Id operand : operands_of(kernel, *at)) uses[operand] += uses[*at] - 1;
+    }
     return shared;
 }
 

@@ -18,8 +18,11 @@ std::map<kernel::Id, std::vector<kernel::Id>> joint_sums(const TilePlan& plan, c
                                                          const std::vector<kernel::Id>& block,
                                                          kernel::Id loop);
 
+/// The product that a step adds to a sum, where it is of pairs, which have no tile; else null.
+const kernel::Map* product_of_pairs(const kernel::Kernel& kernel, kernel::Id sum);
+
 /// The values of three axes or more that the terms of several of these sums, or one term twice, are
-/// made of, operands first.
+/// made of, operands first; but products that are added alone.
 std::vector<kernel::Id> shared_values(const kernel::Kernel& kernel,
                                       const std::vector<kernel::Id>& sums);
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/shared_loops.h"
 #include "codegen/emit/cpp/skeletons.h"
 #include "codegen/emit/cpp/tiles/tile_axes.h"
 #include "codegen/emit/cpp/tiles/tile_statements.h"
@@ -36,11 +37,10 @@ class TileKernel {
     void write_tasks(Writer& to) {
         Writer tasks(to.depth());
         std::swap(tasks, writer_);
-        const int depth = open_tasks();
+        open_tasks();
         if (plan_.par >= 0) define_count(plan_.par, signature_.extent(plan_.par).text);
         write_block(-1);
         writer_.close();
-        for (int i = 1; i < depth; ++i) writer_.unindent();
         std::swap(tasks, writer_);
         if (const std::string sizes = text_.sizes(tasks.text()); !sizes.empty())
             to.line("constexpr i64 " + sizes + ";");
@@ -61,48 +61,26 @@ class TileKernel {
         return ", " + signature_.extent(plan_.par).text + ", " + text_.tile_name(plan_.par);
     }
 
-    /// `schedule(dynamic, tasks_at_once(…))`: short sequences are taken several at a time. Tasks of
-    /// one tile cost about the same: each thread takes the sequences it had in kernels before.
-    std::string schedule() {
-        if (plan_.in_one_tile()) return "static";
-        const std::string tasks = tasks_and_pairs() + tiles_of_task();
-        if (plan_.par < 0) return "dynamic, tasks_at_once(" + tasks + ")";
+    /// Short sequences are taken several at a time. Tasks of one tile cost about the same: each
+    /// thread has the sequences it had in kernels before.
+    std::string tasks_at_once() {
+        if (plan_.in_one_tile()) return "";
         const std::string name = signature_.fresh("at_once");
-        writer_.line("const i64 " + name + " = tasks_at_once(" + tasks + ");");
-        return "dynamic, " + name;
+        writer_.line("const i64 " + name + " = tasks_at_once(" + tasks_and_pairs() +
+                     tiles_of_task() + ");");
+        return name;
     }
 
-    /// One loop per axis of points and one over the tiles of the `par` axis.
-    int open_tasks() {
-        std::vector<std::string> heads;
+    /// One loop per axis of points and one over the tiles of the `par` axis. Where later tiles have
+    /// longer loops, they come first.
+    void open_tasks() {
+        std::vector<SharedLoop> loops;
         for (AxisId axis : plan_.each)
-            heads.push_back("for (i64 " + text_.local(axis) + " = 0; " + text_.local(axis) + " < " +
-                            signature_.extent(axis).text + "; ++" + text_.local(axis) + ")");
-        if (plan_.par >= 0 && !plan_.in_one_tile()) heads.push_back(par_head());
-        if (heads.empty()) {
-            writer_.pragma("#pragma omp single nowait");
-            writer_.open("");
-            return 1;
-        }
-        const std::string collapse =
-            heads.size() > 1 ? " collapse(" + std::to_string(heads.size()) + ")" : "";
-        writer_.pragma("#pragma omp for" + collapse + " schedule(" + schedule() + ") nowait");
-        for (std::size_t i = 0; i + 1 < heads.size(); ++i) {
-            writer_.line(heads[i]);
-            writer_.indent();
-        }
-        writer_.open(heads.back());
-        return int(heads.size());
-    }
-
-    /// Where later tiles have longer loops, they come first.
-    std::string par_head() const {
-        const std::string &at = text_.at(plan_.par), &tile = text_.tile_name(plan_.par);
-        const std::string& extent = signature_.extent(plan_.par).text;
-        if (axes_.takes_last_first())
-            return "for (i64 " + at + " = last_tile(" + extent + ", " + tile + "); " + at +
-                   " >= 0; " + at + " -= " + tile + ")";
-        return "for (i64 " + at + " = 0; " + at + " < " + extent + "; " + at + " += " + tile + ")";
+            loops.push_back({text_.local(axis), signature_.extent(axis)});
+        if (plan_.par >= 0 && !plan_.in_one_tile())
+            loops.push_back({text_.at(plan_.par), signature_.extent(plan_.par),
+                             text_.tile_name(plan_.par), axes_.takes_last_first()});
+        open_shared_loops(loops, signature_, writer_, loops.empty() ? "" : tasks_at_once());
     }
 
     void define_count(AxisId axis, const std::string& end) {

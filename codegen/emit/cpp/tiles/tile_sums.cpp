@@ -10,19 +10,6 @@ namespace fovea::emit {
 
 using namespace kernel;
 
-namespace {
-
-/// The product that a step adds to a sum, where it is of pairs, which have no tile; else null.
-const Map* product_of_pairs(const Kernel& kernel, Id sum) {
-    const auto reduce = as<Reduce>(kernel, sum);
-    if (!reduce || reduce->reduction != Reduction::sum) return nullptr;
-    const auto map = as<Map>(kernel, reduce->operand);
-    const Node& node = kernel.nodes[std::size_t(reduce->operand)];
-    return map && map->function == Elementwise::mul && node.axes.size() > 2 ? map : nullptr;
-}
-
-}  // namespace
-
 std::string TileStatements::sum_formula(const Statement& statement) {
     const Node& node = kernel_.nodes[std::size_t(statement.source)];
     const auto letter = [&](AxisId axis) { return kernel_.axes[std::size_t(axis)].name; };

@@ -1,0 +1,27 @@
+// Nested loops whose points the threads share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/emit/cpp/signature.h"
+#include "codegen/emit/cpp/writer.h"
+
+namespace fovea::emit {
+
+/// One of the loops: `for (i64 variable = 0; variable < extent; variable += step)`.
+struct SharedLoop {
+    std::string variable;
+    Expression extent;
+    std::string step = "";  // "": 1
+    bool last_first = false;  // from the last step down to 0
+};
+
+/// Opens one block, in which the variables are defined, for `Writer::close` to close:
+/// `for (const auto at : my_points(batch, heads)) {`. Without loops it is the first thread's. Each
+/// thread has its own points, in a row; or, `at_once` in a row, takes the next ones as it finds
+/// time.
+void open_shared_loops(const std::vector<SharedLoop>& loops, Signature& signature, Writer& writer,
+                       const std::string& at_once = "");
+
+}  // namespace fovea::emit
