@@ -77,11 +77,14 @@ void unbind_this_thread() {
 #endif
 }
 
-void set_threads(std::int64_t count) {
+void verify_thread_count(std::int64_t count) {
     constexpr std::int64_t kMost = 1024;
-    if (count < 1 || count > kMost) {
+    if (count < 1 || count > kMost)
         throw UserError("the number of threads should be from 1 to {}, but is {}", {kMost, count});
-    }
+}
+
+void set_threads(std::int64_t count) {
+    verify_thread_count(count);
     processor_count();  // before a thread is bound
     unbind_threads();
     count_is_set = true;

@@ -5,6 +5,9 @@
 
 namespace fovea::runtime {
 
+/// UserError unless 1 <= count <= 1024.
+void verify_thread_count(std::int64_t count);
+
 /// Sets the number of OpenMP threads for every later parallel region, exactly (no dynamic
 /// adjustment). Where the process may use the whole machine and there is a thread for each core,
 /// each is bound to one, until `unbind_this_thread`. UserError unless 1 <= count <= 1024.

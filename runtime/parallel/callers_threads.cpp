@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../error.h"
+#include "../threads.h"
 
 #ifdef __unix__
 #include <sched.h>
@@ -13,7 +14,6 @@ namespace fovea::runtime {
 
 namespace {
 
-constexpr int kMostThreads = 1024;
 constexpr auto kPatience = std::chrono::microseconds(200);
 constexpr unsigned kAskAnew = 64;  // calls
 
@@ -62,9 +62,7 @@ CallersThreads::CallersThreads(int count, ParallelFor parallel_for)
     : count_(Team::can_wait() ? count : 1),
       parallel_for_(std::move(parallel_for)),
       expected_(count_) {
-    if (count < 1 || count > kMostThreads)
-        throw UserError("the number of threads should be from 1 to {}, but is {}",
-                        {kMostThreads, count});
+    verify_thread_count(count);
     if (!parallel_for_) throw UserError("parallel_for is no function");
 }
 

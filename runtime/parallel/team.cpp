@@ -7,7 +7,6 @@
 #include <chrono>
 
 #include "../threads.h"
-#include "openmp.h"
 
 #ifdef __unix__
 #include <sched.h>

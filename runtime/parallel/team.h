@@ -27,8 +27,8 @@ class Team {
     /// Returns when every thread of the region has called it as often as this one.
     void wait();
     /// Called by every thread as the last thing in the region. A short region, as the one before
-    /// was, is left to OpenMP's barrier, which follows anyway; in others it would keep the waiting
-    /// threads' cores for milliseconds, so they wait here.
+    /// was, is left to the barrier at the region's end, which follows anyway; in others it would
+    /// keep the waiting threads' cores for milliseconds, so they wait here.
     void end();
     /// Whether threads can wait for each other: not with a C++ library that lacks std::atomic_ref,
     /// as WebAssembly's. Teams are then of one thread.

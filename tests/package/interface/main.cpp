@@ -320,24 +320,22 @@ void calls_need_nothing_of_the_system() {
 }
 
 void several_threads_allocate_nothing() {
-    tokens::Session session(tokens::Model::random({.vocabulary = 11}, 1), {.threads = 2});
-    const auto call = [&] { session.forward({2, 3}, {.class_2 = kIds}); };
-    call();
-    call();
-    const long before = allocations;
-    for (int i = 0; i < 100; ++i) call();
-    check(allocations == before, "a call on two threads allocates nothing");
-
+    const auto allocated = [](tokens::Session& session) {
+        const auto call = [&] { session.forward({2, 3}, {.class_2 = kIds}); };
+        call();
+        call();
+        const long before = allocations;
+        for (int i = 0; i < 100; ++i) call();
+        return allocations - before;
+    };
+    const auto model = tokens::Model::random({.vocabulary = 11}, 1);
+    tokens::Session own(model, {.threads = 2});
+    check(allocated(own) == 0, "a call on two threads allocates nothing");
     runtime::CallersThreads threads(2, [](int count, const std::function<void(int)>& task) {
         for (int i = 0; i < count; ++i) task(i);
     });
-    tokens::Session on_callers(tokens::Model::random({.vocabulary = 11}, 1), {.run_on = &threads});
-    const auto other_call = [&] { on_callers.forward({2, 3}, {.class_2 = kIds}); };
-    other_call();
-    other_call();
-    const long then = allocations;
-    for (int i = 0; i < 100; ++i) other_call();
-    check(allocations == then, "nor on threads of the caller's");
+    tokens::Session on_callers(model, {.run_on = &threads});
+    check(allocated(on_callers) == 0, "nor on threads of the caller's");
 }
 
 }  // namespace
