@@ -25,7 +25,7 @@ namespace fovea::runtime {
 
 namespace {
 
-thread_local RegionThreads* others = nullptr;  // than OpenMP's, for regions of this thread
+thread_local RegionThreads* other_threads = nullptr;  // than OpenMP's, for regions of this thread
 
 bool any_is_bound = false;
 bool count_is_set = false;
@@ -119,7 +119,7 @@ namespace {
 
 /// The threads that find a free core; 0 where they all do, or it is not known.
 int fewer_threads() {
-    if (others || !cores_are_shared()) return 0;
+    if (other_threads || !cores_are_shared()) return 0;
     const int threads = thread_count(), processors = processor_count();
     if (threads == 1 || threads > processors) return 0;
     const int fewer = threads_beside(threads, processors, running_others(1));
@@ -132,11 +132,11 @@ int fewer_threads() {
 
 ThreadsBesideOthers::ThreadsBesideOthers() : threads_(fewer_threads()) {}
 
-RegionThreads* region_threads() { return others; }
+RegionThreads* region_threads() { return other_threads; }
 
 ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count, RegionThreads* threads)
-    : others_before_(others) {
-    if (threads) others = threads;
+    : others_before_(other_threads) {
+    if (threads) other_threads = threads;
 #ifdef _OPENMP
     if (count == 0) return;
     before_ = omp_get_max_threads();
@@ -145,7 +145,7 @@ ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count, RegionThreads* th
 }
 
 ThreadsOfRegions::~ThreadsOfRegions() {
-    others = others_before_;
+    other_threads = others_before_;
 #ifdef _OPENMP
     if (before_ > 0) omp_set_num_threads(before_);
 #endif
