@@ -3,6 +3,7 @@
 #include "codegen/base/error.h"
 #include "codegen/base/room.h"
 #include "codegen/decode/at_position.h"
+#include "codegen/decode/row_positions.h"
 #include "codegen/ops/concat.h"
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/gather.h"
@@ -28,8 +29,7 @@ class Step : public AtPosition {
     using AtPosition::AtPosition;
 
     Graph run() {
-        position_ =
-            make(target_, {.op = Op::input, .dtype = i32, .shape = {1}, .name = "position"});
+        position_ = make(target_, {.op = Op::input, .dtype = i32, .shape = {1}, .name = kPosition});
         for (int id = 1; id < int(source_.nodes.size()); ++id) {
             if (!of_source_.in_step[std::size_t(id)] || source_[id].region) continue;
             if (is_loop(id)) set_at(id, scan_at(id));
@@ -208,7 +208,9 @@ std::optional<std::string> why_not_decodable(const Graph& model) {
 
 Decoding derive_decoding(const Graph& model) {
     const TimedGraph timed = find_time_axes(model);
-    return {Prefill(timed).run(), Step(timed).run()};
+    Graph step = Step(timed).run();
+    if (!why_not_row_positions(step)) step = with_row_positions(step);
+    return {Prefill(timed).run(), std::move(step)};
 }
 
 }  // namespace fovea

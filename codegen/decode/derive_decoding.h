@@ -24,7 +24,8 @@ struct Decoding {
     /// no cache needs is computed for that token alone.
     Graph prefill;
     /// Reads one token of each sequence, ids [batch, 1], where `position` tokens stand before, an
-    /// i32 [1] below `steps`. Its keys and values go into the caches.
+    /// i32 [batch] below `steps`; [1], the same for all, where why_not_row_positions says why. Its
+    /// keys and values go into the caches.
     Graph step;
 };
 

@@ -15,8 +15,7 @@ namespace fovea {
 
 namespace {
 
-constexpr std::string_view kIds = "ids", kTarget = "tgt", kLogits = "logits",
-                           kPosition = "position";
+constexpr std::string_view kLogits = "logits";
 
 /// Whether any size or number in a step of a loop is made of `symbol`.
 bool holds(const Graph& step, const Symbol& symbol) {

@@ -3,11 +3,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/graph/graph.h"
 
 namespace fovea {
+
+/// The tokens of a model's text, of the target where it has a source.
+inline constexpr std::string_view kIds = "ids", kTarget = "tgt";
+/// What a step is given beside its token: how many stand before it.
+inline constexpr std::string_view kPosition = "position";
 
 /// The values that the logits of a model are made of.
 struct TimedGraph {

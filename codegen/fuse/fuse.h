@@ -35,7 +35,7 @@ struct Group {
     int anchor = -1;          // the einsum, reduction over columns, scatter-add or copied node
     Shape domain;             // what the group runs over
     bool reduces = false;     // over the last axis of the domain
-    bool prepared = false;    // depends on dims and parameters alone
+    bool prepared = false;    // depends on parameters and the dims of its shape alone
     std::string name;         // module path and ops
 };
 
@@ -71,6 +71,10 @@ std::vector<bool> inlined_nodes(const Graph& graph, bool enabled);
 
 /// Whether a node depends on an input or a state, or is drawn: others are the same in every run.
 std::vector<bool> varying_nodes(const Graph& graph);
+
+/// Whether a node depends on a size that is no axis of it, the length in a mean say: its elements
+/// may be others while its shape is the same. Sizes of parameters are always the same.
+std::vector<bool> change_beside_shape(const Graph& graph);
 
 /// For each node, those that read it, in order.
 std::vector<std::vector<int>> readers_of(const Graph& graph);

@@ -25,14 +25,28 @@ void collect_reads(const Graph& graph, const std::vector<bool>& inlined, const F
     }
 }
 
-/// Whether nothing in a group changes from run to run; what it reads must be prepared, too.
-bool is_constant(const FusedGraph& fused, const Group& group, const std::vector<bool>& varies) {
-    for (int id : group.nodes)
-        if (varies[std::size_t(id)]) return false;
-    for (int id : group.stored)
-        if (fused.output_of[std::size_t(fused.layouts[std::size_t(id)].base)] >= 0) return false;
-    return true;
-}
+/// Whether nothing in a group changes from run to run, whatever the sizes are, as long as its
+/// values keep their shapes; what it reads must be prepared, too.
+class Constants {
+  public:
+    explicit Constants(const Graph& graph)
+        : varies_(varying_nodes(graph)), changes_(change_beside_shape(graph)) {}
+
+    bool is_constant(const FusedGraph& fused, const Group& group) const {
+        for (int id : group.nodes)
+            if (varies_[std::size_t(id)]) return false;
+        for (int id : group.sums)
+            if (changes_[std::size_t(id)]) return false;
+        for (int id : group.stored) {
+            const int base = fused.layouts[std::size_t(id)].base;
+            if (changes_[std::size_t(id)] || fused.output_of[std::size_t(base)] >= 0) return false;
+        }
+        return true;
+    }
+
+  private:
+    std::vector<bool> varies_, changes_;  // by node
+};
 
 /// The module of the last parameter that a group reads; 0: none.
 int module_of_parameters(const Graph& graph, const std::vector<bool>& inlined,
@@ -130,7 +144,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
     auto offer = [&](int g) { ready.push({fused.groups[std::size_t(g)].nodes.front(), g}); };
     for (int g = 0; g < count; ++g)
         if (!waits[std::size_t(g)]) offer(g);
-    std::vector<bool> varies = varying_nodes(graph);
+    const Constants constants(graph);
     const ModuleNames modules(graph);
     std::vector<Group> ordered;
     std::vector<bool> reads_unprepared(std::size_t(count), false);
@@ -138,7 +152,7 @@ void order_groups(const Graph& graph, const std::vector<bool>& inlined, FusedGra
         int g = ready.top().second;
         ready.pop();
         Group& group = fused.groups[std::size_t(g)];
-        group.prepared = !reads_unprepared[std::size_t(g)] && is_constant(fused, group, varies);
+        group.prepared = !reads_unprepared[std::size_t(g)] && constants.is_constant(fused, group);
         group.name = name_group(graph, inlined, modules, fused, group, g);
         for (int id : group.nodes) fused.group_of[std::size_t(id)] = int(ordered.size());
         ordered.push_back(group);

@@ -38,6 +38,9 @@ Tensor sinusoids_derive(const Derivation& d) {
                                  : sinusoids(d.target, shape[0], shape[1]);
     return cast(y, d.node.dtype);
 }
+Tensor sinusoids_batch(const Batch& b) {
+    return cast(sinusoids_at(b.input(0), b.node().shape[-1]), b.node().dtype);
+}
 std::optional<std::string> why_no_sinusoids(const Graph& graph, int id) {
     if (graph[id].inputs[0] < 0 && graph[id].shape.rank() != 2) return "it must have two axes";
     return {};
@@ -56,6 +59,7 @@ OpDef sinusoids_def() {
             .inputs = {0, 1},
             .expand = sinusoids_expand,
             .axis = sinusoids_axis,
+            .batch = sinusoids_batch,
             .derive = sinusoids_derive,
             .why_not_derivable = why_no_sinusoids};
 }

@@ -1,9 +1,10 @@
 #include "generate_command.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../device/choose_device.h"
@@ -15,6 +16,7 @@
 #include "adapter.h"
 #include "checkpoint_folder.h"
 #include "choose_token.h"
+#include "continue_texts.h"
 #include "prompts.h"
 #include "token_decoder.h"
 
@@ -35,18 +37,53 @@ Sampling sampling_of(const Options& options) {
     return sampling;
 }
 
+/// Prints what comes after texts in the order of these: that of the first one which has not ended
+/// as it comes, of those behind it when it is their turn.
+class InOrder {
+  public:
+    using Print = std::function<void(std::size_t text, std::int32_t token, bool is_last)>;
+
+    InOrder(std::size_t texts, Print print) : waiting_(texts), print_(std::move(print)) {}
+
+    void take(std::size_t text, std::int32_t token, bool is_last) {
+        if (text != first_) {
+            waiting_[text].push_back({token, is_last});
+            return;
+        }
+        print_(text, token, is_last);
+        for (bool ended = is_last; ended && ++first_ < waiting_.size();) {
+            ended = false;
+            for (const auto& [later, last] : std::exchange(waiting_[first_], {})) {
+                print_(first_, later, last);
+                ended = last;
+            }
+        }
+        if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
+    }
+
+  private:
+    std::vector<std::vector<std::pair<std::int32_t, bool>>> waiting_;  // by text
+    std::size_t first_ = 0;
+    Print print_;
+};
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 class Generator {
   public:
     Generator(const Model& model, Parameters& parameters, const Options& options,
               std::optional<TextTokens> tokens)
         : decoder_(model, parameters),
-          sampling_(sampling_of(options)),
-          most_(options.integer("max-tokens")),
+          continuing_{.sampling = sampling_of(options),
+                      .most = options.integer("max-tokens"),
+                      .rows = TokenDecoder::has_source(model) ? 1 : options.integer("batch"),
+                      .ends = {}},
           tokens_(std::move(tokens)) {
         if (TokenDecoder::has_source(model)) start_ = start_of(options);
-        if (!options.flag("ignore-eos")) ends_ = ends_beside(options.text("weights"));
+        if (!options.flag("ignore-eos")) continuing_.ends = ends_beside(options.text("weights"));
         for (const std::string& text : options.all("stop"))
             stops_.push_back(token_of(text, "--stop"));
+        continuing_.ends.insert(continuing_.ends.end(), stops_.begin(), stops_.end());
     }
 
     /// The tokens of prompts. UserError where one has none.
@@ -62,53 +99,49 @@ class Generator {
         }
         return all;
     }
-    /// Prints numbers, with commas between them.
-    void continue_tokens(const Tokens& prompt) {
+    /// Prints numbers, with commas between them, a line for each prompt.
+    void continue_tokens(const std::vector<Tokens>& prompts) {
         bool is_first = true;
-        run(prompt, [&](std::int32_t token) {
+        run(prompts, [&](std::size_t, std::int32_t token, bool is_last) {
             std::printf(is_first ? "%d" : ",%d", static_cast<int>(token));
-            is_first = false;
+            if (is_last) std::printf("\n");
+            is_first = is_last;
         });
-        std::printf("\n");
     }
-    /// Prints the text behind a prompt, or the answer to it.
-    void continue_text(const Tokens& ids) {
-        tokens::TextStream stream(tokens_->tokenizer());
-        // The stream goes on behind the prompt: words are parted as in one text. An answer begins.
-        if (!start_)
-            for (std::int32_t id : ids) stream.add(id);
-        run(ids, [&](std::int32_t token) { print(stream.add(token)); });
-        print(stream.finish() + "\n");
+    /// Prints the texts behind prompts, or the answers to them.
+    void continue_texts_of(const std::vector<Tokens>& prompts) {
+        std::optional<tokens::TextStream> stream;
+        run(prompts, [&](std::size_t text, std::int32_t token, bool is_last) {
+            if (!stream) {
+                stream.emplace(tokens_->tokenizer());
+                // It goes on behind the prompt: words are parted as in one text. An answer begins.
+                if (!start_)
+                    for (std::int32_t id : prompts[text]) stream->add(id);
+            }
+            print(stream->add(token));
+            if (!is_last) return;
+            print(stream->finish() + "\n");
+            stream.reset();
+        });
     }
 
   private:
-    static void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
-    template <class Take>
-    void run(const Tokens& prompt, const Take& take) {
-        const Tokens begun = start_ ? Tokens{*start_} : prompt;
-        const auto length = static_cast<std::int64_t>(begun.size());
-        std::span<const float> logits =
-            decoder_.begin(start_ ? prompt : Tokens{}, begun, length + most_ - 1);
-        check_stops(std::int64_t(logits.size()));
-        for (std::int64_t i = 0; i < most_; ++i) {
-            const std::int32_t token =
-                choose_token(logits, sampling_, static_cast<std::uint64_t>(decoder_.position()));
-            take(token);
-            if (std::fflush(stdout) != 0) throw UserError("cannot write to standard output");
-            if (ends(token) || i + 1 == most_) break;
-            logits = decoder_.step(token);
-        }
+    void run(const std::vector<Tokens>& texts, const InOrder::Print& print_token) {
+        std::vector<Prompt> prompts;
+        for (const Tokens& text : texts)
+            prompts.push_back(start_ ? Prompt{{*start_}, text} : Prompt{text, {}});
+        InOrder printing(texts.size(), print_token);
+        continue_texts(decoder_, prompts, continuing_,
+                       [&](std::size_t text, std::int32_t token, bool is_last) {
+                           check_stops();
+                           printing.take(text, token, is_last);
+                       });
     }
-    bool ends(std::int32_t token) const {
-        return std::ranges::find(ends_, token) != ends_.end() ||
-               std::ranges::find(stops_, token) != stops_.end();
-    }
-    void check_stops(std::int64_t vocabulary) const {
+    void check_stops() const {
         for (std::int32_t token : stops_)
-            if (token >= vocabulary)
+            if (token >= decoder_.words())
                 throw UserError("--stop {}: the model has the tokens 0 to {}, and ends at no other",
-                                {token, vocabulary - 1});
+                                {token, decoder_.words() - 1});
     }
     std::int32_t start_of(const Options& options) const {
         if (options.has("start")) return token_of(options.text("start"), "--start");
@@ -123,10 +156,9 @@ class Generator {
     }
 
     TokenDecoder decoder_;
-    Sampling sampling_;
-    std::int64_t most_;
+    Continuing continuing_;
     std::optional<TextTokens> tokens_;
-    Tokens ends_, stops_;  // of the checkpoint, of the options
+    Tokens stops_;  // of the options
     std::optional<std::int32_t> start_;  // of answers, which models with a source give
 };
 
@@ -144,6 +176,13 @@ Options generate_options(const std::string& program, bool has_source) {
                      .help =
                          "the token that answers begin with, by its number or its name (default "
                          "that of the checkpoint's config)"});
+    else
+        options.add({.name = "batch",
+                     .kind = OptionKind::positive_whole,
+                     .value_name = "N",
+                     .help = "how many texts are read together, at most",
+                     .default_text = "8",
+                     .most = 1 << 16});
     options.add(adapter_option())
         .add({.name = "max-tokens",
               .kind = OptionKind::positive_whole,
@@ -212,10 +251,8 @@ int generate_command(const std::string& program, const Model& model,
     Parameters parameters(chosen, dims_of_parameters(chosen, weights));
     load_adapted(parameters, weights, options);
     Generator generator(chosen, parameters, options, std::move(tokens));
-    for (const Tokens& prompt : prompts) generator.continue_tokens(prompt);
-    if (prompts.empty())
-        for (const Tokens& ids : generator.encode(prompts_as_texts(options)))
-            generator.continue_text(ids);
+    if (prompts.empty()) generator.continue_texts_of(generator.encode(prompts_as_texts(options)));
+    else generator.continue_tokens(prompts);
     return 0;
 }
 

@@ -28,9 +28,10 @@ TextSizes::TextSizes(const Model& model, const Program& program, std::string_vie
     length_ = model.dims[static_cast<std::size_t>(ids[1].as_dim())];
 }
 
-DimValues TextSizes::of_text(std::int64_t length) const {
+DimValues TextSizes::of_text(std::int64_t length, std::int64_t count) const {
+    if (batch_.empty() && count != 1) throw InternalError("{} texts of a batch of one", {count});
     DimValues dims = {{length_, length}};
-    if (!batch_.empty()) dims[batch_] = 1;
+    if (!batch_.empty()) dims[batch_] = count;
     return dims;
 }
 

@@ -17,8 +17,10 @@ class TextSizes {
     /// one and cannot be.
     TextSizes(const Model& model, const Program& program, std::string_view input = "ids");
 
-    /// Of one text of `length` tokens.
-    DimValues of_text(std::int64_t length) const;
+    /// Of one text of `length` tokens, or of `count`; InternalError where the batch is one.
+    DimValues of_text(std::int64_t length, std::int64_t count = 1) const;
+    /// The dim that counts texts; empty: there is one.
+    const std::string& batch() const { return batch_; }
 
   private:
     std::string batch_, length_;  // no batch: it is 1

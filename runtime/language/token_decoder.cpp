@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "../error.h"
+#include "../memory/shape.h"
 
 namespace fovea::runtime {
 
@@ -11,6 +12,7 @@ namespace {
 constexpr const char* kPrefill = "prefill";
 constexpr const char* kStep = "decode_step";
 constexpr const char* kRoom = "steps";  // of caches
+constexpr const char* kPosition = "position";
 constexpr const char *kTextIds = "ids", *kTargetIds = "tgt", *kSourceIds = "src",
                      *kSourceLengths = "src_lens";
 
@@ -46,8 +48,20 @@ TokenDecoder::TokenDecoder(const Model& model, Parameters& parameters)
     const TensorSpec& logits = spec_of(step_.program().outputs, "logits");
     if (logits.shape.size() != 3 || logits.dtype != DType::f32)
         throw UserError("{} has logits that are not f32 [batch, length, tokens]", {model.name});
+    takes_many_ = !source_sizes_ && has_rows(model);
     step_.keep_states();
     step_.leave_states();
+}
+
+/// Whether positions are those of rows, which are the first dim of each state.
+bool TokenDecoder::has_rows(const Model& model) const {
+    return !sizes_.batch().empty() &&
+           std::ranges::all_of(step_.program().inputs, [&](const TensorSpec& input) {
+               if (!input.state && input.name != kPosition) return true;
+               const Extent& first = input.shape.front();
+               return first.as_dim() >= 0 &&
+                      model.dims[static_cast<std::size_t>(first.as_dim())] == sizes_.batch();
+           });
 }
 
 void TokenDecoder::check_inputs(const Model& model) const {
@@ -60,9 +74,10 @@ void TokenDecoder::check_inputs(const Model& model) const {
     }
 }
 
-DimValues TokenDecoder::sizes_of(std::int64_t source, std::int64_t prompt) const {
-    DimValues dims = sizes_.of_text(prompt);
-    if (source_sizes_) dims.merge(source_sizes_->of_text(source));
+DimValues TokenDecoder::sizes_of(std::int64_t prompt, std::int64_t rows) const {
+    DimValues dims = sizes_.of_text(prompt, rows);
+    if (source_sizes_) dims.merge(source_sizes_->of_text(source_));
+    dims[kRoom] = steps_;
     return dims;
 }
 
@@ -75,34 +90,54 @@ void TokenDecoder::set_source(std::span<const std::int32_t> source) {
                 static_cast<std::int32_t>(source.size());
 }
 
-std::span<const float> TokenDecoder::begin(std::span<const std::int32_t> source,
-                                           std::span<const std::int32_t> prompt,
-                                           std::int64_t steps) {
+void TokenDecoder::start(std::int64_t rows, std::int64_t steps, std::int64_t source) {
+    if (rows != 1 && !takes_many_) throw InternalError("{} rows of a model of one", {rows});
+    if (source_sizes_ && source == 0)
+        throw UserError("a text to answer should have a token at least");
+    steps_ = steps, source_ = source;
+    positions_.assign(static_cast<std::size_t>(rows), 0);
+    has_stepped_ = false;
+    step_.bind(sizes_of(1, rows));
+}
+
+std::span<const float> TokenDecoder::read(std::int64_t row, std::span<const std::int32_t> source,
+                                          std::span<const std::int32_t> prompt) {
     const auto length = static_cast<std::int64_t>(prompt.size());
-    if (length == 0 || (source_sizes_ && source.empty()))
-        throw UserError("a prompt should have a token at least");
-    if (length > steps)
-        throw UserError("a prompt of {} tokens does not fit {} in all", {length, steps});
-    DimValues dims = sizes_of(static_cast<std::int64_t>(source.size()), length);
-    dims[kRoom] = steps;
-    step_.bind(dims);
-    prefill_.bind(dims);
-    for (const TensorSpec& input : step_.program().inputs)
-        if (input.state) prefill_.place_output(input.name, step_.input<std::byte>(input.name));
-    std::copy(prompt.begin(), prompt.end(), prefill_.input<std::int32_t>(tokens_));
+    if (length == 0) throw UserError("a prompt should have a token at least");
+    if (length > steps_)
+        throw UserError("a prompt of {} tokens does not fit {} in all", {length, steps_});
+    if (has_stepped_) step_.fetch_states();  // of the other rows
+    prefill_.bind(sizes_of(length, 1));
+    const std::size_t rows = positions_.size();
+    for (const TensorSpec& input : step_.program().inputs) {
+        if (!input.state) continue;
+        const auto count = static_cast<std::size_t>(element_count(step_.shape_of(input)));
+        const std::size_t row_bytes = count / rows * size_of(input.dtype);
+        prefill_.place_output(input.name, step_.input<std::byte>(input.name) +
+                                              static_cast<std::size_t>(row) * row_bytes);
+    }
+    std::ranges::copy(prompt, prefill_.input<std::int32_t>(tokens_));
     set_source(source);
     prefill_.run();
     step_.states_changed();
-    position_ = length, steps_ = steps;
+    positions_[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(length);
     return prefill_.output_values("logits");
 }
 
-std::span<const float> TokenDecoder::step(std::int32_t token) {
-    if (position_ >= steps_) throw UserError("there is no room for more than {} tokens", {steps_});
-    *step_.input<std::int32_t>(tokens_) = token;
-    *step_.input<std::int32_t>("position") = static_cast<std::int32_t>(position_);
+std::int64_t TokenDecoder::words() const {
+    return step_.shape_of(spec_of(step_.program().outputs, "logits")).back();
+}
+
+std::span<const float> TokenDecoder::step(std::span<const std::int32_t> tokens) {
+    if (std::ranges::max(positions_) >= steps_)
+        throw UserError("there is no room for more than {} tokens", {steps_});
+    std::ranges::copy(tokens, step_.input<std::int32_t>(tokens_));
+    const auto count = static_cast<std::ptrdiff_t>(takes_many_ ? positions_.size() : 1);
+    std::copy_n(positions_.begin(), count, step_.input<std::int32_t>(kPosition));
     step_.run();
-    ++position_;
+    has_stepped_ = true;
+    for (std::int32_t& position : positions_)
+        if (position > 0) ++position;
     return step_.output_values("logits");
 }
 

@@ -1,10 +1,11 @@
 // Decoding a text token by token: the prompt, and where the model has a source that, is read at
-// once, then each step reads one token.
+// once, then each step reads one token of each text.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "../session.h"
 #include "text_sizes.h"
@@ -23,26 +24,40 @@ class TokenDecoder {
     /// Whether its texts are answers to another one, input `src` of `prefill`.
     static bool has_source(const Model& model);
 
-    /// Reads a prompt of one token at least, with room for `steps` tokens in all. Returns the
-    /// logits of the token after it, valid until the next call. Of a model with a source, that is
-    /// of one token at least, too; of others it is empty.
-    std::span<const float> begin(std::span<const std::int32_t> source,
-                                 std::span<const std::int32_t> prompt, std::int64_t steps);
-    /// Reads one token more, of at most `steps` in all.
-    std::span<const float> step(std::int32_t token);
-    /// How many tokens have been read.
-    std::int64_t position() const { return position_; }
+    /// Whether texts of different lengths are read together; else `start` takes one.
+    bool takes_many() const { return takes_many_; }
+
+    /// Makes room for `rows` texts of at most `steps` tokens each, none of which has begun. A source
+    /// has `source` tokens, one at least; 0 for models without.
+    void start(std::int64_t rows, std::int64_t steps, std::int64_t source = 0);
+    /// Reads the prompt of a row, of one token at least, and what it answers to; what the row has
+    /// read before is forgotten. Returns the logits of the token after it, valid until the next
+    /// call.
+    std::span<const float> read(std::int64_t row, std::span<const std::int32_t> source,
+                                std::span<const std::int32_t> prompt);
+    /// Reads one token more of each row, [rows]; of rows that have not begun, any. Returns logits
+    /// [rows, words], valid until the next call.
+    std::span<const float> step(std::span<const std::int32_t> tokens);
+    /// The row has ended: it takes no more part, until it reads another prompt.
+    void end(std::int64_t row) { positions_[std::size_t(row)] = 0; }
+    /// How many numbers logits are, of what has been started.
+    std::int64_t words() const;
+    /// How many tokens a row has read.
+    std::int64_t position(std::int64_t row) const { return positions_[std::size_t(row)]; }
 
   private:
     void check_inputs(const Model& model) const;
-    DimValues sizes_of(std::int64_t source, std::int64_t prompt) const;
+    bool has_rows(const Model& model) const;
+    DimValues sizes_of(std::int64_t prompt, std::int64_t rows) const;
     void set_source(std::span<const std::int32_t> source);
 
     Instance prefill_, step_;
     const char* tokens_;  // the input of the text
     TextSizes sizes_;
     std::optional<TextSizes> source_sizes_;  // of models with a source
-    std::int64_t position_ = 0, steps_ = 0;
+    bool takes_many_ = false, has_stepped_ = false;
+    std::vector<std::int32_t> positions_;  // of rows; 0: not begun
+    std::int64_t steps_ = 0, source_ = 0;
 };
 
 }  // namespace fovea::runtime

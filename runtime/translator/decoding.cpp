@@ -37,6 +37,7 @@ void copy_to_rows(const std::byte* from, std::byte* to, std::size_t sentences,
 Decoding::Decoding(const Model& model, Parameters& parameters, DimValues dims)
     : prefill_(model, "prefill", parameters),
       step_(model, "decode_step", parameters),
+      position_(*find_spec(step_.program().inputs, "position")),
       dims_(std::move(dims)) {
     find_states(model);
     step_.keep_states();
@@ -104,7 +105,9 @@ void Decoding::start_rows(std::int64_t sentences, std::int64_t rows_each) {
 
 std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std::int64_t position) {
     std::copy(tokens.begin(), tokens.end(), step_.input<std::int32_t>("tgt"));
-    *step_.input<std::int32_t>("position") = static_cast<std::int32_t>(position);
+    const std::int64_t positions = element_count(step_.shape_of(position_));
+    std::fill_n(step_.input<std::int32_t>(position_.name), positions,
+                static_cast<std::int32_t>(position));
     step_.run();
     return step_.output_values("logits");
 }

@@ -48,6 +48,7 @@ class Decoding {
     void start_rows(std::int64_t sentences, std::int64_t rows_each);
 
     Instance prefill_, step_;
+    const TensorSpec& position_;
     DimValues dims_;
     std::vector<State> states_;
     std::vector<std::byte> row_copies_;

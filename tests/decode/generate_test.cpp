@@ -64,7 +64,7 @@ std::string listed(const std::vector<int>& tokens) {
 
 TEST_CASE("a program generates the likeliest tokens, with windows and without") {
     // mistral sees the last five tokens, by its small settings.
-    for (const char* name : {"mistral", "gpt2"}) {
+    for (const std::string name : {"mistral", "gpt2"}) {
         CAPTURE(name);
         const ModelEntry& entry = *models::find_model(name);
         const Graph graph = entry.build(entry.small_settings);
@@ -82,6 +82,22 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         const std::vector<int> others = expected_tokens(graph, weights, {8}, 20);
         CHECK(generated({"--ids", "3,17,5", "--ids", "8", "--max-tokens", "20"}).output ==
               listed(tokens) + "\n" + listed(others) + "\n");
+        // Rows whose text has ended take the next prompt.
+        std::vector<std::string> many = {"--max-tokens", "20", "--stop", std::to_string(others[4])};
+        std::string one_by_one;
+        for (const char* prompt : {"3,17,5", "8", "8,3,3,3,1,4,4,9", "5", "3,17", "28,27"}) {
+            many.insert(many.end(), {"--ids", prompt});
+            one_by_one += generated({"--max-tokens", "20", "--stop", std::to_string(others[4]),
+                                     "--ids", prompt})
+                              .output;
+        }
+        for (const std::string rows : {"1", "2", "4", "8"}) {
+            CAPTURE(rows);
+            CAPTURE(name);
+            many.insert(many.end(), {"--batch", rows});
+            CHECK(generated(many).output == one_by_one);
+            many.resize(many.size() - 2);
+        }
         const auto end = std::ranges::find(tokens, tokens[7]) + 1;
         CHECK(generated({"--ids", "3,17,5", "--stop", std::to_string(tokens[7])}).output ==
               listed({tokens.begin(), end}) + "\n");

@@ -112,7 +112,7 @@ void check_decoding_of(const Graph& graph) {
         for (std::int64_t position = prompt; position < kRoom; ++position) {
             SourceRun step(decoding.step, weights);
             step.give("tgt", words_of(position, 1, 0));
-            step.give("position", {{1}, {double(position)}});
+            step.give("position", {{kPairs}, {double(position), double(position)}});
             check_row_of(step.logits_and(kept), whole, position);
         }
     }

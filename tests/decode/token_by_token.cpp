@@ -10,6 +10,7 @@
 
 #include "codegen/base/room.h"
 #include "codegen/decode/derive_decoding.h"
+#include "codegen/decode/time_axis.h"
 #include "codegen/graph/verify_graph.h"
 
 namespace fovea::test {
@@ -53,6 +54,53 @@ void give_inputs(Interpreter& program, const Array& ids, std::int64_t length) {
     if (!program.has("src")) program.bind("src_len", 6);
 }
 
+bool has_row_positions(const Graph& step) {
+    return std::ranges::any_of(step.nodes, [](const Node& node) {
+        return node.op == Op::input && node.name == kPosition && !node.shape[0].is_static();
+    });
+}
+
+/// One for all, where the step takes no others.
+void give_positions(Interpreter& step, const Graph& graph, const Positions& positions) {
+    Array array{{1}, {double(positions[0])}};
+    if (has_row_positions(graph)) array = {{kReadTexts}, {positions.begin(), positions.end()}};
+    step.set(std::string(kPosition), array);
+}
+
+/// Of each text its own: text i of `each[i]`.
+Caches caches_of_each(const std::vector<Caches>& each) {
+    Caches joined = each[0];
+    for (auto& [name, cache] : joined) {
+        REQUIRE(cache.shape[0] == kReadTexts);
+        const std::size_t size = cache.values.size() / std::size_t(kReadTexts);
+        for (std::size_t text = 1; text < std::size_t(kReadTexts); ++text)
+            std::copy_n(each[text].at(name).values.begin() + std::ptrdiff_t(text * size), size,
+                        cache.values.begin() + std::ptrdiff_t(text * size));
+    }
+    return joined;
+}
+
+/// The next word of each text.
+Array words_at(const Positions& positions) {
+    Array ids{{kReadTexts, 1}, {}};
+    for (std::int64_t text = 0; text < kReadTexts; ++text)
+        ids.values.push_back(text_ids(positions[std::size_t(text)], 1).values[std::size_t(text)]);
+    return ids;
+}
+
+/// CHECKs that texts whose prompts have different lengths take steps together.
+void check_texts_of_lengths(const Decoding& decoding, const Array& whole,
+                            const Positions& prompts) {
+    std::vector<Caches> each;
+    for (std::int64_t prompt : prompts)
+        run_at(decoding.prefill, text_ids(0, prompt), {}, each.emplace_back());
+    Caches caches = caches_of_each(each);
+    for (Positions at = prompts; std::ranges::max(at) < kTextLength; ++at[0], ++at[1]) {
+        CAPTURE(at[0]);
+        check_rows(run_at(decoding.step, words_at(at), at, caches), whole, at);
+    }
+}
+
 }  // namespace
 
 Array text_ids(std::int64_t first, std::int64_t count) {
@@ -63,6 +111,8 @@ Array text_ids(std::int64_t first, std::int64_t count) {
     return ids;
 }
 
+Positions all_at(std::int64_t position) { return Positions(std::size_t(kReadTexts), position); }
+
 Array logits_of_whole(const Graph& graph, std::int64_t length) {
     Interpreter whole(graph);
     set_parameters(whole, graph);
@@ -70,14 +120,14 @@ Array logits_of_whole(const Graph& graph, std::int64_t length) {
     return whole.output("logits");
 }
 
-Array run_at(const Graph& graph, const Array& ids, std::int64_t position, Caches& caches) {
+Array run_at(const Graph& graph, const Array& ids, const Positions& positions, Caches& caches) {
     Interpreter program(graph);
     set_parameters(program, graph);
     program.bind("steps", kTextLength);
     for (std::int64_t window = 1; window <= 3 * kTextLength; ++window)
         program.bind(room_of_window(window), std::min(window, kTextLength));
-    give_inputs(program, ids, position < 0 ? ids.shape[1] : kTextLength);
-    if (position >= 0) program.set("position", {{1}, {double(position)}});
+    give_inputs(program, ids, positions.empty() ? ids.shape[1] : kTextLength);
+    if (!positions.empty()) give_positions(program, graph, positions);
     for (const auto& [name, cache] : caches) program.set(name, cache);
     // What is kept of a source is no output of a step.
     for (const Node& node : graph.nodes)
@@ -86,14 +136,15 @@ Array run_at(const Graph& graph, const Array& ids, std::int64_t position, Caches
     return program.output("logits");
 }
 
-void check_row(const Array& row, const Array& whole, std::int64_t position) {
+void check_rows(const Array& row, const Array& whole, const Positions& positions) {
     const std::int64_t words = whole.shape[2], length = whole.shape[1];
     REQUIRE(row.shape == std::vector<std::int64_t>{kReadTexts, 1, words});
     double largest = 0;
     for (double value : whole.values) largest = std::max(largest, std::abs(value));
     for (std::int64_t b = 0; b < kReadTexts; ++b)
         for (std::int64_t w = 0; w < words; ++w) {
-            const double expected = whole.values[std::size_t((b * length + position) * words + w)];
+            const std::int64_t at = b * length + positions[std::size_t(b)];
+            const double expected = whole.values[std::size_t(at * words + w)];
             const double got = row.values[std::size_t(b * words + w)];
             if (!(std::abs(got - expected) <= 1e-12 * largest)) CHECK(got == expected);
         }
@@ -109,12 +160,17 @@ Caches check_token_by_token(const Graph& graph, const std::vector<std::int64_t>&
     for (std::int64_t prompt : prompts) {
         CAPTURE(prompt);
         caches.clear();
-        check_row(run_at(decoding.prefill, text_ids(0, prompt), -1, caches), whole, prompt - 1);
+        check_rows(run_at(decoding.prefill, text_ids(0, prompt), {}, caches), whole,
+                   all_at(prompt - 1));
         for (std::int64_t position = prompt; position < kTextLength; ++position) {
             CAPTURE(position);
-            check_row(run_at(decoding.step, text_ids(position, 1), position, caches), whole,
-                      position);
+            const Positions at = all_at(position);
+            check_rows(run_at(decoding.step, text_ids(position, 1), at, caches), whole, at);
         }
+    }
+    if (has_row_positions(decoding.step)) {
+        check_texts_of_lengths(decoding, whole, {2, 9});
+        check_texts_of_lengths(decoding, whole, {7, 1});
     }
     return caches;
 }

@@ -21,16 +21,20 @@ Array text_ids(std::int64_t first, std::int64_t count);
 /// tell apart.
 Array logits_of_whole(const Graph& graph, std::int64_t length);
 
-/// Logits of a program of derive_decoding that reads `ids`, where `position` of them stand before;
-/// -1: a prompt. `caches` are those that the program before has made, and become this one's.
-using Caches = std::map<std::string, Array>;
-Array run_at(const Graph& program, const Array& ids, std::int64_t position, Caches& caches);
+/// How many words stand before in each text; none: a prompt is read.
+using Positions = std::vector<std::int64_t>;
+Positions all_at(std::int64_t position);
 
-/// CHECKs logits [texts, 1, words] of a position.
-void check_row(const Array& row, const Array& whole, std::int64_t position);
+/// Logits of a program of derive_decoding that reads `ids` at these positions. `caches` are those that the program before has made, and become this one's.
+using Caches = std::map<std::string, Array>;
+Array run_at(const Graph& program, const Array& ids, const Positions& positions, Caches& caches);
+
+/// CHECKs logits [texts, 1, words] of the texts' positions.
+void check_rows(const Array& row, const Array& whole, const Positions& positions);
 
 /// CHECKs that a model can be decoded, and that prompts of these lengths, and each token behind
-/// them, have the logits of the whole text. Returns the last caches.
+/// them, have the logits of the whole text; of different lengths, too, where the step takes such.
+/// Returns the last caches, of texts of one length.
 Caches check_token_by_token(const Graph& graph, const std::vector<std::int64_t>& prompts);
 
 }  // namespace fovea::test

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,15 @@ nlohmann::json settings_of_config(nlohmann::json config, const std::string& mode
     return settings;
 }
 
+/// The fovea of this build, or the one that the words of FOVEA_COMMAND start.
+std::vector<std::string> fovea_command() {
+    std::vector<std::string> command = {"env", fovea::test::value_flags()};
+    const char* other = std::getenv("FOVEA_COMMAND");
+    std::istringstream words(other ? other : FOVEA_BINARY_DIR "/fovea");
+    for (std::string word; words >> word;) command.push_back(word);
+    return command;
+}
+
 void run_case(const fs::path& folder, const std::string& target, const std::string& fusion) {
     const nlohmann::json given = nlohmann::json::parse(std::ifstream(folder / "settings.json"));
     const std::string model = given["model"];
@@ -99,24 +109,11 @@ void run_case(const fs::path& folder, const std::string& target, const std::stri
         fovea::runtime::read_safetensors((folder / "expected.safetensors").string());
     fovea::tool::TemporaryFolder temporary;
     const std::string output = (temporary.path() / "out.safetensors").string();
-    std::vector<std::string> command = {"env",
-                                        fovea::test::value_flags(),
-                                        FOVEA_BINARY_DIR "/fovea",
-                                        "run",
-                                        model,
-                                        "--target",
-                                        target,
-                                        "--fusion",
-                                        fusion,
-                                        "--inputs",
-                                        (folder / "inputs.safetensors").string(),
-                                        "--outputs",
-                                        output,
-                                        "--gradients",
-                                        "--only",
-                                        names_of_outputs(expected),
-                                        "--set",
-                                        "dtype=f32"};
+    std::vector<std::string> command = fovea_command();
+    command.insert(command.end(),
+                   {"run", model, "--target", target, "--fusion", fusion, "--inputs",
+                    (folder / "inputs.safetensors").string(), "--outputs", output, "--gradients",
+                    "--only", names_of_outputs(expected), "--set", "dtype=f32"});
     if (fs::exists(folder / "weights.safetensors"))
         command.insert(command.end(), {"--weights", (folder / "weights.safetensors").string()});
     const nlohmann::json settings =

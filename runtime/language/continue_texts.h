@@ -1,0 +1,35 @@
+// What comes after texts, token by token, several of them at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "choose_token.h"
+#include "prompts.h"
+#include "token_decoder.h"
+
+namespace fovea::runtime {
+
+struct Continuing {
+    Sampling sampling;
+    std::int64_t most = 50;  // tokens of a text
+    std::int64_t rows = 1;   // texts that are read together, at most
+    Tokens ends;             // a text ends with one of these
+};
+
+/// A text to go on with, and what it answers to, where the model has a source.
+struct Prompt {
+    Tokens tokens, source;
+};
+
+/// Called with each token of text `text` as it comes, and whether it is the text's last one.
+/// Those of a text come in order; each is the same whichever texts are read beside it.
+using TakeToken = std::function<void(std::size_t text, std::int32_t token, bool is_last)>;
+
+/// Goes on with all prompts: a row whose text has ended takes the next one.
+void continue_texts(TokenDecoder& decoder, std::span<const Prompt> prompts,
+                    const Continuing& options, const TakeToken& take);
+
+}  // namespace fovea::runtime
