@@ -65,8 +65,9 @@ TEST_CASE("nothing is read or written behind inputs and outputs") {
             for (const std::int64_t batch : {1, 11, 70}) {
                 const Sample sample{{{"batch", batch}}, Sample::Lengths::any, 3};
                 const plan::Program& program = compiled.plan.programs[0];
-                const Values outputs = fuzz::run_generated(generated, program, sample.dims,
-                                                           draw_values(program, sample), 1, 1);
+                const Values given = draw_values(program, sample);
+                const Values outputs = fuzz::GeneratedRuns(generated, program, sample.dims, given)
+                                           .run(sample.dims, given, 1, 1);
                 for (const auto& [name, array] : outputs)
                     CHECK(std::ranges::all_of(array.values,
                                               [](double x) { return std::isfinite(x); }));

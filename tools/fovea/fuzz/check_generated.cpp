@@ -61,12 +61,14 @@ class GeneratedProgram {
                 throw Wrong{place_ + ": threads", "the bits depend on the number of threads"};
         }
         compare_in_place(outputs);
+        compare_behind_others(outputs);
         compare_with_neighbours(outputs);
     }
 
   private:
     Values run(const SampleDims& sizes, const Values& values, bool in_place = false) const {
-        return run_generated(ready_, program_.plan, sizes, values, kFuzzSeed, kFuzzStep, in_place);
+        return GeneratedRuns(ready_, program_.plan, sizes, values, in_place)
+            .run(sizes, values, kFuzzSeed, kFuzzStep);
     }
     /// Within the larger of two bounds: of the plain ops, and of those that the kernels are of.
     void compare(const Values& outputs, Counts& counts) {
@@ -106,6 +108,21 @@ class GeneratedProgram {
         if (!any) return;
         if (!same_bits(apart, at(where_, [&] { return run(recipe_.sizes, values_, true); })))
             throw Wrong{place_ + ": states", "what they become depends on where it is stored"};
+    }
+    /// The same values behind a run of others at larger sizes.
+    void compare_behind_others(const Values& alone) {
+        for (const LongerDims& longer : longer_dims()) {
+            const Recipe larger = made_longer(recipe_, longer);
+            if (larger.sizes == recipe_.sizes) continue;
+            const std::string where =
+                fmt::format("{}: behind longer {}", place_, fmt::join(longer, ", "));
+            const bool same = at(where, [&] {
+                GeneratedRuns runs(ready_, program_.plan, recipe_.sizes, values_);
+                runs.run(larger.sizes, draw_values(program_.plan, larger), kFuzzSeed, kFuzzStep);
+                return same_bits(alone, runs.run(recipe_.sizes, values_, kFuzzSeed, kFuzzStep));
+            });
+            if (!same) throw Wrong{where, "the bits depend on what was run before"};
+        }
     }
     /// The same values alone, among other rows of the batch, and before padding.
     void compare_with_neighbours(const Values& alone) {

@@ -116,13 +116,17 @@ std::vector<LongerDims> longer_dims() {
     return all;
 }
 
+Recipe made_longer(Recipe recipe, const LongerDims& longer) {
+    for (const std::string& name : longer)
+        if (recipe.sizes.contains(name)) recipe.sizes[name] += kMore.at(name);
+    return recipe;
+}
+
 Neighbours::Neighbours(const CompiledProgram& program, const Recipe& recipe,
                        const LongerDims& longer, InterpreterOptions options)
-    : recipe_(recipe) {
+    : recipe_(made_longer(recipe, longer)) {
     options.checks_ids = false;
     options.scatters_roundings = true;
-    for (const std::string& name : longer)
-        if (recipe.sizes.contains(name)) recipe_.sizes[name] += kMore.at(name);
     if (recipe_.sizes == recipe.sizes) return;
     const Values few = draw_values(program.plan, recipe);
     values_ = draw_values(program.plan, recipe_);

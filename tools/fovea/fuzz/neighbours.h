@@ -16,6 +16,8 @@ namespace fovea::tool::fuzz {
 using LongerDims = std::vector<std::string>;
 /// Each of a recipe's dims that may be, and all of them.
 std::vector<LongerDims> longer_dims();
+/// A recipe with larger sizes, as far as it has sizes of these names.
+Recipe made_longer(Recipe recipe, const LongerDims& longer);
 
 /// A program's values in larger arrays, which begin with those that it has alone along each axis.
 /// Lengths stay, so that what is added behind them is padding. The reference says which elements of

@@ -69,6 +69,19 @@ Made make_positions(const Maker& m) {
     return {cast(made, f32), fmt::format("cast({}, f32)", text)};
 }
 
+/// What all runs at some sizes have in common, and does not show these in its shape.
+bool draw_sum_of_positions(Drawing& d, Line& line) {
+    line.dims = {d.dim(), d.dim()};
+    line.numbers = {d.number()};
+    return true;
+}
+Made make_sum_of_positions(const Maker& m) {
+    const Shape shape = shape_of(m.line().dims);
+    Tensor waves = sin(cast(iota(m.graph(), shape, 0), f32) * m.value(0));
+    return {sum(waves, 0), fmt::format("sum(sin(cast(iota(*s.graph, {}, 0), f32) * {}), 0)",
+                                       text_of(shape), text_of(m.value(0)))};
+}
+
 struct Function {
     const char* name;
     Tensor (*apply)(Tensor);
@@ -281,6 +294,7 @@ void append_elementwise_lines(std::vector<FuzzOp>& ops) {
                            {"ids", 0, never, make_ids},
                            {"full", 1, draw_full, make_full},
                            {"positions", 2, draw_positions, make_positions},
+                           {"sum_of_positions", 1, draw_sum_of_positions, make_sum_of_positions},
                            {"function", 12, draw_function, make_function},
                            {"operator", 20, draw_operator, make_operator},
                            {"cast", 2, draw_cast, make_cast},
