@@ -201,6 +201,18 @@ std::string fresh_field(std::set<std::string>& taken, std::string_view wanted) {
     return fresh(taken, wanted, is_taken_by_language);
 }
 
+std::vector<std::string> fresh_fields(std::set<std::string>& taken,
+                                      const std::vector<std::string>& wanted) {
+    std::vector<std::string> fields;
+    for (const std::string& name : wanted) {
+        const bool is_field = identifier(name) == name && !is_taken_by_language(name);
+        fields.push_back(is_field && taken.insert(name).second ? name : "");
+    }
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        if (fields[i].empty()) fields[i] = fresh_field(taken, wanted[i]);
+    return fields;
+}
+
 const std::set<std::string>& names_of_programs() {
     static const std::set<std::string> names(std::begin(kPrograms), std::end(kPrograms));
     return names;

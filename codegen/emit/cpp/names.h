@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/kernel/parameters.h"
 
@@ -22,6 +23,11 @@ std::string fresh_name(std::set<std::string>& taken, std::string_view wanted);
 
 /// The same for a field of a struct that C and C++ read, where the runtime's names are no matter.
 std::string fresh_field(std::set<std::string>& taken, std::string_view wanted);
+
+/// The same for several fields. A name that can be one is kept for who has it, wherever it stands
+/// among the others: of `x-y` and `x_y` the second is `x_y`.
+std::vector<std::string> fresh_fields(std::set<std::string>& taken,
+                                      const std::vector<std::string>& wanted);
 
 /// What programs call, and the parameters of their functions.
 const std::set<std::string>& names_of_programs();

@@ -101,11 +101,14 @@ std::vector<InterfaceTensor> tensors_of(const plan::Program& program, plan::Role
                                         const Names& hidden) {
     std::set<std::string> taken = {"View", "int32_t", "int64_t", "outcome", "restrict", "uint8_t"};
     std::vector<InterfaceTensor> tensors;
-    int number = 0;
+    std::vector<std::string> names;
     for (const plan::Tensor& tensor : program.tensors) {
         if (tensor.role != role || tensor.state || makes(tensor, hidden)) continue;
-        tensors.push_back({fresh_field(taken, tensor.name), &tensor, number++});
+        tensors.push_back({"", &tensor, int(tensors.size())});
+        names.push_back(tensor.name);
     }
+    const std::vector<std::string> fields = fresh_fields(taken, names);
+    for (std::size_t i = 0; i < fields.size(); ++i) tensors[i].name = fields[i];
     return tensors;
 }
 
@@ -165,11 +168,12 @@ Interface interface_of(const plan::Model& model) {
     result.source = model.source;
     result.model = &model;
     const std::set<std::string> of_parameters = symbols_of_parameters(model);
-    std::set<std::string> fields = {"int64_t", "restrict"}, methods = kTaken, types = kTaken;
+    std::set<std::string> taken = {"int64_t", "restrict"}, methods = kTaken, types = kTaken;
+    const std::vector<std::string> fields = fresh_fields(taken, model.dims);
     for (std::size_t i = 0; i < model.dims.size(); ++i) {
         if (is_room_of_window(model.dims[i])) continue;
         (of_parameters.contains(model.dims[i]) ? result.sizes : result.dims)
-            .push_back({fresh_field(fields, model.dims[i]), int(i)});
+            .push_back({fields[i], int(i)});
     }
     for (const plan::Program& program : model.programs) {
         const plan::Program* started = started_by(program, model);
