@@ -19,7 +19,8 @@ class _Once(torch.autograd.Function):
 
 
 class _Call(torch.autograd.Function):
-    """forward, and for its cotangents the program that gives gradients."""
+    """forward, and for its cotangents the program that gives gradients. What backward needs is of
+    the call: other threads use the session in between."""
 
     @staticmethod
     def forward(ctx, module, draw, *tensors):
@@ -28,7 +29,9 @@ class _Call(torch.autograd.Function):
         ctx.save_for_backward(*tensors[:len(module._inputs)])
         arrays = dict(zip(module._inputs, tensors))
         name = "forward" if draw is None else "forward_train"
-        outputs = module._session._call(name, arrays, None, None, draw)
+        with module._session._lock:
+            module._session.model.changed()  # an optimizer may have moved the parameters
+            outputs = module._session._call(name, arrays, None, None, draw)
         ctx.mark_non_differentiable(*(value for key, value in outputs.items()
                                       if key not in module._gradients.differentiable))
         return tuple(outputs.values())
@@ -37,8 +40,8 @@ class _Call(torch.autograd.Function):
     def backward(ctx, *cotangents):
         module = ctx.module
         if ctx.versions != [value._version for value in module._values]:
-            raise RuntimeError("a parameter was changed between forward and backward, which reads it: "
-                               "call backward before the optimizer's step")
+            raise RuntimeError("a parameter was changed between forward and backward, which reads "
+                               "it: call backward before the optimizer's step")
         name = "gradient" if ctx.draw is None else "gradient_train"
         given, scale = module._gradients.cotangents(cotangents)
         arrays = dict(zip(module._inputs, ctx.saved_tensors))
@@ -55,13 +58,13 @@ class _Call(torch.autograd.Function):
 
 
 class Module(torch.nn.Module):
-    """`module(x, …)` gives the outputs of `forward`. Parameters lie in the model's memory, under
-    PyTorch's names, so an optimizer of PyTorch moves the model. While training, dropout is drawn
-    from PyTorch's generator."""
+    """`module(x, …)` gives the output of `forward`, or a named tuple `outputs` of several.
+    Parameters lie in the model's memory, under PyTorch's names, so an optimizer of PyTorch moves
+    the model. While training, dropout is drawn from PyTorch's generator."""
 
-    def __init__(self, session):
+    def __init__(self, session, outputs):
         super().__init__()
-        self._session = session
+        self._session, self._outputs = session, outputs
         self._gradients = _fovea.Gradients(session)
         self._inputs, self._names = self._gradients.inputs, self._gradients.names
         gradient = session._library.programs["gradient"]
@@ -78,7 +81,7 @@ class Module(torch.nn.Module):
         """A module over parameters of its own."""
         session = self._session
         model = type(session.model).random(**session.model.sizes)
-        copy = memo[id(self)] = type(self)(type(session)(model, session.threads))
+        copy = memo[id(self)] = type(self)(type(session)(model, session.threads), self._outputs)
         with torch.no_grad():
             for own, theirs in zip(copy._values, self._values):
                 own.copy_(theirs).requires_grad_(theirs.requires_grad)
@@ -97,19 +100,18 @@ class Module(torch.nn.Module):
         for name, value, address in zip(self._names, self._values, self._addresses):
             path, _, last = name.rpartition(".")
             if getattr(self.get_submodule(path), last) is not value or value.data_ptr() != address:
-                raise _fovea.Error(f"'{name}' lies elsewhere than in the model, which would not see it: "
-                                   "write values into it, as copy_ and load_state_dict do")
+                raise _fovea.Error(f"'{name}' lies elsewhere than in the model, which would not "
+                                   "see it: write values into it, as copy_ and load_state_dict do")
 
     def forward(self, *inputs, **named):
-        """One output, or a tuple of all."""
+        """One output, or a named tuple of all."""
         arrays = dict(zip(self._inputs, inputs))
         if len(inputs) + len(named) != len(self._inputs) or {*arrays, *named} != {*self._inputs}:
             raise TypeError(f"inputs are {', '.join(self._inputs)}")
         arrays.update(named)
         self._verify_places()
-        self._session.model.changed()  # an optimizer may have moved the parameters
         draw = None
         if self.training and "gradient_train" in self._session._library.programs:
             draw = (int(torch.randint(2**62, ())), 0)
         outputs = _Call.apply(self, draw, *(arrays[name] for name in self._inputs), *self._values)
-        return outputs[0] if len(outputs) == 1 else outputs
+        return outputs[0] if len(outputs) == 1 else self._outputs(*outputs)

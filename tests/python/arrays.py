@@ -59,7 +59,8 @@ threads = [threading.Thread(target=same, args=(found,)) for _ in range(4)]
 check(found == [True] * 4, "sessions on threads give the bits of one")
 
 check(error_of(lambda: session.forward(ids.astype(np.int64))) ==
-      "class has elements of int64, and int32 is wanted", "a type is checked")
+      "class has elements of int64, and int32 is wanted: .astype(np.int32) makes such",
+      "a type is checked")
 check(error_of(lambda: session.forward(ids[0])) ==
       "class has 1 axes, and [batch, step] is wanted", "axes are counted")
 check("11" in error_of(lambda: session.forward(ids + 6)), "ids are checked")

@@ -90,4 +90,36 @@ check(close(slope, jnp.sum(points * points, 0) * 2 / 3), "losses have a mean")
 checks.refuses(lambda: jax.grad(lambda w: jnp.sum(scored(w, points) * jnp.arange(3.0)))(weights),
                "sum of the losses")
 checks.refuses(lambda: scored({"w": jnp.float32(1)}, points), "w has shape [], and [3] is wanted")
+
+# Types and axes are checked before anything is traced, and outputs have names.
+scored = tokens.jax_function(model)
+parameters = {name: jnp.array(value) for name, value in model.parameters().items()}
+check(type(jax.jit(scored)(parameters, ids)) is tokens.ForwardOutputs, "outputs have names")
+check(jax.vmap(scored, (None, 0))(parameters, ids[None]).loss.shape == (1,), "when mapped, too")
+check(close(scored(parameters, ids.tolist()).loss, scored(parameters, ids).loss), "lists are taken")
+check(close(scored(parameters, np.asarray(ids, np.int64)).loss, scored(parameters, ids).loss),
+      "of numpy, JAX chooses the type")
+whole = {**parameters, "table.weight": jnp.ones((11, 16), jnp.int32)}
+few = {name: parameters[name] for name in list(parameters)[1:]}
+bad = (("class has elements of float32, and int32 is wanted", lambda f: f(parameters, ids * 1.0)),
+       ("class has elements of int16, and int32 is wanted: .astype(jnp.int32) makes such",
+        lambda f: f(parameters, ids.astype(jnp.int16))),
+       ("class has 1 axes, and [batch, step] is wanted", lambda f: f(parameters, ids[0])),
+       ("class holds 4294967301, and int32", lambda f: f(parameters, [[2**32 + 5]])),
+       ("class holds 4294967301, and int32", lambda f: f(parameters, np.array([[2**32 + 5]]))),
+       ("the first argument is a dict of the parameters by name, not a NoneType", lambda f: f()),
+       ("is not among those that are given", lambda f: f(few, ids)),
+       ("table.weight has elements of int32, and float32 is wanted", lambda f: f(whole, ids)),
+       ("the seed is a whole number, not 1.5", lambda f: f(parameters, ids, seed=1.5)))
+for said, call in bad:
+    for run in (lambda: call(scored), lambda: jax.jit(lambda: call(scored))()):
+        checks.refuses(run, said)
+        try:
+            run()
+        except Exception as error:
+            check(type(error) is tokens.Error, f"{said}: {type(error).__name__}")
+checks.refuses(lambda: attention(q.astype(jnp.float16), k, v),
+               "q has elements of float16, and float32 is wanted: .astype(jnp.float32) makes such")
+with jax.enable_x64(True):
+    checks.refuses(lambda: scored(parameters, jnp.arange(6).reshape(2, 3)), "elements of int64")
 sys.exit(checks.mistakes)

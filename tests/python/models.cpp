@@ -1,5 +1,5 @@
 // Models of tests/python: what PyTorch trains, a state whose size no array has, a loss for each
-// sequence, and names that C++ and Python have taken.
+// sequence, names that C++ and Python have taken, and names that become the same in them.
 #include <fovea.h>
 using namespace fovea;
 
@@ -23,4 +23,13 @@ constexpr void losses(Scope s) {
 
 constexpr void keywords(Scope s) {
     s.output("None", relu(s.input("class", {"batch", "int"})) + 1.0);
+}
+
+constexpr void clashing(Scope s) {
+    const Tensor a = s.input("x-y", {"batch"}), b = s.input("x_y", {"batch"}),
+                 c = s.input("1", {"batch"}), d = s.input("x_1", {"batch"}),
+                 e = s.input("None", {"batch"}), f = s.input("None_", {"batch"});
+    s.output("x-y", a + 2.0 * b + 4.0 * c + 8.0 * d + 16.0 * e + 32.0 * f);
+    s.output("x_y", a * 1.0);
+    s.output("loss", sum(a * b, 0));
 }

@@ -65,13 +65,20 @@ TEST_CASE("a package reads and writes arrays of numpy where they lie") {
             {kOwn, "keywords"}});
 }
 
+TEST_CASE("a package says what it does not take, and takes nothing else for it") {
+    passes(
+        "numpy", "refusals.py",
+        {{kInterface, "tokens"}, {kInterface, "counting"}, {kOwn, "losses"}, {kOwn, "clashing"}});
+}
+
 TEST_CASE("functions of fovea have gradients inside JAX") {
     passes("jax", "functions.py",
            {{kOwn, "flash"}, {kBlock, "block"}, {kInterface, "tokens"}, {kOwn, "losses"}});
 }
 
 TEST_CASE("attention of fovea trains inside a model of PyTorch") {
-    passes("torch", "training.py", {{kOwn, "flash"}, {kBlock, "block"}, {kOwn, "losses"}});
+    passes("torch", "training.py",
+           {{kOwn, "flash"}, {kBlock, "block"}, {kOwn, "losses"}, {kInterface, "tokens"}});
 }
 
 TEST_CASE("the page's Python runs as it stands there") {

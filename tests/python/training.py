@@ -1,6 +1,7 @@
 """Attention of fovea inside a model of PyTorch that trains: prints what is not as it should be."""
 
 import sys
+import threading
 
 import torch
 import torch.nn.functional as F
@@ -120,4 +121,46 @@ checks.refuses(lambda: scored(points, points), "inputs are x")
 state = losses.torch_module(losses.Model.random(1)).state_dict()
 check(torch.equal(state["w"], torch.ones(3)), "a state outlives its module")
 checks.refuses(lambda: scored.double()(points), "'w' lies elsewhere than in the model")
+
+# Several threads call one module, each with sizes of its own.
+net.train(False)
+
+
+def slopes(batch):
+    """Sums of what comes out, and of its gradient."""
+    points = torch.linspace(-1, 1, batch * 7 * 64).reshape(batch, 7, 64).requires_grad_()
+    y = net(points, torch.full((batch,), 7, dtype=torch.int32))
+    slope, = torch.autograd.grad(y.square().sum(), points)
+    return torch.stack([y.sum(), slope.sum()])
+
+
+wanted = {batch: slopes(batch) for batch in range(1, 5)}
+found = {batch: [] for batch in wanted}
+threads = [threading.Thread(target=lambda batch: found[batch].extend(
+    slopes(batch) for _ in range(40)), args=(batch,)) for batch in wanted]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+check(all(len(found[batch]) == 40 and all(torch.equal(one, wanted[batch]) for one in found[batch])
+          for batch in wanted), "threads get what each gets alone")
+
+# Views that negate, types, and outputs under their names.
+def negated(x):
+    return torch._neg_view(-x)
+
+
+session = losses.Session(losses.Model.random(1))
+points = torch.randn(3, 3)
+check(torch.equal(session.forward(negated(points)).loss, session.forward(points).loss),
+      "the bit that negates a view is seen")
+checks.refuses(lambda: session.forward(points, out={"loss": negated(torch.zeros(3))}),
+               "loss is a view that negates what lies there")
+import tokens
+net, ids = tokens.torch_module(tokens.Model.random(1, vocabulary=11)), torch.arange(6).reshape(2, 3)
+checks.refuses(lambda: net(ids), "class has elements of int64, and int32 is wanted: "
+               ".to(torch.int32) makes such")
+found = net(ids.to(torch.int32))
+check(type(found) is tokens.ForwardOutputs, "several outputs are a named tuple")
+found.loss.backward()
+check(net._values[0].grad is not None and type(copy.deepcopy(net)(ids.int())) is type(found),
+      "which has gradients, of a copy too")
+checks.refuses(lambda: tokens.torch_module(losses.Model.random(1)), "takes a Model of tokens")
 sys.exit(checks.mistakes)

@@ -175,6 +175,22 @@ TEST_CASE("numbers beyond their range") {
     CHECK(result.output.find("63 bits") != std::string::npos);
 }
 
+TEST_CASE("names that packages for Python cannot have") {
+    const auto check = [](const std::string& name, const std::string& why) {
+        TemporaryFolder folder;
+        const std::string output = (folder.path() / "package").string();
+        check_mistake({"generate", "add_norm", "--python", "--name", name, "-o", output},
+                      "--python: a package '" + name + "' cannot be imported, since that is " +
+                          why + ": give another --name");
+        CHECK(!std::filesystem::exists(output));
+    };
+    for (const char* name : {"def", "None", "lambda", "import"}) check(name, "a keyword of Python");
+    for (const char* name : {"ctypes", "collections", "threading", "os", "sys"})
+        check(name, "a module of Python itself");
+    for (const char* name : {"numpy", "torch", "jax"})
+        check(name, "a package that this one imports or needs");
+}
+
 TEST_CASE("verify takes models or all of them") {
     check_mistake({"verify", "--all", "add_norm"},
                   "fovea verify takes --all, every built-in model, or models by name (add_norm): "

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "codegen/base/error.h"
+#include "codegen/emit/cpp/interface/python_names.h"
 #include "tools/fovea/arguments.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/device/embedded_code.h"
@@ -58,6 +59,15 @@ void rename(LoadedModel& model, const std::string& name) {
     model.entry.name = name;
 }
 
+/// A package that `import` cannot name, or finds in another one's place.
+void refuse_package(const LoadedModel& model) {
+    const std::string name = generated_name({.name = model.entry.name});
+    if (const auto reason = emit::why_not_imported(name))
+        throw UserError(fmt::format(
+            "--python: a package '{}' cannot be imported, since that is {}: give another --name",
+            name, *reason));
+}
+
 /// Two models would share one CMakeLists.txt.
 void refuse_folder_of_another(const std::filesystem::path& folder, const std::string& name) {
     std::ifstream stream(folder / "CMakeLists.txt");
@@ -99,6 +109,7 @@ int generate_model(const Arguments& given) {
     const std::filesystem::path folder = given.text("output");
     LoadedModel model = load_model(given, given.model(), is_ptx ? bf16 : f32);
     if (given.has("name")) rename(model, given.text("name"));
+    if (given.has("python")) refuse_package(model);
     model.targets = targets_of(given);
     const std::vector<std::string> isas = wanted_isas(given, model.dtype);
     if (given.has("single-file") && isas.size() > 1)

@@ -50,7 +50,7 @@ void write_python(const plan::Model& model, const fs::path& folder,
     const std::string machine(runtime::machine_of(isas.front()));
     for (const emit::File& file : emit::python_package(interface, machine))
         runtime::write_file_atomically((folder / file.name).string(), file.text);
-    for (const char* module : {"_fovea.py", "_jax.py", "_torch.py"})
+    for (const char* module : {"_arrays.py", "_fovea.py", "_jax.py", "_torch.py"})
         fs::copy_file(find_home().sources / "runtime/python" / module, package / module,
                       fs::copy_options::overwrite_existing);
 }

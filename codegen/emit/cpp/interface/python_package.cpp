@@ -8,23 +8,33 @@
 #include <set>
 #include <string_view>
 
+#include "codegen/emit/cpp/interface/python_names.h"
 #include "codegen/emit/cpp/program_text.h"
 #include "codegen/kernel/print.h"
 
 namespace fovea::emit {
 namespace {
 
-constexpr std::string_view kPythonKeywords[] = {
-    "False", "None",  "True",   "and",      "as",      "assert", "async",  "await",
-    "def",   "del",   "elif",   "except",   "finally", "from",   "global", "import",
-    "in",    "is",    "lambda", "nonlocal", "not",     "or",     "pass",   "raise",
-    "with",  "yield", "self",   "sizes",    "out",     "draw",   "seed",   "learning_rate",
-    "clip"};
+std::vector<std::string> names_of(const std::vector<InterfaceTensor>& tensors,
+                                  const std::set<std::string>& taken) {
+    std::vector<std::string> names;
+    for (const InterfaceTensor& tensor : tensors) names.push_back(tensor.name);
+    return python_names(names, taken);
+}
 
-std::string python_name(const std::string& name) {
-    const bool is_taken = std::ranges::find(kPythonKeywords, name) != std::end(kPythonKeywords);
-    if (name[0] == '_') return "x" + name;  // no field of a named tuple starts so
-    return is_taken ? name + "_" : name;
+/// Arguments of the method, which reads the type of its results beside them.
+std::vector<std::string> argument_names(const InterfaceProgram& program) {
+    return names_of(program.inputs, {program.type + "Outputs"});
+}
+
+std::vector<std::string> field_names(const InterfaceProgram& program) {
+    const bool is_step = program.program->name == "training_step";
+    return names_of(program.outputs, is_step ? std::set<std::string>{"gradient_norm", "moved"}
+                                             : std::set<std::string>{});
+}
+
+std::string method_of(const InterfaceProgram& program) {
+    return python_names({program.method}).front();
 }
 
 /// `("batch", "2*len", 8)`
@@ -91,17 +101,17 @@ std::string library_text(const Interface& interface) {
 }
 
 /// `x, lens`, each behind a comma.
-std::string arguments_of(const InterfaceProgram& program, std::string_view type) {
+std::string argument_list(const InterfaceProgram& program) {
     std::string text;
-    for (const InterfaceTensor& input : program.inputs)
-        text += ", " + python_name(input.name) + std::string(type);
+    for (const std::string& name : argument_names(program)) text += ", " + name;
     return text;
 }
 
 std::string arrays_of(const InterfaceProgram& program) {
+    const std::vector<std::string> names = argument_names(program);
     std::vector<std::string> entries;
-    for (const InterfaceTensor& input : program.inputs)
-        entries.push_back(quoted(input.tensor->name) + ": " + python_name(input.name));
+    for (std::size_t i = 0; i < names.size(); ++i)
+        entries.push_back(quoted(program.inputs[i].tensor->name) + ": " + names[i]);
     return fmt::format("{{{}}}", fmt::join(entries, ", "));
 }
 
@@ -119,8 +129,7 @@ std::string signature(const InterfaceProgram& program) {
 /// `Forward = collections.namedtuple("Forward", [...])`
 std::string tuple_type(const InterfaceProgram& program) {
     std::vector<std::string> fields;
-    for (const InterfaceTensor& output : program.outputs)
-        fields.push_back(quoted(python_name(output.name)));
+    for (const std::string& name : field_names(program)) fields.push_back(quoted(name));
     if (program.program->name == "training_step")
         fields.insert(fields.end(), {"\"gradient_norm\"", "\"moved\""});
     return fmt::format("{0}Outputs = collections.namedtuple(\"{0}Outputs\", [{1}])\n", program.type,
@@ -133,9 +142,41 @@ std::string method_text(const InterfaceProgram& program) {
         "    def {0}(self{1}, *, sizes=None, out=None{2}):\n        \"\"\"{3}\"\"\"\n"
         "        found = self._call({4}, {5}, sizes, out{6})\n"
         "        return {7}Outputs(*found.values())\n\n",
-        python_name(program.method), arguments_of(program, ""), draw, signature(program),
+        method_of(program), argument_list(program), draw, signature(program),
         quoted(program.program->name), arrays_of(program), program.draws ? ", draw" : "",
         program.type);
+}
+
+/// Whether arguments are called as the model calls its inputs.
+bool has_model_names(const InterfaceProgram& program) {
+    const std::vector<std::string> names = argument_names(program);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (program.inputs[i].tensor->name != names[i]) return false;
+    return true;
+}
+
+const InterfaceProgram& forward_of(const Interface& interface) {
+    for (const InterfaceProgram& program : interface.programs)
+        if (program.program->name == "forward") return program;
+    return interface.programs.front();
+}
+
+/// The model as what PyTorch and JAX call.
+std::string wrappers_text(const Interface& interface) {
+    return fmt::format(
+        "\ndef torch_module(model=None, threads=0):\n    \"\"\"A torch.nn.Module over the "
+        "parameters of `model` (by default drawn with seed 0), whose backward\n    pass is "
+        "fovea's. It needs a package that was generated with --training.\"\"\"\n"
+        "    from . import _torch\n"
+        "    return _torch.Module(_session(model, threads), {0}Outputs)\n"
+        "\n\ndef jax_function(model=None, threads=0):\n    \"\"\"A function of JAX with the "
+        "gradient of fovea: `f(*inputs)`, or `f(parameters, *inputs)` with a\n    dict by name. It "
+        "needs a package that was generated with --training.\"\"\"\n"
+        "    from . import _jax\n"
+        "    return _jax.function(_session(model, threads), {0}Outputs)\n"
+        "\n\ndef _session(model, threads):\n"
+        "    return Session(Model.random() if model is None else model, threads)\n",
+        forward_of(interface).type);
 }
 
 std::string module_text(const Interface& interface) {
@@ -158,7 +199,7 @@ std::string module_text(const Interface& interface) {
     if (interface.has_states())
         text +=
             "    def reset(self):\n        \"\"\"What is kept from call to call is zeros "
-            "again.\"\"\"\n        _LIBRARY.call(\"reset\", self._handle)\n\n";
+            "again.\"\"\"\n        self._reset()\n\n";
     for (const InterfaceProgram& program : interface.training)
         text += fmt::format(
             "\nclass Trainer(_fovea.Trainer):\n    __doc__ = _fovea.Trainer.__doc__\n"
@@ -167,75 +208,115 @@ std::string module_text(const Interface& interface) {
             "        \"\"\"{1}\"\"\"\n"
             "        found = self._step({2}, sizes, learning_rate, clip, seed)\n"
             "        return StepOutputs(*found.values())\n\n",
-            arguments_of(program, ""), signature(program), arrays_of(program));
-    text +=
-        "\ndef torch_module(model=None, threads=0):\n    \"\"\"A torch.nn.Module over the "
-        "parameters of `model` (by default drawn with seed 0), whose backward\n    pass is "
-        "fovea's. It needs a package that was generated with --training.\"\"\"\n"
-        "    from . import _torch\n"
-        "    return _torch.Module(Session(model or Model.random(), threads))\n"
-        "\n\ndef jax_function(model=None, threads=0):\n    \"\"\"A function of JAX with the "
-        "gradient of fovea: `f(*inputs)`, or `f(parameters, *inputs)` with a\n    dict by name. It "
-        "needs a package that was generated with --training.\"\"\"\n"
-        "    from . import _jax\n"
-        "    return _jax.function(Session(model or Model.random(), threads))\n";
+            argument_list(program), signature(program), arrays_of(program));
+    return text + wrappers_text(interface);
+}
+
+/// `        x: Array,  # f32 [batch, 8]`, a line each.
+std::string argument_lines(const InterfaceProgram& program) {
+    const std::vector<std::string> names = argument_names(program);
+    std::string lines;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const plan::Tensor& tensor = *program.inputs[i].tensor;
+        lines += fmt::format("        {}: Array,  # {} {}\n", names[i], type_of(tensor),
+                             kernel::shape_text(tensor.shape));
+    }
+    return lines;
+}
+
+std::string tuple_stub(const InterfaceProgram& program) {
+    const std::vector<std::string> names = field_names(program);
+    std::string text = fmt::format("class {}Outputs(NamedTuple):\n", program.type);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const plan::Tensor& tensor = *program.outputs[i].tensor;
+        text += fmt::format("    {}: Array  # {} {}\n", names[i], type_of(tensor),
+                            kernel::shape_text(tensor.shape));
+    }
+    if (program.program->name == "training_step")
+        text += "    gradient_norm: float\n    moved: bool\n";
+    else if (program.outputs.empty()) text += "    ...\n";
+    return text + "\n";
+}
+
+/// Sizes under the names that shapes have, which need be no names of arguments.
+std::string size_arguments(const Interface& interface) {
+    std::vector<std::string> names;
+    for (const InterfaceDim& size : interface.sizes) names.push_back(size.name);
+    std::string text;
+    for (const InterfaceDim& size : interface.sizes) {
+        if (interface.model->dims[std::size_t(size.number)] != size.name ||
+            python_names(names) != names)
+            return ", **sizes: int";
+        text += (text.empty() ? ", *, " : ", ") + size.name + ": int";
+    }
     return text;
 }
 
-std::string stub_text(const Interface& interface) {
+std::string model_stub(const Interface& interface) {
+    return "class Model:\n    @classmethod\n    def load(cls, file: str) -> Model: ...\n"
+           "    @classmethod\n    def random(cls, seed: int = 0" +
+           size_arguments(interface) +
+           ") -> Model: ...\n    def save(self, file: str) -> None: ...\n    @property\n"
+           "    def sizes(self) -> dict[str, int]: ...\n"
+           "    def parameter(self, name: str) -> np.ndarray: ...\n"
+           "    def parameters(self) -> dict[str, np.ndarray]: ...\n"
+           "    def changed(self) -> None: ...\n\n";
+}
+
+std::string session_stub(const Interface& interface) {
     std::string text =
-        "from collections.abc import Mapping\nfrom typing import Any, NamedTuple\n\n"
-        "import numpy as np\n\nArray = Any  # of numpy, PyTorch, or with __dlpack__\n\n"
-        "class Error(ValueError): ...\n\n";
-    for (const auto* programs : {&interface.programs, &interface.training})
-        for (const InterfaceProgram& program : *programs) {
-            text += fmt::format("class {}Outputs(NamedTuple):\n", program.type);
-            for (const InterfaceTensor& output : program.outputs)
-                text +=
-                    fmt::format("    {}: Array  # {} {}\n", python_name(output.name),
-                                type_of(*output.tensor), kernel::shape_text(output.tensor->shape));
-            if (programs == &interface.training)
-                text += "    gradient_norm: float\n    moved: bool\n";
-            else if (program.outputs.empty()) text += "    ...\n";
-            text += "\n";
-        }
-    text +=
-        "class Model:\n    @classmethod\n    def load(cls, file: str) -> Model: ...\n"
-        "    @classmethod\n    def random(cls, seed: int = 0";
-    for (const InterfaceDim& size : interface.sizes) text += ", *, " + size.name + ": int";
-    text +=
-        ") -> Model: ...\n    def save(self, file: str) -> None: ...\n    @property\n"
-        "    def sizes(self) -> dict[str, int]: ...\n"
-        "    def parameter(self, name: str) -> np.ndarray: ...\n"
-        "    def parameters(self) -> dict[str, np.ndarray]: ...\n"
-        "    def changed(self) -> None: ...\n\n"
         "class Session:\n    def __init__(self, model: Model, threads: int = 0) -> None: ...\n";
-    const auto remarks = [](const InterfaceProgram& program) {
-        std::string lines;
-        for (const InterfaceTensor& input : program.inputs)
-            lines += fmt::format("        {}: Array,  # {} {}\n", python_name(input.name),
-                                 type_of(*input.tensor), kernel::shape_text(input.tensor->shape));
-        return lines;
-    };
     for (const InterfaceProgram& program : interface.programs)
         text += fmt::format(
             "    def {}(\n        self,\n{}        *,\n        sizes: Mapping[str, int] | None = "
             "None,\n        out: Mapping[str, Array] | None = None,\n{}    ) -> {}Outputs: ...\n",
-            python_name(program.method), remarks(program),
+            method_of(program), argument_lines(program),
             program.draws ? "        draw: tuple[int, int] = (0, 0),\n" : "", program.type);
     if (interface.has_states()) text += "    def reset(self) -> None: ...\n";
-    for (const InterfaceProgram& program : interface.training)
-        text += fmt::format(
-            "\nclass Trainer:\n    def __init__(self, model: Model, optimizer: str = \"adam\", "
-            "threads: int = 0, **numbers: float) -> None: ...\n    def step(\n        self,\n{}"
-            "        *,\n        learning_rate: float,\n        clip: float = 0.0,\n        seed: "
-            "int = 0,\n        sizes: Mapping[str, int] | None = None,\n    ) -> StepOutputs: "
-            "...\n",
-            remarks(program));
-    for (const char* wrapper : {"torch_module", "jax_function"})
-        text += fmt::format("\ndef {}(model: Model | None = None, threads: int = 0) -> Any: ...\n",
-                            wrapper);
     return text;
+}
+
+std::string trainer_stub(const InterfaceProgram& program) {
+    return fmt::format(
+        "\nclass Trainer:\n    def __init__(self, model: Model, optimizer: str = \"adam\", "
+        "threads: int = 0, **numbers: float) -> None: ...\n    def step(\n        self,\n{}"
+        "        *,\n        learning_rate: float,\n        clip: float = 0.0,\n        seed: "
+        "int = 0,\n        sizes: Mapping[str, int] | None = None,\n    ) -> StepOutputs: "
+        "...\n",
+        argument_lines(program));
+}
+
+/// What PyTorch and JAX call. A module takes arguments under the model's names, where they are
+/// Python's; the function of JAX by position alone.
+std::string wrapper_stubs(const Interface& interface) {
+    const InterfaceProgram& forward = forward_of(interface);
+    const std::string result = forward.outputs.size() == 1 ? "Array" : forward.type + "Outputs";
+    const std::string lines = argument_lines(forward);
+    const bool has_parameters = !interface.model->parameters.empty();
+    const std::string given =
+        (has_parameters ? "        _parameters: Mapping[str, Array],\n" : "") + lines;
+    const auto by_position = [](const std::string& list) {
+        return list.empty() ? list : list + "        /,\n";
+    };
+    return fmt::format(
+        "\nclass TorchModule(Any):  # a torch.nn.Module\n    def __call__(\n        self,\n{1}"
+        "    ) -> {0}: ...\n\nclass JaxFunction(Protocol):\n    def __call__(\n        self,\n{2}"
+        "        *,\n        seed: int | None = None,\n    ) -> {0}: ...\n"
+        "\ndef torch_module(model: Model | None = None, threads: int = 0) -> TorchModule: ...\n"
+        "\ndef jax_function(model: Model | None = None, threads: int = 0) -> JaxFunction: ...\n",
+        result, has_model_names(forward) ? lines : by_position(lines), by_position(given));
+}
+
+std::string stub_text(const Interface& interface) {
+    std::string text =
+        "from collections.abc import Mapping\nfrom typing import Any, NamedTuple, Protocol\n\n"
+        "import numpy as np\n\nArray = Any  # of numpy, PyTorch, or with __dlpack__\n\n"
+        "class Error(ValueError): ...\n\n";
+    for (const auto* programs : {&interface.programs, &interface.training})
+        for (const InterfaceProgram& program : *programs) text += tuple_stub(program);
+    text += model_stub(interface) + session_stub(interface);
+    for (const InterfaceProgram& program : interface.training) text += trainer_stub(program);
+    return text + wrapper_stubs(interface);
 }
 
 }  // namespace
