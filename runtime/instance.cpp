@@ -13,6 +13,8 @@
 namespace fovea::runtime {
 namespace {
 
+constexpr std::int64_t kMostSize = std::int64_t{1} << 40;  // sums of sizes do not overflow
+
 const Program* find_program(const Model& model, const std::string& name) {
     for (const Program& program : model.programs) {
         if (program.name == name) return &program;
@@ -144,6 +146,9 @@ ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] < 0)
             throw UserError("the size of '{}' is negative: {}", {model_->dims[i], values[i]});
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] > kMostSize)
+            throw UserError("the size of '{}' is {}, beyond 2^40", {model_->dims[i], values[i]});
     const ShardedRuns* const sharded = is_whole_ || executor_ ? nullptr : program_->shards.runs;
     const int shards = sharded ? sharded->count(*program_, values) : 1;
     try {

@@ -83,6 +83,11 @@ void verify_thread_count(std::int64_t count) {
         throw UserError("the number of threads should be from 1 to {}, but is {}", {kMost, count});
 }
 
+int checked_threads(int count) {
+    if (count != 0) verify_thread_count(count);
+    return count;
+}
+
 void set_threads(std::int64_t count) {
     verify_thread_count(count);
     processor_count();  // before a thread is bound
@@ -130,13 +135,13 @@ int fewer_threads() {
 
 }  // namespace
 
-ThreadsBesideOthers::ThreadsBesideOthers() : threads_(fewer_threads()) {}
+ThreadsBesideOthers::ThreadsBesideOthers() : threads_(fewer_threads(), region_threads()) {}
 
 RegionThreads* region_threads() { return other_threads; }
 
 ThreadsOfRegions::ThreadsOfRegions([[maybe_unused]] int count, RegionThreads* threads)
     : others_before_(other_threads) {
-    if (threads) other_threads = threads;
+    other_threads = threads;
 #ifdef _OPENMP
     if (count == 0) return;
     before_ = omp_get_max_threads();

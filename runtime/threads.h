@@ -29,13 +29,18 @@ int threads_beside(int threads, int processors, int others);
 /// cannot be read.
 int running_others(int own);
 
+/// A number of threads of a session, where 0 is for as many as OpenMP has; UserError for another
+/// one that is none (verify_thread_count).
+int checked_threads(int count);
+
 class RegionThreads;
 
 /// For as long as this lives, parallel regions that this thread begins have `count` threads of
-/// OpenMP's, 0: as many as without it; or, where there are others, those.
+/// OpenMP's, 0: as many as without it; or, where there are others, those. A region within one of a
+/// caller's threads, of a session that has none of them, is OpenMP's again.
 class ThreadsOfRegions {
   public:
-    explicit ThreadsOfRegions(int count, RegionThreads* others = nullptr);
+    ThreadsOfRegions(int count, RegionThreads* others);
     ~ThreadsOfRegions();
     ThreadsOfRegions(const ThreadsOfRegions&) = delete;
 

@@ -16,7 +16,7 @@ struct TypedProgram::State {
         : parameters(model.parameters()),
           instance(parameters->model(), program, *parameters),
           tensors(instance),
-          threads(options.threads),
+          threads(checked_threads(options.threads)),
           run_on(options.run_on) {
         instance.keep_states(Instance::States::of_session);
         instance.use_workspace(options.workspace);

@@ -52,6 +52,7 @@ void TypedTensors::place(std::span<const std::int64_t> sizes,
         const Seen& input = inputs_[i++];
         if (given.count != GivenInput::kUncounted && given.count != input.count)
             refuse(input, given.count);
+        if (!given.data && input.count > 0) refuse_null(input);
         // Programs read their inputs alone; null has no elements.
         void* const address = const_cast<void*>(given.data);
         instance_.place_tensor(input.tensor, address ? address : input.own);
@@ -67,6 +68,11 @@ void TypedTensors::copy(std::size_t i, void* address) const {
     const Seen& output = outputs_[i];
     const std::size_t bytes = static_cast<std::size_t>(output.count) * size_of(output.spec->dtype);
     if (address && bytes > 0) std::memcpy(address, instance_.tensor(output.tensor), bytes);
+}
+
+void TypedTensors::refuse_null(const Seen& input) const {
+    throw UserError("program '{}' has input '{}' of {} elements, and is given a null pointer",
+                    {instance_.program().name, input.spec->name, input.count});
 }
 
 void TypedTensors::refuse(const Seen& input, std::int64_t given) const {

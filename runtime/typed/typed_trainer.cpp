@@ -51,7 +51,7 @@ struct TypedTrainer::State {
           optimizer(parameters->trained_size(), verified(settings)),
           step(parameters->model(), *parameters, optimizer),
           tensors(step.instance()),
-          threads(options.threads),
+          threads(checked_threads(options.threads)),
           run_on(options.run_on) {
         step.instance().use_workspace(options.workspace);
     }

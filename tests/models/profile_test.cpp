@@ -217,7 +217,7 @@ TEST_CASE("sessions on several threads share a file and a table") {
     std::vector<std::thread> callers;
     for (int i = 0; i < 4; ++i)
         callers.emplace_back([&] {
-            const runtime::ThreadsOfRegions threads(1);
+            const runtime::ThreadsOfRegions threads(1, nullptr);
             run_profiled(profile, "forward", 50);
         });
     for (std::thread& caller : callers) caller.join();

@@ -105,6 +105,19 @@ TEST_CASE("callers_threads: without them, regions are OpenMP's again") {
     CHECK(region_threads() == nullptr);
 }
 
+TEST_CASE("callers_threads: a session within a region has its own choice") {
+    CallersThreads threads(3, one_after_the_other);
+    const ThreadsOfRegions regions(0, &threads);
+    {
+        const ThreadsOfRegions alone(1, nullptr);
+        CHECK(region_threads() == nullptr);
+        const ThreadsBesideOthers beside;
+        CHECK(region_threads() == nullptr);
+    }
+    const ThreadsBesideOthers beside;
+    CHECK(region_threads() == &threads);
+}
+
 TEST_CASE("callers_threads: what cannot run is said") {
     CHECK(complaint_about(0, one_after_the_other) ==
           "the number of threads should be from 1 to 1024, but is 0");

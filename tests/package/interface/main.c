@@ -33,6 +33,14 @@ static void tokens_are_trained_and_kept(void) {
     outputs.View_2 = own, outputs.loss = NULL;
     check(tokens_forward(session, &dims, &inputs, &outputs) == FOVEA_OK, "null is not wanted");
     check(memcmp(logits, own, sizeof own) == 0, "with the same bits");
+    const tokens_forward_inputs forgotten = {0};
+    check(tokens_forward(session, &dims, &forgotten, &outputs) == FOVEA_USER_ERROR,
+          "no input is forgotten");
+    check(strcmp(fovea_error(),
+                 "program 'forward' has input 'ids' of 6 elements, and is given a null pointer") == 0,
+          "and said");
+    tokens_session* other;
+    check(tokens_new_session(weights, -3, &other) == FOVEA_USER_ERROR, "threads are counted");
 
     static char memory[100000];
     size_t workspace = 0, of_its_own = 0;
@@ -86,6 +94,7 @@ static void errors_are_codes(void) {
     check(counting_load("none", &weights) == FOVEA_USER_ERROR, "files are checked");
     check(constant_random(1, &constants) == FOVEA_OK, "weights are drawn");
     check(constant_set_parameter(constants, "weight", x, 3) == FOVEA_USER_ERROR, "and counted");
+    check(constant_set_parameter(constants, "weight", NULL, 3) == FOVEA_USER_ERROR, "and there");
     optimizer.kind = 7;
     check(optimizer.epsilon > 0, "PyTorch's numbers");
     counting_free_session(session);

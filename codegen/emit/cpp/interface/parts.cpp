@@ -126,6 +126,7 @@ std::vector<CFunction> functions_of(const Interface& interface) {
          text("int {name}_set_parameter({name}_weights* weights, const char* parameter, "
               "const float* values, size_t count)"),
          {"refuse_null(weights, \"weights\");", "refuse_null(parameter, \"parameter\");",
+          "refuse_null(values, \"values\");",
           "weights->model.set_parameter(parameter, {values, count});"}},
         {"For who has written where the function above points: sessions see it from now on.",
          text("int {name}_parameters_changed({name}_weights* weights)"),
