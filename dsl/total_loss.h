@@ -16,7 +16,7 @@ constexpr void add_total_loss(Graph& graph) {
         if (rank > 0) value = reduce(Reduction::sum, value, (1 << rank) - 1);
         for (int i = 0; i < rank; ++i) value = squeeze(value, 0);
         if (loss.weight != 1) value = value * loss.weight;
-        total = total ? total + value : value;
+        total = total.exists() ? total + value : value;
     }
     if (total.is_poison()) return;
     make(graph, {.op = Op::output,

@@ -47,7 +47,7 @@ class Backward : public GradientSink {
         Shape shape = value.shape();
         Tensor summed = sum_to(gradient, shape);
         Tensor& total = gradients_[std::size_t(value.id)];
-        total = total ? total + summed : summed;
+        total = total.exists() ? total + summed : summed;
     }
 
   private:
@@ -95,7 +95,7 @@ class Backward : public GradientSink {
     void visit(int id) {
         if (is_scan(graph_, id)) return visit_scan(id);
         Tensor dy = gradients_[std::size_t(id)];
-        if (!dy || !wanted_[std::size_t(id)] || !op_def(graph_[id].op).gradient) return;
+        if (!dy.exists() || !wanted_[std::size_t(id)] || !op_def(graph_[id].op).gradient) return;
         node_ = graph_[id];
         Graph::From from(graph_, node_, true);
         op_def(node_.op).gradient(node_, {&graph_, id}, dy, *this);
@@ -113,7 +113,7 @@ class Backward : public GradientSink {
         for (int node : nodes) {
             if (node >= count_) continue;
             cotangents[std::size_t(graph_[node].axis)] = gradients_[std::size_t(node)];
-            any = any || gradients_[std::size_t(node)];
+            any = any || gradients_[std::size_t(node)].exists();
         }
         if (!any) return;
         node_ = graph_[id];
@@ -122,7 +122,7 @@ class Backward : public GradientSink {
         Graph::From from(graph_, node_, true);
         std::vector<Tensor> of_inputs = differentiate_scan(graph_, id, cotangents, wanted);
         for (std::size_t i = 0; i < of_inputs.size(); ++i)
-            if (of_inputs[i]) add(int(i), of_inputs[i]);
+            if (of_inputs[i].exists()) add(int(i), of_inputs[i]);
     }
     void add_result(int id) {
         Node node = graph_[id];
@@ -131,7 +131,7 @@ class Backward : public GradientSink {
             node.op == Op::parameter ? graph_.path(node.scope) : std::string(node.name);
         Tensor gradient = gradients_[std::size_t(id)];
         Graph::From from(graph_, node, true);
-        if (!gradient) gradient = full(graph_, node.shape, 0, node.dtype);
+        if (!gradient.exists()) gradient = full(graph_, node.shape, 0, node.dtype);
         make(graph_, {.op = Op::output,
                       .dtype = node.dtype,
                       .shape = node.shape,

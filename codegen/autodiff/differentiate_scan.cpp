@@ -138,7 +138,7 @@ class ScanGradient {
         if (role == Role::next) return adjoint(step, node, number);
         if (role == Role::result) {
             Tensor given = cotangents_[std::size_t(forward_.states + number)];
-            if (given) return add_sequence(step, node, given);
+            if (given.exists()) return add_sequence(step, node, given);
             return full(step, node.shape, 0, node.dtype);
         }
         if (role == Role::capture) {
@@ -151,7 +151,7 @@ class ScanGradient {
     /// is zero but for that one.
     Tensor of_last_alone(int j) const {
         const Tensor given = cotangents_[std::size_t(j)];
-        if (!given || given.node().op != Op::pad || given.node().axis != 0) return {};
+        if (!given.exists() || given.node().op != Op::pad || given.node().axis != 0) return {};
         const Tensor last{&graph_, given.node().inputs[0]};
         const Dim place = forward_.reverse ? Dim(0) : steps_.without_label();
         const bool alone = last.dim(0).is_one() && given.node().dim == place;
@@ -161,7 +161,7 @@ class ScanGradient {
     Tensor adjoint(Graph& step, const Node& node, int j) {
         Tensor carried = add_input(step, node, Role::state, state_number(j));
         Tensor given = cotangents_[std::size_t(j)];
-        if (!given || of_last_alone(j)) return carried;
+        if (!given.exists() || of_last_alone(j).exists()) return carried;
         return carried + add_sequence(step, node, after(given));
     }
     /// States that have gradients, numbered.
@@ -194,8 +194,8 @@ class ScanGradient {
             if (!find_input(backward_.step, {Role::state, number}))
                 add_input(backward_.step, start.node(), Role::state, number);
             Tensor last = of_last_alone(j);
-            inputs.push_back(last ? squeeze(last, 0)
-                                  : full(graph_, start.shape(), 0, start.dtype()));
+            inputs.push_back(last.exists() ? squeeze(last, 0)
+                                           : full(graph_, start.shape(), 0, start.dtype()));
         }
         inputs.insert(inputs.end(), captures_.begin(), captures_.end());
         const ScanFunction* function = keep(backward_);
@@ -221,7 +221,9 @@ class ScanGradient {
         Dim first = forward_.reverse ? steps_ : Dim(0);
         Tensor gradient = squeeze(slice(all, 0, last, 1), 0);
         Tensor own = cotangents_[std::size_t(j)];
-        return own && !of_last_alone(j) ? gradient + squeeze(slice(own, 0, first, 1), 0) : gradient;
+        return own.exists() && !of_last_alone(j).exists()
+                   ? gradient + squeeze(slice(own, 0, first, 1), 0)
+                   : gradient;
     }
 
     Graph& graph_;

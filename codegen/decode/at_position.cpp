@@ -82,7 +82,7 @@ Tensor AtPosition::before(const char* name, const Shape& shape, DType dtype, int
 Tensor AtPosition::at(int id) {
     if (!has_time(id)) return rewrite_.mapped(id);
     Tensor& value = at_[std::size_t(id)];
-    if (!value) value = of_all(id);
+    if (!value.exists()) value = of_all(id);
     return value;
 }
 
@@ -192,8 +192,8 @@ Tensor AtPosition::attention_at(int id) {
         allowed = allowed_at(id, attributes.window, keys.shape[keys.shape.rank() - 2]);
         attributes.window = {};
     }
-    attributes.has_allowed = bool(allowed);
-    if (allowed) node.inputs[4] = allowed.id;
+    attributes.has_allowed = allowed.exists();
+    if (allowed.exists()) node.inputs[4] = allowed.id;
     node.inputs[0] = at(source_[id].inputs[0]).id;
     node.shape = shape_at(id);
     attributes.score = copy_score(attributes);
@@ -225,13 +225,13 @@ Tensor AtPosition::allowed_at(int id, const KeyWindow& window, const Dim& key_co
         if (window.ends_before()) allowed = keys >= position_ - double(window.before);
         if (window.ends_after()) {
             const Tensor first = keys <= position_ + double(window.after);
-            allowed = allowed ? logical_and(allowed, first) : first;
+            allowed = allowed.exists() ? logical_and(allowed, first) : first;
         }
     }
     const int given_id = source_[id].inputs[4];
     if (given_id <= 0) return allowed;
     Tensor given = is_cached(id, 4) ? cached(id, 4) : at(given_id);
-    return allowed ? logical_and(given, allowed) : given;
+    return allowed.exists() ? logical_and(given, allowed) : given;
 }
 
 /// The score of a pair, whose query stands at the position.
@@ -239,7 +239,7 @@ int AtPosition::copy_score(const AttentionAttributes& attributes) {
     std::map<int, int> copies;
     const Tensor position =
         reads_index(attributes, Role::query_index) ? squeeze(position_, 0) : Tensor();
-    const Tensor zero = position ? full(target_, {}, 0, i32) : Tensor();
+    const Tensor zero = position.exists() ? full(target_, {}, 0, i32) : Tensor();
     for (int id = 1; id < int(source_.nodes.size()); ++id) {
         if (source_[id].region != attributes.region) continue;
         Node node = source_[id];
@@ -250,7 +250,7 @@ int AtPosition::copy_score(const AttentionAttributes& attributes) {
         copy_attribute(source_, node, target_);
         target_.nodes.push_back(node);
         copies[id] = int(target_.nodes.size()) - 1;
-        if (position && node.op == Op::pair && node.port.role == Role::query_index)
+        if (position.exists() && node.op == Op::pair && node.port.role == Role::query_index)
             // No position is below 0, which look-ups in tables rely on.
             copies[id] = in_region(node, Elementwise::maximum,
                                    in_region(node, Elementwise::add, copies[id], position), zero);

@@ -29,7 +29,7 @@ class Batcher {
           values_(function.nodes.size()) {}
 
     void define(int id, Batched value) { values_[std::size_t(id)] = value; }
-    bool is_defined(int id) const { return bool(values_[std::size_t(id)].tensor); }
+    bool is_defined(int id) const { return values_[std::size_t(id)].tensor.exists(); }
     /// The value of a node, whose leaves are defined or known to the rule. UserError for an op that
     /// cannot be taken for many at once.
     Batched value(int id);

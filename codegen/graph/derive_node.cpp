@@ -12,7 +12,8 @@ namespace {
 /// The node as it is, on its stand-ins.
 Node plain(const Node& node, const std::array<Tensor, kMaxInputs>& inputs) {
     Node copy = node;
-    for (std::size_t i = 0; i < kMaxInputs; ++i) copy.inputs[i] = inputs[i] ? inputs[i].id : -1;
+    for (std::size_t i = 0; i < kMaxInputs; ++i)
+        copy.inputs[i] = inputs[i].exists() ? inputs[i].id : -1;
     copy.attribute = -1;
     return copy;
 }

@@ -29,7 +29,20 @@ struct Tensor {
     constexpr DType dtype() const { return graph->nodes.first[id].dtype; }
     /// Whether an op before found an error.
     constexpr bool is_poison() const { return id == 0; }
-    constexpr explicit operator bool() const { return graph != nullptr; }
+    /// Whether it is a value at all, of an operand that may be left out say.
+    constexpr bool exists() const { return graph != nullptr; }
+    /// A model is built before its numbers are there: C++ cannot branch on them.
+    template <class Truth>
+        requires std::is_same_v<Truth, bool>
+    constexpr explicit operator Truth() const {
+        static_assert(
+            !std::is_same_v<Truth, bool>,
+            "a tensor is no condition of C++ (if, ?:, !, &&, ||): its numbers are not there "
+            "while the graph is built; choose elements by where(condition, x, y), join "
+            "conditions by logical_and, logical_or and logical_not, and ask by "
+            "x.exists() whether an operand was given");
+        return exists();
+    }
 };
 
 /// The square root of a size, as an operand: `x * sqrt(hidden)`.

@@ -36,7 +36,7 @@ Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
         };
         Mask mask{.window = {}, .lens = input(3), .allowed = input(4), .segments = input(5)};
         SegmentBounds segments;
-        if (mask.segments) segments = bounds_of_segments(mask.segments);
+        if (mask.segments.exists()) segments = bounds_of_segments(mask.segments);
         mask.segments = segments.first;
         return fused_attention(graph, id, input(0), input(1), input(2), mask, segments.end,
                                score.captures, keep(std::move(function)));

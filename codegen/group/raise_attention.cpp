@@ -246,7 +246,8 @@ Tensor raised(Rewrite& rewrite, int id, const FoundAttention& found) {
                 .allowed = {},
                 .segments = input(5),
                 .masked_rows = softmax.masked_rows};
-        if (Tensor allowed = input(4)) mask = mask & read_mask(allowed, softmax.shape);
+        if (Tensor allowed = input(4); allowed.exists())
+            mask = mask & read_mask(allowed, softmax.shape);
         mask.masked_rows = softmax.masked_rows;
     }
     Tensor q = in_order(rewrite, found.q), k = in_order(rewrite, found.k),
@@ -275,7 +276,7 @@ std::optional<Tensor> with_read_mask(Rewrite& rewrite, int id) {
     Shape scores = graph[node.inputs[0]].shape;
     scores[-1] = graph[node.inputs[1]].shape[-2];
     const Mask read = read_mask(input(4), scores);
-    if (!read.window.is_limited() && !read.lens) return {};
+    if (!read.window.is_limited() && !read.lens.exists()) return {};
     const Mask own{.window = graph.attentions[std::size_t(node.attribute)].window,
                    .lens = input(3),
                    .allowed = {}};
@@ -283,12 +284,12 @@ std::optional<Tensor> with_read_mask(Rewrite& rewrite, int id) {
     const Tensor copied = rewrite.copy(id);
     Graph& target = rewrite.target();
     Node& attention = target[copied.id];
-    attention.inputs[3] = mask.lens ? mask.lens.id : -1;
-    attention.inputs[4] = mask.allowed ? mask.allowed.id : -1;
+    attention.inputs[3] = mask.lens.exists() ? mask.lens.id : -1;
+    attention.inputs[4] = mask.allowed.exists() ? mask.allowed.id : -1;
     AttentionAttributes& attributes = target.attentions[std::size_t(attention.attribute)];
     attributes.window = mask.window;
-    attributes.has_lens = bool(mask.lens);
-    attributes.has_allowed = bool(mask.allowed);
+    attributes.has_lens = mask.lens.exists();
+    attributes.has_allowed = mask.allowed.exists();
     return copied;
 }
 

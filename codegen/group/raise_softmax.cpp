@@ -85,7 +85,7 @@ Tensor mask_of(Tensor scores) {
 
 Tensor raised_softmax(Tensor x, int axis) {
     Tensor keep = axis == x.rank() - 1 ? mask_of(x) : Tensor();
-    if (!keep) return softmax(x, axis);
+    if (!keep.exists()) return softmax(x, axis);
     Tensor scores{x.graph, x.node().inputs[1]};
     Shape shape = x.shape();
     return masked_softmax(broadcast(scores, shape), allowed(keep));

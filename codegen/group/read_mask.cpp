@@ -120,7 +120,8 @@ Mask read(Tensor keep, const Shape& scores) {
     if (smaller && larger) seen = window_of(*larger - *smaller, compared->strict);
     if (seen) return {.window = *seen, .lens = {}, .allowed = {}};
     if (compared->strict && is_position(graph, compared->smaller, rank - 1, scores))
-        if (Tensor lens = lengths({&graph, behind_mask_broadcast(graph, compared->larger)}, scores))
+        if (Tensor lens = lengths({&graph, behind_mask_broadcast(graph, compared->larger)}, scores);
+            lens.exists())
             return padding(lens);
     return allowed(keep);
 }

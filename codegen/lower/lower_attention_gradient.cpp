@@ -223,7 +223,9 @@ class Backward {
             if (has(Side::keys)) kept_ = it_.named(it_.mul(weights, dropout), "kept_weights");
         }
         tiles_.score_gradient = it_.mul(weights, it_.sub(of_weights, delta_));
-        if (live_ >= 0) tiles_.score_gradient = it_.mul(tiles_.score_gradient, live_);
+        // Not a product with 0: the gradient of such a row may be infinite.
+        if (live_ >= 0)
+            tiles_.score_gradient = it_.where(blind_, it_.constant(0), tiles_.score_gradient);
         it_.named(tiles_.score_gradient, "score_gradient");
     }
 
@@ -285,6 +287,7 @@ class Backward {
         if (none >= 0) {
             const Id zero = it_.constant(0), one = it_.constant(1);
             live_ = it_.named(it_.where(none, zero, one), "live");
+            blind_ = none;
         }
         Id scores = tiles_.scores(live_);
         Id weights = it_.map(Elementwise::exp2, {it_.sub(it_.sub(scores, largest_), log_total_)});
@@ -307,6 +310,7 @@ class Backward {
     const Side side_;
     std::vector<Carried> carried_;
     int query_gradient_ = -1;
+    Id blind_ = -1;  // whether a row sees no key, and `live_` is 0
     Id length_ = -1, none_ = -1, live_ = -1, lower_ = -1, upper_ = -1;
     Id value_ = -1, cotangent_ = -1, delta_ = -1, largest_ = -1, log_total_ = -1, kept_ = -1;
 };

@@ -47,7 +47,9 @@ int axes_of(const Shape& shape, int rank) {
 
 bool is_subset(int part, int whole) { return (part & ~whole) == 0; }
 
-Tensor multiplied(Tensor product, Tensor factor) { return product ? product * factor : factor; }
+Tensor multiplied(Tensor product, Tensor factor) {
+    return product.exists() ? product * factor : factor;
+}
 
 /// The factor without the axes of size 1 that its side of a product lacks.
 Tensor on_side(Tensor factor, int rank, int side) {
@@ -126,7 +128,7 @@ std::optional<Tensor> contract_product(const std::vector<Tensor>& factors, int r
         else outside = multiplied(outside, factors[i]);
     }
     Tensor product = contract(a, b, sides, rank, axes);
-    return outside ? product * outside : product;
+    return outside.exists() ? product * outside : product;
 }
 
 namespace ops {

@@ -142,7 +142,7 @@ void elementwise_gradient(const Node& node, Tensor y, Tensor dy, GradientSink& s
         binary_gradient(node.function, y, dy, sink);
     } else if (sink.wants(0)) {
         Tensor gradient = unary_gradient(node.function, sink.input(0), y, dy);
-        if (gradient) sink.add(0, gradient);
+        if (gradient.exists()) sink.add(0, gradient);
     }
 }
 

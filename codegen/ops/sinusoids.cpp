@@ -18,7 +18,7 @@ Tensor sinusoids_expand(const Expansion& e) {
     Shape shape = node.shape;
     int rank = shape.rank();
     Tensor positions = e.inputs[0];
-    if (!positions) positions = iota(e.target, {shape[0], 1}, 0);
+    if (!positions.exists()) positions = iota(e.target, {shape[0], 1}, 0);
     else positions = unsqueeze(positions, positions.rank());
     Shape row;
     for (int i = 0; i < rank; ++i) row.push(i == rank - 1 ? shape[i] : Dim(1));
@@ -34,8 +34,8 @@ Tensor sinusoids_expand(const Expansion& e) {
 
 Tensor sinusoids_derive(const Derivation& d) {
     const Shape& shape = d.node.shape;
-    const Tensor y = d.inputs[0] ? sinusoids_at(d.inputs[0], shape[-1])
-                                 : sinusoids(d.target, shape[0], shape[1]);
+    const Tensor y = d.inputs[0].exists() ? sinusoids_at(d.inputs[0], shape[-1])
+                                          : sinusoids(d.target, shape[0], shape[1]);
     return cast(y, d.node.dtype);
 }
 Tensor sinusoids_batch(const Batch& b) {

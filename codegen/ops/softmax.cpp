@@ -51,7 +51,7 @@ Tensor masked_softmax_expand(const Expansion& e) {
     Shape shape = x.shape();
     Mask mask = mask_of(e.source, e.node(), e.inputs);
     Tensor kept = kept_keys(e.target, shape, mask);
-    if (!kept) return cast(over_last_axis(x), type);
+    if (!kept.exists()) return cast(over_last_axis(x), type);
     Tensor y = over_last_axis(where(kept, x, kHidden));
     return cast(mask.masked_rows == MaskedRows::zero ? where(kept, y, 0.0) : y, type);
 }
@@ -63,7 +63,7 @@ void masked_softmax_gradient(const Node& node, Tensor y, Tensor dy, GradientSink
     Shape shape = y.shape();
     auto input = [&](int i) { return node.inputs[std::size_t(i)] >= 0 ? sink.input(i) : Tensor(); };
     Tensor kept = kept_keys(*y.graph, shape, mask_of(*y.graph, node, input(3), input(4), input(5)));
-    Tensor seen = kept ? where(kept, y, 0.0) : y;
+    Tensor seen = kept.exists() ? where(kept, y, 0.0) : y;
     sink.add(0, gradient_over_last_axis(seen, dy));
 }
 

@@ -24,7 +24,7 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
     if (mask.window.before < 0 || mask.window.after < 0)
         why << "a window goes from 0 or more keys before a query to 0 or more after it, not "
             << mask.window.before << " and " << mask.window.after;
-    if (mask.lens && !mask.lens.is_poison()) {
+    if (mask.lens.exists() && !mask.lens.is_poison()) {
         const Shape& lens = mask.lens.shape();
         bool per_sequence = lens.rank() == 1 && fits(lens[0], scores[0]);
         bool per_query = lens.rank() == 2 && fits(lens[0], scores[0]) && fits(lens[1], scores[-2]);
@@ -32,7 +32,7 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
             why << "valid_lens must be i32 [" << scores[0] << "] or [" << scores[0] << ", "
                 << scores[-2] << "], got " << name_of(mask.lens.dtype()) << " " << lens;
     }
-    if (mask.allowed && !mask.allowed.is_poison()) {
+    if (mask.allowed.exists() && !mask.allowed.is_poison()) {
         Shape shape;
         Text mismatch;
         bool ok = mask.allowed.dtype() == DType::boolean &&
@@ -42,7 +42,7 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
             why << "a mask must be bool and broadcast to " << scores << ", got "
                 << name_of(mask.allowed.dtype()) << " " << mask.allowed.shape();
     }
-    if (mask.segments && !mask.segments.is_poison() && !why.size()) {
+    if (mask.segments.exists() && !mask.segments.is_poison() && !why.size()) {
         const Shape& own = mask.segments.shape();
         if (!fits(scores[-2], scores[-1]))
             why << "segments are of as many queries as keys, not of " << scores[-2] << " and "
@@ -61,8 +61,9 @@ constexpr void check_mask(const Shape& scores, const Mask& mask, Text& why) {
 constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
                                 Location location = Location::here()) {
     if (!is_usable("masked_softmax", location,
-                   {scores, mask.lens ? mask.lens : scores, mask.allowed ? mask.allowed : scores,
-                    mask.segments ? mask.segments : scores}))
+                   {scores, mask.lens.exists() ? mask.lens : scores,
+                    mask.allowed.exists() ? mask.allowed : scores,
+                    mask.segments.exists() ? mask.segments : scores}))
         return poison_of({scores});
     Graph& graph = *scores.graph;
     Text why;
@@ -76,19 +77,20 @@ constexpr Tensor masked_softmax(Tensor scores, const Mask& mask,
         return fail(graph, location, graph.scope_of(scores.id), text);
     }
     graph.attentions.push_back({.window = mask.window,
-                                .has_lens = bool(mask.lens),
-                                .has_allowed = bool(mask.allowed),
-                                .has_segments = bool(mask.segments)});
-    return make(graph, {.op = Op::masked_softmax,
-                        .dtype = scores.dtype(),
-                        .shape = scores.shape(),
-                        .inputs = inputs_of({scores.id, -1, -1, mask.lens ? mask.lens.id : -1,
-                                             mask.allowed ? mask.allowed.id : -1,
-                                             mask.segments ? mask.segments.id : -1}),
-                        .location = location,
-                        .axis = scores.rank() - 1,
-                        .attribute = int(graph.attentions.size()) - 1,
-                        .masked_rows = mask.masked_rows});
+                                .has_lens = mask.lens.exists(),
+                                .has_allowed = mask.allowed.exists(),
+                                .has_segments = mask.segments.exists()});
+    return make(graph,
+                {.op = Op::masked_softmax,
+                 .dtype = scores.dtype(),
+                 .shape = scores.shape(),
+                 .inputs = inputs_of({scores.id, -1, -1, mask.lens.exists() ? mask.lens.id : -1,
+                                      mask.allowed.exists() ? mask.allowed.id : -1,
+                                      mask.segments.exists() ? mask.segments.id : -1}),
+                 .location = location,
+                 .axis = scores.rank() - 1,
+                 .attribute = int(graph.attentions.size()) - 1,
+                 .masked_rows = mask.masked_rows});
 }
 
 }  // namespace fovea

@@ -142,7 +142,7 @@ Tensor sum_parts(Tensor x, int axis, const Dim& size, int stride) {
     for (std::int64_t part = 0; part < parts; ++part) {
         Tensor row = merge_with_next(slice(x, axis + 1, part * stride, stride), axis);
         row = pad(row, axis, part * stride, (parts - 1 - part) * stride);
-        total = total ? total + row : row;
+        total = total.exists() ? total + row : row;
     }
     return fit(total, axis, size);
 }

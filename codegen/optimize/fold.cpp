@@ -19,7 +19,8 @@ std::optional<Tensor> fold_rearrange(Rewrite& rewrite, int id) {
     Tensor x = rewrite.mapped(node.inputs[0]);
     const RearrangeAxes& axes = rewrite.source().rearranges[std::size_t(node.attribute)];
     if (is_identity(axes) && fits(x.shape(), node.shape)) return x;
-    if (Tensor value = uniform_value(x); value && x.rank()) return broadcast(value, node.shape);
+    if (Tensor value = uniform_value(x); value.exists() && x.rank())
+        return broadcast(value, node.shape);
     if (x.node().op != Op::rearrange) return {};
     RearrangeAxes inner = rewrite.target().rearranges[std::size_t(x.node().attribute)];
     Tensor source{x.graph, x.node().inputs[0]};
@@ -43,13 +44,13 @@ std::optional<Tensor> fold_slice(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     Tensor x = rewrite.mapped(node.inputs[0]);
     if (fits(x.shape(), node.shape) && node.stride > 0) return x;
-    if (Tensor value = uniform_value(x)) return broadcast(value, node.shape);
+    if (Tensor value = uniform_value(x); value.exists()) return broadcast(value, node.shape);
     return {};
 }
 std::optional<Tensor> fold_windows(Rewrite& rewrite, int id) {
     const Node& node = rewrite.source()[id];
     const Tensor value = uniform_value(rewrite.mapped(node.inputs[0]));
-    return value ? std::optional(broadcast(value, node.shape)) : std::nullopt;
+    return value.exists() ? std::optional(broadcast(value, node.shape)) : std::nullopt;
 }
 
 /// A part without positions joins nothing.

@@ -56,7 +56,7 @@ class ElementwiseFolder {
         bool constants = true;
         for (int i = 0; i < arity_; ++i) {
             scalars[std::size_t(i)] = uniform_value(x_[std::size_t(i)]);
-            if (!scalars[std::size_t(i)]) return {};
+            if (!scalars[std::size_t(i)].exists()) return {};
             constants = constants && scalars[std::size_t(i)].node().op == Op::constant;
         }
         if (constants) {
@@ -81,8 +81,8 @@ class ElementwiseFolder {
         bool changed = false;
         for (int i = 0; i < arity_; ++i) {
             Tensor before = x_[std::size_t(i)], scalar = uniform_value(before);
-            if (scalar.id == before.id && scalar) continue;
-            if (scalar) x_[std::size_t(i)] = scalar;
+            if (scalar.id == before.id && scalar.exists()) continue;
+            if (scalar.exists()) x_[std::size_t(i)] = scalar;
             else if (before.node().op == Op::broadcast) x_[std::size_t(i)] = operand(before, 0);
             else continue;
             if (shape_now() == node_.shape) changed = true;

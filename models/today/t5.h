@@ -64,7 +64,7 @@ constexpr Tensor t5_attention(Scope s, const T5Settings& c, Tensor x, Tensor mem
                               const T5Distances& distances, const Mask& mask) {
     const auto score = [&](Pair p) {
         Tensor product = dot(p.q, p.k);
-        if (!distances.table) return product;
+        if (!distances.table.exists()) return product;
         Tensor bucket = t5_bucket(c, p.j - p.i, distances.both_sides);
         return product + at(distances.table, {bucket, p.head});
     };
@@ -88,7 +88,7 @@ constexpr Tensor t5_stack(Scope s, const T5Settings& c, int layers, Tensor x, co
     Scope first = s / "block" / 0 / "layer" / 0 / "SelfAttention" / "relative_attention_bias";
     const T5Distances distances{
         first.parameter("weight", {c.relative_attention_num_buckets, c.num_heads}, Initial::normal),
-        !memory};
+        !memory.exists()};
     const auto drop = [&](Tensor y) { return dropout(y, c.dropout_rate); };
     const auto norm = [&](Scope part) { return rms_norm(part, x, 1, c.layer_norm_epsilon); };
     x = drop(x);
@@ -96,12 +96,12 @@ constexpr Tensor t5_stack(Scope s, const T5Settings& c, int layers, Tensor x, co
         Scope block = s / "block" / i / "layer", part = block / 0;
         Tensor y = norm(part / "layer_norm");
         x = x + drop(t5_attention(part / "SelfAttention", c, y, y, distances, own));
-        if (memory) {
+        if (memory.exists()) {
             part = block / 1;
             y = norm(part / "layer_norm");
             x = x + drop(t5_attention(part / "EncDecAttention", c, y, memory, {}, memory_mask));
         }
-        part = block / (memory ? 2 : 1);
+        part = block / (memory.exists() ? 2 : 1);
         x = x + drop(t5_feed_forward(part / "DenseReluDense", c, norm(part / "layer_norm")));
     }
     return drop(norm(s / "final_layer_norm"));

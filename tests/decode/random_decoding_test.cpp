@@ -40,7 +40,7 @@ class ModelDrawing {
     int one_of(int count) { return int(random_() % unsigned(count)); }
 
     Tensor draw_layer(Scope s, Tensor x) {
-        switch (one_of(read_ ? 8 : 6)) {
+        switch (one_of(read_.exists() ? 8 : 6)) {
             case 0: return attend(s, x, x, draw_mask());
             case 1: return attend(s, x, tanh(x), draw_mask());
             case 2: return in_heads(s, x);
@@ -66,7 +66,7 @@ class ModelDrawing {
         return one_of(2) ? mask.with(MaskedRows::zero) : mask;
     }
     Tensor lens() {
-        if (!lens_) lens_ = s_.input("lens", {"batch"}, i32);
+        if (!lens_.exists()) lens_ = s_.input("lens", {"batch"}, i32);
         return lens_;
     }
 

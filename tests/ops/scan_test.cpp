@@ -70,10 +70,10 @@ struct Lstm {
             state =
                 lstm_step(squeeze(slice(x, 0, t, 1), 0), state, input_weight, state_weight, width);
             Tensor h = unsqueeze(state.h, 0);
-            all = !all ? h : reverse ? concat(h, all, 0) : concat(all, h, 0);
+            all = !all.exists() ? h : reverse ? concat(h, all, 0) : concat(all, h, 0);
         }
         Tensor c = unsqueeze(state.c, 0);
-        output("y", all ? concat(all, c, 0) : c);
+        output("y", all.exists() ? concat(all, c, 0) : c);
         return graph;
     }
 };

@@ -34,9 +34,10 @@ Tensor attention_expand(const Expansion& e) {
     Shape pairs = over.pairs();
     Tensor scores = broadcast(over.output({Role::score}), pairs);
     Mask mask = mask_of(e.source, e.node(), e.inputs);
-    bool masked = mask.window.is_limited() || mask.lens || mask.allowed || mask.segments;
+    bool masked = mask.window.is_limited() || mask.lens.exists() || mask.allowed.exists() ||
+                  mask.segments.exists();
     Tensor weights = masked ? masked_softmax(scores, mask) : softmax(scores, -1);
-    if (!e.inputs[2]) return weights;
+    if (!e.inputs[2].exists()) return weights;
     if (attributes.dropout > 0)
         weights = detail::times_random(weights, attributes.dropout, attributes.site);
     return weighted_sum(weights, repeat_heads(e.inputs[2], heads));
@@ -44,7 +45,8 @@ Tensor attention_expand(const Expansion& e) {
 
 Tensor attention_derive(const Derivation& d) {
     const Mask mask = mask_of(d.source, d.node, d.inputs);
-    if (!d.inputs[2]) return attention_weights(d.inputs[0], d.inputs[1], dot_product, mask);
+    if (!d.inputs[2].exists())
+        return attention_weights(d.inputs[0], d.inputs[1], dot_product, mask);
     return attention(d.inputs[0], d.inputs[1], d.inputs[2], dot_product, mask);
 }
 std::string attention_text(const Graph& graph, const Node& node) {

@@ -35,10 +35,12 @@ namespace detail {
 
 /// All of one type of float.
 constexpr void check_types(Tensor q, Tensor k, Tensor v, Text& why) {
-    if (is_float(q.dtype()) && q.dtype() == k.dtype() && (!v || q.dtype() == v.dtype())) return;
-    why << (v ? "q, k and v" : "q and k") << " must be f32, bf16 or f16, all of one type, got "
-        << name_of(q.dtype()) << ", " << name_of(k.dtype());
-    if (v) why << ", " << name_of(v.dtype());
+    if (is_float(q.dtype()) && q.dtype() == k.dtype() && (!v.exists() || q.dtype() == v.dtype()))
+        return;
+    why << (v.exists() ? "q, k and v" : "q and k")
+        << " must be f32, bf16 or f16, all of one type, got " << name_of(q.dtype()) << ", "
+        << name_of(k.dtype());
+    if (v.exists()) why << ", " << name_of(v.dtype());
 }
 
 /// Whether queries of so many heads can read keys of so many.
@@ -83,10 +85,11 @@ constexpr Pair make_pair(Graph& graph, Tensor q, Tensor k, Location location) {
 template <class Score>
 constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, const Mask& mask,
                                 AttentionOptions options, Location location) {
-    const char* const name = v ? "attention" : "attention_weights";
-    if (!is_usable(name, location,
-                   {q, k, v ? v : q, mask.lens ? mask.lens : q, mask.allowed ? mask.allowed : q,
-                    mask.segments ? mask.segments : q}))
+    const char* const name = v.exists() ? "attention" : "attention_weights";
+    if (!is_usable(
+            name, location,
+            {q, k, v.exists() ? v : q, mask.lens.exists() ? mask.lens : q,
+             mask.allowed.exists() ? mask.allowed : q, mask.segments.exists() ? mask.segments : q}))
         return poison_of({q, k});
     Graph& graph = *q.graph;
     auto wrong = [&](const Text& why) {
@@ -95,7 +98,7 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
         return fail(graph, location, graph.scope_of(q.id), text);
     };
     Text why;
-    check_attention(q.shape(), k.shape(), v ? &v.shape() : nullptr, why);
+    check_attention(q.shape(), k.shape(), v.exists() ? &v.shape() : nullptr, why);
     if (!why.size()) check_types(q, k, v, why);
     if (!why.size() && !(options.dropout >= 0 && options.dropout < 1))
         why << "the probability of its dropout must be in [0, 1)";
@@ -117,28 +120,28 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
         return wrong(why);
     }
     int module = graph.common_scope(graph.scope_of(q.id), graph.scope_of(k.id));
-    if (v) module = graph.common_scope(module, graph.scope_of(v.id));
+    if (v.exists()) module = graph.common_scope(module, graph.scope_of(v.id));
     Shape shape = scores;
-    if (v) shape[-1] = v.dim(-1);
+    if (v.exists()) shape[-1] = v.dim(-1);
     graph.attentions.push_back({.score = of_pair.id,
                                 .region = region,
                                 .window = mask.window,
-                                .has_lens = bool(mask.lens),
-                                .has_allowed = bool(mask.allowed),
-                                .has_segments = bool(mask.segments),
+                                .has_lens = mask.lens.exists(),
+                                .has_allowed = mask.allowed.exists(),
+                                .has_segments = mask.segments.exists(),
                                 .dropout = options.dropout,
                                 .site = options.dropout > 0 ? graph.sites++ : 0});
-    return make(graph,
-                {.op = Op::attention,
-                 .dtype = q.dtype(),
-                 .shape = shape,
-                 .inputs = inputs_of({q.id, k.id, v ? v.id : -1, mask.lens ? mask.lens.id : -1,
-                                      mask.allowed ? mask.allowed.id : -1,
-                                      mask.segments ? mask.segments.id : -1}),
-                 .scope = module,
-                 .location = location,
-                 .attribute = int(graph.attentions.size()) - 1,
-                 .masked_rows = mask.masked_rows});
+    return make(graph, {.op = Op::attention,
+                        .dtype = q.dtype(),
+                        .shape = shape,
+                        .inputs = inputs_of({q.id, k.id, v.exists() ? v.id : -1,
+                                             mask.lens.exists() ? mask.lens.id : -1,
+                                             mask.allowed.exists() ? mask.allowed.id : -1,
+                                             mask.segments.exists() ? mask.segments.id : -1}),
+                        .scope = module,
+                        .location = location,
+                        .attribute = int(graph.attentions.size()) - 1,
+                        .masked_rows = mask.masked_rows});
 }
 
 }  // namespace detail

@@ -116,7 +116,7 @@ class PlainAttention {
         Tensor scores = broadcast(over.output({Role::score}), pairs_);
         Mask mask = ops::mask_of(e_.source, node_, e_.inputs);
         kept_ = kept_keys(e_.target, pairs_, mask);
-        if (kept_) scores = masked(scores);
+        if (kept_.exists()) scores = masked(scores);
         if (node_.result == AttentionResult::statistics) return statistics(scores);
         if (node_.result == AttentionResult::output)
             return weighted_sum(dropped(weights(scores, statistics(scores))),
@@ -163,7 +163,7 @@ class PlainAttention {
         Tensor p = exp2(scores * kLog2e - largest);
         p = p * exp2(-row(statistics, 1));
 
-        return kept_ && node_.masked_rows == MaskedRows::zero ? where(kept_, p, 0.0) : p;
+        return kept_.exists() && node_.masked_rows == MaskedRows::zero ? where(kept_, p, 0.0) : p;
     }
     Tensor dropped(Tensor p) {
         if (attributes_.dropout <= 0) return p;
@@ -190,7 +190,7 @@ class PlainAttention {
         Tensor delta = unsqueeze(input(AttentionInput::delta), dy.rank() - 1);
 
         Tensor of_scores = p * (of_weights - delta);
-        leaves_.cotangent = kept_ ? where(kept_, of_scores, 0.0) : of_scores;
+        leaves_.cotangent = kept_.exists() ? where(kept_, of_scores, 0.0) : of_scores;
         OverPairs over(attributes_.function->gradient, e_.target, leaves_);
         return summed(over);
     }
@@ -325,7 +325,7 @@ Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v
     node.result = AttentionResult::output;
     node.inputs = inputs_of({q.id, k.id, v.id});
     const auto read = [&](AttentionInput which, Tensor x) {
-        if (x) node.inputs[std::size_t(at(which))] = x.id;
+        if (x.exists()) node.inputs[std::size_t(at(which))] = x.id;
     };
     read(AttentionInput::lens, mask.lens);
     read(AttentionInput::allowed, mask.allowed);

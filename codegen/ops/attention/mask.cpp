@@ -13,8 +13,10 @@ Tensor kept_keys(Graph& graph, const Shape& scores, const Mask& mask) {
         return iota(graph, shape, axis);
     };
     Tensor kept;
-    auto also = [&](Tensor condition) { kept = kept ? logical_and(kept, condition) : condition; };
-    if (mask.lens) {
+    auto also = [&](Tensor condition) {
+        kept = kept.exists() ? logical_and(kept, condition) : condition;
+    };
+    if (mask.lens.exists()) {
         Tensor lens = mask.lens.rank() == 1 ? place_axes(mask.lens, rank, {0})
                                             : place_axes(mask.lens, rank, {0, queries});
         also(positions(keys) < lens);
@@ -29,12 +31,12 @@ Tensor kept_keys(Graph& graph, const Shape& scores, const Mask& mask) {
         Tensor first = positions(queries) - double(mask.window.before);
         also(first <= positions(keys));
     }
-    if (mask.segments) {
+    if (mask.segments.exists()) {
         Tensor of_queries = place_axes(mask.segments, rank, {0, queries});
         Tensor of_keys = place_axes(mask.segments, rank, {0, keys});
         also(eq(of_queries, of_keys));
     }
-    if (mask.allowed) also(mask.allowed);
+    if (mask.allowed.exists()) also(mask.allowed);
     return kept;
 }
 

@@ -35,15 +35,15 @@ struct Mask {
     }
     friend constexpr Mask operator&(const Mask& a, const Mask& b) {
         Mask both{.window = a.window & b.window,
-                  .lens = a.lens ? a.lens : b.lens,
-                  .allowed = a.allowed ? a.allowed : b.allowed,
-                  .segments = a.segments ? a.segments : b.segments,
+                  .lens = a.lens.exists() ? a.lens : b.lens,
+                  .allowed = a.allowed.exists() ? a.allowed : b.allowed,
+                  .segments = a.segments.exists() ? a.segments : b.segments,
                   .masked_rows = a.masked_rows == MaskedRows::zero ? a.masked_rows : b.masked_rows,
                   .location = a.location.line ? a.location : b.location};
-        if (a.lens && b.lens) both.lens = smaller(a.lens, b.lens, both.location);
-        if (a.allowed && b.allowed)
+        if (a.lens.exists() && b.lens.exists()) both.lens = smaller(a.lens, b.lens, both.location);
+        if (a.allowed.exists() && b.allowed.exists())
             both.allowed = logical_and(detail::At{both.location}(a.allowed), b.allowed);
-        if (a.segments && b.segments)
+        if (a.segments.exists() && b.segments.exists())
             both.segments = of_both(a.segments, b.segments, both.location);
         return both;
     }

@@ -54,7 +54,7 @@ constexpr Tensor at(Tensor table, std::initializer_list<Tensor> ids,
         const Dim size = table.shape()[axis++].without_label();
         // Looked up among themselves, ids are checked against the axis.
         Tensor own = gather(iota(*table.graph, {size}, 0, location), id, location);
-        if (place) {
+        if (place.exists()) {
             Tensor before = binary(Elementwise::mul, of(place), of(size));
             place = binary(Elementwise::add, of(before), of(own));
         } else {

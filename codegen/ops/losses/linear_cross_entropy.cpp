@@ -10,7 +10,7 @@ namespace fovea {
 
 Tensor linear_cross_entropy(Tensor x, Tensor weight, Tensor bias, Tensor labels, double smoothing,
                             const LogitCurve& curve) {
-    Inputs inputs = inputs_of({x.id, weight.id, bias ? bias.id : -1, labels.id});
+    Inputs inputs = inputs_of({x.id, weight.id, bias.exists() ? bias.id : -1, labels.id});
     x.graph->logit_curves.push_back(curve);
     return make(*x.graph, {.op = Op::linear_cross_entropy,
                            .dtype = f32,
@@ -57,7 +57,7 @@ Tensor linear_cross_entropy_expand(const Expansion& e) {
                  labels = input(LossInput::labels);
     constexpr int kRow = 0, kClass = 1, kWidth = 2;
     Tensor logits = product(x, {kRow, kWidth}, weight, {kClass, kWidth}, {kRow, kClass});
-    if (const Tensor bias = input(LossInput::bias)) logits = logits + bias;
+    if (const Tensor bias = input(LossInput::bias); bias.exists()) logits = logits + bias;
     const LogitCurve& curve = curve_of(e.source, node);
     logits = on_curve(curve, logits);
     if (loss_result(node) == LossResult::terms)

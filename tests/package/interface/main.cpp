@@ -215,9 +215,9 @@ void texts_go_on_from_a_prompt() {
     const std::vector<int> all = some_tokens(0, 7);
     const std::vector<float> whole = copied(session.forward({.batch = 2, .len = 7}, {all}).logits);
     const auto step = [&](int position, int steps) {
-        const std::vector<int> ids = some_tokens(position, 1);
+        const std::vector<int> ids = some_tokens(position, 1), positions(2, position);
         return session.decode_step({.batch = 2, .len = 1, .steps = steps},
-                                   {.position = {&position, 1}, .ids = ids});
+                                   {.position = positions, .ids = ids});
     };
     const std::string refused =
         "program 'decode_step' goes on from what 'prefill' has read: call that before, with the "
@@ -242,18 +242,17 @@ void texts_go_on_from_a_prompt() {
     session.prefill({.batch = 2, .len = 1, .steps = 9}, {one});
     texts::Session moved = std::move(session);
     session = texts::Session(texts::Model::random(2));
-    const std::vector<int> next = some_tokens(1, 1);
-    const int position = 1;
-    check(most_off(moved
-                       .decode_step({.batch = 2, .len = 1, .steps = 9},
-                                    {.position = {&position, 1}, .ids = next})
-                       .logits,
-                   whole, 1) < 1e-5F,
-          "a session that is moved goes on");
+    const std::vector<int> next = some_tokens(1, 1), second = {1, 1};
+    check(
+        most_off(
+            moved.decode_step({.batch = 2, .len = 1, .steps = 9}, {.position = second, .ids = next})
+                .logits,
+            whole, 1) < 1e-5F,
+        "a session that is moved goes on");
     moved.reset();
     check(error_of([&] {
               moved.decode_step({.batch = 2, .len = 1, .steps = 9},
-                                {.position = {&position, 1}, .ids = next});
+                                {.position = second, .ids = next});
           }) == refused,
           "until it is reset");
 }
