@@ -8,6 +8,7 @@
 #include "codegen/ops/composed/arithmetic.h"
 #include "codegen/ops/composed/arrangement.h"
 #include "codegen/ops/composed/checkpoint.h"
+#include "codegen/ops/composed/conditions.h"
 #include "codegen/ops/composed/convolution.h"
 #include "codegen/ops/composed/cumulative.h"
 #include "codegen/ops/composed/flatten.h"

@@ -1,5 +1,5 @@
-// Values that depend on the position get an axis of sequences in front; where they meet one that has
-// sequences, that axis is put in its place.
+// Values that depend on the position get an axis of sequences in front; where they meet one that
+// has sequences, that axis is put in its place.
 #include "codegen/decode/row_positions.h"
 
 #include <fmt/format.h>
@@ -139,8 +139,9 @@ class RowPositions {
     Tensor placed(int id, int rank, int axis) {
         Tensor value = rewrite_.mapped(id);
         if (!is_per_row(id)) return value;
-        if (is_made_where_it_is_read(id)) return made_there(id, rank, axis);
         const int own = axis - (rank - source_[id].shape.rank());  // the axis there before
+        if (own < 0 && value.rank() == rank - axis) return value;
+        if (is_made_where_it_is_read(id)) return made_there(id, rank, axis);
         if (own >= 0) value = squeeze(value, own + 1);
         FixedArray<signed char, Shape::kMaxRank> order{};
         for (int i = 0; i < value.rank(); ++i)

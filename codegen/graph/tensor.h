@@ -37,10 +37,9 @@ struct Tensor {
     constexpr explicit operator Truth() const {
         static_assert(
             !std::is_same_v<Truth, bool>,
-            "a tensor is no condition of C++ (if, ?:, !, &&, ||): its numbers are not there "
-            "while the graph is built; choose elements by where(condition, x, y), join "
-            "conditions by logical_and, logical_or and logical_not, and ask by "
-            "x.exists() whether an operand was given");
+            "a tensor is no condition of C++ (if, ?:, while): its numbers are not there while the "
+            "graph is built; where(condition, x, y) chooses elements, and x.exists() says whether "
+            "an operand was given");
         return exists();
     }
 };

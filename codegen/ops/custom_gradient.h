@@ -48,6 +48,10 @@ constexpr Tensor custom_gradient(Tensor value, const Tensor (&operands)[Count], 
     // one for each element where the value is.
     const detail::At at{location};
     const Tensor cotangent = stop_gradient(at(value) * at(0.0), location);
+    static_assert(std::is_convertible_v<decltype(detail::as_list(gradient(cotangent))),
+                                        std::array<Tensor, Count>>,
+                  "custom_gradient: the function returns the gradient of its one operand, or of "
+                  "several a std::array<Tensor, N>, one for each");
     const std::array<Tensor, Count> gradients = detail::as_list(gradient(cotangent));
     Tensor result = value;
     for (std::size_t i = 0; i < Count; ++i) {

@@ -217,7 +217,6 @@ constexpr Tensor logical_and(Operand a, Operand b) {
     return binary(Elementwise::logical_and, a, b);
 }
 constexpr Tensor logical_or(Operand a, Operand b) { return binary(Elementwise::logical_or, a, b); }
-
 /// The operand of a sign, and the place it was written.
 struct Signed {
     Tensor tensor;

@@ -67,7 +67,7 @@ class InOrder {
     Print print_;
 };
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void write_text(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 class Generator {
   public:
@@ -118,9 +118,9 @@ class Generator {
                 if (!start_)
                     for (std::int32_t id : prompts[text]) stream->add(id);
             }
-            print(stream->add(token));
+            write_text(stream->add(token));
             if (!is_last) return;
-            print(stream->finish() + "\n");
+            write_text(stream->finish() + "\n");
             stream.reset();
         });
     }

@@ -27,8 +27,8 @@ class TokenDecoder {
     /// Whether texts of different lengths are read together; else `start` takes one.
     bool takes_many() const { return takes_many_; }
 
-    /// Makes room for `rows` texts of at most `steps` tokens each, none of which has begun. A source
-    /// has `source` tokens, one at least; 0 for models without.
+    /// Makes room for `rows` texts of at most `steps` tokens each, none of which has begun. A
+    /// source has `source` tokens, one at least; 0 for models without.
     void start(std::int64_t rows, std::int64_t steps, std::int64_t source = 0);
     /// Reads the prompt of a row, of one token at least, and what it answers to; what the row has
     /// read before is forgotten. Returns the logits of the token after it, valid until the next

@@ -12,16 +12,6 @@
 using namespace fovea;
 using namespace fovea::test;
 
-namespace {
-
-bool has_row_positions(const Graph& step) {
-    for (const Node& node : step.nodes)
-        if (node.op == Op::input && node.name == "position") return !node.shape[0].is_static();
-    return false;
-}
-
-}  // namespace
-
 TEST_CASE("sequences of every model that is decoded have positions of their own") {
     int decoded = 0;
     for (const ModelEntry& entry : models::built_in_models()) {

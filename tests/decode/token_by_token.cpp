@@ -54,12 +54,6 @@ void give_inputs(Interpreter& program, const Array& ids, std::int64_t length) {
     if (!program.has("src")) program.bind("src_len", 6);
 }
 
-bool has_row_positions(const Graph& step) {
-    return std::ranges::any_of(step.nodes, [](const Node& node) {
-        return node.op == Op::input && node.name == kPosition && !node.shape[0].is_static();
-    });
-}
-
 /// One for all, where the step takes no others.
 void give_positions(Interpreter& step, const Graph& graph, const Positions& positions) {
     Array array{{1}, {double(positions[0])}};
@@ -102,6 +96,12 @@ void check_texts_of_lengths(const Decoding& decoding, const Array& whole,
 }
 
 }  // namespace
+
+bool has_row_positions(const Graph& step) {
+    return std::ranges::any_of(step.nodes, [](const Node& node) {
+        return node.op == Op::input && node.name == kPosition && !node.shape[0].is_static();
+    });
+}
 
 Array text_ids(std::int64_t first, std::int64_t count) {
     Array ids{{kReadTexts, count}, {}};

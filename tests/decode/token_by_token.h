@@ -25,7 +25,11 @@ Array logits_of_whole(const Graph& graph, std::int64_t length);
 using Positions = std::vector<std::int64_t>;
 Positions all_at(std::int64_t position);
 
-/// Logits of a program of derive_decoding that reads `ids` at these positions. `caches` are those that the program before has made, and become this one's.
+/// Whether each text of a step has a position of its own.
+bool has_row_positions(const Graph& step);
+
+/// Logits of a program of derive_decoding that reads `ids` at these positions. `caches` are those
+/// that the program before has made, and become this one's.
 using Caches = std::map<std::string, Array>;
 Array run_at(const Graph& program, const Array& ids, const Positions& positions, Caches& caches);
 

@@ -1,6 +1,7 @@
 // Every row of the table of elementwise functions: values, broadcasting and gradients.
 #include "codegen/ops/elementwise.h"
 
+#include "codegen/ops/composed/conditions.h"
 #include "codegen/ops/ternary.h"
 #include "tests/ops/check_gradient.h"
 
@@ -133,6 +134,13 @@ TEST_CASE("a tie of maximum gives each operand half of the gradient") {
         check_close(run(with, arrays, "a.grad"), filled({2}, 1.5));
         check_close(run(with, arrays, "b.grad"), filled({2}, 1.5));
     }
+}
+
+TEST_CASE("conditions are joined by operators, too") {
+    Graph graph;
+    Tensor x = input(graph, "x", {5});
+    output("y", cast((x > 0.0 && !(x > 2.0)) || x < -1.0, f32));
+    check_close(run(graph, {{"x", {{5}, {-2, -1, 1, 2, 3}}}}), {{5}, {1, 0, 1, 1, 0}});
 }
 
 TEST_CASE("casts") {

@@ -121,6 +121,25 @@ TEST_CASE("a signal ends the compiler and removes the temporary folders") {
     }
 }
 
+TEST_CASE("a mistake that fovea's templates find has the user's line") {
+    TemporaryFolder folder;
+    const fs::path file = folder.path() / "my.cpp";
+    write_model(file,
+                "constexpr void branching(fovea::Scope s) {\n"
+                "    fovea::Tensor x = s.input(\"x\", {2});\n"
+                "    s.output(\"y\", x > 0.0 ? x * 2.0 : x);\n"
+                "}\n");
+    const std::string said = "does not compile: " + file.string() + ":10:";
+    for (const std::string compiler : {"g++", "clang++-19"}) {
+        if (fovea::tool::find_program(compiler).empty()) continue;
+        const ProcessResult result =
+            run_fovea({"show", file.string() + ":branching"}, {"CXX=" + compiler});
+        CHECK(result.status == 2);
+        CHECK_MESSAGE(result.output.find(said) != std::string::npos, result.output);
+        CHECK(result.output.find("a tensor is no condition of C++") != std::string::npos);
+    }
+}
+
 TEST_CASE("names of files and folders may hold anything") {
     TemporaryFolder folder;
     const fs::path plain = folder.path() / "models", quoted = folder.path() / "a \"b\\c\\";

@@ -8,6 +8,7 @@
 
 #include "codegen/base/error.h"
 #include "runtime/options.h"
+#include "runtime/trainer/output_paths.h"
 
 namespace fovea::tool {
 
@@ -130,6 +131,11 @@ std::int64_t Arguments::whole(const std::string& name, Range range, std::int64_t
 
 std::vector<std::string> Arguments::list(const std::string& name) const {
     return has(name) ? parts_of(text(name)) : std::vector<std::string>{};
+}
+
+void Arguments::verify_writable(std::initializer_list<const char*> names) const {
+    for (const char* name : names)
+        if (has(name)) runtime::verify_writable(text(name));
 }
 
 std::vector<std::string> Arguments::sizes() const {

@@ -72,6 +72,8 @@ class Arguments {
     SettingValues settings() const;
     /// The `DIM=N` of all `--size`.
     std::vector<std::string> sizes() const;
+    /// UserError where a file that one of these options names could not be written.
+    void verify_writable(std::initializer_list<const char*> names) const;
 
   private:
     Usage usage_;

@@ -63,6 +63,7 @@ int bench_on_gpu(const Arguments& given) {
 }
 
 int bench_suites(const Arguments& given) {
+    given.verify_writable({"json", "svg"});
     if (given.choice("target", {"cpu", "cuda"}) == "cuda") return bench_on_gpu(given);
     if (given.has("turns")) throw UserError("--turns is for --target cuda");
     const std::vector<Suite> suites = chosen_suites(given);

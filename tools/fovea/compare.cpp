@@ -91,6 +91,7 @@ bool agree(const Comparison& comparison) {
 int compare_fusion(const Arguments& given) {
     const std::string& name = given.model();
     const Sweep sweep = sweep_of(given);
+    given.verify_writable({"json", "svg"});
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
     LoadedModel model = load_model(given, name);
     model.targets = targets_of(given);

@@ -153,8 +153,9 @@ std::string what_is_there(const std::string& file, const std::string& function) 
             fmt::format("'{}' in '{}' is no model: write one function void {}(Scope) or "
                         "void {}(Scope, const Settings&)",
                         function, file, last_name(function), last_name(function)));
-    throw UserError(fmt::format("'{}' does not compile: {}", file,
-                                replaced(first_error(output), included.path, included.behind)));
+    throw UserError(
+        fmt::format("'{}' does not compile: {}", file,
+                    replaced(first_error(output, included.path), included.path, included.behind)));
 }
 
 }  // namespace

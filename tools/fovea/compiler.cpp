@@ -231,11 +231,24 @@ std::vector<std::string> pattern_messages(const std::string& output) {
     return messages;
 }
 
-std::string first_error(const std::string& output) {
+std::string first_error(const std::string& output, const std::string& file) {
+    // g++ says before an error what asks for the template, clang after it.
+    std::string asks, error;
     std::istringstream stream(output);
-    for (std::string line; std::getline(stream, line);)
-        if (line.find("error:") != std::string::npos) return line;
-    return output.substr(0, output.find('\n'));
+    for (std::string line; std::getline(stream, line);) {
+        const bool is_error = line.find("error:") != std::string::npos;
+        if (is_error && !error.empty()) break;
+        if (is_error) error = line;
+        const std::size_t end =
+            std::min(line.find(":   required from"), line.find(": note: in instantiation of"));
+        if (asks.empty() && end != std::string::npos && !file.empty() &&
+            line.starts_with(file + ":"))
+            asks = line.substr(0, end) + ": ";
+        if (!error.empty() && (!asks.empty() || error.starts_with(file + ":"))) break;
+    }
+    if (error.empty()) return output.substr(0, output.find('\n'));
+    if (asks.empty() || error.starts_with(file + ":")) return error;
+    return asks + error.substr(error.find("error:"));
 }
 
 std::size_t processors() { return std::max(1U, std::thread::hardware_concurrency()); }

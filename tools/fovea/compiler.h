@@ -43,8 +43,9 @@ std::vector<std::string> because_messages(const std::string& compiler_output);
 /// says it.
 std::vector<std::string> pattern_messages(const std::string& compiler_output);
 
-/// The first line of a compiler's output that is an error.
-std::string first_error(const std::string& compiler_output);
+/// The first line of a compiler's output that is an error. One in a template of fovea's has the
+/// place in `file` that asks for the template, where there is one.
+std::string first_error(const std::string& compiler_output, const std::string& file = "");
 
 /// How many compilers run at once.
 std::size_t processors();

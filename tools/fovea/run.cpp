@@ -87,6 +87,7 @@ int run_on_file(const Arguments& given) {
     const runtime::RunRequest request = request_of(given);
     const Fusion fusion = fusion_of(given);
     const std::string& output = given.text("outputs");
+    given.verify_writable({"outputs"});
     const std::int64_t threads = given.whole("threads", kThreads, 0);
     if (threads) runtime::set_threads(threads);
     const SafetensorsFile inputs = runtime::read_safetensors(given.text("inputs"));

@@ -110,6 +110,9 @@ constexpr Tensor make_attention(Tensor q, Tensor k, Tensor v, Score&& score, con
 
     const int outer = graph.region, region = graph.enter_region();
     const Pair pair = make_pair(graph, q, k, location);
+    static_assert(std::is_convertible_v<decltype(score(pair)), Tensor>,
+                  "the score of a pair is a tensor of one number: full(*p.q.graph, {}, 1.0) is the "
+                  "same number for all pairs p");
     Tensor of_pair = score(pair);
     const bool usable = is_usable(name, location, {q, of_pair});
     graph.leave_region(outer);

@@ -6,6 +6,7 @@
 #include "runtime/files/files.h"
 #include "runtime/memory/shape.h"
 #include "runtime/threads.h"
+#include "runtime/trainer/output_paths.h"
 #include "tools/fovea/bench/machine.h"
 #include "tools/fovea/commands.h"
 #include "tools/fovea/fit_dims.h"
@@ -47,6 +48,7 @@ std::vector<AttentionPicture> attentions_of(const Arguments& given) {
 
 int report_model(const Arguments& given) {
     const std::string file = given.text_or("output", "report.html");
+    runtime::verify_writable(file);
     std::vector<LoggedTraining> trainings = trainings_of(given);
     std::vector<AttentionPicture> attentions = attentions_of(given);
     runtime::set_threads(given.whole("threads", kThreads, runtime::thread_count()));
