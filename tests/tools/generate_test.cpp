@@ -79,9 +79,11 @@ TEST_CASE("sources alone, by a name, and what they were made of") {
 
 TEST_CASE("names that files and functions cannot have") {
     const Model model;
-    CHECK(model.generate({"--name", "string"}).output ==
-          "fovea: --name 'string': that is taken by C++ or by fovea's runtime; choose another "
-          "name\n");
+    for (const std::string name : {"string", "all", "clean"})
+        CHECK(model.generate({"--name", name}).output ==
+              "fovea: --name '" + name +
+                  "': that is taken by C++, CMake or fovea's runtime; choose another "
+                  "name\n");
     for (const char* name : {"my-model", "2nd", ""}) {
         const auto refused = model.generate({"--name", name});
         CHECK(refused.status == 2);

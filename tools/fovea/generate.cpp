@@ -53,9 +53,9 @@ void rename(LoadedModel& model, const std::string& name) {
         !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
         std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
     if (!is_name || generated_name({.name = name}) != name)
-        throw UserError(
-            fmt::format("--name '{}': that is {}; choose another name", name,
-                        is_name ? "taken by C++ or by fovea's runtime" : "no name of a function"));
+        throw UserError(fmt::format(
+            "--name '{}': that is {}; choose another name", name,
+            is_name ? "taken by C++, CMake or fovea's runtime" : "no name of a function"));
     model.entry.name = name;
 }
 

@@ -115,9 +115,27 @@ std::string description_text(const Model& model, const std::vector<std::string>&
 }  // namespace
 
 std::string model_identifier(const Model& model) {
-    // Beside its namespace and its files stand those of the runtime and of C.
-    static const std::set<std::string> taken = {"generated", "avx512",    "avx2", "baseline",
-                                                "neon",      "neon_bf16", "wasm"};
+    // Beside its namespace and its files stand those of the runtime and of C, beside its target
+    // those of CMake.
+    static const std::set<std::string> taken = {"generated",
+                                                "avx512",
+                                                "avx2",
+                                                "baseline",
+                                                "neon",
+                                                "neon_bf16",
+                                                "wasm",
+                                                "all",
+                                                "help",
+                                                "clean",
+                                                "install",
+                                                "test",
+                                                "package",
+                                                "package_source",
+                                                "preinstall",
+                                                "depend",
+                                                "edit_cache",
+                                                "rebuild_cache",
+                                                "list_install_components"};
     const std::string name = identifier(model.name);
     return taken.contains(name) || is_reserved(name) || is_header(name) ? name + "_model" : name;
 }
