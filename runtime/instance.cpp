@@ -144,11 +144,10 @@ void Instance::unbind() {
 
 ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] < 0)
-            throw UserError("the size of '{}' is negative: {}", {model_->dims[i], values[i]});
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] > kMostSize)
-            throw UserError("the size of '{}' is {}, beyond 2^40", {model_->dims[i], values[i]});
+        if (values[i] < 0 || values[i] > kMostSize)
+            throw UserError(
+                "the size of '{}' is {}: {}",
+                {model_->dims[i], values[i] < 0 ? "negative" : "beyond 2^40", values[i]});
     const ShardedRuns* const sharded = is_whole_ || executor_ ? nullptr : program_->shards.runs;
     const int shards = sharded ? sharded->count(*program_, values) : 1;
     try {

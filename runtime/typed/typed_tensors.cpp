@@ -50,9 +50,9 @@ void TypedTensors::place(std::span<const std::int64_t> sizes,
     std::size_t i = 0;
     for (const GivenInput& given : inputs) {
         const Seen& input = inputs_[i++];
-        if (given.count != GivenInput::kUncounted && given.count != input.count)
-            refuse(input, given.count);
-        if (!given.data && input.count > 0) refuse_null(input);
+        const bool is_counted = given.count != GivenInput::kUncounted;
+        const std::int64_t count = !given.data ? 0 : is_counted ? given.count : input.count;
+        if (count != input.count) refuse(input, count);
         // Programs read their inputs alone; null has no elements.
         void* const address = const_cast<void*>(given.data);
         instance_.place_tensor(input.tensor, address ? address : input.own);
@@ -68,11 +68,6 @@ void TypedTensors::copy(std::size_t i, void* address) const {
     const Seen& output = outputs_[i];
     const std::size_t bytes = static_cast<std::size_t>(output.count) * size_of(output.spec->dtype);
     if (address && bytes > 0) std::memcpy(address, instance_.tensor(output.tensor), bytes);
-}
-
-void TypedTensors::refuse_null(const Seen& input) const {
-    throw UserError("program '{}' has input '{}' of {} elements, and is given a null pointer",
-                    {instance_.program().name, input.spec->name, input.count});
 }
 
 void TypedTensors::refuse(const Seen& input, std::int64_t given) const {

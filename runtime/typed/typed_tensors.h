@@ -86,7 +86,6 @@ class TypedTensors {
     void bind(std::span<const std::int64_t> sizes);
     std::vector<Seen> seen(const std::vector<TensorSpec>& specs, std::size_t first) const;
     [[noreturn]] void refuse(const Seen& input, std::int64_t given) const;
-    [[noreturn]] void refuse_null(const Seen& input) const;
 
     Instance& instance_;
     std::vector<std::int64_t> sizes_;

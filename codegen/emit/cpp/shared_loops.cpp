@@ -12,7 +12,7 @@ std::string count_of(const SharedLoop& loop) {
 /// The variable at a point, whose number along the loop is `number`.
 std::string value_at(const SharedLoop& loop, const std::string& number) {
     if (loop.step.empty()) return number;
-    const std::string steps = number + " * " + loop.step;
+    std::string steps = number + " * " + loop.step;
     if (!loop.last_first) return steps;
     return "last_tile(" + loop.extent.text + ", " + loop.step + ") - " + steps;
 }

@@ -13,7 +13,7 @@ namespace fovea::emit {
 struct SharedLoop {
     std::string variable;
     Expression extent;
-    std::string step = "";  // "": 1
+    std::string step{};  // empty: 1
     bool last_first = false;  // from the last step down to 0
 };
 

@@ -37,7 +37,8 @@ static void tokens_are_trained_and_kept(void) {
     check(tokens_forward(session, &dims, &forgotten, &outputs) == FOVEA_USER_ERROR,
           "no input is forgotten");
     check(strcmp(fovea_error(),
-                 "program 'forward' has input 'class' of 6 elements, and is given a null pointer") == 0,
+                 "program 'forward' has input 'class' of [batch, step], which is [2, 3] here: that "
+                 "has 6 elements, and 0 are given") == 0,
           "and said");
     tokens_session* other;
     check(tokens_new_session(weights, -3, &other) == FOVEA_USER_ERROR, "threads are counted");
