@@ -84,6 +84,7 @@ TEST_CASE("a failing program becomes a few lines") {
     std::uint64_t seed = 1;
     while (!fails(draw_recipe(seed)) || draw_recipe(seed).lines.size() < 8) ++seed;
     const Recipe shorter = shrink_recipe(draw_recipe(seed), fails, 400);
+    INFO(build(shorter).source);
     CHECK(fails(shorter));
     CHECK(shorter.outputs.size() == 1);
     CHECK(shorter.lines.size() <= 5);

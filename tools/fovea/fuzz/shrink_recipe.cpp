@@ -35,7 +35,7 @@ class Shrinker {
             take(candidate);
         }
         for (bool shorter = true; shorter && tries_ > 0;)
-            shorter = fewer_outputs() || replaced_lines() || smaller_sizes();
+            shorter = fewer_outputs() || earlier_outputs() || replaced_lines() || smaller_sizes();
         return recipe_;
     }
 
@@ -55,6 +55,21 @@ class Shrinker {
             candidate.outputs.erase(candidate.outputs.begin() + std::ptrdiff_t(i));
             if (take(candidate)) return true;
         }
+        return false;
+    }
+    /// What an output is made of in its place.
+    bool earlier_outputs() {
+        Graph graph;
+        const std::vector<Tensor> made = tensors_of(recipe_, graph);
+        for (std::size_t i = 0; i < recipe_.outputs.size(); ++i)
+            for (int operand : recipe_.lines[std::size_t(recipe_.outputs[i])].operands) {
+                if (is_leaf(recipe_.lines[std::size_t(operand)]) ||
+                    made[std::size_t(operand)].dtype() == DType::boolean)
+                    continue;
+                Recipe candidate = recipe_;
+                candidate.outputs[i] = operand;
+                if (take(candidate)) return true;
+            }
         return false;
     }
     bool replaced_lines() {

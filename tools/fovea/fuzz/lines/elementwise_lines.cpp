@@ -69,17 +69,19 @@ Made make_positions(const Maker& m) {
     return {cast(made, f32), fmt::format("cast({}, f32)", text)};
 }
 
-/// What all runs at some sizes have in common, and does not show these in its shape.
+/// What depends on a size and does not show it in its shape.
 bool draw_sum_of_positions(Drawing& d, Line& line) {
-    line.dims = {d.dim(), d.dim()};
+    line.operands = {d.floats(1, 4)};
+    line.dims = {d.dim()};
     line.numbers = {d.number()};
     return true;
 }
 Made make_sum_of_positions(const Maker& m) {
-    const Shape shape = shape_of(m.line().dims);
+    const Shape shape = {m.tensor(0).dim(0), m.line().dims[0]};
     Tensor waves = sin(cast(iota(m.graph(), shape, 0), f32) * m.value(0));
-    return {sum(waves, 0), fmt::format("sum(sin(cast(iota(*s.graph, {}, 0), f32) * {}), 0)",
-                                       text_of(shape), text_of(m.value(0)))};
+    return {sum(waves, 0),
+            fmt::format("sum(sin(cast(iota(*s.graph, {{{}.dim(0), {}}}, 0), f32) * {}), 0)",
+                        m.name(0), text_of(m.line().dims[0]), text_of(m.value(0)))};
 }
 
 struct Function {
