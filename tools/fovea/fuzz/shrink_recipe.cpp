@@ -19,7 +19,7 @@ std::vector<Tensor> tensors_of(const Recipe& recipe, Graph& graph) {
 
 class Shrinker {
   public:
-    Shrinker(Recipe recipe, const std::function<bool(const Recipe&)>& fails, int tries)
+    Shrinker(const Recipe& recipe, const std::function<bool(const Recipe&)>& fails, int tries)
         : recipe_(without_unused_lines(recipe)), fails_(fails), tries_(tries) {}
 
     Recipe run() {
@@ -144,8 +144,9 @@ Recipe without_unused_lines(const Recipe& recipe) {
     return result;
 }
 
-Recipe shrink_recipe(Recipe recipe, const std::function<bool(const Recipe&)>& fails, int tries) {
-    return Shrinker(std::move(recipe), fails, tries).run();
+Recipe shrink_recipe(const Recipe& recipe, const std::function<bool(const Recipe&)>& fails,
+                     int tries) {
+    return Shrinker(recipe, fails, tries).run();
 }
 
 }  // namespace fovea::tool::fuzz
