@@ -19,6 +19,7 @@
 #include "codegen/reference/interpreter.h"
 #include "models/registry.h"
 #include "tests/decode/random_weights.h"
+#include "tests/decode/token_by_token.h"
 
 using namespace fovea;
 
@@ -115,6 +116,24 @@ void check_decoding_of(const Graph& graph) {
             step.give("position", {{kPairs}, {double(position), double(position)}});
             check_row_of(step.logits_and(kept), whole, position);
         }
+    }
+    // Targets whose beginnings have different lengths take steps together.
+    std::vector<Kept> each;
+    test::Positions at = {3, 8};
+    for (std::int64_t prompt : at) {
+        SourceRun prefill(decoding.prefill, weights);
+        prefill.give("tgt", words_of(0, prompt, 0));
+        prefill.logits_and(each.emplace_back());
+    }
+    Kept kept = test::caches_of_each(each);
+    for (; at[1] < kRoom; ++at[0], ++at[1]) {
+        CAPTURE(at[0]);
+        SourceRun step(decoding.step, weights);
+        const double first = words_of(at[0], 1, 0).values[0],
+                     second = words_of(at[1], 1, 0).values[1];
+        step.give("tgt", {{kPairs, 1}, {first, second}});
+        step.give("position", {{kPairs}, {double(at[0]), double(at[1])}});
+        test::check_rows(step.logits_and(kept), whole, at);
     }
 }
 

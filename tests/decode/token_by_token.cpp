@@ -61,19 +61,6 @@ void give_positions(Interpreter& step, const Graph& graph, const Positions& posi
     step.set(std::string(kPosition), array);
 }
 
-/// Of each text its own: text i of `each[i]`.
-Caches caches_of_each(const std::vector<Caches>& each) {
-    Caches joined = each[0];
-    for (auto& [name, cache] : joined) {
-        REQUIRE(cache.shape[0] == kReadTexts);
-        const std::size_t size = cache.values.size() / std::size_t(kReadTexts);
-        for (std::size_t text = 1; text < std::size_t(kReadTexts); ++text)
-            std::copy_n(each[text].at(name).values.begin() + std::ptrdiff_t(text * size), size,
-                        cache.values.begin() + std::ptrdiff_t(text * size));
-    }
-    return joined;
-}
-
 /// The next word of each text.
 Array words_at(const Positions& positions) {
     Array ids{{kReadTexts, 1}, {}};
@@ -96,6 +83,19 @@ void check_texts_of_lengths(const Decoding& decoding, const Array& whole,
 }
 
 }  // namespace
+
+Caches caches_of_each(const std::vector<Caches>& each) {
+    Caches joined = each[0];
+    for (auto& [name, cache] : joined) {
+        // What has no axis of texts is the same for all.
+        if (cache.shape.empty() || cache.shape[0] != kReadTexts) continue;
+        const std::size_t size = cache.values.size() / std::size_t(kReadTexts);
+        for (std::size_t text = 1; text < std::size_t(kReadTexts); ++text)
+            std::copy_n(each[text].at(name).values.begin() + std::ptrdiff_t(text * size), size,
+                        cache.values.begin() + std::ptrdiff_t(text * size));
+    }
+    return joined;
+}
 
 bool has_row_positions(const Graph& step) {
     return std::ranges::any_of(step.nodes, [](const Node& node) {

@@ -33,6 +33,9 @@ bool has_row_positions(const Graph& step);
 using Caches = std::map<std::string, Array>;
 Array run_at(const Graph& program, const Array& ids, const Positions& positions, Caches& caches);
 
+/// Of each text its own caches: those of text i are of `each[i]`.
+Caches caches_of_each(const std::vector<Caches>& each);
+
 /// CHECKs logits [texts, 1, words] of the texts' positions.
 void check_rows(const Array& row, const Array& whole, const Positions& positions);
 
