@@ -44,6 +44,14 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
             instance_.place_output(model.parameters[i].name + ".grad",
                                    gradients_.as<float>() + parameters.offset(i));
     instance_.keep_states();
+    std::size_t floats = 0;
+    for (const TensorSpec& output : instance_.program().outputs) {
+        const int parameter = output.state ? parameters.find(output.name) : -1;
+        if (parameter < 0) continue;
+        states_.push_back(std::size_t(parameter));
+        floats += parameters.values(std::size_t(parameter)).size();
+    }
+    states_before_.reserve(floats * sizeof(float));
     device_ = dynamic_cast<TrainingExecutor*>(instance_.executor());
     if (device_) device_->attach(parameters, optimizer);
 }
@@ -87,6 +95,21 @@ void TrainingStep::move(Running& running, Team& team) {
                                 scale * clip_scale(norm, rule.clip), part);
 }
 
+void TrainingStep::keep_states() {
+    float* to = states_before_.as<float>();
+    for (const std::size_t state : states_)
+        to = std::copy_n(parameters_.values(state).data(), parameters_.values(state).size(), to);
+}
+
+void TrainingStep::restore_states() {
+    const float* from = states_before_.as<float>();
+    for (const std::size_t state : states_) {
+        const std::span<float> values = parameters_.values(state);
+        std::copy_n(from, values.size(), values.data());
+        from += values.size();
+    }
+}
+
 void TrainingStep::run_program(std::uint64_t seed, std::uint64_t step, Running& running) {
     running.loss = instance_.output_values("loss");
     Call call = call_of(seed, step);
@@ -103,6 +126,7 @@ void TrainingStep::accumulate(std::uint64_t seed, std::uint64_t step, double gra
         return;
     }
     if (!has_sum_) {
+        keep_states();
         sum_.reserve(parameters_.trained_size() * sizeof(float));
         std::fill_n(sum_.as<float>(), parameters_.trained_size(), 0.0F);
     }
@@ -118,8 +142,10 @@ StepOutcome TrainingStep::run(std::uint64_t seed, std::uint64_t step, const Step
         instance_.run_call(call_of(seed, step),
                            [&](const Call& call) { running.outcome = device_->step(call, rule); });
     } else {
+        if (!has_sum_) keep_states();
         run_program(seed, step, running);
         has_sum_ = false;
+        if (!running.outcome.moved) restore_states();
     }
     if (running.outcome.moved) {
         optimizer_.advance();

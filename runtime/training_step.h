@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "instance.h"
 #include "memory/arena.h"
@@ -65,12 +66,18 @@ class TrainingStep {
     static void finish(void* state, Team& team);
     static void move(Running& running, Team& team);
     void run_program(std::uint64_t seed, std::uint64_t step, Running& running);
+    /// The states among the parameters as they were before the runs of a step, which write over
+    /// them: a step that moves nothing has them again.
+    void keep_states();
+    void restore_states();
 
     Parameters& parameters_;
     Optimizer& optimizer_;
     Instance instance_;
     TrainingExecutor* device_ = nullptr;  // null: this machine's cores move the parameters
     Arena gradients_, sum_;  // of one run; of those accumulated
+    std::vector<std::size_t> states_;  // numbers of parameters
+    Arena states_before_;  // their values, one after the other
     bool has_sum_ = false;
     NormOfParts norm_;
 };

@@ -88,10 +88,18 @@ class Storage {
     /// program that does.
     bool writes_output(const Group& group) const {
         const int id = group.nodes[0], value = graph_[id].inputs[0];
-        return readers_[std::size_t(value)].size() == 1 && graph_[id].dtype == fused_.half &&
-               fused_.output_of[std::size_t(id)] >= 0 && base_of(value) == value &&
-               is_whole(fused_.layouts[std::size_t(value)]) && !kept_[std::size_t(value)] &&
-               may_change(value);
+        return graph_[id].dtype == fused_.half && fused_.output_of[std::size_t(id)] >= 0 &&
+               base_of(value) == value && is_whole(fused_.layouts[std::size_t(value)]) &&
+               !kept_[std::size_t(value)] && may_change(value) && is_read_alone(value, id);
+    }
+    /// Whether the memory of `value` is read by `reader` alone: other nodes may lie there, too.
+    bool is_read_alone(int value, int reader) const {
+        for (int id = 1; id < int(graph_.nodes.size()); ++id) {
+            if (base_of(id) != value) continue;
+            for (int other : readers_[std::size_t(id)])
+                if (other != reader && base_of(other) != value) return false;
+        }
+        return true;
     }
     /// Whoever reads the copy reads the input instead.
     void read_in_place(std::size_t group) {

@@ -2,6 +2,7 @@
 #include "codegen/group/fuse_attention.h"
 
 #include "codegen/graph/rewrite.h"
+#include "codegen/group/heads_as_rows.h"
 #include "codegen/group/order_look_ups.h"
 #include "codegen/ops/attention/fused_attention.h"
 #include "codegen/ops/attention/segments.h"
@@ -38,8 +39,12 @@ Graph fuse_attention(const Graph& graph, Graph (*simplify)(const Graph&),
         SegmentBounds segments;
         if (mask.segments.exists()) segments = bounds_of_segments(mask.segments);
         mask.segments = segments.first;
-        return fused_attention(graph, id, input(0), input(1), input(2), mask, segments.end,
-                               score.captures, keep(std::move(function)));
+        const bool rows = !why_not_heads_as_rows(graph, id, function);
+        const Tensor k = input(1), v = input(2),
+                     q = rows ? heads_as_rows(input(0), v.dim(1)) : input(0);
+        const Tensor y = fused_attention(graph, id, q, k, v, rows ? mask_of_rows(mask) : mask,
+                                         segments.end, score.captures, keep(std::move(function)));
+        return rows ? rows_as_heads(y) : y;
     });
 }
 

@@ -101,27 +101,51 @@ FOVEA_INLINE void add_line(floats& sum, const float* a, Numbers<Bits> numbers) {
     add(std::make_integer_sequence<int, Numbers<Bits>::kTogether>{});
 }
 
+/// Fetches the line of words that is read some lines later, to the second cache: the first has no
+/// room for so many, and fewer are not there in time.
+FOVEA_INLINE void fetch_numbers(const std::uint32_t* line) {
+    constexpr i64 kAhead = 128;
+    __builtin_prefetch(line + kAhead * kLanes, 0, 2);
+}
+
+/// Adds the products of some neighbouring pairs of groups, whose sums are all on their way at a
+/// time, to `total`.
+template <int Bits, int Group, i64 Pairs>
+FOVEA_INLINE void add_pairs_of_groups(floats& total, const float* a, const float* starts,
+                                      const std::uint32_t* words) {
+    constexpr i64 kTogether = Numbers<Bits>::kTogether;
+    constexpr i64 kWords = WeightLayout{{Bits, Group}, 0, 0}.words_of_pair();
+    floats sums[2 * Pairs];
+    FOVEA_UNROLL for (i64 group = 0; group < 2 * Pairs; ++group) sums[group] =
+        start_of<Bits>(starts, group);
+    for (i64 k = 0; k < Group; k += kTogether)
+        FOVEA_UNROLL for (i64 group = 0; group < 2 * Pairs; ++group) {
+            const std::uint32_t* const line =
+                words + group / 2 * kWords + (1 + 2 * (k / kTogether) + group % 2) * kLanes;
+            fetch_numbers(line);
+            add_line<Bits>(sums[group], a + group * Group + k, Numbers<Bits>(line));
+        }
+    FOVEA_UNROLL for (i64 pair = 0; pair < Pairs; ++pair) {
+        fetch_numbers(words + pair * kWords);
+        const Scales scales(words + pair * kWords);
+        total = multiply_add(scales.first, sums[2 * pair], total);
+        total = multiply_add(scales.second, sums[2 * pair + 1], total);
+    }
+}
+
 /// The sums of one row with a panel of 16 rows of the weight.
 template <int Bits, int Group>
 FOVEA_INLINE floats product_of_row(const float* a, const float* starts, const std::uint32_t* panel,
                                    const WeightLayout& layout) {
-    constexpr i64 kTogether = Numbers<Bits>::kTogether;
-    LinesAhead<2, std::uint32_t> ahead{panel + kLinesAhead * kLanes, 2 * kLanes};
     floats total{};
-    for (i64 pair = 0; pair < layout.pairs(); ++pair, a += 2 * Group) {
-        const Scales scales(panel);
-        panel += kLanes;
-        // Both sums are on their way at a time.
-        floats first = start_of<Bits>(starts, 2 * pair),
-               second = start_of<Bits>(starts, 2 * pair + 1);
-        for (i64 k = 0; k < Group; k += kTogether, panel += 2 * kLanes) {
-            ahead.fetch();
-            add_line<Bits>(first, a + k, Numbers<Bits>(panel));
-            add_line<Bits>(second, a + Group + k, Numbers<Bits>(panel + kLanes));
-        }
-        total = multiply_add(scales.first, first, total);
-        total = multiply_add(scales.second, second, total);
-    }
+    i64 pair = 0;
+    const auto add = [&]<i64 Pairs>(Fixed<Pairs>) FOVEA_LAMBDA {
+        for (; pair + Pairs <= layout.pairs(); pair += Pairs)
+            add_pairs_of_groups<Bits, Group, Pairs>(total, a + 2 * pair * Group, starts + 2 * pair,
+                                                    panel + pair * layout.words_of_pair());
+    };
+    add(fixed<2>);
+    add(fixed<1>);
     return total;
 }
 

@@ -24,11 +24,32 @@ FOVEA_INLINE floats8 multiply_add(floats8 a, floats8 b, floats8 c) {
 }
 
 #if defined(__AVX512F__)
-/// Columns 4 * part to 4 * part + 3 of 16 rows: lane i of a column is that of row i. Rows lie as
-/// groups of four lanes, so that columns are made within these.
+/// Four elements of each of 4 rows, `apart` elements from one to the next: a group of lanes each.
+template <class Stride>
+FOVEA_INLINE floats load_group(const float* from, Stride apart) {
+    __m512 all = _mm512_castps128_ps512(_mm_loadu_ps(from));
+    all = _mm512_insertf32x4(all, _mm_loadu_ps(from + apart), 1);
+    all = _mm512_insertf32x4(all, _mm_loadu_ps(from + 2 * apart), 2);
+    return floats(_mm512_insertf32x4(all, _mm_loadu_ps(from + 3 * apart), 3));
+}
+
+/// Four columns of 16 rows: lane i of a column is that of row i. Vector i has a group of lanes of
+/// each of the rows i, i + 4, i + 8 and i + 12, so that columns are made within groups.
+FOVEA_INLINE void columns_of_groups(const floats (&x)[4], floats* columns) {
+    using Pairs = Register<double, 8>;
+    FOVEA_UNROLL for (int half = 0; half < 2; ++half) {
+        Pairs y[2];
+        FOVEA_UNROLL for (int i = 0; i < 2; ++i) y[i] =
+            Pairs(half ? _mm512_maskz_unpackhi_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1]))
+                       : _mm512_maskz_unpacklo_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1])));
+        columns[2 * half] = floats(_mm512_maskz_unpacklo_pd(0xff, y[0], y[1]));
+        columns[2 * half + 1] = floats(_mm512_maskz_unpackhi_pd(0xff, y[0], y[1]));
+    }
+}
+
+/// Columns 4 * part to 4 * part + 3 of 16 rows.
 template <int Part>
 FOVEA_INLINE void narrow_columns(const floats8 (&rows)[16], floats* columns) {
-    using Pairs = Register<double, 8>;
     constexpr int a = 4 * Part, b = a + 8, c = a + 16, d = a + 24;
     floats x[4];
     FOVEA_UNROLL for (int i = 0; i < 4; ++i) {
@@ -39,14 +60,7 @@ FOVEA_INLINE void narrow_columns(const floats8 (&rows)[16], floats* columns) {
         x[i] = __builtin_shufflevector(low, high, a, a + 1, a + 2, a + 3, b, b + 1, b + 2, b + 3, c,
                                        c + 1, c + 2, c + 3, d, d + 1, d + 2, d + 3);
     }
-    FOVEA_UNROLL for (int half = 0; half < 2; ++half) {
-        Pairs y[2];
-        FOVEA_UNROLL for (int i = 0; i < 2; ++i) y[i] =
-            Pairs(half ? _mm512_maskz_unpackhi_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1]))
-                       : _mm512_maskz_unpacklo_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1])));
-        columns[2 * half] = floats(_mm512_maskz_unpacklo_pd(0xff, y[0], y[1]));
-        columns[2 * half + 1] = floats(_mm512_maskz_unpackhi_pd(0xff, y[0], y[1]));
-    }
+    columns_of_groups(x, columns);
 }
 
 /// Rows of 8 lanes to columns of 16.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "columns.h"
 #include "contract.h"
 #include "half_vector.h"
 #include "math.h"
@@ -316,47 +317,6 @@ FOVEA_INLINE void copy_tile(To* to, i64 width, const T* from, i64 stride, i64 ro
         for (i64 column = 0; column < columns; column += kLanes)
             store(to + row * width + column,
                   load(from + row * stride + column, lanes_at(column, columns)));
-}
-
-#if defined(__AVX512F__)
-/// The columns of rows of 8 floats: half the work of turning rows of 16.
-template <class Stride, class Body>
-FOVEA_INLINE void for_narrow_columns(i64 rows, const float* from, Stride stride, const Body& body) {
-    for (i64 row = 0; row < rows; row += kLanes) {
-        floats8 narrow[kLanes];
-        FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) narrow[i] =
-            row + i < rows ? load8(from + (row + i) * stride) : floats8{};
-        floats columns[8];
-        transpose(narrow, columns);
-        FOVEA_UNROLL for (i64 i = 0; i < 8; ++i) body(i, row, columns[i]);
-    }
-}
-#endif
-
-/// Turns rows of memory into columns: body(column, row, x) gets the elements of 16 rows in a column
-/// at a time, booleans as 0 and 1; rows past the end are 0. `stride` elements lie between rows.
-template <class Width, class T, class Stride, class Body>
-FOVEA_INLINE void for_columns(i64 rows, Width columns, const T* from, Stride stride,
-                              const Body& body) {
-#if defined(__AVX512F__)
-    if constexpr (kKnown<Width> == 8 && std::is_same_v<T, float>)
-        return for_narrow_columns(rows, from, stride, body);
-#endif
-    const auto load_row = [&](i64 row, i64 column, Lanes lanes) FOVEA_LAMBDA {
-        const auto values = load(from + row * stride + column, lanes);
-        if constexpr (std::is_same_v<T, bool>) return mask_to_floats(values);
-        else return values;
-    };
-    for (i64 row = 0; row < rows; row += kLanes)
-        for (i64 column = 0; column < columns; column += kLanes) {
-            const Lanes lanes = lanes_at(column, columns);
-            floats square[kLanes];
-            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) square[i] =
-                row + i < rows ? load_row(row + i, column, lanes) : floats{};
-            transpose(square);
-            FOVEA_UNROLL for (i64 i = 0; i < kLanes; ++i) if (i < lanes.count)
-                body(column + i, row, square[i]);
-        }
 }
 
 /// The smallest and the largest of bound(lane) over `lanes` lanes, at least 0 and at most `extent`.

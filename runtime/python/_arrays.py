@@ -177,6 +177,15 @@ def shape_of(extents, sizes):
     return tuple(value_of(extent, sizes) for extent in extents)
 
 
+def shape_to_make(name, extents, sizes):
+    """That of an output."""
+    shape = shape_of(extents, sizes)
+    if min(shape, default=0) < 0:
+        raise Error(f"{name} is {text_of(extents)}, of which a size is negative here: "
+                    f"{text_of(shape)}")
+    return shape
+
+
 def bind(program, arrays, sizes):
     """Adds the sizes of a call, by the shapes of its arrays, which must agree."""
     origin = {name: "given" for name in sizes}

@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 
-from ._arrays import (Array, Error, address_of, bind, by_name, new_array, shape_of, text_of,
-                      verify_writable, whole, whole_sizes)
+from ._arrays import (Array, Error, address_of, bind, by_name, new_array, shape_of, shape_to_make,
+                      text_of, verify_writable, whole, whole_sizes)
 
 _OK = 0
 _LAST_SEED = 2**64 - 1
@@ -27,11 +27,12 @@ class Program:
 class Library:
     """The shared library of a model, and what its functions take."""
 
-    def __init__(self, folder, name, dims, sizes, parameters, programs):
+    def __init__(self, folder, name, dims, sizes, parameters, states, programs):
         self.name = name
         self.dims = dims
         self.sizes = sizes
         self.parameters = parameters
+        self.states = states  # those of the parameters that steps of Trainer write
         self.programs = programs
         self._library = ctypes.CDLL(os.path.join(folder, f"lib{name}.so"))
         self.function("fovea_error", plain=True).restype = ctypes.c_char_p
@@ -216,7 +217,7 @@ def _outputs(program, sizes, first, out):
     """Outputs by name, and their addresses."""
     outputs, addresses = {}, []
     for key, (kind, shape) in program.outputs.items():
-        wanted = shape_of(shape, sizes)
+        wanted = shape_to_make(key, shape, sizes)
         outputs[key] = out.get(key)
         if outputs[key] is None:
             outputs[key] = new_array(first, kind, wanted)
@@ -251,6 +252,9 @@ class Gradients:
         self.names = list(session._library.parameters)
         self.given = {key for key in self.outputs if f"{key}.grad" in programs["gradient"].inputs}
         self.differentiable = self.given or {"loss"}
+        self.states = session._library.states
+        self.constants = [key for key, (kind, _) in programs["forward"].outputs.items()
+                          if key not in self.differentiable and kind not in ("i32", "bool")]
 
     def cotangents(self, values):
         """What the program takes of those of the outputs, by name; and what scales its results:
@@ -258,6 +262,24 @@ class Gradients:
         by_output = dict(zip(self.outputs, values))
         scale = None if self.given else by_output.get("loss")
         return {f"{key}.grad": by_output[key] for key in self.outputs if key in self.given}, scale
+
+    def verify_no_states(self, otherwise):
+        if self.states:
+            raise Error(f"{self.states[0]} is a state, which steps of Trainer alone write: "
+                        f"{otherwise}, which reads states as they are, or train by Trainer")
+
+    def of_constants(self, values):
+        """The cotangents, as far as there are some, of outputs beside the loss."""
+        by_output = dict(zip(self.outputs, values))
+        return {key: by_output[key] for key in self.constants if by_output[key] is not None}
+
+    @staticmethod
+    def verify_constants(cotangents):
+        """The program begins with the loss: what is made of another output would have no part."""
+        for key, value in cotangents.items():
+            if np.asarray(value).any():
+                raise Error(f"gradients are those of loss alone, and what is differentiated reads "
+                            f"{key}, too: make it part of the model's loss, or detach it")
 
     @staticmethod
     def factor(scale):

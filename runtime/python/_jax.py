@@ -17,8 +17,9 @@ def _results(model, program, arrays):
     known = dict(model.sizes)
     shapes = {name: types.SimpleNamespace(shape=array.shape) for name, array in arrays.items()}
     _arrays.bind(program, shapes, known)
-    return tuple(jax.ShapeDtypeStruct(_arrays.shape_of(shape, known), _arrays.TYPES[kind])
-                 for kind, shape in program.outputs.values())
+    return tuple(
+        jax.ShapeDtypeStruct(_arrays.shape_to_make(name, shape, known), _arrays.TYPES[kind])
+        for name, (kind, shape) in program.outputs.items())
 
 
 def _operand(name, value, kind):
@@ -91,6 +92,10 @@ class _Calls:
                 model.changed()
             return tuple(self.session._call(name, arrays, None, None, draw).values())
 
+    def factor_on_host(self, losses, others):
+        self.gradients.verify_constants(others)
+        return np.float32(self.gradients.factor(losses))
+
     def call(self, name, parameters, seed, arrays):
         """Outputs by name."""
         name = name if seed is None else f"{name}_train"
@@ -112,10 +117,10 @@ class _Calls:
         given, scale = self.gradients.cotangents(cotangents)
         arrays = {**dict(zip(self.inputs, inputs)), **given}
         found = self.call("gradient", parameters, seed, arrays)
-        if scale is not None and scale.ndim:
-            scale = jax.pure_callback(lambda losses: np.float32(self.gradients.factor(losses)),
-                                      jax.ShapeDtypeStruct((), np.float32), scale,
-                                      vmap_method="sequential")
+        others = self.gradients.of_constants(cotangents)
+        if scale is not None and (scale.ndim or others):
+            scale = jax.pure_callback(self.factor_on_host, jax.ShapeDtypeStruct((), np.float32),
+                                      scale, others, vmap_method="sequential")
 
         def gradient(name, value):
             if not np.issubdtype(value.dtype, np.floating):
@@ -132,8 +137,8 @@ class _Calls:
 def function(session, outputs):
     """`f(*inputs)` where the model has no parameters, else `f(parameters, *inputs)` with a dict of
     them by name: one output, or a tuple `outputs` of all. With `seed`, a whole number, dropout is
-    on. Where the model has a loss, that alone has a gradient, and the other outputs are
-    constants."""
+    on. Where the model has a loss, that alone has a gradient, and who differentiates other outputs
+    is told."""
     calls = _Calls(session)
     program = calls.programs["forward"]
     run = jax.custom_vjp(calls.forward)
@@ -147,7 +152,9 @@ def function(session, outputs):
         if len(inputs) != len(calls.inputs):
             raise TypeError(f"inputs are {', '.join(calls.inputs)}")
         operands = _inputs(program, inputs)
-        seed = None if seed is None else _seed(seed)
+        if seed is not None:
+            calls.gradients.verify_no_states("leave the seed out")
+            seed = _seed(seed)
         if "gradient_train" not in calls.programs:
             seed = None  # nothing is drawn
         found = run(parameters, seed, *operands)

@@ -32,8 +32,10 @@ class _Call(torch.autograd.Function):
         with module._session._lock:
             module._session.model.changed()  # an optimizer may have moved the parameters
             outputs = module._session._call(name, arrays, None, None, draw)
-        ctx.mark_non_differentiable(*(value for key, value in outputs.items()
-                                      if key not in module._gradients.differentiable))
+        ctx.set_materialize_grads(False)
+        ctx.made = [(value.shape, value.dtype) for value in outputs.values()]
+        ctx.mark_non_differentiable(*(value for value in outputs.values()
+                                      if not value.dtype.is_floating_point))
         return tuple(outputs.values())
 
     @staticmethod
@@ -43,7 +45,12 @@ class _Call(torch.autograd.Function):
             raise RuntimeError("a parameter was changed between forward and backward, which reads "
                                "it: call backward before the optimizer's step")
         name = "gradient" if ctx.draw is None else "gradient_train"
-        given, scale = module._gradients.cotangents(cotangents)
+        module._gradients.verify_constants(
+            {key: value.detach().float()
+             for key, value in module._gradients.of_constants(cotangents).items()})
+        given, scale = module._gradients.cotangents(
+            [torch.zeros(shape, dtype=dtype) if value is None else value
+             for value, (shape, dtype) in zip(cotangents, ctx.made)])
         arrays = dict(zip(module._inputs, ctx.saved_tensors))
         arrays.update((key, value.contiguous()) for key, value in given.items())
         found = module._session._call(name, arrays, None, None, ctx.draw)
@@ -70,11 +77,12 @@ class Module(torch.nn.Module):
         gradient = session._library.programs["gradient"]
         self._values = []
         for name in self._names:
-            tensor = torch.from_numpy(np.asarray(session.model.parameter(name)))
-            trained = f"{name}.grad" in gradient.outputs
-            parameter = torch.nn.Parameter(tensor, requires_grad=trained)
-            self._values.append(parameter)
-            self._register(name.split("."), parameter)
+            value = torch.from_numpy(np.asarray(session.model.parameter(name)))
+            if name not in session._library.states:
+                trained = f"{name}.grad" in gradient.outputs
+                value = torch.nn.Parameter(value, requires_grad=trained)
+            self._values.append(value)
+            self._register(name.split("."), value)
         self._addresses = [value.data_ptr() for value in self._values]
 
     def __deepcopy__(self, memo):
@@ -87,13 +95,19 @@ class Module(torch.nn.Module):
                 own.copy_(theirs).requires_grad_(theirs.requires_grad)
         return copy.train(self.training)
 
-    def _register(self, path, parameter):
+    def __reduce__(self):
+        raise TypeError("a module over a model is not pickled: save its state_dict, or the model")
+
+    def _register(self, path, value):
         owner = self
         for part in path[:-1]:
             if part not in owner._modules:
                 owner.add_module(part, torch.nn.Module())
             owner = owner._modules[part]
-        owner.register_parameter(path[-1], parameter)
+        if isinstance(value, torch.nn.Parameter):
+            owner.register_parameter(path[-1], value)
+        else:
+            owner.register_buffer(path[-1], value)
 
     def _verify_places(self):
         """The program reads the model's memory: parameters are those that lie there."""
@@ -110,6 +124,8 @@ class Module(torch.nn.Module):
             raise TypeError(f"inputs are {', '.join(self._inputs)}")
         arrays.update(named)
         self._verify_places()
+        if self.training:
+            self._gradients.verify_no_states("call eval()")
         draw = None
         if self.training and "gradient_train" in self._session._library.programs:
             draw = (int(torch.randint(2**62, ())), 0)

@@ -14,9 +14,13 @@
 namespace fovea::runtime {
 
 /// What `NAME::Model` is made of. Copies share the parameters. Sessions on any threads read them at
-/// the same time; whoever writes them, as a trainer does, waits until none of them runs.
+/// the same time; whoever writes them, as a trainer does, waits until none of them runs. One that
+/// is moved from stays a model.
 class TypedModel {
   public:
+    TypedModel(const TypedModel&) = default;
+    TypedModel& operator=(const TypedModel&) = default;
+    ~TypedModel() = default;
     /// The number of floats of all parameters.
     std::int64_t parameter_count() const;
     /// Every name, in the order of the header.

@@ -78,50 +78,58 @@ TypedProgram::TypedProgram(TypedProgram&&) noexcept = default;
 TypedProgram& TypedProgram::operator=(TypedProgram&&) noexcept = default;
 TypedProgram::~TypedProgram() = default;
 
+TypedProgram::State& TypedProgram::state() const {
+    if (!state_) throw UserError("a session is called that was moved to another");
+    return *state_;
+}
+
 const TypedTensors& TypedProgram::run(std::span<const std::int64_t> sizes,
                                       std::initializer_list<GivenInput> inputs,
                                       std::initializer_list<void*> outputs, Draw draw) {
-    if (state_->starter) state_->verify_begun(sizes);
-    if (state_->started) state_->place_started(sizes);
-    state_->tensors.place(sizes, inputs, outputs);
-    const ThreadsOfRegions threads(state_->threads, state_->run_on);
-    state_->instance.run(draw.seed, draw.step);
-    if (state_->started) {
-        state_->started->instance.states_changed();
-        state_->started->has_begun = true;
+    State& own = state();
+    if (own.starter) own.verify_begun(sizes);
+    if (own.started) own.place_started(sizes);
+    own.tensors.place(sizes, inputs, outputs);
+    const ThreadsOfRegions threads(own.threads, own.run_on);
+    own.instance.run(draw.seed, draw.step);
+    if (own.started) {
+        own.started->instance.states_changed();
+        own.started->has_begun = true;
     }
-    return state_->tensors;
+    return own.tensors;
 }
 
 void TypedProgram::starts(TypedProgram& other) {
-    State& started = *other.state_;
-    started.starter = state_.get();
-    state_->started = &started;
+    State &own = state(), &started = other.state();
+    started.starter = &own;
+    own.started = &started;
     for (const TensorSpec& input : started.instance.program().inputs) {
-        if (!input.state || !state_->instance.has_output(input.name)) continue;
-        state_->tensors.hide(input.name);
-        state_->instance.place_output(input.name, nullptr);  // no memory of its own
-        state_->made.push_back({&input, nullptr, {}});
+        if (!input.state || !own.instance.has_output(input.name)) continue;
+        own.tensors.hide(input.name);
+        own.instance.place_output(input.name, nullptr);  // no memory of its own
+        own.made.push_back({&input, nullptr, {}});
     }
 }
 
-const TypedTensors& TypedProgram::tensors() const { return state_->tensors; }
+const TypedTensors& TypedProgram::tensors() const { return state().tensors; }
 
 CallBytes TypedProgram::bytes_for(std::span<const std::int64_t> sizes) const {
-    return state_->instance.bytes_for(sizes);
+    return state().instance.bytes_for(sizes);
 }
 
 void TypedProgram::use_workspace(std::span<std::byte> memory) {
-    state_->has_begun = false;  // states are zeros again
-    state_->tensors.unbind();
-    state_->instance.use_workspace(memory);
+    State& own = state();
+    own.has_begun = false;  // states are zeros again
+    own.tensors.unbind();
+    own.instance.use_workspace(memory);
 }
 
-void TypedProgram::use_threads(RegionThreads* threads) { state_->run_on = threads; }
+void TypedProgram::use_threads(RegionThreads* threads) { state().run_on = threads; }
 
 void TypedProgram::reset() {
-    state_->has_begun = false;
-    state_->instance.clear_states();
+    State& own = state();
+    own.has_begun = false;
+    own.instance.clear_states();
 }
 
 }  // namespace fovea::runtime

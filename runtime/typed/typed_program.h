@@ -61,6 +61,8 @@ class TypedProgram {
 
   private:
     struct State;
+    /// UserError where it was moved to another.
+    State& state() const;
     std::unique_ptr<State> state_;
 };
 

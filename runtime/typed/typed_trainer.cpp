@@ -72,21 +72,27 @@ TypedTrainer::TypedTrainer(TypedTrainer&&) noexcept = default;
 TypedTrainer& TypedTrainer::operator=(TypedTrainer&&) noexcept = default;
 TypedTrainer::~TypedTrainer() = default;
 
+TypedTrainer::State& TypedTrainer::state() const {
+    if (!state_) throw UserError("a trainer is called that was moved to another");
+    return *state_;
+}
+
 const TypedTensors& TypedTrainer::run(std::span<const std::int64_t> sizes,
                                       std::initializer_list<GivenInput> inputs,
                                       const StepRule& rule, std::uint64_t seed) {
-    state_->tensors.place(sizes, inputs);
-    const ThreadsOfRegions threads(state_->threads, state_->run_on);
-    state_->outcome = state_->step.run(seed, state_->optimizer.step(), verified(rule));
-    return state_->tensors;
+    State& own = state();
+    own.tensors.place(sizes, inputs);
+    const ThreadsOfRegions threads(own.threads, own.run_on);
+    own.outcome = own.step.run(seed, own.optimizer.step(), verified(rule));
+    return own.tensors;
 }
 
-const TypedTensors& TypedTrainer::tensors() const { return state_->tensors; }
-const StepOutcome& TypedTrainer::outcome() const { return state_->outcome; }
+const TypedTensors& TypedTrainer::tensors() const { return state().tensors; }
+const StepOutcome& TypedTrainer::outcome() const { return state().outcome; }
 CallBytes TypedTrainer::bytes_for(std::span<const std::int64_t> sizes) const {
-    return state_->step.instance().bytes_for(sizes);
+    return state().step.instance().bytes_for(sizes);
 }
-void TypedTrainer::use_threads(RegionThreads* threads) { state_->run_on = threads; }
-Optimizer& TypedTrainer::optimizer() { return state_->optimizer; }
+void TypedTrainer::use_threads(RegionThreads* threads) { state().run_on = threads; }
+Optimizer& TypedTrainer::optimizer() { return state().optimizer; }
 
 }  // namespace fovea::runtime

@@ -41,6 +41,8 @@ class TypedTrainer {
 
   private:
     struct State;
+    /// UserError where it was moved to another.
+    State& state() const;
     std::unique_ptr<State> state_;
 };
 

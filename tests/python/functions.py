@@ -120,6 +120,25 @@ for said, call in bad:
             check(type(error) is tokens.Error, f"{said}: {type(error).__name__}")
 checks.refuses(lambda: attention(q.astype(jnp.float16), k, v),
                "q has elements of float16, and float32 is wanted: .astype(jnp.float32) makes such")
+
+# Gradients are those of the loss alone, and running statistics are written by Trainer alone.
+import tracked
+model = tracked.Model.random(1)
+both = tracked.jax_function(model)
+given = {name: jnp.array(value) for name, value in model.parameters().items()}
+x, y = jax.random.normal(keys[0], (8, 6)), jnp.arange(8, dtype=jnp.int32) % 5
+checks.refuses(lambda: both(given, x, y, seed=1), "bn.running_mean is a state, which steps of "
+               "Trainer alone write: leave the seed out")
+
+
+def slope(of):
+    return jax.jit(jax.grad(lambda x: of(both(given, x, y))))(x)
+
+
+checks.refuses(lambda: slope(lambda found: found.loss + found.logits.sum()), "reads logits, too")
+checks.refuses(lambda: slope(lambda found: found.logits.sum()), "reads logits, too")
+check(close(slope(lambda found: found.loss + 0 * found.logits.sum()),
+            slope(lambda found: found.loss)), "what does not depend on the others is no matter")
 with jax.enable_x64(True):
     checks.refuses(lambda: scored(parameters, jnp.arange(6).reshape(2, 3)), "elements of int64")
 sys.exit(checks.mistakes)

@@ -1,5 +1,6 @@
 // Models of tests/python: what PyTorch trains, a state whose size no array has, a loss for each
-// sequence, names that C++ and Python have taken, and names that become the same in them.
+// sequence, names that C++ and Python have taken, names that become the same in them, and a loss
+// beside another output and running statistics, an output shorter than its input.
 #include <fovea.h>
 using namespace fovea;
 
@@ -32,4 +33,16 @@ constexpr void clashing(Scope s) {
     s.output("x-y", a + 2.0 * b + 4.0 * c + 8.0 * d + 16.0 * e + 32.0 * f);
     s.output("x_y", a * 1.0);
     s.output("loss", sum(a * b, 0));
+}
+
+constexpr void shorter(Scope s) {
+    s.output("y", conv1d(s / "conv", s.input("x", {"batch", 2, "len"}), 3, 4));
+}
+
+constexpr void tracked(Scope s) {
+    const Tensor x = s.input("x", {"batch", 6}), y = s.input("y", {"batch"}, i32);
+    const Tensor logits = linear(s / "out", relu(batch_norm(s / "bn", x, 1)), 5);
+    s.output("logits", logits);
+    s.output("best", argmax(logits, -1));
+    s.output("loss", cross_entropy(logits, y));
 }

@@ -66,19 +66,30 @@ TEST_CASE("a package reads and writes arrays of numpy where they lie") {
 }
 
 TEST_CASE("a package says what it does not take, and takes nothing else for it") {
-    passes(
-        "numpy", "refusals.py",
-        {{kInterface, "tokens"}, {kInterface, "counting"}, {kOwn, "losses"}, {kOwn, "clashing"}});
+    passes("numpy", "refusals.py",
+           {{kInterface, "tokens"},
+            {kInterface, "counting"},
+            {kOwn, "losses"},
+            {kOwn, "clashing"},
+            {kOwn, "shorter"}});
 }
 
 TEST_CASE("functions of fovea have gradients inside JAX") {
     passes("jax", "functions.py",
-           {{kOwn, "flash"}, {kBlock, "block"}, {kInterface, "tokens"}, {kOwn, "losses"}});
+           {{kOwn, "flash"},
+            {kBlock, "block"},
+            {kInterface, "tokens"},
+            {kOwn, "losses"},
+            {kOwn, "tracked"}});
 }
 
 TEST_CASE("attention of fovea trains inside a model of PyTorch") {
     passes("torch", "training.py",
-           {{kOwn, "flash"}, {kBlock, "block"}, {kOwn, "losses"}, {kInterface, "tokens"}});
+           {{kOwn, "flash"},
+            {kBlock, "block"},
+            {kOwn, "losses"},
+            {kInterface, "tokens"},
+            {kOwn, "tracked"}});
 }
 
 TEST_CASE("the page's Python runs as it stands there") {

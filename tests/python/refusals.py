@@ -10,6 +10,7 @@ sys.path[:0] = sys.argv[1:]
 import clashing
 import counting
 import losses
+import shorter
 import tokens
 import checks
 from checks import check, refuses
@@ -69,4 +70,8 @@ for folder in sys.argv[1:]:
         ast.parse(stub)
         wanted = "ForwardOutputs" if len(forward.outputs) > 1 else "Array"
         check(stub.count(f"    ) -> {wanted}: ...\n\n") == 2, f"the stub {file} has {wanted}")
+
+conv = shorter.Session(shorter.Model.random(1))
+checks.refuses(lambda: conv.forward(np.zeros((1, 2, 2), np.float32)),
+               "y is [batch, 3, len-3], of which a size is negative here: [1, 3, -1]")
 sys.exit(checks.mistakes)

@@ -163,4 +163,31 @@ found.loss.backward()
 check(net._values[0].grad is not None and type(copy.deepcopy(net)(ids.int())) is type(found),
       "which has gradients, of a copy too")
 checks.refuses(lambda: tokens.torch_module(losses.Model.random(1)), "takes a Model of tokens")
+
+# Gradients are those of the loss alone, and running statistics are written by Trainer alone.
+import tracked
+model = tracked.Model.random(1)
+net, x, y = tracked.torch_module(model), torch.randn(8, 6), torch.arange(8, dtype=torch.int32) % 5
+checks.refuses(lambda: net(x, y), "bn.running_mean is a state, which steps of Trainer alone "
+               "write: call eval()")
+check({name for name, _ in net.named_buffers()} == {"bn.running_mean", "bn.running_var"},
+      "states are buffers")
+found = net.eval()(x, y)
+checks.refuses(lambda: (found.loss + 3 * found.logits.sum()).backward(retain_graph=True),
+               "gradients are those of loss alone, and what is differentiated reads logits, too")
+checks.refuses(lambda: found.logits.sum().backward(retain_graph=True), "reads logits, too")
+(found.loss + 0 * found.logits.sum()).backward()
+given = {name: value.detach().clone() for name, value in net.state_dict().items()}
+weight = given["out.weight"].requires_grad_()
+h = F.batch_norm(x, given["bn.running_mean"], given["bn.running_var"], given["bn.weight"],
+                 given["bn.bias"]).relu()
+F.cross_entropy(F.linear(h, weight, given["out.bias"]), y.long()).backward()
+check(torch.allclose(net.out.weight.grad, weight.grad, atol=1e-6), "the gradient of the loss")
+trainer, variance = tracked.Trainer(model), net.bn.running_var
+bad, before = x.clone(), variance.clone()
+bad[0, 0] = float("nan")
+check(not trainer.step(bad, y, learning_rate=0.1).moved and torch.equal(variance, before),
+      "a step that moves nothing leaves states, too")
+check(trainer.step(x, y, learning_rate=0.1).moved and not torch.equal(variance, before),
+      "a step writes them")
 sys.exit(checks.mistakes)

@@ -324,6 +324,7 @@ Tensor fused_attention(const Graph& source, int id, Tensor q, Tensor k, Tensor v
     node.op = Op::fused_attention;
     node.result = AttentionResult::output;
     node.inputs = inputs_of({q.id, k.id, v.id});
+    for (int axis = 0; axis + 1 < q.rank(); ++axis) node.shape[axis] = q.dim(axis);
     const auto read = [&](AttentionInput which, Tensor x) {
         if (x.exists()) node.inputs[std::size_t(at(which))] = x.id;
     };

@@ -118,7 +118,7 @@ struct Ranked {
 
 /// The `Count` largest values of axis `axis`, the largest first, and their positions (i32); of
 /// equal ones the first, and NaN before all: `auto [values, ids] = topk<2>(x, -1)`. Each value
-/// costs a pass.
+/// costs a pass. A program refuses sizes with fewer values than that.
 template <int Count>
 constexpr Ranked topk(Tensor x, int axis = -1, Location location = Location::here()) {
     static_assert(Count > 0, "topk: one value or more");
@@ -132,6 +132,7 @@ constexpr Ranked topk(Tensor x, int axis = -1, Location location = Location::her
         const Tensor wrong = detail::movement_mistake(x, text, location);
         return {wrong, wrong};
     }
+    detail::has_positions(x, i, Count, location);
     const detail::At at{location};
     Tensor position = detail::positions_along(*x.graph, x.shape()[i], i, x.rank(), location), left;
     std::vector<Tensor> values, ids;

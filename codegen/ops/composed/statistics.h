@@ -42,6 +42,12 @@ constexpr Tensor is_largest_of(Tensor x, int axis, Location location) {
     return logical_or(at(is_equal), at(is_none));
 }
 
+/// That an axis has so many positions: a program is not run at sizes where these do not lie within
+/// it. Nothing reads the slice.
+constexpr void has_positions(Tensor x, int axis, int count, Location location) {
+    if (!x.dim(axis).is_static()) slice(x, axis, 0, count, location);
+}
+
 /// The first position along an axis where a condition holds, i32.
 constexpr Tensor first_position(Tensor condition, int axis, bool keepdim, Location location) {
     const At at{location};
@@ -70,6 +76,7 @@ constexpr Tensor argmax(Tensor x, int axis, bool keepdim = false,
         x.graph->write_origin(text, x.id);
         return fail(*x.graph, location, x.graph->scope_of(x.id), text);
     }
+    detail::has_positions(x, i, 1, location);
     Tensor is_largest = detail::is_largest_of(x, i, location);
     return detail::first_position(is_largest, i, keepdim, location);
 }

@@ -241,6 +241,9 @@ void texts_go_on_from_a_prompt() {
     const std::vector<int> one = some_tokens(0, 1);
     session.prefill({.batch = 2, .len = 1, .steps = 9}, {one});
     texts::Session moved = std::move(session);
+    check(error_of([&] { session.prefill({.batch = 2, .len = 1, .steps = 9}, {one}); }) ==
+              "a session is called that was moved to another",
+          "from which it was moved is none");
     session = texts::Session(texts::Model::random(2));
     const std::vector<int> next = some_tokens(1, 1), second = {1, 1};
     check(
@@ -258,7 +261,9 @@ void texts_go_on_from_a_prompt() {
 }
 
 void training_moves_the_model() {
-    const auto model = tokens::Model::random({.vocabulary = 6}, 1);
+    auto moved = tokens::Model::random({.vocabulary = 6}, 1);
+    const auto model = std::move(moved);
+    check(moved.parameters() == model.parameters(), "a model that is moved stays one");
     tokens::Session session(model);
     const float before = session.forward({2, 3}, {.class_2 = kIds}).loss;
     tokens::Trainer trainer(model, {.kind = runtime::OptimizerKind::adamw});

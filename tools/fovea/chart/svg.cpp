@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -12,6 +13,11 @@ namespace {
 constexpr const char* kAnchors[] = {"start", "middle", "end"};
 constexpr const char* kHalo =
     R"( paint-order="stroke" stroke="#fff" stroke-opacity="0.8" stroke-width="3")";
+
+/// Whether `text_width` is exact for Helvetica and Arial.
+bool has_known_widths(std::string_view words) {
+    return std::all_of(words.begin(), words.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
 
 }  // namespace
 
@@ -78,11 +84,16 @@ void Svg::rectangle(const Box& box, std::string_view style) {
 void Svg::text(Point at, std::string_view words, const TextStyle& style) {
     std::string turn;
     if (style.upward) turn = fmt::format(" transform=\"rotate(-90 {:.1f} {:.1f})\"", at.x, at.y);
+    // Where neither Helvetica nor Arial is installed, another font takes their room.
+    std::string room;
+    if (!style.bold && words.size() > 1 && has_known_widths(words))
+        room = fmt::format(" textLength=\"{:.1f}\" lengthAdjust=\"spacingAndGlyphs\"",
+                           text_width(words, style.size));
     fmt::format_to(std::back_inserter(body_),
                    "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\" "
-                   "fill=\"{}\"{}{}{}>{}</text>\n",
+                   "fill=\"{}\"{}{}{}{}>{}</text>\n",
                    at.x, at.y, style.size, kAnchors[int(style.anchor)], style.colour,
-                   style.bold ? " font-weight=\"bold\"" : "", style.halo ? kHalo : "", turn,
+                   style.bold ? " font-weight=\"bold\"" : "", style.halo ? kHalo : "", turn, room,
                    escaped(words));
 }
 

@@ -51,6 +51,7 @@ pre { overflow-x: auto; background: var(--card); padding: 0.7rem; border-radius:
   .kernel summary span { text-align: left; }
   .kernel .bar { order: 1; }
   th, td { padding: 0.2rem 0.4rem; }
+  th, td:first-child { white-space: normal; }
 }
 )";
 

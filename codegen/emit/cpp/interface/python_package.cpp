@@ -76,6 +76,23 @@ std::string names_tuple(const std::vector<InterfaceDim>& dims, const plan::Model
     return "(" + text + ")";
 }
 
+/// `("bn.running_mean", )`: parameters that programs write.
+std::string states_tuple(const Interface& interface) {
+    const auto is_written = [&](const plan::Tensor& parameter) {
+        for (const auto* programs : {&interface.programs, &interface.training})
+            for (const InterfaceProgram& program : *programs)
+                for (const plan::Tensor& tensor : program.program->tensors)
+                    if (tensor.role == plan::Role::output && tensor.state &&
+                        tensor.name == parameter.name)
+                        return true;
+        return false;
+    };
+    std::string text;
+    for (const plan::Tensor& parameter : interface.model->parameters)
+        if (is_written(parameter)) text += quoted(parameter.name) + ", ";
+    return "(" + text + ")";
+}
+
 std::string library_text(const Interface& interface) {
     std::string text = fmt::format(
         "_LIBRARY = _fovea.Library(\n    os.path.dirname(__file__), {},\n    dims={},\n"
@@ -85,7 +102,7 @@ std::string library_text(const Interface& interface) {
     for (const plan::Tensor& parameter : interface.model->parameters)
         text +=
             fmt::format("        {}: {},\n", quoted(parameter.name), shape_tuple(parameter.shape));
-    text += "    },\n    programs={\n";
+    text += "    },\n    states=" + states_tuple(interface) + ",\n    programs={\n";
     for (const auto* programs : {&interface.programs, &interface.training})
         for (const InterfaceProgram& program : *programs) {
             text += fmt::format("        {}: _fovea.Program(\n            inputs={{\n",

@@ -219,10 +219,13 @@ void TileStatements::write_sum(const Statement& statement) {
     text_.half = fits_half(statement);
     const Dim lanes =
         plan_.is_tiled(place.lane) ? Dim("n") : kernel_.axes[std::size_t(place.lane)].extent;
-    const RegisterTile tile =
+    RegisterTile tile =
         as<Contract>(kernel_, statement.source)
             ? register_tile(lanes, plan_.target)
             : RegisterTile{plan_.target.rows_of_terms, plan_.target.vectors_of_terms};
+    if (place.row >= 0 && plan_.is_tiled(place.row))
+        if (const Dim& rows = kernel_.axes[std::size_t(place.row)].extent; rows.is_static())
+            tile.rows = int(std::clamp<std::int64_t>(rows.value(), 1, tile.rows));
     writer_.line("// " + sum_formula(statement));
     writer_.line(sum_head(statement, tile));
     writer_.indent();

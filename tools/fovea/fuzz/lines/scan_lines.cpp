@@ -35,6 +35,9 @@ const std::vector<StepForm> kScanSteps = {
      [](Tensor x, Tensor h, Tensor w) { return sigmoid(einsum("a b, c b -> a c", x, w)) * h + x; }},
     {"relu(h - x)", "where(x < 0.0, h, x)", [](Tensor x, Tensor h, Tensor) { return relu(h - x); },
      [](Tensor x, Tensor h, Tensor) { return where(x < 0.0, h, x); }},
+    {"dropout(h, 0.2)", "dropout(x, 0.5) + h * 0.5",
+     [](Tensor, Tensor h, Tensor) { return dropout(h, 0.2); },
+     [](Tensor x, Tensor h, Tensor) { return dropout(x, 0.5) + h * 0.5; }},
 };
 
 bool draw_scan(Drawing& d, Line& line) {
