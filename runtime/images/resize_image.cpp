@@ -33,8 +33,8 @@ PixelWeights weights_of_pixel(std::int64_t i, double scale, std::int64_t old_cou
                               const ResampleKernel& kernel) {
     const double wider = std::max(scale, 1.0), reach = kernel.support * wider;
     const double center = (double(i) + 0.5) * scale;
-    const auto first = std::max<std::int64_t>(0, std::int64_t(center - reach + 0.5));
-    const auto end = std::min(old_count, std::int64_t(center + reach + 0.5));
+    const auto first = std::max<std::int64_t>(0, std::int64_t(std::llround(center - reach)));
+    const auto end = std::min(old_count, std::int64_t(std::llround(center + reach)));
     std::vector<double> weights;
     double sum = 0;
     for (std::int64_t at = first; at < end; ++at) {
@@ -45,7 +45,7 @@ PixelWeights weights_of_pixel(std::int64_t i, double scale, std::int64_t old_cou
     for (double weight : weights) {
         if (sum != 0) weight /= sum;
         weight *= 1 << kBitsOfWeights;
-        result.weights.push_back(std::int32_t(weight < 0 ? weight - 0.5 : weight + 0.5));
+        result.weights.push_back(std::int32_t(std::lround(weight)));
     }
     return result;
 }

@@ -26,7 +26,7 @@ void verify_not_negative(const char* name, double value) {
     verify_range(value >= 0 && std::isfinite(value), name, "a finite number, not below 0", value);
 }
 
-const OptimizerSettings& verified(const OptimizerSettings& settings) {
+OptimizerSettings verified(const OptimizerSettings& settings) {
     verify_below_one("beta1", settings.beta1);
     verify_below_one("beta2", settings.beta2);
     verify_not_negative("epsilon", settings.epsilon);
@@ -35,7 +35,7 @@ const OptimizerSettings& verified(const OptimizerSettings& settings) {
     return settings;
 }
 
-const StepRule& verified(const StepRule& rule) {
+StepRule verified(const StepRule& rule) {
     verify_not_negative("learning_rate", rule.learning_rate);
     verify_not_negative("clip", rule.clip);
     verify_range(std::isfinite(rule.gradient_scale), "gradient_scale", "a finite number",

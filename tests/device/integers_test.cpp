@@ -58,6 +58,7 @@ Graph graph_of_positions() {
     Scope s{&graph};
     const Tensor x = s.input("x", {"n", 4});
     s.output("y", x + slice(s.input("table", {10, 4}), 0, 0, x.dim(0)));
+    s.output("largest", topk<3>(x, 0).values);
     return graph;
 }
 
@@ -123,6 +124,11 @@ void check_positions_on(const std::string& target) {
     instance.bind({{"n", 11}});
     CHECK_THROWS_WITH_AS(instance.run(),
                          "integers_test.cpp:60: a slice of 11 from 0 does not lie within the 10 "
+                         "elements of its axis",
+                         runtime::UserError);
+    instance.bind({{"n", 2}});
+    CHECK_THROWS_WITH_AS(instance.run(),
+                         "integers_test.cpp:61: a slice of 3 from 0 does not lie within the 2 "
                          "elements of its axis",
                          runtime::UserError);
 }

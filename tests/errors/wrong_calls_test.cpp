@@ -230,6 +230,11 @@ const std::vector<WrongCall> kAttentions = {
          Tensor k = g.s.input("k", {"batch", 2, "keys", 4});
          attention(g.s.input("q", {"batch", 3, "len", 4}), k, k, dot_product);
      }},
+    {"attention", "queries of 4 elements and keys of 5 have no dot product",
+     [](Given& g) {
+         Tensor k = g.s.input("k", {"batch", "keys", 5});
+         attention(g.s.input("q", {"batch", "len", 4}), k, k, dot_product);
+     }},
     {"attention", "keys and values differ in their leading",
      [](Given& g) {
          Tensor q = g.s.input("q", {"batch", 4, "len", 4});

@@ -1,6 +1,8 @@
 // Every row of the table of elementwise functions: values, broadcasting and gradients.
 #include "codegen/ops/elementwise.h"
 
+#include <limits>
+
 #include "codegen/ops/composed/conditions.h"
 #include "codegen/ops/ternary.h"
 #include "tests/ops/check_gradient.h"
@@ -141,6 +143,15 @@ TEST_CASE("conditions are joined by operators, too") {
     Tensor x = input(graph, "x", {5});
     output("y", cast((x > 0.0 && !(x > 2.0)) || x < -1.0, f32));
     check_close(run(graph, {{"x", {{5}, {-2, -1, 1, 2, 3}}}}), {{5}, {1, 0, 1, 1, 0}});
+}
+
+TEST_CASE("elements are compared by operators, NaN with nothing") {
+    Graph graph;
+    Tensor x = input(graph, "x", {4}), z = input(graph, "z", {4});
+    output("y", cast(x == 2.0, f32) + cast(1 != x, f32) * 2.0 + cast(x == z, f32) * 4.0);
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    check_close(run(graph, {{"x", {{4}, {1, 2, 3, nan}}}, {"z", {{4}, {1, 0, 3, nan}}}}),
+                {{4}, {4, 3, 6, 2}});
 }
 
 TEST_CASE("casts") {

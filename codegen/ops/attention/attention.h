@@ -13,17 +13,31 @@ struct Pair {
     Tensor i, j;                  // positions of the query and of the key, i32 scalars
 };
 
-/// q·k / √width (Vaswani et al. 2017, section 3.2.1). It stands where the attention does.
+namespace detail {
+
+/// q·k, which stands where the attention does.
+constexpr Tensor product_of_pair(Pair p) {
+    const Location location = p.q.node().location;
+    if (fits(p.q.shape(), p.k.shape())) return dot(At{location}(p.q), p.k);
+    Text text;
+    text << "attention: queries of " << p.q.dim(-1) << " elements and keys of " << p.k.dim(-1)
+         << " have no dot product: give them one width, or a score of your own";
+    return fail(*p.q.graph, location, p.q.graph->scope_of(p.q.id), text);
+}
+
+}  // namespace detail
+
+/// q·k / √width (Vaswani et al. 2017, section 3.2.1).
 inline constexpr auto dot_product = [](Pair p) {
     const detail::At at{p.q.node().location};
-    return at(dot(at(p.q), p.k)) / sqrt(p.q.dim(-1));
+    return at(detail::product_of_pair(p)) / sqrt(p.q.dim(-1));
 };
 
 /// q·k · scale, for checkpoints with a scale of their own: `scaled_dot_product(1 / 16.0)`.
 constexpr auto scaled_dot_product(double scale) {
     return [scale](Pair p) {
         const detail::At at{p.q.node().location};
-        return at(dot(at(p.q), p.k)) * scale;
+        return at(detail::product_of_pair(p)) * scale;
     };
 }
 

@@ -1,4 +1,4 @@
-// Conditions of elements, joined as in C++.
+// Conditions of elements, written as in C++.
 #pragma once
 
 #include "codegen/ops/elementwise.h"
@@ -11,6 +11,10 @@ namespace detail {
 constexpr Location made_at(Tensor x) { return x.exists() ? x.node().location : Location{}; }
 
 }  // namespace detail
+
+/// `eq` of elements, and its opposite.
+constexpr Tensor operator==(Operand a, Operand b) { return eq(a, b); }
+constexpr Tensor operator!=(Operand a, Operand b) { return logical_not(eq(a, b), a.location); }
 
 /// `logical_and`, `logical_or` and `logical_not` of elements: nothing is skipped.
 constexpr Tensor operator&&(Tensor a, Tensor b) {
