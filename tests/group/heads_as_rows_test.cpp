@@ -14,7 +14,7 @@ using namespace fovea::test;
 
 namespace {
 
-struct Case {
+struct Attending {
     Extents queries = {2, 6, 1, 5};
     std::function<Mask(Graph&)> mask = [](Graph&) { return no_mask; };
     std::function<Tensor(Graph&, Pair)> score = [](Graph&, Pair p) { return dot_product(p); };
@@ -22,7 +22,7 @@ struct Case {
 };
 
 /// Heads over 2 heads of keys; keys are 7.
-Graph attend(const Case& of) {
+Graph attend_with(const Attending& of) {
     Graph graph;
     Tensor q = input(graph, "q", of.queries), k = input(graph, "k", {2, 2, 7, 5}),
            v = input(graph, "v", {2, 2, 7, 3});
@@ -32,7 +32,7 @@ Graph attend(const Case& of) {
     return graph;
 }
 
-Arrays arrays(const Case& of) {
+Arrays arrays_of(const Attending& of) {
     return {{"q", random_array(of.queries, 1)},
             {"k", random_array({2, 2, 7, 5}, 2)},
             {"v", random_array({2, 2, 7, 3}, 3)},
@@ -43,16 +43,16 @@ Arrays arrays(const Case& of) {
             {"slopes", random_array({6}, 4)}};
 }
 
-Graph fused(const Graph& graph) {
+Graph fused_rows(const Graph& graph) {
     const auto fuse_all = [](int, const ScoreFunction&) { return std::optional<std::string>(); };
     Notes notes;
     return fuse_attention(graph, simplify, differentiate, fuse_all, notes);
 }
 
-Mask lengths(Graph& graph) { return padding(input(graph, "lens", {2}, i32)); }
+Mask lens_of_batch(Graph& graph) { return padding(input(graph, "lens", {2}, i32)); }
 
-std::string why_not(const Case& of) {
-    const Graph graph = attend(of);
+std::string why_not_rows(const Attending& of) {
+    const Graph graph = attend_with(of);
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
         if (graph[id].op != Op::attention) continue;
         const ExtractedScore score = extract_score(graph, id);
@@ -67,45 +67,45 @@ std::string why_not(const Case& of) {
 
 TEST_CASE("heads that share keys are rows, under every mask that is the same for them") {
     const std::vector<std::function<Mask(Graph&)>> masks = {
-        [](Graph&) { return no_mask; }, lengths,
-        [](Graph& graph) { return lengths(graph).with(MaskedRows::zero); },
+        [](Graph&) { return no_mask; }, lens_of_batch,
+        [](Graph& graph) { return lens_of_batch(graph).with(MaskedRows::zero); },
         [](Graph& graph) { return padding(input(graph, "lens_of_query", {2, 1}, i32)); },
         [](Graph& graph) { return allowed(input(graph, "allowed", {2, 1, 1, 7}, boolean)); }};
     for (std::size_t i = 0; i < masks.size(); ++i) {
         CAPTURE(i);
-        const Case one{.mask = masks[i]};
-        const Graph graph = attend(one), result = fused(graph);
+        const Attending one{.mask = masks[i]};
+        const Graph graph = attend_with(one), result = fused_rows(graph);
         REQUIRE(count(result, Op::fused_attention) == 1);
         for (const Node& node : result.nodes)
             if (node.op == Op::fused_attention) CHECK(node.shape == Shape{2, 2, 3, 3});
-        check_close(run(result, arrays(one)), run(graph, arrays(one)));
-        check_gradients(result, arrays(one));
+        check_close(run(result, arrays_of(one)), run(graph, arrays_of(one)));
+        check_gradients(result, arrays_of(one));
     }
 }
 
 TEST_CASE("where heads are not rows, and why") {
-    CHECK(why_not({}) == "");
-    CHECK(why_not({.queries = {2, 6, 2, 5}}) == "there is more than one query");
-    CHECK(why_not({.queries = {2, 2, 1, 5}}) == "each head has keys of its own");
-    CHECK(why_not({.mask = [](Graph&) { return causal; }}) ==
+    CHECK(why_not_rows({}) == "");
+    CHECK(why_not_rows({.queries = {2, 6, 2, 5}}) == "there is more than one query");
+    CHECK(why_not_rows({.queries = {2, 2, 1, 5}}) == "each head has keys of its own");
+    CHECK(why_not_rows({.mask = [](Graph&) { return causal; }}) ==
           "its mask reads the position of the query");
-    CHECK(why_not({.mask = [](Graph& graph) {
+    CHECK(why_not_rows({.mask = [](Graph& graph) {
               return allowed(input(graph, "by_head", {6, 1, 7}, boolean));
           }}) == "its mask is another one for each head");
-    CHECK(why_not({.score = [](Graph& graph, Pair p) {
+    CHECK(why_not_rows({.score = [](Graph& graph, Pair p) {
               return dot_product(p) + gather(input(graph, "slopes", {6}), p.head);
           }}) == "its score reads the head");
-    CHECK(why_not({.score = [](Graph&, Pair p) { return dot_product(p) + cast(p.i, f32); }}) ==
+    CHECK(why_not_rows({.score = [](Graph&, Pair p) { return dot_product(p) + cast(p.i, f32); }}) ==
           "its score reads the position of the query");
-    CHECK(why_not({.dropout = 0.1}) == "its weights are dropped by the rows of each head");
+    CHECK(why_not_rows({.dropout = 0.1}) == "its weights are dropped by the rows of each head");
 }
 
 TEST_CASE("where heads stay by themselves, values are the same") {
-    const Case one{.score = [](Graph& graph, Pair p) {
+    const Attending one{.score = [](Graph& graph, Pair p) {
         return dot_product(p) + gather(input(graph, "slopes", {6}), p.head);
     }};
-    const Graph graph = attend(one), result = fused(graph);
+    const Graph graph = attend_with(one), result = fused_rows(graph);
     CHECK(count(result, Op::fused_attention) == 1);
-    check_close(run(result, arrays(one)), run(graph, arrays(one)));
-    check_gradients(result, arrays(one));
+    check_close(run(result, arrays_of(one)), run(graph, arrays_of(one)));
+    check_gradients(result, arrays_of(one));
 }
