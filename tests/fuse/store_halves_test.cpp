@@ -257,3 +257,20 @@ TEST_CASE(
         if (tensor.role == plan::Role::buffer && tensor.dtype == DType::bf16)
             CHECK_MESSAGE(tensor.name.find("gradient") != std::string::npos, tensor.name);
 }
+
+TEST_CASE("an output in bfloat16 holds no value that something else reads, by whatever view") {
+    Graph graph;
+    Scope s{&graph};
+    const Tensor x = cast(s.input("x", {"batch", 6, 7}, f16), f32);
+    s.output("weights", softmax(x));
+    s.output("turned", cast(rearrange(x, "a b c -> c (b a)"), bf16));
+    for (bool fusion : {false, true}) {
+        CAPTURE(fusion);
+        const plan::Program program = planned(graph, bf16, Gradients::none, fusion);
+        int kernels = 0;  // that read or write it
+        for (const plan::Step& step : program.steps)
+            for (int argument : step.arguments)
+                kernels += program.tensors[std::size_t(argument)].name == "turned";
+        CHECK(kernels == 1);
+    }
+}
