@@ -79,6 +79,21 @@ TEST_CASE("any function of products and positions is its score") {
     });
 }
 
+TEST_CASE("dropout of the weights is attention's") {
+    Spelled it;
+    const Tensor weights = softmax(it.scores());
+    const Tensor kept = weights * random(it.graph, weights.shape(), 0.25, 3);
+    output("y", einsum("b h q k, b h k e -> b h q e", kept, it.v));
+    const Graph result = dead_code(raise(it.graph));
+    REQUIRE(count(result, Op::attention) == 1);
+    for (const Node& node : result.nodes)
+        if (node.op == Op::attention) {
+            const auto& attributes = result.attentions[std::size_t(node.attribute)];
+            CHECK(attributes.dropout == 0.25);
+            CHECK(attributes.site == 3);
+        }
+}
+
 TEST_CASE("conditions on positions are a mask") {
     Graph graph = raised([](Spelled& it) {
         Tensor seen = positions(it, 3) <= positions(it, 2);

@@ -10,8 +10,8 @@ import subprocess
 from operators import enumerators, mutations
 from sites import find_sites, masked
 
-FOLDERS = ("autodiff", "emit", "fuse", "graph", "group", "kernel", "lower", "ops", "optimize",
-           "plan", ".")
+FOLDERS = ("autodiff", "decode", "emit", "fuse", "graph", "group", "kernel", "lower", "ops",
+           "optimize", "plan", ".")
 # What prints, what checks, and what everything is compared with.
 EXCLUDED = re.compile(r"/(print|evaluate|verify|describe|what_it|without_llvm)[^/]*$")
 HEADER = "codegen/base/mutant.h"

@@ -6,15 +6,16 @@
     python3 tests/mutation/run.py --tree /tmp/mutated [--count 100] [--seed 1]
 
 The sources of --tree are overwritten: one build holds all mutations, and FOVEA_MUTATION=N chooses
-one at run time. For each: `fovea fuzz` on the reference, then on the CPU (or on the PTX
-interpreter, for what writes PTX), --seconds together; for what survives, the tests of its folder.
+one at run time. For each: the tests of its folder; for what survives, `fovea fuzz` on the
+reference, then on the CPU (or on the PTX interpreter, for what writes PTX), --seconds together.
 Without a mutation nothing may be found. A line of JSON a mutation goes to --output; a second run
 goes on behind the last. --summary only counts. --no-tests leaves the tests out: a survey in
---seconds 40 each, say.
+--seconds 40 each, say. --jobs is how many run at a time.
 """
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import resource
@@ -27,11 +28,12 @@ from mutated_tree import build, draw
 
 # Test programs that cover a folder of codegen, without the slow ones.
 COVER = {
-    "autodiff": ["autodiff", "ops"], "emit": ["lower", "emit -sfe=*functions_test*"],
+    "autodiff": ["autodiff", "ops"], "decode": ["decode"],
+    "emit": ["lower", "emit -sfe=*functions_test*"],
     "nvptx": ["nvptx -sfe=*models_test*,*mutations_test*"], "fuse": ["fuse"],
     "graph": ["graph", "ops"], "group": ["group", "fuse"], "kernel": ["kernel", "lower"],
     "lower": ["lower", "kernel"], "ops": ["ops", "errors", "decode"], "optimize": ["optimize", "ops"],
-    "plan": ["plan"], "codegen": ["pipeline", "plan"],
+    "plan": ["plan"], "codegen": ["pipeline", "plan", "models -sf=*quantized*,*shards_test*,*loss_*"],
 }
 MEMORY = 12 << 30  # bytes that a process may have
 TEST_SECONDS = 300  # of a test program; one that is not done then has found nothing
@@ -83,18 +85,18 @@ def judge(mutation, given):
         seconds = round(time.time() - start, 1)
         return {"found": by, "seconds": seconds, "said": lines[-6:] if by else []}
 
-    written = "ptx-interpreter" if folder_of(mutation["file"]) == "nvptx" else "cpu"
-    with tempfile.TemporaryDirectory() as scratch:
-        for target, share in (("reference", 0.3), (written, 0.7)):
-            status, said = fuzz(given, mutation, target, int(given.seconds * share), scratch)
-            if status != 0:
-                return found(f"fuzz {target}" + (" (hang)" if status == "hang" else ""), said)
     for test in COVER[folder_of(mutation["file"])] if given.tests else []:
         name, *filters = test.split()
         command = [f"{given.build}/test_{name}", "-aa=1", *filters]
         status, said = ends(command, given.tree, mutation["number"], TEST_SECONDS)
         if status not in (0, "hang"):
             return found(f"test_{name}", said)
+    written = "ptx-interpreter" if folder_of(mutation["file"]) == "nvptx" else "cpu"
+    with tempfile.TemporaryDirectory() as scratch:
+        for target, share in (("reference", 0.3), (written, 0.7)):
+            status, said = fuzz(given, mutation, target, int(given.seconds * share), scratch)
+            if status != 0:
+                return found(f"fuzz {target}" + (" (hang)" if status == "hang" else ""), said)
     return found(None, "")
 
 
@@ -157,15 +159,18 @@ def main():
                   ["fovea", *tests], given.jobs, leave_out)[: given.count]
     nothing = {"number": 0, "file": "codegen/lower/none.cpp"}
     done = {row["number"] for row in table}
-    for mutation in [nothing, *drawn]:
-        if mutation["number"] in done:
-            continue
+
+    def settle(mutation):
         row = {**mutation, **judge(mutation, given)}
         append(given.output, row)
         print(*(row.get(key) for key in ("number", "file", "operator", "found", "seconds")),
               flush=True)
-        if not mutation["number"] and row["found"]:
-            raise SystemExit("without a mutation something is found, too: " + str(row["said"]))
+        return row
+
+    if nothing["number"] not in done and settle(nothing)["found"]:
+        raise SystemExit("without a mutation something is found, too")
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        list(pool.map(settle, [m for m in drawn if m["number"] not in done]))
     print_summary(read_table(given.output))
 
 
