@@ -20,6 +20,7 @@
 #include "codegen/group/raise_attention.h"
 #include "codegen/group/raise_contraction.h"
 #include "codegen/group/raise_softmax.h"
+#include "codegen/group/split_keys.h"
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"
 #include "codegen/optimize/fold.h"
@@ -153,6 +154,8 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return join_losses(at.graph, at.program.notes); }},
     {"recompute_checkpoints", "once it is known what the gradient reads",
      [](const Passage& at) { return recompute_checkpoints(at.graph); }},
+    {"split_keys", "behind the gradient, which takes keys whole",
+     [](const Passage& at) { return split_keys(at.graph, at.target.lowering.attention.tasks); }},
     {"merge_pads", "before pads are expanded: gradients of slices, added up, are one value",
      [](const Passage& at) { return merge_pads(at.graph); }, nullptr, true},
     {"sum_windows_into_einsum", "before sums of windows are expanded: gradients of convolutions",

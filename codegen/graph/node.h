@@ -85,6 +85,9 @@ struct AttentionAttributes {
     double dropout = 0;
     int site = 0;    // of its dropout
     const ScoreFunction* function = nullptr;  // of a fused attention, instead of the region
+    /// Of a fused attention: each head takes its keys in so many parts by themselves, results of
+    /// which stand side by side as heads (key_parts.h).
+    int parts = 1;
 };
 
 /// What a scan adds. While a model is traced its step is a region: `region`, and up to
@@ -104,12 +107,12 @@ enum class StepPart : int { value, state };
 /// (scan_function.h) or the score of a pair (score_function.h). Those of a model have their names.
 enum class Role : unsigned char {
     none,
-    value,    // of a step: its part of a sequence
-    state,    // the state before it
-    next,     // the state after it
-    result,   // what it gives
+    value,  // of a step: its part of a sequence
+    state,  // the state before it
+    next,  // the state after it
+    result,  // what it gives
     capture,  // of either: what it reads from outside
-    query,    // of a score: a vector, as the key's
+    query,  // of a score: a vector, as the key's
     key,
     batch,  // an index, as those behind it
     head,

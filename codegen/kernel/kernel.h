@@ -208,6 +208,7 @@ struct Kernel {
     std::vector<Id> body;
     std::shared_ptr<const Steps> steps = {};  // instead of a body: others, once for each step
     Form form = Form::rows;  // as it was built; rewrites keep it
+    bool ends_early = false;  // its last tasks have less to do than its first, or nothing
 };
 
 /// What a kernel of a step is given for one of its buffers: the elements of `buffer` from

@@ -1,8 +1,10 @@
 #include "codegen/lower/attention_tiles.h"
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/base/error.h"
+#include "codegen/ops/attention/key_parts.h"
 
 namespace fovea::lower {
 
@@ -26,8 +28,9 @@ AttentionTiles::AttentionTiles(const Graph& graph, const fuse::FusedGraph& fused
     if (queries.rank() == 4) {
         if (!(queries[1].without_label() == values[1].without_label()))  // as many, none among them
             members_ = queries[1].without_label() / values[1].without_label();
+        if (in_parts()) members_ = attributes_.parts;
         h = axis("h", values[1]);
-        m = axis("m", members_);
+        m = axis(in_parts() ? "part" : "m", members_);
     }
     q = builder().axis("q", queries[-2]);
     k = builder().axis("k", values[-2]);
@@ -43,7 +46,7 @@ AxisId AttentionTiles::axis(const std::string& name, const Dim& dim) {
 
 std::vector<AxisId> AttentionTiles::points() const {
     std::vector<AxisId> points;
-    for (AxisId axis : {b, h, m})
+    for (AxisId axis : in_parts() ? std::array{m, b, h} : std::array{b, h, m})
         if (axis != kNoAxis) points.push_back(axis);
     return points;
 }
@@ -59,7 +62,8 @@ std::vector<AxisId> AttentionTiles::axes(AxisId row, AxisId column) const {
 Access AttentionTiles::access(int id, const std::vector<AxisId>& axes, bool written) {
     const auto of_heads = std::find(axes.begin(), axes.end(), kHeads) - axes.begin();
     std::vector<AxisId> own = axes;
-    std::replace(own.begin(), own.end(), kHeads, m == kNoAxis ? h : m);
+    const bool of_members = m != kNoAxis && (written || !in_parts());
+    std::replace(own.begin(), own.end(), kHeads, of_members ? m : h);
     const auto picked = std::find_if(own.begin(), own.end(), is_picked_row);
     const Id row = picked == own.end() ? -1 : row_of_axis(*picked);
     if (row >= 0) *picked = kNoAxis;
@@ -68,7 +72,7 @@ Access AttentionTiles::access(int id, const std::vector<AxisId>& axes, bool writ
         access.row = row;
         access.row_stride = fuse::stride_of(build_.layout(id), int(picked - own.begin()));
     }
-    if (of_heads < std::ptrdiff_t(own.size()) && m != kNoAxis && h != kNoAxis) {
+    if (of_heads < std::ptrdiff_t(own.size()) && of_members && h != kNoAxis) {
         const Dim head = fuse::stride_of(build_.layout(id), int(of_heads));
         access.strides.push_back({h, head * members_});
     }
@@ -134,7 +138,6 @@ PairTiles AttentionTiles::pairs(const Graph& function) {
 }
 
 Id AttentionTiles::scores(Id live) {
-    constexpr double kLog2e = 1.4426950408889634;
     Id score = pairs(function().forward).output({Role::score}, {}, kLog2e, live);
     // One that is the same for all keys, or queries, is a tile of all pairs nevertheless.
     std::vector<AxisId> missing;
@@ -166,7 +169,8 @@ Id AttentionTiles::leaf(const Node& leaf, const TileAxes& own) {
 }
 
 Id AttentionTiles::head() {
-    if (m == kNoAxis) return h == kNoAxis ? builder().constant(0, i32) : builder().index(h);
+    if (m == kNoAxis || in_parts())
+        return h == kNoAxis ? builder().constant(0, i32) : builder().index(h);
     if (h == kNoAxis) return builder().index(m);
     const Id first = builder().mul(builder().index(h), builder().extent(members_, i32));
     return builder().add(first, builder().index(m));
@@ -278,6 +282,13 @@ Id AttentionTiles::allowed() {
 
 Id AttentionTiles::keys(DType dtype) {
     return builder().extent(graph_[input(AttentionInput::key)].shape[-2].without_label(), dtype);
+}
+
+Id AttentionTiles::keys_of_part(Id keys) {
+    const auto number = [&](int value) { return builder().constant(value, i32); };
+    const int all = attributes_.parts * kPartUnit;
+    const Id rounded = builder().add(keys, number(all - 1));
+    return builder().mul(builder().div(rounded, number(all)), number(kPartUnit));
 }
 
 void take_factors(kernel::Kernel& kernel, kernel::Factors factors) {

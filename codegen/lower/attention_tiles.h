@@ -11,8 +11,8 @@
 namespace fovea::lower {
 
 /// Axes, inputs and mask of one fused attention. Positions: b batch, h head of the keys, m head of
-/// queries among those that read it, q query, k key, d in the vectors of queries, c in those of
-/// keys (d, where they are as wide), e in those of values.
+/// queries among those that read it, or part of its keys, q query, k key, d in the vectors of
+/// queries, c in those of keys (d, where they are as wide), e in those of values.
 class AttentionTiles {
   public:
     /// Of a kernel with this name.
@@ -26,7 +26,7 @@ class AttentionTiles {
     const ScoreFunction& function() const { return *attributes_.function; }
 
     kernel::AxisId b, h, m, q, k, d, c, e;
-    /// b, h and m, those that are longer than 1.
+    /// b, h and m, those that are longer than 1; parts first, of which the last may be empty.
     std::vector<kernel::AxisId> points() const;
     /// The axes of [batch, (heads of queries,) rows, columns]; `row` and `column` may be kNoAxis.
     std::vector<kernel::AxisId> axes(kernel::AxisId row, kernel::AxisId column) const;
@@ -84,6 +84,11 @@ class AttentionTiles {
     kernel::Id seen_pairs();
     /// How many keys there are.
     kernel::Id keys(DType dtype = i32);
+    /// Whether the kernel takes the keys in parts, which one this is, and how many keys of `keys`
+    /// are its own (key_parts.h).
+    bool in_parts() const { return attributes_.parts > 1; }
+    kernel::Id part() { return builder().index(m); }
+    kernel::Id keys_of_part(kernel::Id keys);
 
   private:
     kernel::Id allowed();
@@ -108,7 +113,7 @@ class AttentionTiles {
     const Node& node_;
     const AttentionAttributes& attributes_;
     GroupBuilder build_;
-    Dim members_ = 1;  // query heads that read one head of keys
+    Dim members_ = 1;  // query heads that read one head of keys, or parts of its keys
     int lens_rank_ = 0;
 };
 

@@ -15,10 +15,6 @@ namespace {
 // The lowest float32: below every score, and finite, so that no difference is NaN.
 constexpr double kHidden = -3.4028234663852886e38;
 
-// What the largest score of a row starts with: the second lowest float32. Hidden scores then have
-// no weight even where a row sees no key, however long its tiles are.
-constexpr double kLowest = -3.4028232635611926e38;
-
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Forward {
@@ -36,7 +32,7 @@ class Forward {
     void rows() {
         tiles_.load_query();
         find_bounds();
-        std::vector<Id> state{it_.named(it_.fill(kLowest, {tiles_.q}), "largest"),
+        std::vector<Id> state{it_.named(it_.fill(kNoScore, {tiles_.q}), "largest"),
                               it_.named(it_.fill(0, {tiles_.q}), "total"),
                               it_.named(it_.fill(0, {tiles_.q, tiles_.e}), "output")};
         std::vector<Id> last =
@@ -57,12 +53,24 @@ class Forward {
             sees_none_ = tiles_.passes_keys(lower_, length);
         else if (tiles_.uniform() && length >= 0) sees_none_ = it_.le(length, it_.constant(0, i32));
         if (tiles_.marks_rows()) sees_none_ = sees_no_pair();
-        if (sees_none_ < 0) return;
-        it_.named(sees_none_, "sees_none");
-        if (upper_ >= 0) upper_ = it_.where(sees_none_, tiles_.keys(), upper_);
-        if (lower_ >= 0) lower_ = it_.where(sees_none_, it_.constant(0, i32), lower_);
-        const Id zero = it_.constant(0), one = it_.constant(1);
-        live_ = it_.named(it_.where(sees_none_, zero, one), "live");
+        if (sees_none_ >= 0) {
+            it_.named(sees_none_, "sees_none");
+            if (upper_ >= 0) upper_ = it_.where(sees_none_, tiles_.keys(), upper_);
+            if (lower_ >= 0) lower_ = it_.where(sees_none_, it_.constant(0, i32), lower_);
+            const Id zero = it_.constant(0), one = it_.constant(1);
+            live_ = it_.named(it_.where(sees_none_, zero, one), "live");
+        }
+        if (tiles_.in_parts()) take_part();
+    }
+
+    /// Of the keys up to `upper_`, those of this part.
+    void take_part() {
+        const Id all = upper_ >= 0 ? upper_ : tiles_.keys();
+        const Id part = it_.named(tiles_.keys_of_part(all), "keys_of_part");
+        lower_ = it_.mul(tiles_.part(), part);
+        upper_ = it_.map(Elementwise::minimum, {all, it_.add(lower_, part)});
+        lower_ = it_.map(Elementwise::minimum, {lower_, upper_});
+        it_.named(lower_, "first_key"), it_.named(upper_, "end_key");
     }
 
     Id sees_no_pair() {
@@ -115,12 +123,13 @@ class Forward {
     bool has_mask() const { return has_bounds() || tiles_.hides_pairs(); }
 
     /// A row that sees keys, and all their scores -infinity, is NaN; without a mask the division
-    /// by 0 says so.
+    /// by 0 says so. Where keys are in parts, those who join them say so.
     void store(Id largest, Id total, Id output) {
         Id factor = it_.div(it_.constant(1), total);
         if (has_mask()) {
-            const Id some = it_.lt(it_.constant(kLowest), largest);
-            factor = it_.where(some, factor, it_.constant(tiles_.uniform() ? kNan : 0));
+            some_ = it_.lt(it_.constant(kNoScore), largest);
+            const bool says_so = tiles_.uniform() && !tiles_.in_parts();
+            factor = it_.where(some_, factor, it_.constant(says_so ? kNan : 0));
         }
         it_.named(factor, "over_total");
         if (int id = tiles_.find(AttentionResult::output); id >= 0)
@@ -131,15 +140,17 @@ class Forward {
 
     /// Where a row's pairs hide all its keys, they say so to the backward pass.
     void store_statistics(int id, Id largest, Id total) {
-        if (tiles_.marks_rows()) largest = it_.where(sees_none_, it_.constant(kSeesNone), largest);
+        Id log_total = it_.map(Elementwise::log2, {total});
+        if (tiles_.in_parts()) log_total = it_.where(some_, log_total, it_.constant(0));
+        else if (tiles_.marks_rows())
+            largest = it_.where(sees_none_, it_.constant(kSeesNone), largest);
         it_.store(tiles_.statistics(id, 0, true), largest);
-        it_.store(tiles_.statistics(id, 1, true),
-                  it_.named(it_.map(Elementwise::log2, {total}), "log_total"));
+        it_.store(tiles_.statistics(id, 1, true), it_.named(log_total, "log_total"));
     }
 
     AttentionTiles tiles_;
     Builder& it_;
-    Id lower_ = -1, upper_ = -1, sees_none_ = -1, live_ = -1;
+    Id lower_ = -1, upper_ = -1, sees_none_ = -1, live_ = -1, some_ = -1;
 };
 
 }  // namespace
@@ -147,6 +158,8 @@ class Forward {
 LoweredKernel lower_attention(const Graph& graph, const fuse::FusedGraph& fused,
                               const fuse::Group& group, Memories& memories) {
     LoweredKernel lowered = Forward(graph, fused, group, memories).run();
+    const Node& node = graph[group.anchor];
+    lowered.kernel.ends_early = graph.attentions[std::size_t(node.attribute)].parts > 1;
     if (memories.has_halves()) take_factors(lowered.kernel, kernel::factors_of(memories.half()));
     return lowered;
 }

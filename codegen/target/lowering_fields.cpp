@@ -49,6 +49,9 @@ std::vector<Field<Low>> all_fields() {
                                                       "that stay for the next kernel"),
         field<&Low::attention, &Choices::tile>("attention.tile", between(1, 4096),
                                                "queries of a tile, as estimates take them"),
+        field<&Low::attention, &Choices::tasks>(
+            "attention.tasks", between(1, 256),
+            "of the heads of one position, whose keys are split; 1: they are not"),
         field<&Low::loss, &Loss::chunk_floats>("loss.chunk_floats", between(1, 1e9),
                                                "logits of a chunk of tokens, about"),
         field<&Low::loss, &Loss::most_rows>("loss.most_rows", between(16, 4096),

@@ -120,6 +120,18 @@ struct Taken {
     }
 };
 
+/// Of `count` points the one with the number of this thread, and each as many behind it as there
+/// are threads.
+struct Dealt {
+    i64 next, step, count;
+
+    FOVEA_INLINE Range operator()() {
+        const i64 point = next;
+        next += step;
+        return {point, point < count ? point + 1 : point};
+    }
+};
+
 /// This thread's contiguous share of nested loops.
 template <class... Counts>
 FOVEA_INLINE auto my_points(Counts... counts) {
@@ -132,6 +144,14 @@ template <class... Counts>
 FOVEA_INLINE auto taken_points(i64 at_once, Counts... counts) {
     return Points<sizeof...(counts), Taken>({{i64(counts)...}},
                                             {at_once, (i64(1) * ... * counts), Team::next_loop()});
+}
+
+/// Nested loops whose points are dealt out to the threads in turn: the first are the longest.
+template <class... Counts>
+FOVEA_INLINE auto dealt_points(Counts... counts) {
+    const runtime::Part part = Team::part();
+    return Points<sizeof...(counts), Dealt>({{i64(counts)...}},
+                                            {part.index, part.count, (i64(1) * ... * counts)});
 }
 
 using runtime::scratch;

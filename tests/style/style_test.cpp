@@ -55,26 +55,13 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 bool is_builder_of_nodes(const std::string& from, const std::string& target) {
     static const std::set<std::string> passes = {
         "codegen/adapt", "codegen/autodiff", "codegen/decode", "codegen/group", "codegen/optimize"};
-    static const std::set<std::string> builders = {"attention",
-                                                   "concat",
-                                                   "contraction",
-                                                   "cross_entropy",
-                                                   "dropout",
-                                                   "elementwise",
-                                                   "flatten",
-                                                   "fused_attention",
-                                                   "gather",
-                                                   "layer_norm",
-                                                   "linear_cross_entropy",
-                                                   "loss_terms",
-                                                   "losses",
-                                                   "mask",
-                                                   "movement",
-                                                   "reduction",
-                                                   "segments",
-                                                   "sinusoids",
-                                                   "softmax",
-                                                   "windows"};
+    static const std::set<std::string> builders = {
+        "attention",  "concat",      "contraction", "cross_entropy",
+        "dropout",    "elementwise", "flatten",     "fused_attention",
+        "gather",     "key_parts",   "layer_norm",  "linear_cross_entropy",
+        "loss_terms", "losses",      "mask",        "movement",
+        "reduction",  "segments",    "sinusoids",   "softmax",
+        "windows"};
     const fs::path path = target;
     return passes.count(from) && target.starts_with("codegen/ops/") && path.extension() == ".h" &&
            builders.count(path.stem().string());

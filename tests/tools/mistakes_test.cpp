@@ -76,9 +76,9 @@ TEST_CASE("values that do not fit") {
         "keep_outputs, hoist_tables, guard_ids, select_mode, inline_composites, "
         "raise_contraction, raise_softmax, raise_attention, attend_in_steps, draw_ahead, "
         "fuse_attention, fuse_loss, add_gradients, join_losses, recompute_checkpoints, "
-        "merge_pads, sum_windows_into_einsum, expand_composites, normalize_reductions, fold, "
-        "common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, scatter_onto_tables, "
-        "fuse, lower, plan");
+        "split_keys, merge_pads, sum_windows_into_einsum, expand_composites, normalize_reductions, "
+        "fold, common_subexpressions, dead_code, hoist_from_scans, sum_into_einsum, "
+        "scatter_onto_tables, fuse, lower, plan");
     check_mistake({"show", "transformer", "--stage", "kernls"},
                   "--stage takes graph|grouped|gradient|optimized|fused|kernels|plan|schedule|cpp|"
                   "ptx, not 'kernls'");

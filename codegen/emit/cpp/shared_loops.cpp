@@ -20,9 +20,8 @@ std::string value_at(const SharedLoop& loop, const std::string& number) {
 }  // namespace
 
 void open_shared_loops(const std::vector<SharedLoop>& loops, Signature& signature, Writer& writer,
-                       const std::string& at_once) {
+                       std::string points) {
     if (loops.empty()) return writer.open("if (is_first_thread())");
-    std::string points = at_once.empty() ? "my_points(" : "taken_points(" + at_once;
     for (const SharedLoop& loop : loops)
         points += (points.back() == '(' ? "" : ", ") + count_of(loop);
     points += ")";

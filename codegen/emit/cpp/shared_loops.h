@@ -18,10 +18,10 @@ struct SharedLoop {
 };
 
 /// Opens one block, in which the variables are defined, for `Writer::close` to close:
-/// `for (const auto at : my_points(batch, heads)) {`. Without loops it is the first thread's. Each
-/// thread has its own points, in a row; or, `at_once` in a row, takes the next ones as it finds
-/// time.
+/// `for (const auto at : my_points(batch, heads)) {`. Without loops it is the first thread's. How
+/// threads get their points is a call without its last arguments: `my_points(`, in a row each;
+/// `dealt_points(`, in turn; `taken_points(at_once`, so many in a row as they find time.
 void open_shared_loops(const std::vector<SharedLoop>& loops, Signature& signature, Writer& writer,
-                       const std::string& at_once = "");
+                       std::string points = "my_points(");
 
 }  // namespace fovea::emit

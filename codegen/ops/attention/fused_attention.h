@@ -18,6 +18,13 @@ namespace fovea {
 /// The statistics of a row from which a boolean tensor hides all keys, with uniform weights.
 inline constexpr double kSeesNone = 3.4028234663852886e38;
 
+/// What the largest score of a row starts with, base 2: the second lowest float32. Hidden scores,
+/// which are the lowest, then have no weight even where a row sees no key, however long its tiles
+/// are.
+inline constexpr double kNoScore = -3.4028232635611926e38;
+
+inline constexpr double kLog2e = 1.4426950408889634;
+
 inline constexpr int kMaxCaptures = int(kMaxInputs) - int(AttentionInput::first_capture);
 
 /// What attention node `id` gives, as one kernel with score `function`, reading `captures`.

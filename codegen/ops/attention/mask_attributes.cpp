@@ -38,6 +38,7 @@ std::string mask_text(const Graph& graph, const Node& node) {
     if (attributes.has_segments) text += " segments";
     if (node.masked_rows == MaskedRows::zero) text += " masked_rows=zero";
     if (attributes.score) text += fmt::format(" score=%{}", attributes.score);
+    if (attributes.parts > 1) text += fmt::format(" parts={}", attributes.parts);
     if (attributes.dropout > 0)
         text +=
             fmt::format(" dropout={} site={}", number_text(attributes.dropout), attributes.site);

@@ -62,13 +62,15 @@ class TileKernel {
     }
 
     /// Short sequences are taken several at a time. Tasks of one tile cost about the same: each
-    /// thread has the sequences it had in kernels before.
-    std::string tasks_at_once() {
-        if (plan_.in_one_tile()) return "";
+    /// thread has the sequences it had in kernels before. Where the last tasks are short they are
+    /// dealt out, which costs less than to take what has nothing to do.
+    std::string points() {
+        if (plan_.in_one_tile()) return "my_points(";
+        if (kernel_.ends_early) return "dealt_points(";
         const std::string name = signature_.fresh("at_once");
         writer_.line("const i64 " + name + " = tasks_at_once(" + tasks_and_pairs() +
                      tiles_of_task() + ");");
-        return name;
+        return "taken_points(" + name;
     }
 
     /// One loop per axis of points and one over the tiles of the `par` axis. Where later tiles have
@@ -80,7 +82,7 @@ class TileKernel {
         if (plan_.par >= 0 && !plan_.in_one_tile())
             loops.push_back({text_.at(plan_.par), signature_.extent(plan_.par),
                              text_.tile_name(plan_.par), axes_.takes_last_first()});
-        open_shared_loops(loops, signature_, writer_, loops.empty() ? "" : tasks_at_once());
+        open_shared_loops(loops, signature_, writer_, loops.empty() ? "" : points());
     }
 
     void define_count(AxisId axis, const std::string& end) {
