@@ -9,6 +9,7 @@
 #include "codegen/ops/attention/attention.h"
 #include "codegen/ops/contraction.h"
 #include "codegen/ops/gather.h"
+#include "codegen/ops/ternary.h"
 
 namespace fovea {
 
@@ -51,7 +52,7 @@ struct FoundAttention {
     Order result{};  // attention's axes as the node has them
 };
 
-/// Behind products with the factors of dropout.
+/// Behind products with the factors of dropout: one for each weight.
 int behind_dropout(const Graph& graph, int id, FoundAttention& found) {
     const Node& node = graph[id];
     if (node.op != Op::elementwise || node.function != Elementwise::mul) return id;
@@ -60,7 +61,7 @@ int behind_dropout(const Graph& graph, int id, FoundAttention& found) {
         while (graph[factor].op == Op::elementwise &&
                graph[factor].function == Elementwise::identity)
             factor = graph[factor].inputs[0];
-        if (graph[factor].op != Op::random) continue;
+        if (graph[factor].op != Op::random || !(graph[factor].shape == node.shape)) continue;
         found.random = factor;
         return node.inputs[std::size_t(1 - i)];
     }
@@ -191,7 +192,10 @@ class PairScore {
     }
 
   private:
+    /// Along an axis of size 1 there is position 0 alone, whatever it is repeated to.
     Tensor position(const Node& node) const {
+        if (node.shape[node.axis].is_one())
+            return make(rewrite_.target(), {.op = Op::constant, .dtype = node.dtype});
         int axis = rank_ - node.shape.rank() + node.axis;
         if (axis == rank_ - 1) return pair_.j;
         if (axis == rank_ - 2) return pair_.i;
@@ -204,7 +208,8 @@ class PairScore {
         Tensor y = of(node.inputs[1]);
         if (row_of(node.function).arity == 2) return binary(node.function, x, y);
         Tensor z = of(node.inputs[2]);
-        return where(x, y, z);
+        if (node.function == Elementwise::where) return where(x, y, z);
+        return detail::ternary(node.function, x, y, z);
     }
     /// Reshaped to [] or [heads] outside of the region.
     Tensor captured(int id) {

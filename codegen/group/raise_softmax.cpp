@@ -1,6 +1,7 @@
 // Finds exp(x) / Σ exp(x), with or without the row's maximum subtracted, and masks before it.
 #include "codegen/group/raise_softmax.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "codegen/graph/op_def.h"
@@ -24,16 +25,19 @@ bool is_reshape(const RearrangeAxes& axes) {
     return true;
 }
 
+enum class Gradient { kept, stopped };
+
 /// What a value of this shape is behind views that leave each element in its place: squeezed and
-/// put back, without gradient.
-int behind_views(const Graph& graph, int id) {
+/// put back, or, where its gradient may be stopped, without gradient.
+int behind_views(const Graph& graph, int id, Gradient gradient) {
     const Shape& shape = graph[id].shape;
     int found = id;
     for (;;) {
         const Node& node = graph[id];
         const bool reshapes =
             node.op == Op::rearrange && is_reshape(graph.rearranges[std::size_t(node.attribute)]);
-        const bool stops = node.op == Op::stop_gradient && !has_own_gradient(node);
+        const bool stops = gradient == Gradient::stopped && node.op == Op::stop_gradient &&
+                           !has_own_gradient(node);
         if (!reshapes && !stops) return found;
         id = node.inputs[0];
         if (graph[id].shape == shape) found = id;
@@ -41,11 +45,12 @@ int behind_views(const Graph& graph, int id) {
 }
 
 /// Whether `id` is the reduction of `of` over one axis, which it keeps or is repeated along; gives
-/// the axis.
+/// the axis. A row's maximum may have no gradient: softmax does not depend on it.
 std::optional<int> reduced_axis(const Graph& graph, int id, Reduction reduction, int of) {
-    id = behind_views(graph, id);
+    const Gradient gradient = reduction == Reduction::max ? Gradient::stopped : Gradient::kept;
+    id = behind_views(graph, id, gradient);
     if (graph[id].op == Op::broadcast && graph[id].shape == graph[of].shape)
-        id = behind_views(graph, graph[id].inputs[0]);
+        id = behind_views(graph, graph[id].inputs[0], gradient);
     const Node& node = graph[id];
     if (node.op != Op::reduce || node.reduction != reduction || node.inputs[0] != of) return {};
     bool one_axis = node.axis && !(node.axis & (node.axis - 1));
@@ -74,21 +79,51 @@ std::optional<std::string> find_softmax(const Graph& graph, int id, FoundSoftmax
     return {};
 }
 
-/// The condition of where(keep, x, -1e6 or less) over scores; an empty Tensor for anything else.
-Tensor mask_of(Tensor scores) {
-    const Node& node = scores.node();
-    if (!is_function(node, Elementwise::where) || node.shape.rank() < 2) return {};
-    const Node& hidden = (*scores.graph)[node.inputs[2]];
-    bool large = hidden.op == Op::constant && hidden.value <= -1e6 && std::isfinite(hidden.value);
-    return large ? Tensor{scores.graph, node.inputs[0]} : Tensor();
+/// The score that a number hides keys with: -1e6 or less, and finite.
+std::optional<double> hiding_score(const Node& node) {
+    if (node.op != Op::constant || node.value > -1e6 || !std::isfinite(node.value)) return {};
+    return node.value;
+}
+
+/// Whether such a number has a part in scores: a mask inside of them.
+bool has_hiding_score(const Graph& graph, int id) {
+    const Node& node = graph[id];
+    if (node.op != Op::elementwise && node.op != Op::broadcast && node.op != Op::rearrange)
+        return hiding_score(node).has_value();
+    return std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](int input) { return input > 0 && has_hiding_score(graph, input); });
+}
+
+struct MaskedScores {
+    Tensor scores, keep;  // empty without a mask
+};
+
+/// Takes where(keep, x, -1e6 or less) apart, also one inside of another with the same number. With
+/// another number inside of the scores, a row may see keys that are hidden less: it has no mask.
+MaskedScores take_mask_off(Tensor x) {
+    const Graph& graph = *x.graph;
+    MaskedScores found{x, {}};
+    std::optional<double> number;
+    for (;;) {
+        const Node& node = found.scores.node();
+        if (!is_function(node, Elementwise::where) || !(node.shape == x.shape())) break;
+        const auto hidden = hiding_score(graph[node.inputs[2]]);
+        if (!hidden || (number && *number != *hidden)) break;
+        number = hidden;
+        const Tensor keep{x.graph, node.inputs[0]};
+        found.keep = found.keep.exists() ? logical_and(found.keep, keep) : keep;
+        found.scores = {x.graph, node.inputs[1]};
+    }
+    if (has_hiding_score(graph, found.scores.id)) return {x, {}};
+    return found;
 }
 
 Tensor raised_softmax(Tensor x, int axis) {
-    Tensor keep = axis == x.rank() - 1 ? mask_of(x) : Tensor();
-    if (!keep.exists()) return softmax(x, axis);
-    Tensor scores{x.graph, x.node().inputs[1]};
-    Shape shape = x.shape();
-    return masked_softmax(broadcast(scores, shape), allowed(keep));
+    if (axis != x.rank() - 1 || x.rank() < 2) return softmax(x, axis);
+    const Shape shape = x.shape();
+    const MaskedScores masked = take_mask_off(x);
+    if (!masked.keep.exists()) return softmax(x, axis);
+    return masked_softmax(broadcast(masked.scores, shape), allowed(masked.keep));
 }
 
 }  // namespace

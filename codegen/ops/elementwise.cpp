@@ -66,8 +66,9 @@ void selection_gradient(Tensor dy, Tensor equal, Tensor first_taken, Tensor seco
     if (sink.wants(1)) sink.add(1, where(first_taken, 0.0, share));
 }
 
+/// Of a^0 it is 0, also where a is 0, as PyTorch's.
 void power_gradient(Tensor a, Tensor b, Tensor y, Tensor dy, GradientSink& sink) {
-    if (sink.wants(0)) sink.add(0, dy * (b * pow(a, b - 1.0)));
+    if (sink.wants(0)) sink.add(0, where(eq(b, 0.0), 0.0, dy * (b * pow(a, b - 1.0))));
     if (!sink.wants(1)) return;
     Tensor positive = a > 0.0;  // elsewhere the logarithm has no value
     sink.add(1, where(positive, dy * (y * log(where(positive, a, 1.0))), 0.0));

@@ -1,6 +1,8 @@
 // Identities of arithmetic, constants, and operands that need not be broadcast.
 #include "codegen/optimize/fold_elementwise.h"
 
+#include <cmath>
+
 #include "codegen/ops/elementwise.h"
 #include "codegen/ops/movement.h"
 
@@ -9,6 +11,15 @@ namespace fovea {
 namespace {
 
 using F = Elementwise;
+
+/// Whether a value of `type` has the full precision of the number.
+bool is_normal(double number, DType type) {
+    constexpr double kLargest = 0x1.fp+127, kSmallest = 0x1p-126;  // of f32, and of bf16
+    constexpr double kLargestHalf = 65504, kSmallestHalf = 0x1p-14;  // of f16
+    const double size = std::abs(number);
+    if (type == DType::f16) return size >= kSmallestHalf && size <= kLargestHalf;
+    return size >= kSmallest && size <= kLargest;
+}
 
 class ElementwiseFolder {
   public:
@@ -124,7 +135,8 @@ class ElementwiseFolder {
                 return {};
             case F::mul: return fold_product();
             case F::div:
-                if (is_constant(1) && is_float(node_.dtype) && node_of(1).value != 0) {
+                if (is_constant(1) && is_float(node_.dtype) &&
+                    is_normal(1 / node_of(1).value, node_.dtype)) {
                     x_[1] = constant(1 / node_of(1).value, node_.dtype);
                     auto simpler = fold_product();
                     return simpler ? *simpler : a * x_[1];
@@ -150,7 +162,9 @@ class ElementwiseFolder {
         if (!is_function(a, F::mul)) return {};
         Tensor inner = operand(a, 1);
         if (inner.node().op != Op::constant || inner.rank()) return {};
-        return operand(a, 0) * constant(factor * inner.node().value, node_.dtype);
+        const double both = factor * inner.node().value;
+        if (!is_normal(both, node_.dtype)) return {};
+        return operand(a, 0) * constant(both, node_.dtype);
     }
     std::optional<Tensor> fold_where() {
         Tensor condition = x_[0], a = x_[1], b = x_[2];

@@ -85,8 +85,26 @@ class Analysis {
         return all;
     }
     /// Floats that are made of whole numbers alone, as a count of true ones; others may be NaN,
-    /// which no bound holds for.
+    /// which no bound holds for. Where the type does not hold each whole number up to a bound, a
+    /// value may be rounded beyond it.
     DimRange of_floats(int id) {
+        const DimRange exact = of_exact_floats(id);
+        const DType type = graph_[id].dtype;
+        const bool holds = exact.low && exact.high && holds_whole(type, *exact.low) &&
+                           holds_whole(type, *exact.high);
+        return holds ? exact : DimRange{};
+    }
+    /// Whether the type holds every whole number up to this one. Sizes are at most 2^24.
+    static bool holds_whole(DType type, const Dim& bound) {
+        const std::int64_t most = type == DType::bf16  ? std::int64_t(1) << 8
+                                  : type == DType::f16 ? std::int64_t(1) << 11
+                                                       : std::int64_t(1) << 24;
+        if (bound.is_static()) return std::abs(bound.value()) <= most;
+        if (type != f32 || bound.constant() > 0) return false;
+        const std::vector<DimTerm> terms = bound.terms();
+        return terms.size() == 1 && terms[0].factor == 1 && terms[0].symbols.size() == 1;
+    }
+    DimRange of_exact_floats(int id) {
         const Node& node = graph_[id];
         const bool moves = op_def(node.op).copied == 1;
         const bool chooses = node.op == Op::elementwise && node.function == Elementwise::where;
@@ -202,11 +220,18 @@ class Analysis {
         const DimRange other = row_of(node.function).arity == 2 ? range(id, 1) : DimRange{};
         return {.computed = range_of(node.function, range(id, 0), other)};
     }
+    /// Whether a reduction is of one value at least: the largest of none is the lowest number.
+    static bool has_terms(const Node& reduction, const Shape& shape) {
+        for (int axis = 0; axis < shape.rank(); ++axis)
+            if ((reduction.axis >> axis & 1) && !is_at_most(Dim(1), shape[axis].without_label()))
+                return false;
+        return true;
+    }
     DimRange of_reduction(int id) const {
         const Node& node = graph_[id];
         const Shape& shape = graph_[node.inputs[0]].shape;
         DimRange result = range(id, 0);
-        if (node.reduction == Reduction::max) return result;
+        if (node.reduction == Reduction::max) return has_terms(node, shape) ? result : DimRange{};
         for (int axis = 0; axis < shape.rank(); ++axis)
             if (node.axis >> axis & 1) result = range_of_sum(result, shape[axis]);
         return result;

@@ -5,6 +5,7 @@
 
 #include "codegen/group/raise_contraction.h"
 #include "codegen/group/raise_softmax.h"
+#include "codegen/ops/ternary.h"
 #include "tests/ops/check_gradient.h"
 
 using namespace fovea;
@@ -46,6 +47,8 @@ Graph raised(F&& f) {
     check_close(run(result, it.arrays()), run(it.graph, it.arrays()));
     return result;
 }
+
+Tensor number_of(Spelled& it, double value) { return full(it.graph, {1, 1, 1, 1}, value, f32); }
 
 Tensor positions(Spelled& it, int axis) {
     Shape shape{1, 1, 1, 1};
@@ -92,6 +95,29 @@ TEST_CASE("dropout of the weights is attention's") {
             CHECK(attributes.dropout == 0.25);
             CHECK(attributes.site == 3);
         }
+}
+
+TEST_CASE("a factor that several weights share is none of attention's") {
+    Spelled it;
+    const Tensor shared = random(it.graph, {1, 1, 4, 6}, 0.25, 3);
+    output("y", einsum("b h q k, b h k e -> b h q e", softmax(it.scores()) * shared, it.v));
+    CHECK(count(dead_code(raise(it.graph)), Op::attention) == 0);
+}
+
+TEST_CASE("the only position of an axis is 0, to whatever it is repeated") {
+    raised([](Spelled& it) {
+        const Tensor first = cast(iota(it.graph, {1, 1, 1, 1}, 3), f32) + 1.0;
+        return einsum("b h q k, b h k e -> b h q e", softmax(it.scores() * first), it.v);
+    });
+}
+
+TEST_CASE("a score may have functions of three numbers") {
+    raised([](Spelled& it) {
+        const Tensor far = cast(positions(it, 3), f32);
+        const Tensor turned =
+            detail::ternary(Elementwise::cos_scaled, far, number_of(it, 0.5), number_of(it, -1.0));
+        return einsum("b h q k, b h k e -> b h q e", softmax(it.scores() * turned), it.v);
+    });
 }
 
 TEST_CASE("conditions on positions are a mask") {

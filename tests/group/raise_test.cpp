@@ -106,6 +106,38 @@ TEST_CASE("softmax of masked scores becomes masked softmax") {
     CHECK(count(raised_by(first, raise_softmax), Op::masked_softmax) == 0);  // not the last axis
 }
 
+TEST_CASE("of masks inside of each other, those with one number are one") {
+    const auto even = [](Tensor x) { return iota(*x.graph, {1, 1, 1, 5}, 3) % 2 < 1; };
+    const auto early = [](Tensor x) {
+        return iota(*x.graph, {1, 1, 1, 5}, 3) < iota(*x.graph, {1, 1, 4, 1}, 2);
+    };
+    // The first row sees no key by both: it is uniform over all.
+    const auto nested = [&](Tensor q, Tensor k) {
+        return softmax(where(early(q), where(even(q), q + k, -1e9), -1e9));
+    };
+    CHECK(count(raised_by(nested, raise_softmax), Op::masked_softmax) == 1);
+    // Keys that are hidden less are seen where all others are hidden more.
+    const auto unequal = [&](Tensor q, Tensor k) {
+        return softmax(where(early(q), where(even(q), q + k, -1e6), -1e9));
+    };
+    CHECK(count(raised_by(unequal, raise_softmax), Op::masked_softmax) == 0);
+    const auto added = [&](Tensor q, Tensor k) {
+        const Tensor bias = where(even(q), full(*q.graph, {1, 1, 1, 5}, 0), -1e9);
+        return softmax(where(early(q), q + k + bias, -1e9));
+    };
+    CHECK(count(raised_by(added, raise_softmax), Op::masked_softmax) == 0);
+}
+
+TEST_CASE("a sum without gradient is not softmax's") {
+    const auto quotient = [](Tensor q, Tensor k) {
+        const Tensor e = exp(q + k);
+        return e / stop_gradient(sum(e, -1, true));
+    };
+    Graph graph;
+    output("y", quotient(input(graph, "q", {2, 3, 1, 5}), input(graph, "k", {2, 1, 4, 5})));
+    CHECK(count(raise_softmax(graph), Op::softmax) == 0);
+}
+
 TEST_CASE("what is no softmax stays, with a reason") {
     Graph graph;
     Tensor x = input(graph, "x", {3, 5}), e = exp(x);

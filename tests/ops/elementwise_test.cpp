@@ -138,6 +138,16 @@ TEST_CASE("a tie of maximum gives each operand half of the gradient") {
     }
 }
 
+TEST_CASE("a power of 0 has no gradient, of the base 0 neither") {
+    Graph graph;
+    const Tensor x = input(graph, "x", {3}), power = input(graph, "power", {3});
+    output("y", pow(x, power) + pow(x, 0.0));
+    const Graph with = add_gradients(graph, {.from_loss = false, .of_inputs = true});
+    const Arrays arrays{
+        {"x", {{3}, {0, 2, 0}}}, {"power", {{3}, {0, 0, 2}}}, {"y.grad", filled({3}, 1)}};
+    check_close(run(with, arrays, "x.grad"), filled({3}, 0));
+}
+
 TEST_CASE("conditions are joined by operators, too") {
     Graph graph;
     Tensor x = input(graph, "x", {5});

@@ -56,6 +56,15 @@ TEST_CASE("simpler forms") {
                4);
 }
 
+TEST_CASE("numbers that are no float32 any more stay apart") {
+    check_left(folded([](Tensor x) { return x * 1e20 * 1e10; }), 2);
+    check_left(folded([](Tensor x) { return x * 1e20 * 1e20; }), 4);
+    check_left(folded([](Tensor x) { return x * 1e-30 * 1e-30; }), 4);
+    check_left(folded([](Tensor x) { return x / 1e-20 / 1e-20; }), 4);
+    check_left(folded([](Tensor x) { return x / 2e-39; }), 2);
+    check_left(folded([](Tensor x) { return cast(x, f16) * 300.0 * 300.0; }), 5);
+}
+
 TEST_CASE("constants and sizes are computed") {
     Graph graph = folded([](Tensor x) { return x / sqrt(Dim(16)) + exp(full(*x.graph, {}, 0)); });
     CHECK(count(graph, Op::extent) == 0);

@@ -54,3 +54,31 @@ TEST_CASE("conditions count from 0 to 1, those that always hold for one") {
     check_between(0, 0, [](Tensor x) { return cast(x < 0, i32); });
     check_between(5, 5, [](Tensor x) { return where(x >= 0, full(*x.graph, {}, 5, i32), x * x); });
 }
+
+TEST_CASE("floats bound whole numbers as far as they hold each of them") {
+    const auto through = [](DType type, int most) {
+        return range_of_positions(
+            [&](Tensor x) { return cast(cast(minimum(x, most), type), i32); });
+    };
+    CHECK(through(bf16, 256).high == Dim(256));
+    CHECK(!through(bf16, 257).high);
+    CHECK(through(f16, 2048).high == Dim(2048));
+    CHECK(!through(f16, 2049).high);
+    CHECK(through(f32, 1 << 24).high == Dim(1 << 24));
+    CHECK(!through(f32, (1 << 24) + 1).high);
+    check_between(1, 9, [](Tensor x) { return cast(cast(minimum(x, 4), f32) * 2.0 + 1.0, i32); });
+    const DimRange large = range_of_positions(
+        [](Tensor x) { return cast(cast(minimum(x, 4), f32) + 16777216.0 - 16777216.0, i32); });
+    CHECK(!large.high);
+}
+
+TEST_CASE("the largest of what may be no value is not bounded") {
+    const auto largest = [](const Dim& count) {
+        Graph graph;
+        const Tensor some = cast(iota(graph, {3, count}, 1) < 2, f32);
+        const Tensor x = cast(amax(some, 1), i32);
+        return *contents_of(graph)[std::size_t(x.id)].computed;
+    };
+    CHECK(largest(Dim(4)).high == Dim(1));
+    CHECK(!largest(Dim("n")).high);
+}

@@ -61,7 +61,7 @@ bool is_builder_of_nodes(const std::string& from, const std::string& target) {
         "gather",     "key_parts",   "layer_norm",  "linear_cross_entropy",
         "loss_terms", "losses",      "mask",        "movement",
         "reduction",  "segments",    "sinusoids",   "softmax",
-        "windows"};
+        "ternary",    "windows"};
     const fs::path path = target;
     return passes.count(from) && target.starts_with("codegen/ops/") && path.extension() == ".h" &&
            builders.count(path.stem().string());
