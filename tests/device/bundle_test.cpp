@@ -10,6 +10,7 @@
 
 #include "runtime/files/json.h"
 #include "tests/device/has_ptx.h"
+#include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
 
 using namespace fovea;
@@ -100,7 +101,7 @@ class Edited {
 }  // namespace
 
 TEST_CASE("a hang, a crash, a sticky error and an out-of-memory lose one case of a bundle each") {
-    if (!test::has_ptx()) return;
+    if (!test::has_ptx() || !test::has_turn(0, 2)) return;
     const tool::TemporaryFolder folder;
     const fs::path results = folder.path() / "results.jsonl";
     const std::size_t cases = index_lines().size();

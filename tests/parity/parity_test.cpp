@@ -144,9 +144,9 @@ void run_all(const std::string& target, const std::string& fusion) {
             const std::string name = folder.filename().string();
             return fovea::test::is_like_another(name.substr(0, name.find('-')));
         });
-        // Compiling takes long: half by turns; what is fused with one seed is not with the next.
+        // Compiling takes long: a third by turns; what is fused with one seed is not with the next.
         if (!std::getenv("FOVEA_CASES"))
-            folders = fovea::test::turns_of(folders, 2, target != "cpu" || fusion == "off");
+            folders = fovea::test::turns_of(folders, 3, target != "cpu" || fusion == "off");
     }
     for (const fs::path& folder : folders) {
         CAPTURE(folder.filename().string());

@@ -130,6 +130,7 @@ TEST_CASE("models named as a function of C, of computed ids, of numbers that are
 }
 
 TEST_CASE("dims may have names that generated code, the runtime or C++ have taken") {
+    if (!fovea::test::has_turn(2, 4)) return;
     UserModel user;
     for (const char* target : {"cpu", "ptx-interpreter"}) {
         auto result = run_fovea({"verify", user.file + ":taken", "--target", target});
@@ -141,6 +142,7 @@ TEST_CASE("dims may have names that generated code, the runtime or C++ have take
 }
 
 TEST_CASE("models may have names of the runtime's types and namespaces") {
+    if (!fovea::test::has_turn(3, 4)) return;
     const fovea::tool::TemporaryFolder folder;
     const std::string file = (folder.path() / "names.cpp").string();
     std::ofstream text(file);
