@@ -10,7 +10,7 @@ using namespace fovea::kernel;
 
 namespace {
 
-enum class Case { cache, moved_input, by_lane, two_stores };
+enum class Case { cache, below, moved_input, by_lane, two_stores };
 
 /// next[step, h] = where(step == position, x[h], cache[step, h]), or something near it.
 Kernel updated_cache(Case which) {
@@ -23,7 +23,8 @@ Kernel updated_cache(Case which) {
     it.each(step, [&] {
         const AxisId along = which == Case::by_lane ? h : step;
         const Id now = it.load(it.at(position, {-1}));
-        const Id is_new = it.map(Elementwise::eq, {it.index(along), now});
+        const auto compare = which == Case::below ? Elementwise::lt : Elementwise::eq;
+        const Id is_new = it.map(compare, {it.index(along), now});
         Access old = it.at(cache, {step, h});
         if (which == Case::moved_input) old.offset = hidden;
         const Id value = it.where(is_new, it.load(it.at(x, {h})), it.load(old));
@@ -33,11 +34,12 @@ Kernel updated_cache(Case which) {
     return it.finish();
 }
 
-bool finds_row(Case which) {
+std::optional<KeptRow> kept_row(Case which) {
     const Kernel kernel = updated_cache(which);
     const AxisId h = 1;
-    return kernel::find_kept_row(kernel, kernel::loop_nest(kernel).nodes, h).has_value();
+    return kernel::find_kept_row(kernel, kernel::loop_nest(kernel).nodes, h);
 }
+bool finds_row(Case which) { return kept_row(which).has_value(); }
 
 }  // namespace
 
@@ -46,4 +48,12 @@ TEST_CASE("kept_row: rows of a cache that are stored where they were read") {
     CHECK_FALSE(finds_row(Case::moved_input));
     CHECK_FALSE(finds_row(Case::by_lane));
     CHECK_FALSE(finds_row(Case::two_stores));
+}
+
+TEST_CASE("kept_row: the only new row, where its position is said") {
+    const AxisId step = 0;
+    CHECK(kept_row(Case::cache)->axis == step);
+    CHECK(kept_row(Case::cache)->position >= 0);
+    CHECK(finds_row(Case::below));
+    CHECK(kept_row(Case::below)->position < 0);
 }

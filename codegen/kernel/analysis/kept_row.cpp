@@ -22,6 +22,25 @@ bool are_same_elements(const Access& a, const Access& b) {
     return a.strides == b.strides && a.offset == b.offset && a.row < 0 && b.row < 0;
 }
 
+bool has_axis(const Kernel& kernel, Id id, AxisId axis) {
+    const std::vector<AxisId>& axes = kernel.nodes[std::size_t(id)].axes;
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+/// Whether the row's condition picks one position, and which.
+void find_position(const Kernel& kernel, KeptRow& row) {
+    const Map* equal = as<Map>(kernel, row.replaced);
+    if (!equal || equal->function != Elementwise::eq) return;
+    for (std::size_t i : {0, 1}) {
+        const Index* index = as<Index>(kernel, equal->operands[i]);
+        const Id other = equal->operands[1 - i];
+        if (!index || kernel.nodes[std::size_t(other)].dtype != i32) continue;
+        if (has_axis(kernel, other, index->axis)) continue;
+        row.axis = index->axis;
+        row.position = other;
+    }
+}
+
 }  // namespace
 
 std::optional<KeptRow> find_kept_row(const Kernel& kernel, const std::vector<Id>& nodes,
@@ -35,9 +54,10 @@ std::optional<KeptRow> find_kept_row(const Kernel& kernel, const std::vector<Id>
         return kernel.buffers[std::size_t(access.buffer)].dtype;
     };
     if (dtype(kept->access) != dtype(store->access)) return std::nullopt;
-    const std::vector<AxisId>& axes = kernel.nodes[std::size_t(choice->operands[0])].axes;
-    if (std::find(axes.begin(), axes.end(), lane) != axes.end()) return std::nullopt;
-    return KeptRow{choice->operands[0], &kept->access, &store->access};
+    if (has_axis(kernel, choice->operands[0], lane)) return std::nullopt;
+    KeptRow row{choice->operands[0], &kept->access, &store->access};
+    find_position(kernel, row);
+    return row;
 }
 
 }  // namespace fovea::kernel

@@ -12,6 +12,10 @@ namespace fovea::kernel {
 struct KeptRow {
     Id replaced = -1;  // the condition, the same along a row
     const Access *kept = nullptr, *stored = nullptr;  // the same elements of two buffers
+    /// Where the condition is that the position along `axis` equals `position`, i32: then that row
+    /// alone is replaced. -1: it is another condition.
+    AxisId axis = -1;
+    Id position = -1;
 };
 
 /// None where the nodes of a kernel do more than that, or the condition has the axis `lane`.

@@ -43,6 +43,7 @@ class RowKernel {
         const bool may_keep = lane_ >= 0 && !columns_ && steps_.empty();
         passes_ = find_passes(kernel_, nodes_, rows_.inner(),
                               may_keep ? WorthKeeping(is_expensive) : WorthKeeping());
+        find_kept();
     }
 
     void run() {
@@ -81,14 +82,22 @@ class RowKernel {
                      end_->extent + ");");
     }
 
+    void find_kept() {
+        const bool has_rows = lane_ >= 0 && !columns_ && steps_.empty() && !nest_.each.empty();
+        if (has_rows) kept_ = find_kept_row(kernel_, nodes_, lane_);
+    }
+    /// Whether the new row of an output that lies over its input is known in front of the loops.
+    bool picks_row() const { return kept_ && is_among(nest_.each, kept_->axis); }
+    static bool is_among(const std::vector<AxisId>& axes, AxisId axis) {
+        return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    }
+
     /// `if (!is_equal && cache_next_row == cache_row) continue;`
     void skip_kept_row() {
-        const bool has_rows = lane_ >= 0 && !columns_ && steps_.empty() && !nest_.each.empty();
-        const auto row = has_rows ? find_kept_row(kernel_, nodes_, lane_) : std::nullopt;
-        if (!row) return;
-        writer_.line("if (!" + values_.value(row->replaced).in(Binding::unary) + " && " +
-                     values_.start_of_row(*row->stored) +
-                     " == " + values_.start_of_row(*row->kept) + ") continue;");
+        if (!kept_ || picks_row()) return;
+        writer_.line("if (!" + values_.value(kept_->replaced).in(Binding::unary) + " && " +
+                     values_.start_of_row(*kept_->stored) +
+                     " == " + values_.start_of_row(*kept_->kept) + ") continue;");
     }
 
     /// `for (i64 k = 0; k < keys; k += kLanes)`
@@ -115,7 +124,24 @@ class RowKernel {
         for (AxisId axis : axes)
             loops.push_back(
                 {signature_.axis(axis), signature_.extent(axis), axis == lane_ ? "kLanes" : ""});
+        if (picks_row()) return open_picked_rows(axes, loops);
         open_shared_loops(loops, signature_, writer_);
+    }
+    /// `const i64 step_i = in_place ? i64(position[0]) : step;`: where the output lies over its
+    /// input, one row is visited, and the others are there already.
+    void open_picked_rows(const std::vector<AxisId>& axes, std::vector<SharedLoop>& loops) {
+        const std::string in_place = signature_.fresh("in_place");
+        writer_.line("const bool " + in_place + " = " + signature_.buffer(kept_->stored->buffer) +
+                     " == " + signature_.buffer(kept_->kept->buffer) + ";");
+        const auto at = std::find(axes.begin(), axes.end(), kept_->axis) - axes.begin();
+        SharedLoop& loop = loops[std::size_t(at)];
+        const std::string row = loop.variable, rows = loop.extent.in(Binding::unary);
+        loop.variable = signature_.fresh("row");
+        loop.extent = {"(" + in_place + " ? 1 : " + rows + ")"};
+        open_shared_loops(loops, signature_, writer_);
+        writer_.line("const i64 " + row + " = " + in_place + " ? i64(" +
+                     values_.value(kept_->position).text + ") : " + loop.variable + ";");
+        writer_.line("if (" + row + " < 0 || " + row + " >= " + rows + ") continue;");
     }
 
     void open_row_blocks() {
@@ -252,6 +278,7 @@ class RowKernel {
     RowAccumulators accumulators_;
     Passes passes_;
     std::optional<RowEnd> end_;
+    std::optional<KeptRow> kept_;  // rows that lie in the output already
     Id bound_ = -1;  // of the positions of a row that are seen
     std::map<Id, std::string> row_arrays_;
     std::int64_t stack_size_ = 0;
