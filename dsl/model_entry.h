@@ -36,7 +36,6 @@ struct CheckpointField {
 /// What a model makes of a `config.json` beside the fields that have the names of its settings.
 struct CheckpointForm {
     std::vector<CheckpointField> fixed;
-    SettingValues nulls;  // of settings whose field is null; others are as if it were missing
     /// Parts of parameters' names, and what stands there in files instead.
     std::vector<std::pair<std::string, std::string>> renamed = {};
 };

@@ -131,9 +131,8 @@ ModelEntry decoder_entry(const std::string& name, const std::vector<std::string>
 }
 
 /// The same with what its checkpoints have beside settings: fields that have these values.
-ModelEntry with_checkpoint(ModelEntry entry, std::vector<CheckpointField> fixed,
-                           SettingValues nulls = {}) {
-    entry.checkpoint = {std::move(fixed), std::move(nulls)};
+ModelEntry with_checkpoint(ModelEntry entry, std::vector<CheckpointField> fixed) {
+    entry.checkpoint.fixed = std::move(fixed);
     entry.checkpoint.fixed.push_back({"model_type", {entry.name}});
     return entry;
 }
@@ -163,6 +162,18 @@ const SettingValues kSmallT5 = {{"vocab_size", "29"},
                                 {"relative_attention_num_buckets", "9"},
                                 {"relative_attention_max_distance", "20"},
                                 {"feed_forward_proj", "gated-gelu"}};
+
+/// Its first checkpoints call the parameters of norms as TensorFlow does.
+ModelEntry bert_entry() {
+    ModelEntry result = with_checkpoint(entry_of_today<bert>("bert", kSmallBert),
+                                        {{"hidden_act", {"gelu"}},
+                                         {"position_embedding_type", {"absolute"}},
+                                         {"is_decoder", {"false"}},
+                                         {"add_cross_attention", {"false"}}});
+    result.checkpoint.renamed = {{"LayerNorm.weight", "LayerNorm.gamma"},
+                                 {"LayerNorm.bias", "LayerNorm.beta"}};
+    return result;
+}
 
 ModelEntry vit_entry() {
     ModelEntry result =
@@ -211,7 +222,7 @@ std::vector<ModelEntry> make_entries() {
                         {kSilu, kNoBias, kWholeHeads, {"mlp_bias", {"false"}}}),
         with_checkpoint(
             decoder_entry<mistral>("mistral", {"sliding_window"}, {{"sliding_window", "5"}}),
-            {kSilu, kWholeHeads}, {{"sliding_window", "0"}}),
+            {kSilu, kWholeHeads}),
         with_checkpoint(decoder_entry<qwen3>("qwen3", {},
                                              {{"head_dim", "10"}, {"tie_word_embeddings", "true"}}),
                         {kSilu, kNoBias, kWholeHeads, {"use_sliding_window", {"false"}}}),
@@ -220,19 +231,14 @@ std::vector<ModelEntry> make_entries() {
                             {"sliding_window", "query_pre_attn_scalar", "attn_logit_softcapping",
                              "final_logit_softcapping", "layer_types"},
                             kSmallGemma2),
-                        {kNoBias, kWholeHeads, {"hidden_activation", {"gelu_pytorch_tanh"}}},
-                        {{"attn_logit_softcapping", "0"}, {"final_logit_softcapping", "0"}}),
+                        {kNoBias, kWholeHeads, {"hidden_activation", {"gelu_pytorch_tanh"}}}),
         with_checkpoint(entry_of_today<gpt2>("gpt2", kSmallGPT2),
                         {{"activation_function", {"gelu_new", "gelu_pytorch_tanh"}},
                          {"scale_attn_weights", {"true"}},
                          {"scale_attn_by_inverse_layer_idx", {"false"}},
                          {"add_cross_attention", {"false"}},
                          {"tie_word_embeddings", {"true"}}}),
-        with_checkpoint(entry_of_today<bert>("bert", kSmallBert),
-                        {{"hidden_act", {"gelu"}},
-                         {"position_embedding_type", {"absolute"}},
-                         {"is_decoder", {"false"}},
-                         {"add_cross_attention", {"false"}}}),
+        bert_entry(),
         vit_entry(),
         with_checkpoint(entry_of_today<t5>("t5", kSmallT5), {}),
     };

@@ -95,6 +95,7 @@ struct Description {
     const ProfiledRuns* profiled_runs = nullptr;  // null: FOVEA_PROFILE asks for nothing
     const OpenSizes* open_sizes = nullptr;  // null where the model has none
     const StoredWeights* stored_weights = nullptr;
+    Rows config_fields = "";  // hidden_act silu: the values that the model is right for
 };
 
 /// The model of these tables with the part that `choose_isa` chooses, whose UserError it passes on.

@@ -110,6 +110,13 @@ struct Setting {
     bool in_training = false;  // it matters in training alone
 };
 
+/// A field of a checkpoint's `config.json` that is no setting, and the values that the model is
+/// right for.
+struct ConfigField {
+    std::string name;
+    std::vector<std::string> values;
+};
+
 /// Another name under which files may hold a parameter (tied tensors).
 struct Alias {
     std::string name, parameter;
@@ -129,6 +136,7 @@ struct Model {
     std::vector<kernel::Kernel> kernels{};
     std::vector<Program> programs{};
     target::Target target{};  // that its kernels were lowered for
+    std::vector<ConfigField> config_fields{};
 };
 
 /// Whether any parameter lies as whole numbers.

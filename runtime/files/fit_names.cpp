@@ -16,12 +16,13 @@ struct Difference {
     }
 };
 
-bool has_all(const SafetensorsFile& file, const std::vector<ParameterNames>& parameters,
-             const Difference& difference) {
+/// How many of the parameters are there.
+std::size_t count_there(const SafetensorsFile& file, const std::vector<ParameterNames>& parameters,
+                        const Difference& difference) {
     const auto has = [&](const std::string& name) { return file.find(difference.of(name)); };
-    return std::all_of(parameters.begin(), parameters.end(), [&](const ParameterNames& names) {
-        return std::any_of(names.begin(), names.end(), has);
-    });
+    const auto count = std::ranges::count_if(
+        parameters, [&](const ParameterNames& names) { return std::ranges::any_of(names, has); });
+    return static_cast<std::size_t>(count);
 }
 
 /// The part before the first dot, and the dot.
@@ -30,7 +31,7 @@ std::string first_part(const std::string& name) {
     return dot == std::string::npos ? std::string() : name.substr(0, dot + 1);
 }
 
-/// All in which the parameters are there.
+/// Those in which the most parameters are there, more than as they are called.
 std::vector<Difference> differences(const SafetensorsFile& file,
                                     const std::vector<ParameterNames>& parameters) {
     std::vector<Difference> all;
@@ -43,16 +44,22 @@ std::vector<Difference> differences(const SafetensorsFile& file,
     for (const ParameterNames& names : parameters)
         for (const std::string& name : names) add({first_part(name), {}});
     for (const TensorView& tensor : file.tensors()) add({{}, first_part(tensor.name)});
-    std::erase_if(
-        all, [&](const Difference& difference) { return !has_all(file, parameters, difference); });
-    return all;
+    std::vector<Difference> best;
+    std::size_t most = count_there(file, parameters, {});
+    for (Difference& difference : all) {
+        const std::size_t count = count_there(file, parameters, difference);
+        if (count > most) best.clear();
+        if (count > most || (count == most && !best.empty())) best.push_back(std::move(difference));
+        most = std::max(most, count);
+    }
+    return best;
 }
 
 }  // namespace
 
 void fit_names(SafetensorsFile& file, const std::vector<ParameterNames>& parameters) {
     // Any tensor would do for a single one.
-    if (parameters.size() < 2 || has_all(file, parameters, {})) return;
+    if (parameters.size() < 2 || count_there(file, parameters, {}) == parameters.size()) return;
     const std::vector<Difference> found = differences(file, parameters);
     if (found.size() != 1) return;
     std::map<std::string, std::string> own;

@@ -12,9 +12,9 @@ namespace fovea::runtime {
 using ParameterNames = std::vector<std::string>;
 
 /// A file of a model's base alone lacks the first part of all names (`h.0.…` for
-/// `transformer.h.0.…`), and one of a larger model has a part more (`bert.encoder.…`). Where the
-/// parameters, two at least, are all there in one such way and not as they are called, the tensors
-/// get the names of the parameters.
+/// `transformer.h.0.…`), and one of a larger model has a part more (`bert.encoder.…`). Where more
+/// of the parameters, two at least, are there in one such way than in any other and as they are
+/// called, the tensors get the names of the parameters: what is then missing is missing indeed.
 void fit_names(SafetensorsFile& file, const std::vector<ParameterNames>& parameters);
 
 }  // namespace fovea::runtime

@@ -15,6 +15,28 @@ bool is_of_pair(const TensorSpec& spec) {
            (spec.name.ends_with(".lora_A.weight") || spec.name.ends_with(".lora_B.weight"));
 }
 
+SafetensorsFile read_adapter(const Model& model, const std::string& path) {
+    verify_takes_pairs(model);
+    const std::string own = adapter_file(path);
+    verify_adapter_config(model, own);
+    SafetensorsFile file = read_safetensors(own);
+    remove_prefix(file, kAdapterPrefix);
+    static constexpr const char* kOpen[] = {"dtype"};
+    if (file.metadata().contains("settings"))
+        verify_weights(file, model, ReadFor::inference, kOpen);
+    return file;
+}
+
+/// A parameter of the weights in an adapter, as PEFT saves an embedding or a head that was trained
+/// as a whole; null where it has none.
+const TensorView* find_whole(const Model& model, const TensorSpec& spec,
+                             const SafetensorsFile& file) {
+    return is_of_pair(spec)
+               ? nullptr
+               : find_parameter(model, static_cast<std::size_t>(&spec - model.parameters.data()),
+                                file);
+}
+
 }  // namespace
 
 bool has_pairs(const Model& model) {
@@ -48,16 +70,21 @@ void verify_takes_pairs(const Model& model) {
 }
 
 void load_pairs(Parameters& parameters, const std::string& path) {
-    const Model& model = parameters.model();
-    verify_takes_pairs(model);
-    const std::string own = adapter_file(path);
-    verify_adapter_config(model, own);
-    SafetensorsFile file = read_safetensors(own);
-    remove_prefix(file, kAdapterPrefix);
-    static constexpr const char* kOpen[] = {"dtype"};
-    if (file.metadata().contains("settings"))
-        verify_weights(file, model, ReadFor::inference, kOpen);
-    load_some_parameters(parameters, file, is_of_pair, kOptimizerPrefix);
+    const SafetensorsFile file = read_adapter(parameters.model(), path);
+    const auto is_there = [&](const TensorSpec& spec) {
+        return is_of_pair(spec) || find_whole(parameters.model(), spec, file);
+    };
+    load_some_parameters(parameters, file, is_there, kOptimizerPrefix);
+}
+
+void verify_has_pairs_alone(const Model& model, const std::string& path) {
+    const SafetensorsFile file = read_adapter(model, path);
+    for (const TensorSpec& spec : model.parameters)
+        if (const TensorView* whole = find_whole(model, spec, file))
+            throw UserError(
+                "'{}' has all of '{}', and a training writes pairs alone: merge it into the "
+                "weights, and train beside these",
+                {file.path(), whole->name});
 }
 
 OptionSpec adapter_option() {

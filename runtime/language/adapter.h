@@ -23,9 +23,12 @@ std::vector<ParameterNames> names_of_weights(const Model& model);
 void load_weights(Parameters& parameters, const SafetensorsFile& file);
 /// UserError where `--adapter` is given to a model without pairs.
 void verify_takes_pairs(const Model& model);
-/// Loads the pairs of the adapter at `path`. UserError where it is not right, or where the model
-/// has none.
+/// Loads the pairs of the adapter at `path`, and the parameters that it has whole, in place of
+/// those of the weights. UserError where it is not right, or where the model has no pairs.
 void load_pairs(Parameters& parameters, const std::string& path);
+
+/// UserError where the adapter at `path` has parameters whole, or is not right.
+void verify_has_pairs_alone(const Model& model, const std::string& path);
 
 /// `--adapter`.
 OptionSpec adapter_option();

@@ -95,7 +95,7 @@ void verify_adapter_config(const Model& model, const std::string& adapter) {
     if (!kind || !kind->is_string() || kind->string() != "LORA")
         throw UserError("'{}' has peft_type = {}, but adapters here are LORA",
                         {path, kind ? kind->text() : "nothing"});
-    for (const char* other : {"use_dora", "use_rslora"})
+    for (const char* other : {"use_dora", "use_rslora", "lora_bias"})
         if (const Json* value = config.find(other); value && value->text() == "true")
             throw UserError("'{}' has {} = true, which no program has here", {path, other});
     for (const char* other : {"alpha_pattern", "rank_pattern", "modules_to_save"})

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <utility>
 
 #include "../error.h"
 #include "../files/files.h"
 #include "../files/read_weights.h"
+#include "checkpoint_config.h"
 
 namespace fovea::runtime {
 
@@ -34,23 +36,11 @@ std::optional<Said> said_beside(const std::string& weights, const char* field) {
     return std::nullopt;
 }
 
-/// A field of a configuration, or of what it says of rotary positions; null where it says nothing.
-const Json* field_of(const Json& config, const std::string& name) {
-    if (const Json* own = config.find(name)) return own;
-    for (const char* of_positions : {"rope_parameters", "rope_scaling"}) {
-        const Json* fields = config.find(of_positions);
-        if (!fields || !fields->is_object()) continue;
-        if (const Json* field = fields->find(name)) return field;
-        if (const Json* kind = fields->find("type"); kind && name == "rope_type") return kind;
-    }
-    return nullptr;
-}
-
-/// Settings that may be another's without changing what weights mean: how values lie, and the most
-/// positions.
+/// Settings that may be another's without changing what weights mean: how values lie, the most
+/// positions, and pairs beside the weights.
 bool may_differ(const std::string& setting) {
-    constexpr std::string_view kOpen[] = {"dtype", "weights", "max_position_embeddings",
-                                          "n_positions"};
+    constexpr std::string_view kOpen[] = {"dtype",       "weights",   "max_position_embeddings",
+                                          "n_positions", "lora_rank", "lora_alpha"};
     return std::ranges::find(kOpen, setting) != std::end(kOpen);
 }
 
@@ -75,15 +65,21 @@ std::int32_t token_of(const Json& json, const std::string& path, const char* fie
     return static_cast<std::int32_t>(json.integer());
 }
 
-}  // namespace
-
-std::string setting_text(const Json& value) {
-    if (value.is_string()) return value.string();
-    if (!value.is_array()) return value.text();
-    std::string list;
-    for (const Json& item : value.array()) list += (list.empty() ? "" : ",") + setting_text(item);
-    return list;
+/// A setting that the configuration does not say has its default.
+void verify_setting(const CheckpointConfig& config, const std::string& path, const Model& model,
+                    const Setting& setting) {
+    const std::optional<std::string> value = config.value_of(setting.name);
+    if (value ? is_value(*value, setting.value) : setting.is_default) return;
+    const Json* field = config.find(setting.name);
+    const std::string has = field ? "has " + setting.name + " = " + field->text()
+                                  : "lacks " + setting.name + ", which then has its default";
+    throw UserError(
+        "'{}' {}, and this {} was built with {}: build one with `--checkpoint {}`, or give the "
+        "file of the weights alone",
+        {path, has, model.name, setting.value, fs::path(path).parent_path().string()});
 }
+
+}  // namespace
 
 Json read_json_object(const std::string& path) {
     const std::vector<std::byte> bytes = read_file(path);
@@ -111,19 +107,14 @@ std::optional<Json> object_beside(const std::string& weights, const char* name) 
 }
 
 SafetensorsFile read_checkpoint(const Model& model, const std::string& weights) {
-    if (const std::optional<Json> config = object_beside(weights, "config.json"))
-        for (const Setting& setting : model.settings) {
-            if (setting.in_training || may_differ(setting.name)) continue;
-            const Json* field = field_of(*config, setting.name);
-            if (!field || field->is_null() || is_value(setting_text(*field), setting.value))
-                continue;
-            throw UserError(
-                "'{}' has {} = {}, and this {} was built with {}: build one with `--checkpoint "
-                "{}`, "
-                "or give the file of the weights alone",
-                {(fs::path(weights) / "config.json").string(), setting.name, field->text(),
-                 model.name, setting.value, weights});
-        }
+    if (std::optional<Json> object = object_beside(weights, "config.json")) {
+        const std::string path = (fs::path(weights) / "config.json").string();
+        const CheckpointConfig config(path, std::move(*object));
+        for (const ConfigField& field : model.config_fields) config.verify(field, model.name);
+        for (const Setting& setting : model.settings)
+            if (!setting.in_training && !may_differ(setting.name))
+                verify_setting(config, path, model, setting);
+    }
     return read_weights(weights);
 }
 

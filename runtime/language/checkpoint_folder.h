@@ -21,12 +21,10 @@ std::optional<std::string> tokenizer_beside(const std::string& weights);
 /// the path where it is no JSON object.
 std::optional<Json> object_beside(const std::string& weights, const char* name);
 
-/// A field of `config.json` as a setting takes it: lists by commas, strings without quotes.
-std::string setting_text(const Json& value);
-
-/// `read_weights` for a model. UserError where the folder's `config.json` has a field of the name
-/// of a setting, with another value than the model was built with: such as a number of heads, which
-/// no shape of weights shows. A field of rotary positions may stand in `rope_parameters`.
+/// `read_weights` for a model. UserError where the folder's `config.json`, as `CheckpointConfig`
+/// reads it, has another value of a setting than the model was built with, such as a number of
+/// heads, which no shape of weights shows; also where it says nothing, and the model was not built
+/// with the default; and where the model is not right for one of its fields.
 SafetensorsFile read_checkpoint(const Model& model, const std::string& weights);
 
 /// The tokens that end a text: `eos_token_id` of `generation_config.json`, else of `config.json`,

@@ -7,6 +7,12 @@ namespace fovea::runtime {
 
 namespace {
 
+/// How many tokens come after a prompt at most: the last one is not read.
+std::int64_t most_after(const Prompt& prompt, const Continuing& options) {
+    if (options.positions == 0) return options.most;
+    return std::min(options.most, options.positions - std::ssize(prompt.tokens) + 1);
+}
+
 class TextRows {
   public:
     TextRows(TokenDecoder& decoder, std::span<const Prompt> prompts, const Continuing& options,
@@ -30,6 +36,7 @@ class TextRows {
   private:
     struct Text {
         std::size_t number = 0;
+        std::int64_t most = 0;    // tokens
         std::int64_t tokens = 0;  // that have come
     };
 
@@ -37,7 +44,7 @@ class TextRows {
     void begin_next(std::size_t row) {
         while (!texts_[row] && next_ < prompts_.size()) {
             const Prompt& prompt = prompts_[next_];
-            texts_[row] = Text{next_++};
+            texts_[row] = Text{next_++, most_after(prompt, options_)};
             ++running_;
             take_token(row,
                        decoder_.read(static_cast<std::int64_t>(row), prompt.source, prompt.tokens));
@@ -48,7 +55,7 @@ class TextRows {
         const std::int32_t token = choose_token(
             logits, options_.sampling,
             static_cast<std::uint64_t>(decoder_.position(static_cast<std::int64_t>(row))));
-        const bool ends = ++text.tokens == options_.most ||
+        const bool ends = ++text.tokens == text.most ||
                           std::ranges::find(options_.ends, token) != options_.ends.end();
         take_(text.number, token, ends);
         next_tokens_[row] = ends ? 0 : token;
@@ -75,7 +82,7 @@ void continue_texts(TokenDecoder& decoder, std::span<const Prompt> prompts,
     const std::int64_t rows =
         decoder.takes_many() ? std::min(options.rows, std::ssize(prompts)) : 1;
     const auto room_of = [&](const Prompt& prompt) {
-        return std::ssize(prompt.tokens) + options.most - 1;
+        return std::ssize(prompt.tokens) + most_after(prompt, options) - 1;
     };
     if (rows > 1) {
         std::int64_t room = 0;

@@ -15,6 +15,7 @@ namespace fovea::runtime {
 struct Continuing {
     Sampling sampling;
     std::int64_t most = 50;  // tokens of a text
+    std::int64_t positions = 0;  // of a text, with its prompt, that are read; 0: any number
     std::int64_t rows = 1;   // texts that are read together, at most
     Tokens ends;             // a text ends with one of these
 };

@@ -2,9 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "../device/choose_device.h"
@@ -19,6 +22,7 @@
 #include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_encoder.h"
+#include "text_sizes.h"
 
 namespace fovea::runtime {
 
@@ -142,6 +146,14 @@ class TextsToEmbed {
     bool reads_lines_ = false;
 };
 
+/// How many texts stand before the first that is too long for the model: these get vectors.
+std::size_t count_fitting(const Model& model, const std::vector<Tokens>& texts) {
+    const std::optional<MostPositions> most = most_positions(model);
+    const auto is_long = [&](const Tokens& text) { return most && std::ssize(text) > most->count; };
+    const auto first = std::ranges::find_if(texts, is_long);
+    return static_cast<std::size_t>(first - texts.begin());
+}
+
 }  // namespace
 
 int embed_command(const std::string& program, const Model& model,
@@ -165,8 +177,14 @@ int embed_command(const std::string& program, const Model& model,
     TextEncoder encoder(chosen, parameters);
     Vectors vectors(options, encoder.width());
     TextsToEmbed texts(options, tokens);
-    for (std::vector<Tokens> some = texts.next(); !some.empty(); some = texts.next())
-        vectors.take(encoder.encode(some, pooling));
+    std::size_t count = 0;
+    for (std::vector<Tokens> some = texts.next(); !some.empty(); some = texts.next()) {
+        const std::size_t fitting = count_fitting(model, some);
+        vectors.take(encoder.encode(std::span(some).first(fitting), pooling));
+        count += fitting;
+        if (fitting < some.size())
+            verify_length(model, "text " + std::to_string(count + 1), std::ssize(some[fitting]));
+    }
     vectors.finish();
     return 0;
 }

@@ -74,12 +74,17 @@ class Generator {
     Generator(const Model& model, Parameters& parameters, const Options& options,
               std::optional<TextTokens> tokens)
         : decoder_(model, parameters),
+          model_(model),
           continuing_{.sampling = sampling_of(options),
                       .most = options.integer("max-tokens"),
+                      .positions = 0,
                       .rows = TokenDecoder::has_source(model) ? 1 : options.integer("batch"),
                       .ends = {}},
           tokens_(std::move(tokens)) {
         if (TokenDecoder::has_source(model)) start_ = start_of(options);
+        max_is_given_ = options.given("max-tokens");
+        if (const auto positions = most_positions(model); positions && !start_)
+            continuing_.positions = positions->count;
         if (!options.flag("ignore-eos")) continuing_.ends = ends_beside(options.text("weights"));
         for (const std::string& text : options.all("stop"))
             stops_.push_back(token_of(text, "--stop"));
@@ -127,6 +132,7 @@ class Generator {
 
   private:
     void run(const std::vector<Tokens>& texts, const InOrder::Print& print_token) {
+        verify_positions(texts);
         std::vector<Prompt> prompts;
         for (const Tokens& text : texts)
             prompts.push_back(start_ ? Prompt{{*start_}, text} : Prompt{text, {}});
@@ -136,6 +142,25 @@ class Generator {
                            check_stops();
                            printing.take(text, token, is_last);
                        });
+    }
+    /// Before the first token comes: none would be of a text that does not fit.
+    void verify_positions(const std::vector<Tokens>& texts) const {
+        const std::optional<MostPositions> positions = most_positions(model_);
+        if (!positions || start_) return;
+        for (std::size_t i = 0; i < texts.size(); ++i) {
+            const std::string text = texts.size() == 1 ? "the prompt"
+                                                       : "prompt " + std::to_string(i + 1) +
+                                                             " of " + std::to_string(texts.size());
+            const std::int64_t length = std::ssize(texts[i]);
+            verify_length(model_, text, length);
+            const std::int64_t most = positions->count - length + 1;
+            if (max_is_given_ && continuing_.most > most)
+                throw UserError(
+                    "{} has {} tokens and --max-tokens asks for {}, but this {} reads {} at most "
+                    "({}): give --max-tokens {} at most",
+                    {text, length, continuing_.most, model_.name, positions->count,
+                     positions->setting, most});
+        }
     }
     void check_stops() const {
         for (std::int32_t token : stops_)
@@ -156,6 +181,8 @@ class Generator {
     }
 
     TokenDecoder decoder_;
+    const Model& model_;
+    bool max_is_given_ = false;
     Continuing continuing_;
     std::optional<TextTokens> tokens_;
     Tokens stops_;  // of the options
@@ -187,7 +214,7 @@ Options generate_options(const std::string& program, bool has_source) {
         .add({.name = "max-tokens",
               .kind = OptionKind::positive_whole,
               .value_name = "N",
-              .help = "how many tokens come at most",
+              .help = "how many tokens come at most; fewer where the model has no more positions",
               .default_text = "50",
               .most = 1 << 24})
         .add({.name = "temperature",

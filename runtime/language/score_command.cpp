@@ -1,5 +1,6 @@
 #include "score_command.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "checkpoint_folder.h"
 #include "prompts.h"
 #include "text_scorer.h"
+#include "text_sizes.h"
 #include "text_tokens.h"
 
 namespace fovea::runtime {
@@ -37,7 +39,8 @@ Options score_options(const std::string& program) {
         .add({.name = "window",
               .kind = OptionKind::positive_whole,
               .value_name = "N",
-              .help = "how many tokens are read at once: later ones do not see earlier ones",
+              .help = "how many tokens are read at once, or all positions of the model where these "
+                      "are fewer: later ones do not see earlier ones",
               .default_text = "512",
               .most = 1 << 24})
         .add({.name = "json", .help = "print JSON"})
@@ -46,6 +49,17 @@ Options score_options(const std::string& program) {
         .example("a file", "--weights DIR --data book.txt")
         .example("a sentence", "--weights DIR 'Once upon a time'");
     return options;
+}
+
+/// By default at most the positions of the model.
+std::int64_t window_of(const Options& options, const Model& model) {
+    const std::int64_t window = options.integer("window");
+    if (window < 2)
+        throw UserError("--window takes two tokens at least: the first one tells of the second");
+    const std::optional<MostPositions> most = most_positions(model);
+    if (!options.given("window")) return most ? std::min(window, most->count) : window;
+    verify_length(model, "a piece of --window", window);
+    return window;
 }
 
 struct Text {
@@ -114,8 +128,7 @@ int score_command(const std::string& program, const Model& model,
         return 0;
     }
     use_threads(options);
-    if (options.integer("window") < 2)
-        throw UserError("--window takes two tokens at least: the first one tells of the second");
+    const std::int64_t window = window_of(options, model);
     SafetensorsFile weights = read_checkpoint(model, options.text("weights"));
     const std::vector<Text> texts = texts_to_score(options, text_tokens_of(options, weights));
     fit_names(weights, names_of_weights(model));
@@ -126,7 +139,7 @@ int score_command(const std::string& program, const Model& model,
     TextScorer scorer(chosen, parameters);
     Score all;
     for (const Text& text : texts) {
-        const Score own = scorer.score(text.tokens, options.integer("window"));
+        const Score own = scorer.score(text.tokens, window);
         all.nats += own.nats, all.tokens += own.tokens;
     }
     print_score(all, bytes_of_texts(texts), options.flag("json"));

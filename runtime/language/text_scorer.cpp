@@ -1,6 +1,7 @@
 #include "text_scorer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "../error.h"
@@ -37,7 +38,11 @@ double TextScorer::nats_of(std::span<const std::int32_t> piece) {
         *instance_.input<std::int32_t>("lens") = static_cast<std::int32_t>(length);
     instance_.run();
     const std::span<const float> nats = instance_.output_values("nats");
-    return std::accumulate(nats.begin(), nats.end(), 0.0);
+    const double sum = std::accumulate(nats.begin(), nats.end(), 0.0);
+    if (!std::isfinite(sum))
+        throw UserError(
+            "the score of a text is not finite: a weight of the model is not, or is very large");
+    return sum;
 }
 
 }  // namespace fovea::runtime

@@ -1,6 +1,7 @@
 #include "text_sizes.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "../error.h"
 
@@ -26,6 +27,24 @@ TextSizes::TextSizes(const Model& model, const Program& program, std::string_vie
                         {model.name, ids[0].value({})});
     if (!ids[0].is_constant()) batch_ = model.dims[static_cast<std::size_t>(ids[0].as_dim())];
     length_ = model.dims[static_cast<std::size_t>(ids[1].as_dim())];
+}
+
+std::optional<MostPositions> most_positions(const Model& model) {
+    for (const Setting& setting : model.settings) {
+        if (setting.name != "n_positions" && setting.name != "max_position_embeddings") continue;
+        MostPositions most{.setting = setting.name};
+        const char* const end = setting.value.data() + setting.value.size();
+        const auto read = std::from_chars(setting.value.data(), end, most.count);
+        if (read.ec == std::errc() && read.ptr == end && most.count > 0) return most;
+    }
+    return std::nullopt;
+}
+
+void verify_length(const Model& model, const std::string& text, std::int64_t tokens) {
+    const std::optional<MostPositions> most = most_positions(model);
+    if (most && tokens > most->count)
+        throw UserError("{} has {} tokens, but this {} reads {} at most ({})",
+                        {text, tokens, model.name, most->count, most->setting});
 }
 
 DimValues TextSizes::of_text(std::int64_t length, std::int64_t count) const {

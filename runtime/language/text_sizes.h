@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,16 @@ class TextSizes {
   private:
     std::string batch_, length_;  // no batch: it is 1
 };
+
+/// How many tokens a model with a table of positions reads at most, and the setting that says so.
+struct MostPositions {
+    std::string setting;
+    std::int64_t count = 0;
+};
+/// None where no setting says it.
+std::optional<MostPositions> most_positions(const Model& model);
+/// UserError where the model does not read as many tokens as `text` has ("the prompt").
+void verify_length(const Model& model, const std::string& text, std::int64_t tokens);
 
 /// The input or output of this name; InternalError where there is none.
 const TensorSpec& spec_of(const std::vector<TensorSpec>& specs, std::string_view name);

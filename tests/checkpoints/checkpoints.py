@@ -110,6 +110,18 @@ def check(title, checkpoint, module):
         return result.stderr
 
 
+def change_config(checkpoint, change):
+    """Of config.json; returns the fields that were there."""
+    path = os.path.join(checkpoint, "config.json")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    fields = json.loads(text)
+    change(fields)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(fields, file)
+    return json.loads(text)
+
+
 def build(model, checkpoint, program):
     subprocess.run([FOVEA, "build", model, "--checkpoint", checkpoint, "--isa", "native",
                     "-o", program], check=True, env={**os.environ, "FOVEA_CXXFLAGS": "-O0"})
@@ -210,17 +222,57 @@ def built(folder):
     logits = load_file(os.path.join(folder, "out"))["logits"]
     expected = outputs["logits"].detach().numpy()
     assert np.abs(logits - expected).max() < 2e-5 * np.abs(expected).max()
-    # A setting that no shape shows, and that is another's, is refused.
-    path = os.path.join(checkpoint, "config.json")
-    with open(path, encoding="utf-8") as file:
-        config = json.load(file)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({**config, "rms_norm_eps": 0.5}, file)
-    said = subprocess.run([program, "score", "--weights", checkpoint, "--ids", "3,4"],
-                          capture_output=True, text=True, check=False)
-    assert said.returncode == 2 and "has rms_norm_eps = 0.5" in said.stderr, said.stderr
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(config, file)
+    # A setting that no shape shows, and that is another's, is refused; so is what build refuses.
+    for field, value, sentence in [
+            ("rms_norm_eps", 0.5, "has rms_norm_eps = 0.5"),
+            ("rope_parameters", {"rope_theta": 5e5}, "lacks rope_type, which then has its"),
+            ("num_key_value_heads", None, "has num_key_value_heads = 4"),
+            ("hidden_act", "gelu", "llama is right for silu alone"),
+            ("model_type", "mistral", "llama is right for llama alone")]:
+        config = change_config(checkpoint, lambda fields: fields.update({field: value}))
+        said = subprocess.run([program, "score", "--weights", checkpoint, "--ids", "3,4"],
+                              capture_output=True, text=True, check=False)
+        assert said.returncode == 2 and sentence in said.stderr, (field, said.stderr)
+        change_config(checkpoint, lambda fields: fields.update(config))
+
+
+def edited(folder, title, kind, config, change, **tensors):
+    """A checkpoint whose config.json is of other hands, beside what the package makes of it."""
+    checkpoint = os.path.join(folder, title + " edited")
+    random_weights(kind._from_config(config, **EAGER)).save_pretrained(checkpoint)
+    path = os.path.join(checkpoint, "model.safetensors")
+    save_file({**load_file(path), **tensors}, path, metadata={"format": "pt"})
+    change_config(checkpoint, change)
+    check(title, checkpoint, kind.from_pretrained(checkpoint, dtype=torch.float64, **EAGER))
+
+
+def other_hands(folder):
+    """Files that lack fields, have null in them, or have older ones beside newer ones."""
+    def positions(name, **fields):
+        return lambda config: config.update({"rope_parameters": None, name: fields})
+
+    llama, qwen3 = MODELS["llama, tied"], MODELS["qwen3"]
+    edited(folder, "llama, yarn without its length", *llama,
+           positions("rope_scaling", type="yarn", factor=4.0))
+    edited(folder, "llama, yarn without a factor", *llama, positions(
+        "rope_parameters", rope_type="yarn", rope_theta=10000.0, factor=None,
+        original_max_position_embeddings=16))
+    edited(folder, "qwen3, both fields of positions", *qwen3, lambda config: config.update(
+        rope_scaling={"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}))
+    whole = hf.LlamaConfig(**SMALL, max_position_embeddings=64)
+    edited(folder, "llama, heads not said", hf.LlamaForCausalLM, whole,
+           lambda config: config.pop("num_key_value_heads"))
+    edited(folder, "llama, heads null", hf.LlamaForCausalLM, whole,
+           lambda config: config.update(num_key_value_heads=None))
+    edited(folder, "qwen3, width of heads not said", hf.Qwen3ForCausalLM,
+           decoder(hf.Qwen3Config, head_dim=128), lambda config: config.pop("head_dim"))
+
+    def as_of_1_1(config):
+        config.pop("scale_decoder_outputs")
+        config["tie_word_embeddings"] = False
+
+    edited(folder, "t5, 1.1", *MODELS["t5"], as_of_1_1,
+           **{"lm_head.weight": torch.randn(VOCAB, 24).numpy()})
 
 
 def embedded(folder):
@@ -237,6 +289,12 @@ def embedded(folder):
         expected = module(torch.tensor([text])).last_hidden_state[0].mean(0).detach().numpy()
         vector = np.array(line.split(), float)
         assert np.abs(vector - expected).max() < 2e-5 * np.abs(expected).max()
+    # A larger model may lack a part of a smaller one: that is named.
+    save_file({"bert." + k: v.float().numpy() for k, v in module.state_dict().items()
+               if "pooler" not in k}, os.path.join(folder, "larger"))
+    said = subprocess.run([program, "embed", "--weights", os.path.join(folder, "larger"), "--ids", "3"],
+                          capture_output=True, text=True, check=False)
+    assert "lacks parameter 'pooler.dense.weight' of bert and 1 more" in said.stderr, said.stderr
 
 
 def resized(image, size):
@@ -317,6 +375,13 @@ def main():
                   os.path.join(path, "model.safetensors"))
         pooled.config.save_pretrained(path)
         check("bert", path, pooled)
+        # Norms by the names of TensorFlow.
+        path = os.path.join(path, "model.safetensors")
+        state = {k.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"): v for k, v in load_file(path).items()}
+        save_file(state, path)
+        check("bert", os.path.dirname(path), pooled)
+        other_hands(folder)
         built(folder)
         embedded(folder)
         classified(folder)
@@ -332,19 +397,13 @@ def main():
                 ("model_type", "mistral", "llama is right for llama alone"),
                 ("hidden_size", 20, "expected [vocab=61, hidden=20], got [61, 24]"),
                 ("rope_parameters", {"rope_type": "dynamic", "factor": 2.0}, "not 'dynamic'")]:
-            with open(os.path.join(broken, "config.json"), encoding="utf-8") as file:
-                config = json.load(file)
-            kept = dict(config)
-            config[field] = value
-            with open(os.path.join(broken, "config.json"), "w", encoding="utf-8") as file:
-                json.dump(config, file)
+            kept = change_config(broken, lambda fields: fields.update({field: value}))
             inputs = {"ids": np.zeros((1, 3), "i4"), "labels": np.zeros((1, 3), "i4"),
                       "lens": np.full(1, 3, "i4")}
             save_file(inputs, os.path.join(folder, "in"))
             result = run("llama", folder, broken, ["logits"])
             assert result.returncode == 2 and said in result.stderr, (field, result.stderr)
-            with open(os.path.join(broken, "config.json"), "w", encoding="utf-8") as file:
-                json.dump(kept, file)
+            change_config(broken, lambda fields: fields.update(kept))
     print(f"{checked} checkpoints")
 
 

@@ -74,6 +74,7 @@ TEST_CASE("settings are the fields of config.json, also those of rotary position
         "head_dim": null, "tie_word_embeddings": true, "use_cache": true,
         "rope_theta": 10000.0, "rope_scaling": {"type": "linear", "factor": 2.0}})");
     CHECK(values == SettingValues{{"hidden_size", "64"},
+                                  {"num_key_value_heads", "32"},
                                   {"rms_norm_eps", "1e-05"},
                                   {"rope_theta", "10000.0"},
                                   {"tie_word_embeddings", "true"},
@@ -90,6 +91,49 @@ TEST_CASE("settings are the fields of config.json, also those of rotary position
     CHECK(settings_of("vit", R"({"id2label": {"0": "a", "1": "b", "2": "c"}})") ==
           SettingValues{{"num_labels", "3"}});
     CHECK(settings_of("vit", "{}") == SettingValues{{"num_labels", "2"}});
+}
+
+TEST_CASE("what a file lacks is what transformers takes for it") {
+    const auto value = [](const char* model, const std::string& fields, const char* setting) {
+        const std::string config = R"({"model_type": ")" + std::string(model) + "\", " + fields;
+        for (const auto& [name, text] : settings_of(model, config + "}"))
+            if (name == setting) return text;
+        return std::string("default");
+    };
+    // T5 1.1 has a head of its own, and reads with it what is not scaled.
+    const char* const scales = "scale_decoder_outputs";
+    CHECK(value("t5", R"("tie_word_embeddings": false)", scales) == "false");
+    CHECK(value("t5", R"("tie_word_embeddings": true)", scales) == "true");
+    CHECK(value("t5", R"("d_ff": 8)", scales) == "true");
+    CHECK(value("t5", R"("tie_word_embeddings": false, "scale_decoder_outputs": true)", scales) ==
+          "true");
+    // Heads.
+    const char* const keys = "num_key_value_heads";
+    CHECK(value("llama", R"("num_attention_heads": 4)", keys) == "4");
+    for (const char* model : {"llama", "mistral", "qwen3"})
+        CHECK(value(model, R"("num_attention_heads": 4, "num_key_value_heads": null)", keys) ==
+              "4");
+    CHECK(value("mistral", R"("num_attention_heads": 4)", keys) == "default");
+    CHECK(value("qwen3", R"("num_attention_heads": 4)", keys) == "32");
+    CHECK(value("qwen3", R"("num_attention_heads": 4)", "head_dim") == "128");
+    // Positions: YaRN, and two fields of them.
+    const std::string length = R"("max_position_embeddings": 64, )";
+    const char* const original = "original_max_position_embeddings";
+    CHECK(value("llama", length + R"("rope_scaling": {"type": "yarn", "factor": 4})", original) ==
+          "64");
+    CHECK(value("llama", length + R"("rope_parameters": {"rope_type": "yarn", "factor": null,
+                "original_max_position_embeddings": 16})",
+                "factor") == "4.0");
+    const std::string both = R"("rope_parameters": {"rope_type": "default", "rope_theta": 5},
+        "rope_scaling": {"type": "linear", "factor": 2.0})";
+    CHECK(value("llama", both, "rope_type") == "linear");
+    CHECK(value("llama", both, "rope_theta") == "default");
+    CHECK(said_of("llama", R"({"rope_scaling": {"type": "yarn", "factor": 4}})") ==
+          "'DIR/config.json': rope_scaling of the kind yarn lacks "
+          "'original_max_position_embeddings', and max_position_embeddings is no number to take "
+          "for it");
+    CHECK(said_of("llama", R"({"rope_scaling": {"type": "linear", "factor": null}})") ==
+          "'DIR/config.json': rope_scaling of the kind linear lacks 'factor'");
 }
 
 TEST_CASE("what a model is not right for is said") {
@@ -176,6 +220,10 @@ TEST_CASE("names of a base alone, and of a larger model, are made those of the p
           Names{"x.a", "x.b", "y.a", "y.b"});
     CHECK(fitted({"x.a"}, {{"a"}}) == Names{"x.a"});
     CHECK(fitted({"a", "b", "x.a", "x.b"}, {{"a"}, {"b"}}) == Names{"a", "b", "x.a", "x.b"});
+    // Where some are missing, the others are what they are: but for one way as good as another.
+    CHECK(fitted({"x.a", "x.b"}, {{"a"}, {"b"}, {"c"}}) == Names{"a", "b"});
+    CHECK(fitted({"x.a", "y.b"}, {{"a"}, {"b"}, {"c"}}) == Names{"x.a", "y.b"});
+    CHECK(fitted({"a", "x.b"}, {{"a"}, {"b"}}) == Names{"a", "x.b"});
 }
 
 namespace {

@@ -113,6 +113,17 @@ TEST_CASE("a program of an encoder makes vectors of texts, each whatever stands 
     check_near({values.begin() + width, values.begin() + 2 * width}, means[0]);
     check_near({values.begin() + 2 * width, values.end()}, means[1]);
 
+    // Those before a text that is too long have their vectors.
+    std::string longest = "3";
+    for (int i = 0; i < 150; ++i) longest += ",3";
+    const ProcessResult cut = embedded({"--ids", "3,17,5", "--ids", "8", "--ids", longest});
+    CHECK(cut.status == 2);
+    const auto at = cut.output.find(
+        "bert: text 3 has 151 tokens, but this bert reads 150 at most "
+        "(max_position_embeddings)\n");
+    CHECK(at != std::string::npos);
+    CHECK(lines_of_numbers(cut.output.substr(0, at)).size() >= 2);
+
     const auto mistake = [&](std::vector<std::string> options, const std::string& said) {
         const ProcessResult result = embedded(std::move(options));
         CHECK(result.status == 2);

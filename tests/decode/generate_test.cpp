@@ -60,6 +60,53 @@ std::string listed(const std::vector<int>& tokens) {
     return list;
 }
 
+/// Of a program with 150 positions.
+void check_positions(const std::string& program, const std::string& weights) {
+    const auto ids_of = [](int count) {
+        std::string ids = "3";
+        for (int i = 1; i < count; ++i) ids += ",3";
+        return ids;
+    };
+    const auto said = [&](const std::string& command, std::vector<std::string> options,
+                          int status) {
+        options.insert(options.begin(), {program, command, "--weights", weights});
+        const ProcessResult result = tool::run_process(options);
+        CHECK_MESSAGE(result.status == status, result.output);
+        return result.output;
+    };
+    const auto count_tokens = [](const std::string& lines) {
+        return std::ranges::count_if(lines, [](char c) { return c == ',' || c == '\n'; });
+    };
+    // The last token is not read; each text ends by itself.
+    CHECK(count_tokens(said("generate", {"--ids", ids_of(145)}, 0)) == 6);
+    CHECK(count_tokens(said("generate", {"--ids", ids_of(150), "--ids", "5"}, 0)) == 1 + 50);
+    CHECK(count_tokens(said("generate", {"--ids", ids_of(145), "--max-tokens", "6"}, 0)) == 6);
+    const std::string most = "gpt2 reads 150 at most (n_positions)";
+    CHECK(said("generate", {"--ids", "5", "--ids", ids_of(145), "--max-tokens", "7"}, 2) ==
+          "program: prompt 2 of 2 has 145 tokens and --max-tokens asks for 7, but this " + most +
+              ": give --max-tokens 6 at most\n");
+    CHECK(said("generate", {"--ids", ids_of(151)}, 2) ==
+          "program: the prompt has 151 tokens, but this " + most + "\n");
+    CHECK(said("score", {"--ids", ids_of(200)}, 0).starts_with("199 tokens, "));
+    CHECK(said("score", {"--ids", "3,3", "--window", "151"}, 2) ==
+          "program: a piece of --window has 151 tokens, but this " + most + "\n");
+}
+
+/// What is not finite is said, not scored.
+void check_weights_not_finite(const std::string& program, const std::string& weights) {
+    const runtime::SafetensorsFile file = runtime::read_safetensors(weights);
+    std::vector<runtime::TensorView> tensors = file.tensors();
+    const std::vector<float> values(tensors[0].bytes.size() / sizeof(float), NAN);
+    tensors[0] = runtime::f32_tensor(tensors[0].name, tensors[0].shape, values);
+    runtime::write_safetensors(weights + "_nan", tensors, file.metadata());
+    const ProcessResult result = tool::run_process(
+        {program, "score", "--json", "--weights", weights + "_nan", "--ids", "3,17,5"});
+    CHECK(result.status == 2);
+    CHECK(result.output ==
+          "program: the score of a text is not finite: a weight of the model is not, or is very "
+          "large\n");
+}
+
 }  // namespace
 
 TEST_CASE("a program generates the likeliest tokens, with windows and without") {
@@ -121,6 +168,8 @@ TEST_CASE("a program generates the likeliest tokens, with windows and without") 
         for (const std::string option : {"--top-k", "--top-p", "--seed"})
             mistake({"--ids", "3", option, "1"},
                     option + " is for tokens that are drawn: give --temperature T above 0, too");
+        if (name == "gpt2") check_positions(program, file);
+        check_weights_not_finite(program, file);
         // A tokenizer of whole words: w0, w1, …
         const std::string words = (folder.path() / "tokenizer.json").string();
         write_word_tokenizer(words);

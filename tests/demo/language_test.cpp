@@ -183,6 +183,31 @@ void check_folder_of_peft(const Program& program) {
                     "with --lora-alpha 8: build one with the same");
 }
 
+/// One with a whole head beside its pairs, as PEFT saves what it has trained so.
+void check_whole_tensor(const Program& program) {
+    const auto read = [&](const char* name) {
+        return fovea::runtime::read_safetensors((program.folder.path / name).string());
+    };
+    const auto pairs = read("pairs"), third = read("third");
+    std::vector<fovea::runtime::TensorView> tensors = pairs.tensors();
+    tensors.push_back(*third.find("lm_head.weight"));
+    tensors.back().name = "base_model.model.lm_head.weight";
+    fovea::runtime::write_safetensors((program.folder.path / "whole").string(), tensors,
+                                      pairs.metadata());
+    program.folder.run("./llm merge --weights start --adapter whole --output merged 2> said");
+    CHECK(program.folder.read("said").empty());
+    const auto merged = read("merged"), start = read("start");
+    const auto is_head_of = [&](const fovea::runtime::SafetensorsFile& file) {
+        return std::ranges::equal(merged.find("lm_head.weight")->bytes,
+                                  file.find("lm_head.weight")->bytes);
+    };
+    CHECK(is_head_of(third));
+    CHECK(!is_head_of(start));
+    program.refuses("train --data text --weights w --init start --adapter whole",
+                    "'whole' has all of 'lm_head.weight', and a training writes pairs alone: merge "
+                    "it into the weights, and train beside these");
+}
+
 }  // namespace
 
 TEST_CASE("a language model is trained, goes on with texts, and says how likely they are") {
@@ -229,6 +254,7 @@ TEST_CASE("pairs are trained beside weights that stay, and are merged into them"
         "'pairs.checkpoint' was trained beside other weights than those of --init; "
         "--resume needs the same");
     check_folder_of_peft(program);
+    check_whole_tensor(program);
     // The file has the pairs alone, as PEFT names them.
     const auto pairs = fovea::runtime::read_safetensors((program.folder.path / "pairs").string());
     CHECK(pairs.tensors().size() == 2 * 2 * 7);

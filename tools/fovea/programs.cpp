@@ -192,6 +192,8 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
     CompiledModel compiled =
         compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests),
                       on_gpu ? model.targets.gpu : model.targets.cpu);
+    for (const CheckpointField& field : model.entry.checkpoint.fixed)
+        compiled.plan.config_fields.push_back({field.name, field.values});
     if (kernels == Kernels::of_cpu) {
         plan::share_statistics(compiled.plan);
         for (std::size_t i = 0; i < compiled.programs.size(); ++i)

@@ -47,11 +47,15 @@ bool has_open_sizes(const Model& model) {
 void write_description_table(const Model& model, const std::vector<std::string>& isas,
                              Writer& writer) {
     const std::string name = model_identifier(model);
-    std::vector<std::string> settings, programs, aliases, parts;
+    std::vector<std::string> settings, config_fields, programs, aliases, parts;
     for (const plan::Setting& setting : model.settings)
         settings.push_back(setting.name + " " + setting.value +
                            (setting.is_default ? " default" : "") +
                            (setting.in_training ? " training" : ""));
+    for (const plan::ConfigField& field : model.config_fields) {
+        config_fields.push_back(field.name);
+        for (const std::string& value : field.values) config_fields.back() += " " + value;
+    }
     for (const plan::Program& program : model.programs)
         programs.push_back(identifier(program.name) + "_program");
     for (const plan::Alias& alias : model.aliases)
@@ -65,13 +69,17 @@ void write_description_table(const Model& model, const std::vector<std::string>&
                                   write_rows("ProgramRow", "programs", programs, writer),
                                   write_texts("aliases", aliases, writer),
                                   write_rows("IsaPart", "parts", parts, writer)};
+    const std::string of_config =
+        config_fields.empty() ? "" : write_texts("config_fields", config_fields, writer);
     writer.line("constexpr Description description = {");
     writer.indent();
     for (const std::string& table : tables) writer.line(table + ",");
     writer.line("kProfile,");
     const bool is_open = has_open_sizes(model), is_stored = plan::has_stored_weights(model);
-    if (is_open || is_stored) writer.line(is_open ? "&kOpenSizes," : "nullptr,");
-    if (is_stored) writer.line("&kStoredWeights,");
+    const bool has_config = !of_config.empty();
+    if (is_open || is_stored || has_config) writer.line(is_open ? "&kOpenSizes," : "nullptr,");
+    if (is_stored || has_config) writer.line(is_stored ? "&kStoredWeights," : "nullptr,");
+    if (has_config) writer.line(of_config + ",");
     writer.unindent();
     writer.line("};");
     writer.blank();

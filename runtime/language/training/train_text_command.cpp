@@ -164,7 +164,7 @@ int train_text_command(const std::string& program, const Model& generated,
         fit_names(*start, names_of_weights(model));
         verify_trained(*start, model);
     }
-    if (options.given("adapter")) verify_takes_pairs(model);
+    if (options.given("adapter")) verify_has_pairs_alone(model, options.text("adapter"));
     if (has_pairs(model) && !start)
         throw UserError(
             "this {} was built with --lora: give the weights that it trains beside by "

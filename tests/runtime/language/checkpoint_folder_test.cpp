@@ -17,26 +17,28 @@ namespace {
 Model tagger() {
     Model model;
     model.name = "tagger";
-    model.settings = {{"num_attention_heads", "4"},
-                      {"rms_norm_eps", "1e-6"},
-                      {"rope_theta", "10000"},
-                      {"tie_word_embeddings", "true"},
-                      {"layer_types", "full_attention,sliding_attention"},
+    model.settings = {{"num_attention_heads", "4", true},
+                      {"rms_norm_eps", "1e-6", true},
+                      {"rope_theta", "10000", true},
+                      {"rope_type", "default", true},
+                      {"tie_word_embeddings", "true", true},
+                      {"layer_types", "full_attention,sliding_attention", true},
                       {"dtype", "bf16"},
                       {"max_position_embeddings", "64"},
                       {"dropout", "0.1", false, true}};
+    model.config_fields = {{"hidden_act", {"silu", "swish"}}};
     return model;
 }
 
 /// What is said of a folder with this `config.json`; nothing where its weights are read.
-std::string said_of_folder(const std::string& config) {
+std::string said_of_folder(const std::string& config, const Model& model = tagger()) {
     const fovea::test::TemporaryFolder folder;
     const std::vector<float> values = {1, 2, 3};
     write_safetensors(folder.file("model.safetensors"), {f32_tensor("x", {3}, values)});
     std::ofstream(folder.file("config.json")) << config;
     const std::string path = std::filesystem::path(folder.file("x")).parent_path().string();
     try {
-        const SafetensorsFile weights = read_checkpoint(tagger(), path);
+        const SafetensorsFile weights = read_checkpoint(model, path);
         if (!weights.find("x")) return "no weights";
     } catch (const UserError& error) {
         std::string text = error.what();
@@ -73,4 +75,49 @@ TEST_CASE("a folder of other settings is refused with the field") {
         CHECK_MESSAGE(
             said_of_folder(config).find(", and this tagger was built with ") != std::string::npos,
             config);
+}
+
+TEST_CASE("a folder that says nothing of a setting, or null, has its default, or none") {
+    Model model;
+    model.name = "tagger";
+    const auto with = [&](const char* setting, const char* value, bool is_default,
+                          const char* config) {
+        model.settings = {{setting, value, is_default}};
+        return said_of_folder(config, model);
+    };
+    const std::string build =
+        "build one with `--checkpoint DIR`, or give the file of the weights "
+        "alone";
+    CHECK(with("sliding_window", "5", false, R"({"sliding_window": null})") ==
+          "'DIR/config.json' has sliding_window = null, and this tagger was built with 5: " +
+              build);
+    CHECK(with("sliding_window", "4096", true, R"({"sliding_window": null})").size() > 0);
+    CHECK(with("sliding_window", "0", false, R"({"sliding_window": null})").empty());
+    CHECK(with("attn_logit_softcapping", "50", true, R"({"attn_logit_softcapping": null})").size() >
+          0);
+    CHECK(
+        with("rope_type", "llama3", false, R"({"rope_scaling": null})") ==
+        "'DIR/config.json' lacks rope_type, which then has its default, and this tagger was built "
+        "with llama3: " +
+            build);
+    CHECK(with("rope_type", "default", true, R"({"rope_scaling": null})").empty());
+    // What transformers takes in its place.
+    CHECK(with("num_key_value_heads", "8", true,
+               R"({"num_key_value_heads": null, "num_attention_heads": 4})")
+              .size() > 0);
+    CHECK(with("num_key_value_heads", "4", false,
+               R"({"num_key_value_heads": null, "num_attention_heads": 4})")
+              .empty());
+    // Of two fields of positions the older one counts.
+    const char* const both = R"({"rope_parameters": {"rope_type": "default"},
+        "rope_scaling": {"rope_type": "linear", "factor": 2}})";
+    CHECK(with("rope_type", "linear", false, both).empty());
+    CHECK(with("rope_type", "default", true, both).size() > 0);
+}
+
+TEST_CASE("a folder of what the model is not right for is refused with the field") {
+    CHECK(said_of_folder(R"({"hidden_act": "swish"})").empty());
+    CHECK(said_of_folder(R"({"hidden_act": "gelu"})") ==
+          "'DIR/config.json' has hidden_act = \"gelu\", but tagger is right for silu and swish "
+          "alone");
 }

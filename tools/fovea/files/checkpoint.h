@@ -7,10 +7,10 @@
 
 namespace fovea::tool {
 
-/// The settings of a model that the folder's `config.json` has fields of: fields of the same name,
-/// those of `rope_parameters` (or `rope_scaling`) among the others, and `num_labels` by `id2label`.
-/// UserError with the path where there is no such file, where it is not right, or where it is of
-/// another kind of model than `ModelEntry::checkpoint` says.
+/// The settings of a model that the folder's `config.json` has fields of, as
+/// `runtime::CheckpointConfig` reads them. UserError with the path where there is no such file,
+/// where it is not right, or where it is of another kind of model than `ModelEntry::checkpoint`
+/// says.
 SettingValues settings_of_checkpoint(const ModelEntry& entry, const std::string& folder);
 
 /// Gives the graph's parameters the names that files have for them, beside their own.

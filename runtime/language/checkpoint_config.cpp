@@ -1,0 +1,174 @@
+#include "checkpoint_config.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "../error.h"
+
+namespace fovea::runtime {
+
+namespace {
+
+constexpr const char* kOriginalLength = "original_max_position_embeddings";
+constexpr const char* kLength = "max_position_embeddings";
+constexpr const char *kHeads = "num_attention_heads", *kKeyHeads = "num_key_value_heads";
+constexpr const char* kScalesOutputs = "scale_decoder_outputs";
+
+/// What `rope_parameters` may hold; the share of turned features is checked like other fields.
+constexpr std::string_view kOfPositions[] = {
+    "rope_type",        "rope_theta", "factor",    kOriginalLength,    "low_freq_factor",
+    "high_freq_factor", "beta_fast",  "beta_slow", "attention_factor", "partial_rotary_factor"};
+
+/// What a kind of positions must say: a default would be the positions of another model.
+struct Needed {
+    std::string_view kind, field;
+};
+constexpr Needed kNeeded[] = {{"linear", "factor"},
+                              {"yarn", "factor"},
+                              {"llama3", "factor"},
+                              {"llama3", "low_freq_factor"},
+                              {"llama3", "high_freq_factor"}};
+
+/// What transformers takes for a field that the file of such a model lacks, where a setting's
+/// default is another value.
+struct Lacking {
+    std::string_view model;
+    const char* field;
+    std::int64_t value;
+};
+constexpr Lacking kLacking[] = {
+    {"mistral", "intermediate_size", 14336},
+    {"qwen3", "intermediate_size", 22016},
+    {"qwen3", "vocab_size", 151936},
+    {"qwen3", "head_dim", 128},
+    {"qwen3", kKeyHeads, 32},
+};
+
+/// Settings that null turns off.
+constexpr std::string_view kOffByNull[] = {"sliding_window", "attn_logit_softcapping",
+                                           "final_logit_softcapping"};
+
+bool is_there(const Json* value) { return value && !value->is_null(); }
+
+std::string kind_of_positions(const Json& fields) {
+    const Json* kind = fields.find("rope_type");
+    if (!kind) kind = fields.find("type");
+    return kind && kind->is_string() ? kind->string() : "";
+}
+
+}  // namespace
+
+std::string setting_text(const Json& value) {
+    if (value.is_string()) return value.string();
+    if (!value.is_array()) return value.text();
+    std::string list;
+    for (const Json& item : value.array()) list += (list.empty() ? "" : ",") + setting_text(item);
+    return list;
+}
+
+CheckpointConfig::CheckpointConfig(std::string path, Json config)
+    : path_(std::move(path)), config_(std::move(config)) {
+    spread_positions();
+    fill_in();
+}
+
+bool CheckpointConfig::says(const std::string& field) const { return is_there(find(field)); }
+
+std::optional<std::string> CheckpointConfig::value_of(const std::string& setting) const {
+    const Json* value = find(setting);
+    if (is_there(value)) return setting_text(*value);
+    if (value && std::ranges::find(kOffByNull, setting) != std::end(kOffByNull)) return "0";
+    return std::nullopt;
+}
+
+void CheckpointConfig::verify(const ConfigField& field, const std::string& model) const {
+    const Json* value = find(field.name);
+    if (!is_there(value)) return;
+    if (std::ranges::find(field.values, setting_text(*value)) != field.values.end()) return;
+    std::string right;
+    for (const std::string& text : field.values) right += (right.empty() ? "" : " and ") + text;
+    throw UserError("'{}' has {} = {}, but {} is right for {} alone",
+                    {path_, field.name, value->text(), model, right});
+}
+
+/// Of both fields the first counts that is not empty, the older one before the newer.
+void CheckpointConfig::spread_positions() {
+    for (const char* name : {"rope_scaling", "rope_parameters"}) {
+        const Json* found = find(name);
+        if (!is_there(found)) continue;
+        if (!found->is_object())
+            throw UserError("'{}': {} should be an object, but is of kind {}",
+                            {path_, name, found->kind()});
+        if (found->object().empty()) continue;
+        const Json fields = *found;
+        verify_positions(name, fields);
+        spread(name, fields);
+        return complete_positions(name, fields);
+    }
+}
+
+/// Older files call the kind `type`.
+void CheckpointConfig::spread(const std::string& name, const Json& fields) {
+    for (const auto& [field, value] : fields.object()) {
+        if (value.is_object())
+            throw UserError("'{}': {} differ from layer to layer ('{}'), which no model has here",
+                            {path_, name, field});
+        const std::string own = field == "type" ? "rope_type" : field;
+        if (std::ranges::find(kOfPositions, own) == std::end(kOfPositions))
+            throw UserError("'{}': {} has '{}', which no model has here", {path_, name, field});
+        if (!value.is_null()) config_.set(own, value);
+    }
+}
+
+void CheckpointConfig::verify_positions(const std::string& name, const Json& fields) const {
+    const std::string kind = kind_of_positions(fields);
+    for (const Needed& needed : kNeeded) {
+        if (kind != needed.kind) continue;
+        const Json* value = fields.find(needed.field);
+        const bool follows = kind == "yarn" && value && value->is_null();  // from both lengths
+        if (!follows && !is_there(value))
+            throw UserError("'{}': {} of the kind {} lacks '{}'",
+                            {path_, name, kind, needed.field});
+    }
+}
+
+/// The original length is by default the model's, and the factor of YaRN the ratio of both.
+void CheckpointConfig::complete_positions(const std::string& name, const Json& fields) {
+    const std::string kind = kind_of_positions(fields);
+    if (kind != "yarn" && kind != "llama3") return;
+    const auto need = [&](const char* field, const char* lacking) {
+        const Json* value = find(field);
+        if (value && value->is_number() && value->number() > 0) return value->number();
+        throw UserError("'{}': {} of the kind {} lacks '{}', and {} is no number to take for it",
+                        {path_, name, kind, lacking, field});
+    };
+    if (!says(kOriginalLength)) {
+        need(kLength, kOriginalLength);
+        config_.set(kOriginalLength, Json(*find(kLength)));
+    }
+    if (!is_there(fields.find("factor")))
+        config_.set("factor", need(kLength, "factor") / need(kOriginalLength, "factor"));
+}
+
+void CheckpointConfig::fill_in() {
+    const Json* labels = find("id2label");
+    if (!find("num_labels"))  // two, where neither their number nor their names are said
+        config_.set("num_labels", labels && labels->is_object()
+                                      ? static_cast<std::int64_t>(labels->object().size())
+                                      : std::int64_t{2});
+    const Json* type = find("model_type");
+    const std::string model = type && type->is_string() ? type->string() : "";
+    for (const Lacking& lacking : kLacking)
+        if (model == lacking.model && !find(lacking.field))
+            config_.set(lacking.field, lacking.value);
+    // As many heads of keys as of queries.
+    const bool keys_are_null = find(kKeyHeads) && !says(kKeyHeads);
+    if (keys_are_null || (model == "llama" && !find(kKeyHeads)))
+        config_.set(kKeyHeads, says(kHeads) ? Json(*find(kHeads)) : Json(32));
+    // Files of T5 1.1 say by their own head that what it reads is not scaled.
+    const Json* ties = find("tie_word_embeddings");
+    if (model == "t5" && !says(kScalesOutputs))
+        config_.set(kScalesOutputs, !ties || ties->text() != "false");
+}
+
+}  // namespace fovea::runtime

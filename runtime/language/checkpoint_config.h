@@ -1,0 +1,44 @@
+// `config.json` of a checkpoint as transformers reads it, with what that takes where a field is
+// lacking or null.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "../files/json.h"
+#include "../program.h"
+
+namespace fovea::runtime {
+
+/// A field of `config.json` as a setting takes it: lists by commas, strings without quotes.
+std::string setting_text(const Json& value);
+
+/// The fields of a configuration. Those of rotary positions stand among the others; `num_labels` is
+/// the size of `id2label`.
+class CheckpointConfig {
+  public:
+    /// `config` is the object of the file `path`. UserError with the path where it has positions
+    /// that no model has here, or lacks what these need.
+    CheckpointConfig(std::string path, Json config);
+
+    /// What stands in the field, or what transformers takes in its place; null where neither is.
+    const Json* find(const std::string& field) const { return config_.find(field); }
+    /// The value that a setting of this name has; none: its default. A window or a cap that is null
+    /// is 0, which is none.
+    std::optional<std::string> value_of(const std::string& setting) const;
+    /// UserError where the field has another value than `model` is right for.
+    void verify(const ConfigField& field, const std::string& model) const;
+
+  private:
+    void spread_positions();
+    void spread(const std::string& name, const Json& fields);
+    void complete_positions(const std::string& name, const Json& fields);
+    void verify_positions(const std::string& name, const Json& fields) const;
+    void fill_in();
+    bool says(const std::string& field) const;
+
+    std::string path_;
+    Json config_;
+};
+
+}  // namespace fovea::runtime
