@@ -59,7 +59,7 @@ const Model& new_model(const Description& description) {
         model->programs[i].run = part.programs[i];
         read_program(description.programs.rows[i], model->dims, model->programs[i]);
     }
-    model->config_fields = config_fields_of(description.config_fields);
+    model->config_fields = names_of(description.config_fields);
     const std::vector<std::string> aliases = names_of(description.aliases);
     model->aliases = std::vector<Alias>(aliases.size() / 2);
     for (std::size_t i = 0; i < model->aliases.size(); ++i)

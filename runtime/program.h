@@ -90,13 +90,6 @@ struct Setting {
     bool in_training = false;  // it matters in training alone
 };
 
-/// A field of a checkpoint's `config.json` that is no setting: the values that the model is right
-/// for, as it is where the field is missing.
-struct ConfigField {
-    std::string name;
-    std::vector<std::string> values;
-};
-
 /// Another name under which files may hold a parameter (tied tensors).
 struct Alias {
     std::string name;  // in the file
@@ -118,7 +111,9 @@ struct Model {
     const ProfiledRuns* profiled_runs = nullptr;  // as Description has them
     const OpenSizes* open_sizes = nullptr;
     const StoredWeights* stored_weights = nullptr;
-    std::vector<ConfigField> config_fields = {};
+    /// `hidden_act silu swish`: a field of a checkpoint's `config.json` that is no setting, and the
+    /// values that the model is right for, as it is where the field is missing.
+    std::vector<std::string> config_fields = {};
 };
 
 }  // namespace fovea::runtime

@@ -154,14 +154,6 @@ std::vector<Setting> settings_of(Rows rows) {
     });
 }
 
-std::vector<ConfigField> config_fields_of(Rows rows) {
-    return each_row<ConfigField>(rows, [](Row& row, ConfigField& field) {
-        field.name = row.word();
-        for (std::string_view word = row.word(); !word.empty(); word = row.word())
-            field.values.emplace_back(word);
-    });
-}
-
 std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> dims) {
     return each_row<TensorSpec>(rows, [&](Row& row, TensorSpec& spec) {
         spec.frozen = row.skip("frozen ");

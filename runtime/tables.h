@@ -19,7 +19,6 @@ std::vector<Extent> parse_shape(std::string_view text, std::span<const std::stri
 std::vector<std::string> names_of(Rows rows);
 
 std::vector<Setting> settings_of(Rows rows);
-std::vector<ConfigField> config_fields_of(Rows rows);
 std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> dims);
 std::vector<TensorSpec> tensor_specs(Rows rows, std::span<const std::string> dims);
 std::vector<BufferSpec> buffer_specs(Rows rows, std::span<const std::string> dims);

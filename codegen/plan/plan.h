@@ -110,13 +110,6 @@ struct Setting {
     bool in_training = false;  // it matters in training alone
 };
 
-/// A field of a checkpoint's `config.json` that is no setting, and the values that the model is
-/// right for.
-struct ConfigField {
-    std::string name;
-    std::vector<std::string> values;
-};
-
 /// Another name under which files may hold a parameter (tied tensors).
 struct Alias {
     std::string name, parameter;
@@ -136,7 +129,7 @@ struct Model {
     std::vector<kernel::Kernel> kernels{};
     std::vector<Program> programs{};
     target::Target target{};  // that its kernels were lowered for
-    std::vector<ConfigField> config_fields{};
+    std::vector<std::string> config_fields{};  // as runtime::Model has them
 };
 
 /// Whether any parameter lies as whole numbers.

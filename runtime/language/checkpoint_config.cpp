@@ -81,14 +81,15 @@ std::optional<std::string> CheckpointConfig::value_of(const std::string& setting
     return std::nullopt;
 }
 
-void CheckpointConfig::verify(const ConfigField& field, const std::string& model) const {
-    const Json* value = find(field.name);
+void CheckpointConfig::verify(const std::string& field, std::span<const std::string> values,
+                              const std::string& model) const {
+    const Json* value = find(field);
     if (!is_there(value)) return;
-    if (std::ranges::find(field.values, setting_text(*value)) != field.values.end()) return;
+    if (std::ranges::find(values, setting_text(*value)) != values.end()) return;
     std::string right;
-    for (const std::string& text : field.values) right += (right.empty() ? "" : " and ") + text;
+    for (const std::string& text : values) right += (right.empty() ? "" : " and ") + text;
     throw UserError("'{}' has {} = {}, but {} is right for {} alone",
-                    {path_, field.name, value->text(), model, right});
+                    {path_, field, value->text(), model, right});
 }
 
 /// Of both fields the first counts that is not empty, the older one before the newer.
@@ -151,13 +152,13 @@ void CheckpointConfig::complete_positions(const std::string& name, const Json& f
 }
 
 void CheckpointConfig::fill_in() {
+    const Json* type = find("model_type");
+    const std::string model = type && type->is_string() ? type->string() : "";
     const Json* labels = find("id2label");
     if (!find("num_labels"))  // two, where neither their number nor their names are said
         config_.set("num_labels", labels && labels->is_object()
                                       ? static_cast<std::int64_t>(labels->object().size())
                                       : std::int64_t{2});
-    const Json* type = find("model_type");
-    const std::string model = type && type->is_string() ? type->string() : "";
     for (const Lacking& lacking : kLacking)
         if (model == lacking.model && !find(lacking.field))
             config_.set(lacking.field, lacking.value);

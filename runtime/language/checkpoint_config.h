@@ -3,10 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "../files/json.h"
-#include "../program.h"
 
 namespace fovea::runtime {
 
@@ -26,8 +26,9 @@ class CheckpointConfig {
     /// The value that a setting of this name has; none: its default. A window or a cap that is null
     /// is 0, which is none.
     std::optional<std::string> value_of(const std::string& setting) const;
-    /// UserError where the field has another value than `model` is right for.
-    void verify(const ConfigField& field, const std::string& model) const;
+    /// UserError where the field has another value than those that `model` is right for.
+    void verify(const std::string& field, std::span<const std::string> values,
+                const std::string& model) const;
 
   private:
     void spread_positions();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "../error.h"
@@ -65,7 +66,24 @@ std::int32_t token_of(const Json& json, const std::string& path, const char* fie
     return static_cast<std::int32_t>(json.integer());
 }
 
-/// A setting that the configuration does not say has its default.
+/// `row` is one of Model::config_fields.
+void verify_field(const CheckpointConfig& config, const std::string& row,
+                  const std::string& model) {
+    std::istringstream words(row);
+    std::string field;
+    words >> field;
+    std::vector<std::string> values;
+    for (std::string value; words >> value;) values.push_back(value);
+    config.verify(field, values, model);
+}
+
+/// Whether a configuration tells of a setting: it says it, perhaps as a field of rotary positions,
+/// or it is that of a model, which has the default of what it does not say.
+bool tells_of(const Json& config, const std::string& setting) {
+    const auto has = [&](const std::string& field) { return config.find(field) != nullptr; };
+    return has(setting) || has("rope_scaling") || has("rope_parameters") || has("model_type");
+}
+
 void verify_setting(const CheckpointConfig& config, const std::string& path, const Model& model,
                     const Setting& setting) {
     const std::optional<std::string> value = config.value_of(setting.name);
@@ -107,12 +125,13 @@ std::optional<Json> object_beside(const std::string& weights, const char* name) 
 }
 
 SafetensorsFile read_checkpoint(const Model& model, const std::string& weights) {
-    if (std::optional<Json> object = object_beside(weights, "config.json")) {
+    if (const std::optional<Json> object = object_beside(weights, "config.json")) {
         const std::string path = (fs::path(weights) / "config.json").string();
-        const CheckpointConfig config(path, std::move(*object));
-        for (const ConfigField& field : model.config_fields) config.verify(field, model.name);
+        const CheckpointConfig config(path, *object);
+        for (const std::string& row : model.config_fields) verify_field(config, row, model.name);
         for (const Setting& setting : model.settings)
-            if (!setting.in_training && !may_differ(setting.name))
+            if (!setting.in_training && !may_differ(setting.name) &&
+                tells_of(*object, setting.name))
                 verify_setting(config, path, model, setting);
     }
     return read_weights(weights);

@@ -2,6 +2,7 @@
 #include "tools/fovea/programs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -193,7 +194,8 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
         compile_model(model.entry.name, model.entry.source, model.settings, std::move(requests),
                       on_gpu ? model.targets.gpu : model.targets.cpu);
     for (const CheckpointField& field : model.entry.checkpoint.fixed)
-        compiled.plan.config_fields.push_back({field.name, field.values});
+        compiled.plan.config_fields.push_back(
+            fmt::format("{} {}", field.name, fmt::join(field.values, " ")));
     if (kernels == Kernels::of_cpu) {
         plan::share_statistics(compiled.plan);
         for (std::size_t i = 0; i < compiled.programs.size(); ++i)

@@ -47,15 +47,11 @@ bool has_open_sizes(const Model& model) {
 void write_description_table(const Model& model, const std::vector<std::string>& isas,
                              Writer& writer) {
     const std::string name = model_identifier(model);
-    std::vector<std::string> settings, config_fields, programs, aliases, parts;
+    std::vector<std::string> settings, programs, aliases, parts;
     for (const plan::Setting& setting : model.settings)
         settings.push_back(setting.name + " " + setting.value +
                            (setting.is_default ? " default" : "") +
                            (setting.in_training ? " training" : ""));
-    for (const plan::ConfigField& field : model.config_fields) {
-        config_fields.push_back(field.name);
-        for (const std::string& value : field.values) config_fields.back() += " " + value;
-    }
     for (const plan::Program& program : model.programs)
         programs.push_back(identifier(program.name) + "_program");
     for (const plan::Alias& alias : model.aliases)
@@ -69,8 +65,9 @@ void write_description_table(const Model& model, const std::vector<std::string>&
                                   write_rows("ProgramRow", "programs", programs, writer),
                                   write_texts("aliases", aliases, writer),
                                   write_rows("IsaPart", "parts", parts, writer)};
-    const std::string of_config =
-        config_fields.empty() ? "" : write_texts("config_fields", config_fields, writer);
+    const std::string of_config = model.config_fields.empty()
+                                      ? ""
+                                      : write_texts("config_fields", model.config_fields, writer);
     writer.line("constexpr Description description = {");
     writer.indent();
     for (const std::string& table : tables) writer.line(table + ",");

@@ -26,7 +26,7 @@ Model tagger() {
                       {"dtype", "bf16"},
                       {"max_position_embeddings", "64"},
                       {"dropout", "0.1", false, true}};
-    model.config_fields = {{"hidden_act", {"silu", "swish"}}};
+    model.config_fields = {"hidden_act silu swish"};
     return model;
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("a folder that says nothing of a setting, or null, has its default, or
     CHECK(with("attn_logit_softcapping", "50", true, R"({"attn_logit_softcapping": null})").size() >
           0);
     CHECK(
-        with("rope_type", "llama3", false, R"({"rope_scaling": null})") ==
+        with("rope_type", "llama3", false, R"({"model_type": "tagger", "rope_scaling": null})") ==
         "'DIR/config.json' lacks rope_type, which then has its default, and this tagger was built "
         "with llama3: " +
             build);

@@ -348,8 +348,7 @@ runtime::Model description_of(const plan::Model& model) {
         result.parameters.push_back(spec_of(tensor, convert));
     for (const plan::Alias& alias : model.aliases)
         result.aliases.push_back({alias.name, alias.parameter});
-    for (const plan::ConfigField& field : model.config_fields)
-        result.config_fields.push_back({field.name, field.values});
+    result.config_fields = model.config_fields;
     for (const plan::Program& program : model.programs)
         result.programs.push_back(describe(program, model));
     result.profiled_runs = &runtime::kProfiledRuns;

@@ -37,7 +37,7 @@ SettingValues settings_of_checkpoint(const ModelEntry& entry, const std::string&
     try {
         const runtime::CheckpointConfig config(path, read_config(folder, path));
         for (const CheckpointField& field : entry.checkpoint.fixed)
-            config.verify({field.name, field.values}, entry.name);
+            config.verify(field.name, field.values, entry.name);
         SettingValues settings;
         for (const SettingSpec& spec : entry.settings)
             if (const auto value = config.value_of(spec.name))
