@@ -1,6 +1,5 @@
 #include "score_command.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -51,15 +50,10 @@ Options score_options(const std::string& program) {
     return options;
 }
 
-/// By default at most the positions of the model.
 std::int64_t window_of(const Options& options, const Model& model) {
-    const std::int64_t window = options.integer("window");
-    if (window < 2)
+    if (options.integer("window") < 2)
         throw UserError("--window takes two tokens at least: the first one tells of the second");
-    const std::optional<MostPositions> most = most_positions(model);
-    if (!options.given("window")) return most ? std::min(window, most->count) : window;
-    verify_length(model, "a piece of --window", window);
-    return window;
+    return length_within_positions(model, options, "window", "a piece of --window");
 }
 
 struct Text {

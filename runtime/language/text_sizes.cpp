@@ -47,6 +47,15 @@ void verify_length(const Model& model, const std::string& text, std::int64_t tok
                         {text, tokens, model.name, most->count, most->setting});
 }
 
+std::int64_t length_within_positions(const Model& model, const Options& options,
+                                     const std::string& option, const std::string& text) {
+    const std::int64_t length = options.integer(option);
+    const std::optional<MostPositions> most = most_positions(model);
+    if (!options.given(option)) return most ? std::min(length, most->count) : length;
+    verify_length(model, text, length);
+    return length;
+}
+
 DimValues TextSizes::of_text(std::int64_t length, std::int64_t count) const {
     if (batch_.empty() && count != 1) throw InternalError("{} texts of a batch of one", {count});
     DimValues dims = {{length_, length}};

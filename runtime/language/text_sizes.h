@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "../options.h"
 #include "../parameters.h"
 #include "../program.h"
 
@@ -36,6 +37,10 @@ struct MostPositions {
 std::optional<MostPositions> most_positions(const Model& model);
 /// UserError where the model does not read as many tokens as `text` has ("the prompt").
 void verify_length(const Model& model, const std::string& text, std::int64_t tokens);
+/// The number that an option asks for; its default is at most the positions of the model. UserError
+/// where the model does not read as many tokens, of which `text` is made ("a piece of --window").
+std::int64_t length_within_positions(const Model& model, const Options& options,
+                                     const std::string& option, const std::string& text);
 
 /// The input or output of this name; InternalError where there is none.
 const TensorSpec& spec_of(const std::vector<TensorSpec>& specs, std::string_view name);

@@ -271,12 +271,20 @@ TEST_CASE("pairs are trained beside weights that stay, and are merged into them"
           "base: --adapter is for programs that were built with --lora: this llama was not\n");
 }
 
-TEST_CASE("a vocabulary that is too small for the tokens is told") {
+TEST_CASE("a vocabulary or a table of positions that is too small for a training is told") {
     const Program program;
     program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
-    program.folder.build("llama", std::string("-o small --set vocab_size=100") + kSizes);
-    program.folder.run("./small train --data text --weights w > said 2>&1; test $? = 2");
-    CHECK(program.folder.read("said") ==
-          "small: texts are read as bytes, with ids up to 255, but this llama has a vocabulary of "
+    program.folder.build("gpt2",
+                         "-o small --set vocab_size=100 --set n_positions=20 --set n_embd=16 "
+                         "--set n_head=2 --set n_layer=1 --isa native");
+    const auto said = [&](const std::string& options) {
+        program.folder.run("./small train --data text --weights w " + options +
+                           " > said 2>&1; test $? = 2");
+        return program.folder.read("said");
+    };
+    CHECK(said("") ==
+          "small: texts are read as bytes, with ids up to 255, but this gpt2 has a vocabulary of "
           "100: build it with --set vocab_size=256, or give --tokenizer\n");
+    CHECK(said("--len 21") ==
+          "small: a window of --len has 21 tokens, but this gpt2 reads 20 at most (n_positions)\n");
 }

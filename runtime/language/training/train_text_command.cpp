@@ -17,6 +17,7 @@
 #include "../adapter.h"
 #include "../adapter_config.h"
 #include "../checkpoint_folder.h"
+#include "../text_sizes.h"
 #include "text_data.h"
 
 namespace fovea::runtime {
@@ -45,8 +46,9 @@ Options train_text_options(const std::string& program) {
         .add(adapter_option())
         .add({"initializer-range", Kind::positive_number, "X",
               "else: the standard deviation of initial embeddings", "0.02"})
-        .add(
-            count_option("len", "tokens of the windows that texts are cut into", kMostSteps, "128"))
+        .add(count_option(
+            "len", "tokens of the windows that texts are cut into, at most the model's positions",
+            kMostSteps, "128"))
         .add(count_option("steps", "ends after N steps", kMostTotalSteps));
     add_training_options(
         options, {.batch = "16", .epochs = "10", .learning_rate = "0.001", .optimizer = "adamw"});
@@ -176,7 +178,8 @@ int train_text_command(const std::string& program, const Model& generated,
     for (const std::string& path : options.all("data")) texts.push_back(tokens.read_text(path));
     std::optional<std::int32_t> end_of_text;
     if (options.given("end")) end_of_text = read_token(options.text("end"), "--end", &tokens);
-    const TextData data(tokens, texts, options.integer("len"), dims, end_of_text);
+    const std::int64_t length = length_within_positions(model, options, "len", "a window of --len");
+    const TextData data(tokens, texts, length, dims, end_of_text);
     verify_ids(model, data);
     Parameters parameters(model, open_sizes(model, file, data.text_tokens()));
     const auto initialize = [&] {
