@@ -67,7 +67,7 @@ std::optional<std::string> tokenizer_path(const Options& options) {
     if (!options.given("tokenizer"))
         return options.given("init") ? tokenizer_beside(options.text("init")) : std::nullopt;
     std::error_code error;
-    const std::string path = options.text("tokenizer");
+    std::string path = options.text("tokenizer");
     if (!std::filesystem::is_directory(path, error)) return path;
     if (const std::optional<std::string> inside = tokenizer_beside(path)) return inside;
     throw UserError("'{}' is a folder without tokenizer.json", {path});
