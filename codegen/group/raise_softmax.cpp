@@ -1,8 +1,9 @@
 // Finds exp(x) / Σ exp(x), with or without the row's maximum subtracted, and masks before it.
 #include "codegen/group/raise_softmax.h"
 
-#include <algorithm>
 #include <cmath>
+#include <set>
+#include <vector>
 
 #include "codegen/graph/op_def.h"
 #include "codegen/graph/rewrite.h"
@@ -85,13 +86,23 @@ std::optional<double> hiding_score(const Node& node) {
     return node.value;
 }
 
-/// Whether such a number has a part in scores: a mask inside of them.
-bool has_hiding_score(const Graph& graph, int id) {
-    const Node& node = graph[id];
-    if (node.op != Op::elementwise && node.op != Op::broadcast && node.op != Op::rearrange)
-        return hiding_score(node).has_value();
-    return std::any_of(node.inputs.begin(), node.inputs.end(),
-                       [&](int input) { return input > 0 && has_hiding_score(graph, input); });
+/// Whether such a number has a part in scores: a mask inside of them. What conditions compare with
+/// has none.
+bool has_hiding_score(const Graph& graph, int scores) {
+    std::vector<int> left{scores};
+    std::set<int> seen;
+    while (!left.empty()) {
+        const int id = left.back();
+        left.pop_back();
+        const Node& node = graph[id];
+        if (node.dtype == DType::boolean || !seen.insert(id).second) continue;
+        if (hiding_score(node)) return true;
+        if (node.op != Op::elementwise && node.op != Op::broadcast && node.op != Op::rearrange)
+            continue;
+        for (int input : node.inputs)
+            if (input > 0) left.push_back(input);
+    }
+    return false;
 }
 
 struct MaskedScores {

@@ -128,6 +128,18 @@ TEST_CASE("of masks inside of each other, those with one number are one") {
     CHECK(count(raised_by(added, raise_softmax), Op::masked_softmax) == 0);
 }
 
+TEST_CASE("a masked score of many steps, each of which reads the last one twice") {
+    const auto deep = [](Tensor q, Tensor k) {
+        Tensor x = q + k;
+        for (int i = 0; i < 60; ++i) x = x * 0.5 + tanh(x) * 0.25;
+        const Tensor keep = iota(*q.graph, {1, 1, 1, 5}, 3) < 3;
+        return softmax(where(keep, where(x < -1e7, 0.0, x), -1e9));
+    };
+    Graph graph;
+    output("y", deep(input(graph, "q", {2, 3, 1, 5}), input(graph, "k", {2, 1, 4, 5})));
+    CHECK(count(raise_softmax(graph), Op::masked_softmax) == 1);
+}
+
 TEST_CASE("a sum without gradient is not softmax's") {
     const auto quotient = [](Tensor q, Tensor k) {
         const Tensor e = exp(q + k);

@@ -87,9 +87,9 @@ class RowKernel {
         if (has_rows) kept_ = find_kept_row(kernel_, nodes_, lane_);
     }
     /// Whether the new row of an output that lies over its input is known in front of the loops.
-    bool picks_row() const { return kept_ && is_among(nest_.each, kept_->axis); }
-    static bool is_among(const std::vector<AxisId>& axes, AxisId axis) {
-        return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    bool picks_row() const {
+        const std::vector<AxisId>& each = nest_.each;
+        return kept_ && std::find(each.begin(), each.end(), kept_->axis) != each.end();
     }
 
     /// `if (!is_equal && cache_next_row == cache_row) continue;`
