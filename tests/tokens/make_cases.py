@@ -10,6 +10,7 @@ import json
 import os
 
 import families
+import single_steps
 import texts
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
@@ -31,7 +32,7 @@ def main():
                         help="texts of all characters of Unicode in the place of ordinary ones")
     given = parser.parse_intermixed_args()
     lines = texts.ordinary(ROOT)
-    for family in families.FAMILIES:
+    for family in families.FAMILIES + single_steps.FAMILIES:
         name = family.__name__
         if given.families and name not in given.families:
             continue
