@@ -20,8 +20,10 @@ struct Difference {
 std::size_t count_there(const SafetensorsFile& file, const std::vector<ParameterNames>& parameters,
                         const Difference& difference) {
     const auto has = [&](const std::string& name) { return file.find(difference.of(name)); };
-    const auto count = std::ranges::count_if(
-        parameters, [&](const ParameterNames& names) { return std::ranges::any_of(names, has); });
+    const auto is_there = [&](const ParameterNames& names) {
+        return std::any_of(names.begin(), names.end(), has);
+    };
+    const auto count = std::count_if(parameters.begin(), parameters.end(), is_there);
     return static_cast<std::size_t>(count);
 }
 
