@@ -4,6 +4,7 @@
 #include "runtime/safetensors.h"
 #include "tests/demo/commands.h"
 #include "tests/examples.h"
+#include "tests/random_seed.h"
 
 using namespace fovea::test;
 
@@ -224,6 +225,7 @@ TEST_CASE("a language model is trained, goes on with texts, and says how likely 
 }
 
 TEST_CASE("pairs are trained beside weights that stay, and are merged into them") {
+    if (!fovea::test::has_turn(0, 2)) return;
     const Program program;
     program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
     program.build_plain("base");
@@ -272,6 +274,7 @@ TEST_CASE("pairs are trained beside weights that stay, and are merged into them"
 }
 
 TEST_CASE("a vocabulary or a table of positions that is too small for a training is told") {
+    if (!fovea::test::has_turn(1, 2)) return;
     const Program program;
     program.folder.run("cp '" + (kSource / "README.md").string() + "' text");
     program.folder.build("gpt2",

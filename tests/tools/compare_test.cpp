@@ -6,6 +6,7 @@
 #include "codegen/graph/expand_composites.h"
 #include "codegen/kernel/builder.h"
 #include "dsl/fovea.h"
+#include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
 #include "tools/fovea/compare/compare_forms.h"
 #include "tools/fovea/compare/compare_report.h"
@@ -66,6 +67,7 @@ CompareRow row_at(std::int64_t size, double off, double on) {
 }  // namespace
 
 TEST_CASE("a user's scores are compared over a sweep, with dropout") {
+    if (!fovea::test::has_turn(0, 2)) return;
     TemporaryFolder folder;
     const std::string svg = folder.path() / "compare.svg";
     const Json rows = compare({kScores + ":alibi_soft_cap", "--set", "dropout=0.2", "--size",
@@ -87,6 +89,7 @@ TEST_CASE("a user's scores are compared over a sweep, with dropout") {
 }
 
 TEST_CASE("a built-in model is compared at one size") {
+    if (!fovea::test::has_turn(1, 2)) return;
     TemporaryFolder folder;
     const std::string svg = folder.path() / "compare.svg";
     const Json rows = compare({"transformer_encoder", "--set", "hidden=24", "--set", "ffn=40",
