@@ -21,7 +21,7 @@ const std::set<std::string> kLeftOut = {"images", "language", "python", "tokens"
 constexpr std::array<std::string_view, 5> kLacking = {
     "std::ranges::", "std::views::", "std::bit_cast", "std::format(", "std::jthread"};
 
-bool is_source(const fs::path& path) {
+bool is_compiled(const fs::path& path) {
     return path.extension() == ".h" || path.extension() == ".cpp";
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("the runtime of built programs uses what older libraries have") {
     int files = 0;
     for (const auto& entry : fs::recursive_directory_iterator(kRuntime)) {
         const fs::path name = fs::relative(entry.path(), kRuntime);
-        if (!is_source(name) || kLeftOut.count(name.begin()->string())) continue;
+        if (!is_compiled(name) || kLeftOut.count(name.begin()->string())) continue;
         ++files;
         std::ifstream file(entry.path());
         int number = 0;
