@@ -73,7 +73,7 @@ struct ShardRule {
 /// As Program has it; `needs` lists the inputs of one output after the other, -1 behind each list.
 struct ProgramRow {
     const char* name;
-    Rows inputs, outputs;  // f32 [batch, 8] x; or `state f32 …`
+    Rows inputs, outputs;  // f32 [batch, 8] x; or `state f32 …`, or `12 f32 …`: the first phase
     Table<int> needs;
     Rows buffers;  // 0 3 f32 [batch, 8] hidden: the first and the last phase; or `prepared f32 …`
     Rows kernels;  // encoder.attention

@@ -151,9 +151,10 @@ ProgramLayout Instance::layout_for(std::span<const std::int64_t> values) const {
     const ShardedRuns* const sharded = is_whole_ || executor_ ? nullptr : program_->shards.runs;
     const int shards = sharded ? sharded->count(*program_, values) : 1;
     try {
-        return lay_out(*program_, values, shards, [this](const TensorSpec& output) {
+        const auto is_elsewhere = [this](const TensorSpec& output) {
             return is_placed(output) || is_kept(output);
-        });
+        };
+        return lay_out(*program_, values, shards, is_elsewhere, in_workspace_);
     } catch (const UserError& error) {
         std::string sizes;
         for (const int dim : mentioned_dims_) {
@@ -245,9 +246,13 @@ void Instance::place_buffers(const ProgramLayout& layout) {
     prepared_memory_.reserve(layout.prepared_bytes() + kAlignment);
     std::size_t at = tensors_.size() - program_->buffers.size(), lives = 0, stays = 0;
     for (const BufferSpec& buffer : program_->buffers)
-        tensors_[at++] = buffer.prepared
-                             ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
-                             : address_in(workspace_, layout.workspace.offsets[lives++]);
+        tensors_[at++] =
+            buffer.prepared
+                ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
+                : address_in(workspace_, layout.ahead + layout.workspace.offsets[lives++]);
+    for (const OutputInWorkspace& output : in_workspace_)
+        tensors_[parameters_->count() + program_->inputs.size() + output.number] =
+            address_in(workspace_, output.offset);
     layout_ = nullptr;
     if (layout.shards > 1)
         layout_ = program_->shards.runs->lay_out(
@@ -269,10 +274,19 @@ void Instance::place_output(const std::string& name, void* address) {
         address;
 }
 
+void Instance::place_in_workspace(const std::string& name, std::size_t offset) {
+    const int i = find_tensor(program_->outputs, name);
+    if (i < 0) throw InternalError("program '{}' has no output '{}'", {program_->name, name});
+    unbind();
+    in_workspace_.push_back({static_cast<std::size_t>(i), offset});
+}
+
 bool Instance::is_placed(const TensorSpec& output) const {
-    return std::any_of(placed_.begin(), placed_.end(), [&](const PlacedOutput& placed) {
+    const auto is_it = [&](const auto& placed) {
         return &program_->outputs[placed.number] == &output;
-    });
+    };
+    return std::any_of(placed_.begin(), placed_.end(), is_it) ||
+           std::any_of(in_workspace_.begin(), in_workspace_.end(), is_it);
 }
 
 bool Instance::has_input(const std::string& name) const {

@@ -58,6 +58,12 @@ class Instance {
     std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);
+    /// Lets an output lie in the workspace from byte `offset` on, a multiple of 64: buffers that are
+    /// not needed any more when it is written lie in its place. It holds what the last run wrote
+    /// until the next run or binding. Unbinds.
+    void place_in_workspace(const std::string& name, std::size_t offset);
+    /// The start of the workspace, until the next binding.
+    void* workspace() { return workspace_.as<std::byte>(); }
     /// Until the next binding to other sizes, tensor `i` in the order of Call::tensors lies at
     /// `address`: an input, which is read, or an output, which is written, in memory of the caller.
     void place_tensor(std::size_t i, void* address) { tensors_[i] = address; }
@@ -166,6 +172,7 @@ class Instance {
         void* address = nullptr;
     };
     std::vector<PlacedOutput> placed_;
+    std::vector<OutputInWorkspace> in_workspace_;
     bool keeps_states_ = false, keeps_parameters_ = false;
     bool leaves_states_ = false, states_changed_ = true;  // on the host, since the last run
     std::vector<std::int64_t> prepared_sizes_;  // as ProgramLayout has them

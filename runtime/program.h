@@ -32,6 +32,7 @@ struct TensorSpec {
     /// An input or an output that outlives a call. The output has the name of the input or the
     /// parameter that it may lie over: the program has read that before it writes.
     bool state = false;
+    int first = 0;  // of an output: the phase that writes it first
 };
 
 /// A tensor inside the workspace: written first in phase `first`, read last in phase `last`.

@@ -83,6 +83,7 @@ class Row {
     }
     std::string_view rest() const { return text_; }
     bool starts_with(std::string_view start) const { return text_.starts_with(start); }
+    bool starts_with_digit() const { return !text_.empty() && text_[0] >= '0' && text_[0] <= '9'; }
     bool skip(std::string_view word) {
         const bool starts = text_.starts_with(word);
         if (starts) text_.remove_prefix(word.size());
@@ -168,6 +169,7 @@ std::vector<TensorSpec> parameter_specs(Rows rows, std::span<const std::string> 
 std::vector<TensorSpec> tensor_specs(Rows rows, std::span<const std::string> dims) {
     return each_row<TensorSpec>(rows, [&](Row& row, TensorSpec& spec) {
         spec.state = row.skip("state ");
+        if (row.starts_with_digit()) spec.first = int(row.number());
         read_tensor(row, dims, spec);
         spec.name = row.rest();
     });

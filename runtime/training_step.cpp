@@ -34,15 +34,14 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
     : parameters_(parameters),
       optimizer_(optimizer),
       instance_(model, "training_step", parameters),
-      gradients_(parameters.trained_size() * sizeof(float)),
       norm_(parameters.trained_size()) {
     if (optimizer.size() != parameters.trained_size())
         throw InternalError("an optimizer of {} floats for parameters of {}",
                             {optimizer.size(), parameters.trained_size()});
     for (std::size_t i = 0; i < parameters.count(); ++i)
         if (!model.parameters[i].frozen)
-            instance_.place_output(model.parameters[i].name + ".grad",
-                                   gradients_.as<float>() + parameters.offset(i));
+            instance_.place_in_workspace(model.parameters[i].name + ".grad",
+                                         parameters.offset(i) * sizeof(float));
     instance_.keep_states();
     std::size_t floats = 0;
     for (const TensorSpec& output : instance_.program().outputs) {
@@ -81,8 +80,9 @@ void TrainingStep::move(Running& running, Team& team) {
     const StepRule& rule = running.rule;
     const Part part = Team::part();
     const double scale = self.has_sum_ ? 1 : rule.gradient_scale;
-    const std::span<const float> gradients = {
-        (self.has_sum_ ? self.sum_ : self.gradients_).as<float>(), self.parameters_.trained_size()};
+    const std::span<const float> gradients =
+        self.has_sum_ ? std::span<const float>{self.sum_.as<float>(), self.gradients().size()}
+                      : self.gradients();
     self.norm_.add_part(gradients, part);
     team.wait();
     const double norm = self.norm_.norm() * scale;

@@ -37,7 +37,8 @@ class TrainingExecutor : public Executor {
     virtual void accumulate(const Call& call, double gradient_scale) = 0;
 };
 
-/// The program `training_step` of a model, whose gradients lie as the parameters do.
+/// The program `training_step` of a model. Its gradients lie as the parameters do, at the start of
+/// its workspace: what the forward pass leaves for a gradient lies where later ones will.
 class TrainingStep {
   public:
     /// All three must outlive it; InternalError unless the optimizer has the size of the parameters
@@ -60,8 +61,8 @@ class TrainingStep {
   private:
     struct Running;
     /// Of the last run, unscaled; gaps are zero.
-    std::span<const float> gradients() const {
-        return {gradients_.as<float>(), parameters_.trained_size()};
+    std::span<const float> gradients() {
+        return {static_cast<const float*>(instance_.workspace()), parameters_.trained_size()};
     }
     static void finish(void* state, Team& team);
     static void move(Running& running, Team& team);
@@ -75,7 +76,7 @@ class TrainingStep {
     Optimizer& optimizer_;
     Instance instance_;
     TrainingExecutor* device_ = nullptr;  // null: this machine's cores move the parameters
-    Arena gradients_, sum_;  // of one run; of those accumulated
+    Arena sum_;  // of gradients accumulated
     std::vector<std::size_t> states_;  // numbers of parameters
     Arena states_before_;  // their values, one after the other
     bool has_sum_ = false;

@@ -13,9 +13,9 @@ void touch(Program& program, const kernel::Kernel& kernel, const Step& step, int
             if (kernel.buffers[i].written != writes) continue;
             std::size_t at = std::size_t(step.arguments[i]);
             Tensor& tensor = program.tensors[at];
-            bool own = tensor.role == Role::buffer || tensor.role == Role::prepared;
-            if (!own) continue;
-            if (!writes && !written[at])
+            const bool own = tensor.role == Role::buffer || tensor.role == Role::prepared;
+            if (!own && tensor.role != Role::output) continue;
+            if (own && !writes && !written[at])
                 throw InternalError("plan: " + step.name + " reads " + tensor.name +
                                     " before anything wrote it");
             if (writes && !written[at]) tensor.first = time;

@@ -5,8 +5,8 @@
 
 namespace fovea::plan {
 
-/// Sets `first` and `last` of every buffer from the phases that touch it. InternalError when a step
-/// reads a buffer that nothing has written.
+/// Sets `first` and `last` of every buffer, and `first` of every output, from the phases that touch
+/// it. InternalError when a step reads a buffer that nothing has written.
 void set_lifetimes(Program& program, const std::vector<kernel::Kernel>& kernels);
 
 }  // namespace fovea::plan

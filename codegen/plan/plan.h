@@ -47,7 +47,7 @@ struct Tensor {
     int over =
         -1;  // outputs that are states: the tensor of the old value, whose memory it may have
     std::vector<Check> checks{};       // i32 inputs and buffers
-    int first = 0, last = 0;  // buffers: the first and last phase that touch it
+    int first = 0, last = 0;  // buffers: the first and last phase that touch it; outputs: `first`
     int node = -1;  // the node of the fused graph that it holds
 };
 

@@ -44,6 +44,14 @@ std::size_t best_fit(const std::vector<Placed>& placed, const BufferLife& buffer
     return found ? best : cursor;
 }
 
+/// Puts a buffer among those that have their places, in the order of offsets.
+void place(const Placed& own, std::vector<Placed>& placed, WorkspacePlan& plan) {
+    plan.peak_bytes = std::max(plan.peak_bytes, own.end());
+    placed.push_back(own);
+    for (std::size_t i = placed.size() - 1; i > 0 && placed[i - 1].offset > own.offset; --i)
+        std::swap(placed[i - 1], placed[i]);
+}
+
 }  // namespace
 
 std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
@@ -64,7 +72,8 @@ std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
     return largest;
 }
 
-WorkspacePlan plan_workspace(std::span<const BufferLife> buffers) {
+WorkspacePlan plan_workspace(std::span<const BufferLife> buffers,
+                             std::span<const FixedBuffer> fixed) {
     std::vector<const BufferLife*> order;
     order.reserve(buffers.size());
     for (const BufferLife& buffer : buffers) {
@@ -81,15 +90,13 @@ WorkspacePlan plan_workspace(std::span<const BufferLife> buffers) {
     WorkspacePlan plan;
     plan.offsets.assign(buffers.size(), 0);
     std::vector<Placed> placed;  // in the order of their offsets
-    placed.reserve(buffers.size());
+    placed.reserve(buffers.size() + fixed.size());
+    for (const FixedBuffer& own : fixed) place({&own.life, own.offset}, placed, plan);
     for (const BufferLife* const buffer : order) {
         if (buffer->bytes == 0) break;  // so are all that follow
         const Placed own = {buffer, best_fit(placed, *buffer)};
         plan.offsets[static_cast<std::size_t>(buffer - buffers.data())] = own.offset;
-        plan.peak_bytes = std::max(plan.peak_bytes, own.end());
-        placed.push_back(own);
-        for (std::size_t i = placed.size() - 1; i > 0 && placed[i - 1].offset > own.offset; --i)
-            std::swap(placed[i - 1], placed[i]);
+        place(own, placed, plan);
     }
     return plan;
 }

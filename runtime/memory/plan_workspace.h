@@ -19,11 +19,18 @@ struct WorkspacePlan {
     std::size_t peak_bytes = 0;        // size of the workspace
 };
 
-/// Greedy by decreasing size: every buffer goes into the smallest gap that holds it between the
+/// A buffer whose place in the workspace is given.
+struct FixedBuffer {
+    BufferLife life;
+    std::size_t offset = 0;  // bytes, a multiple of 64
+};
+
+/// Greedy by decreasing size, around those that are fixed: every buffer goes into the smallest gap that holds it between the
 /// placed buffers it lives together with, else behind them (Pisarchyk and Lee 2020, "Efficient
 /// memory management for deep neural net inference"). Ties go to the earlier buffer and the lower
 /// offset, so equal inputs give equal plans. InternalError when `last < first`.
-WorkspacePlan plan_workspace(std::span<const BufferLife> buffers);
+WorkspacePlan plan_workspace(std::span<const BufferLife> buffers,
+                             std::span<const FixedBuffer> fixed = {});
 
 /// The largest sum of (aligned) live bytes over the steps, which no plan goes below.
 std::size_t largest_live_bytes(std::span<const BufferLife> buffers);

@@ -1,5 +1,7 @@
 #include "program_layout.h"
 
+#include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "../dtype.h"
@@ -35,21 +37,44 @@ void check_all_shards(const MemoryBlock& block, int shards, const Program& progr
         throw UserError("the {} of program '{}' have too many bytes", {what, program.name});
 }
 
-MemoryBlock workspace_of(const Program& program, std::span<const std::int64_t> dims) {
+/// Outputs in the workspace: whole lines of memory from the phase that writes them first, the rest
+/// of the last one always.
+std::vector<FixedBuffer> fixed_outputs(const Program& program, std::span<const std::int64_t> dims,
+                                       std::span<const OutputInWorkspace> in_workspace) {
+    std::vector<FixedBuffer> fixed;
+    for (const OutputInWorkspace& placed : in_workspace) {
+        const TensorSpec& output = program.outputs[placed.number];
+        const std::size_t bytes = tensor_bytes(output.dtype, shape_values(output.shape, dims));
+        const std::size_t whole = bytes / kAlignment * kAlignment;
+        fixed.push_back({{whole, output.first, INT_MAX}, placed.offset});
+        if (bytes > whole) fixed.push_back({{bytes - whole, 0, INT_MAX}, placed.offset + whole});
+    }
+    return fixed;
+}
+
+std::size_t end_of(std::span<const FixedBuffer> fixed) {
+    std::size_t end = 0;
+    for (const FixedBuffer& buffer : fixed)
+        end = std::max(end, buffer.offset + aligned(buffer.life.bytes));
+    return end;
+}
+
+MemoryBlock workspace_of(const Program& program, std::span<const std::int64_t> dims,
+                         std::span<const FixedBuffer> fixed = {}) {
     std::vector<BufferLife> lives;
     for (const BufferSpec& buffer : program.buffers) {
         if (buffer.prepared) continue;
         const auto shape = shape_values(buffer.shape, dims);
         lives.push_back({tensor_bytes(buffer.dtype, shape), buffer.first, buffer.last});
     }
-    WorkspacePlan plan = plan_workspace(lives);
+    WorkspacePlan plan = plan_workspace(lives, fixed);
     return {std::move(plan.offsets), plan.peak_bytes};
 }
 
 }  // namespace
 
 std::size_t ProgramLayout::workspace_bytes() const {
-    return workspace.bytes * static_cast<std::size_t>(shards);
+    return ahead + workspace.bytes * static_cast<std::size_t>(shards);
 }
 
 std::size_t ProgramLayout::prepared_bytes() const {
@@ -57,7 +82,8 @@ std::size_t ProgramLayout::prepared_bytes() const {
 }
 
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
-                      const std::function<bool(const TensorSpec&)>& is_elsewhere) {
+                      const std::function<bool(const TensorSpec&)>& is_elsewhere,
+                      std::span<const OutputInWorkspace> in_workspace) {
     ProgramLayout layout;
     layout.shards = shards;
     const auto bytes_of = [&](DType dtype, std::span<const Extent> shape) {
@@ -69,8 +95,13 @@ ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims
         append(layout.outputs, is_elsewhere(output) ? 0 : bytes_of(output.dtype, output.shape),
                program, "outputs");
     const ShardedRuns* const sharded = program.shards.runs;
-    layout.workspace = shards > 1 ? workspace_of(program, sharded->dims(program, dims, shards))
-                                  : workspace_of(program, dims);
+    const std::vector<FixedBuffer> fixed = fixed_outputs(program, dims, in_workspace);
+    if (shards > 1) {
+        layout.ahead = end_of(fixed);
+        layout.workspace = workspace_of(program, sharded->dims(program, dims, shards));
+    } else {
+        layout.workspace = workspace_of(program, dims, fixed);
+    }
     for (const BufferSpec& buffer : program.buffers) {
         if (!buffer.prepared) continue;
         const std::vector<std::int64_t> shape = shape_values(buffer.shape, dims);

@@ -17,8 +17,15 @@ struct MemoryBlock {
     std::size_t bytes = 0;
 };
 
+/// An output that lies in the workspace, at a place that is given.
+struct OutputInWorkspace {
+    std::size_t number = 0;  // among the program's outputs
+    std::size_t offset = 0;  // bytes, a multiple of kAlignment
+};
+
 struct ProgramLayout {
     MemoryBlock inputs, outputs;
+    std::size_t ahead = 0;  // bytes before the workspace: of outputs that lie there, in shards
     MemoryBlock workspace;  // of a shard: the buffers that live during a run, in their order
     MemoryBlock prepared;  // of a shard: the buffers that stay, in their order
     std::vector<std::int64_t> prepared_sizes;  // of the shapes of those that stay, joined
@@ -29,9 +36,12 @@ struct ProgramLayout {
     std::size_t prepared_bytes() const;
 };
 
-/// `is_elsewhere` says which outputs take no memory of the program's own. UserError for sizes that
-/// are negative, or whose bytes do not fit.
+/// `is_elsewhere` says which outputs take no memory of the program's own. Buffers that are read last
+/// before an output in the workspace is written lie in its place, but not where its last line of
+/// memory ends behind it: what is there stays. UserError for sizes that are negative, or whose
+/// bytes do not fit.
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
-                      const std::function<bool(const TensorSpec&)>& is_elsewhere);
+                      const std::function<bool(const TensorSpec&)>& is_elsewhere,
+                      std::span<const OutputInWorkspace> in_workspace = {});
 
 }  // namespace fovea::runtime

@@ -50,10 +50,34 @@ Built build_both(const std::string& name, const SettingValues& settings) {
 
 using Values = std::map<std::string, std::vector<float>>;
 
-Values run_twice(const runtime::Model& model, const runtime::DimValues& dims, int threads) {
+enum class GradientsLie { apart, in_workspace };
+
+/// Gradients of parameters, where a training step has them.
+void place_in_workspace(const runtime::Parameters& parameters, runtime::Instance& instance) {
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const std::string gradient = instance.model().parameters[i].name + ".grad";
+        if (instance.has_output(gradient))
+            instance.place_in_workspace(gradient, parameters.offset(i) * sizeof(float));
+    }
+}
+
+/// What lies behind the values of a gradient, up to the next one, is as it was: zeros.
+void check_gaps(runtime::Parameters& parameters, runtime::Instance& instance) {
+    const auto* flat = static_cast<const float*>(instance.workspace());
+    for (std::size_t i = 0; i < parameters.count(); ++i) {
+        const std::size_t end =
+            i + 1 < parameters.count() ? parameters.offset(i + 1) : parameters.trained_size();
+        std::size_t at = parameters.offset(i) + parameters.values(i).size();
+        for (; at < end; ++at) CHECK(flat[at] == 0);
+    }
+}
+
+Values run_twice(const runtime::Model& model, const runtime::DimValues& dims, int threads,
+                 GradientsLie gradients = GradientsLie::apart) {
     runtime::Parameters parameters(model, dims);
     parameters.initialize(5);
     runtime::Instance instance(model, model.programs[0].name, parameters);
+    if (gradients == GradientsLie::in_workspace) place_in_workspace(parameters, instance);
     instance.bind(dims);
     runtime::fill_random(instance, 3);
     const int before = runtime::thread_count();
@@ -61,6 +85,7 @@ Values run_twice(const runtime::Model& model, const runtime::DimValues& dims, in
     // The second run finds what the first has left in memory.
     for (int i = 0; i < 2; ++i) instance.run(11, 3);
     runtime::set_threads(before);
+    if (gradients == GradientsLie::in_workspace) check_gaps(parameters, instance);
     Values values;
     for (const runtime::TensorSpec& output : model.programs[0].outputs) {
         const auto from = instance.output_values(output.name);
@@ -144,6 +169,8 @@ void check_model(const Case& model) {
             CHECK(differing(of_one, run_twice(*built.cut, dims, threads)) == "");
         }
         const Values whole = run_twice(*built.whole, dims, 2);
+        CHECK(differing(of_one, run_twice(*built.cut, dims, 2, GradientsLie::in_workspace)) == "");
+        CHECK(differing(whole, run_twice(*built.whole, dims, 2, GradientsLie::in_workspace)) == "");
         for (const auto& [output, values] : of_one) {
             CAPTURE(output);
             if (is_sum(*built.cut, output, batch_dim)) check_sums(values, whole.at(output));

@@ -43,6 +43,7 @@ TEST_CASE("a buffer lives from the phase that writes it to the last that reads i
     CHECK(program.tensors[2].last == 1);
     CHECK(program.tensors[3].first == 1);
     CHECK(program.tensors[3].last == 2);
+    CHECK(program.tensors[1].first == 2);
 }
 
 TEST_CASE("reading what nothing wrote is a bug") {

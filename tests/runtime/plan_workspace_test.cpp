@@ -12,8 +12,13 @@ using namespace fovea::runtime;
 
 namespace {
 
-void verify_plan(const std::vector<BufferLife>& buffers, const WorkspacePlan& plan) {
+void verify_plan(std::vector<BufferLife> buffers, WorkspacePlan plan,
+                 const std::vector<FixedBuffer>& fixed = {}) {
     REQUIRE(plan.offsets.size() == buffers.size());
+    for (const FixedBuffer& placed : fixed) {
+        buffers.push_back(placed.life);
+        plan.offsets.push_back(placed.offset);
+    }
     CHECK(plan.peak_bytes >= largest_live_bytes(buffers));
     for (std::size_t i = 0; i < buffers.size(); ++i) {
         CHECK(plan.offsets[i] % 64 == 0);
@@ -75,6 +80,35 @@ TEST_CASE("plan_workspace: random lifetimes") {
         verify_plan(buffers, plan);
         CHECK(plan.peak_bytes <= largest_live_bytes(buffers) * 3 / 2);
         CHECK(plan_workspace(buffers).offsets == plan.offsets);
+    }
+}
+
+TEST_CASE("plan_workspace: buffers lie in the place of what comes later") {
+    const std::vector<BufferLife> buffers = {{128, 0, 1}, {64, 1, 2}, {64, 2, 3}};
+    const std::vector<FixedBuffer> fixed = {{{128, 2, 9}, 0}, {{64, 3, 9}, 128}, {{64, 4, 9}, 192}};
+    const WorkspacePlan plan = plan_workspace(buffers, fixed);
+    verify_plan(buffers, plan, fixed);
+    CHECK(plan.offsets == std::vector<std::size_t>{0, 128, 192});
+    CHECK(plan.peak_bytes == 256);
+}
+
+TEST_CASE("plan_workspace: random lifetimes around random places") {
+    for (std::uint32_t trial = 0; trial < 50; ++trial) {
+        const RandomStream random(8, trial);
+        std::vector<FixedBuffer> fixed;
+        std::size_t offset = 0;
+        for (std::uint64_t i = 0; i < 12; ++i) {
+            const std::size_t bytes = random.below(2 * i, 3000);
+            fixed.push_back({{bytes, int(random.below(2 * i + 1, 50)), 60}, offset});
+            offset += (bytes + 63) / 64 * 64;
+        }
+        std::vector<BufferLife> buffers;
+        for (std::uint64_t i = 100; i < 140; ++i) {
+            const int first = int(random.below(3 * i, 40));
+            buffers.push_back(
+                {random.below(3 * i + 1, 5000), first, first + int(random.below(3 * i + 2, 8))});
+        }
+        verify_plan(buffers, plan_workspace(buffers, fixed), fixed);
     }
 }
 

@@ -69,6 +69,16 @@ TEST_CASE("names hold anything but the end of a text") {
     CHECK(specs[0].name == "] f32 [batch");
 }
 
+TEST_CASE("outputs are written from a phase on, states from any") {
+    const std::vector<TensorSpec> specs =
+        tensor_specs("12 f32 [8] w.grad\0state f32 [8] w\0f32 [] loss\0", kDimNames);
+    REQUIRE(specs.size() == 3);
+    CHECK(specs[0].first == 12);
+    CHECK(specs[0].name == "w.grad");
+    CHECK((specs[1].state && specs[1].first == 0));
+    CHECK(specs[2].first == 0);
+}
+
 TEST_CASE("buffers live from a phase to a phase, prepared ones always") {
     const std::vector<BufferSpec> specs =
         buffer_specs("2 13 bf16 [batch, 8] a\0prepared bool [4] prepared\0", kDimNames);

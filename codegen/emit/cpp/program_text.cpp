@@ -213,9 +213,14 @@ class ProgramText {
         std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors)
             if (tensor.role == role)
-                rows.push_back((tensor.state ? "state " : "") + tensor_fields(tensor) +
-                               tensor.name);
+                rows.push_back(beginning_of(tensor) + tensor_fields(tensor) + tensor.name);
         return write_texts(program + "_" + what, rows, writer_);
+    }
+
+    /// `state `, or the phase that writes an output first, where that is not the first of all.
+    static std::string beginning_of(const Tensor& tensor) {
+        if (tensor.state) return "state ";
+        return tensor.first > 0 ? std::to_string(tensor.first) + " " : "";
     }
 
     std::string write_buffers(const std::string& program) {
