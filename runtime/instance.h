@@ -58,9 +58,9 @@ class Instance {
     std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);
-    /// Lets an output lie in the workspace from byte `offset` on, a multiple of 64: buffers that are
-    /// not needed any more when it is written lie in its place. It holds what the last run wrote
-    /// until the next run or binding. Unbinds.
+    /// Lets an output lie in the workspace from byte `offset` on, a multiple of 64. Buffers that are
+    /// read last before it is written share its memory. It holds what the last run wrote, until the
+    /// next run or binding. Unbinds.
     void place_in_workspace(const std::string& name, std::size_t offset);
     /// The start of the workspace, until the next binding.
     void* workspace() { return workspace_.as<std::byte>(); }

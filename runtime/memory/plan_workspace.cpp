@@ -45,7 +45,7 @@ std::size_t best_fit(const std::vector<Placed>& placed, const BufferLife& buffer
 }
 
 /// Puts a buffer among those that have their places, in the order of offsets.
-void place(const Placed& own, std::vector<Placed>& placed, WorkspacePlan& plan) {
+void put_among(const Placed& own, std::vector<Placed>& placed, WorkspacePlan& plan) {
     plan.peak_bytes = std::max(plan.peak_bytes, own.end());
     placed.push_back(own);
     for (std::size_t i = placed.size() - 1; i > 0 && placed[i - 1].offset > own.offset; --i)
@@ -91,12 +91,12 @@ WorkspacePlan plan_workspace(std::span<const BufferLife> buffers,
     plan.offsets.assign(buffers.size(), 0);
     std::vector<Placed> placed;  // in the order of their offsets
     placed.reserve(buffers.size() + fixed.size());
-    for (const FixedBuffer& own : fixed) place({&own.life, own.offset}, placed, plan);
+    for (const FixedBuffer& own : fixed) put_among({&own.life, own.offset}, placed, plan);
     for (const BufferLife* const buffer : order) {
         if (buffer->bytes == 0) break;  // so are all that follow
         const Placed own = {buffer, best_fit(placed, *buffer)};
         plan.offsets[static_cast<std::size_t>(buffer - buffers.data())] = own.offset;
-        place(own, placed, plan);
+        put_among(own, placed, plan);
     }
     return plan;
 }

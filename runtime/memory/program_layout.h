@@ -37,9 +37,9 @@ struct ProgramLayout {
 };
 
 /// `is_elsewhere` says which outputs take no memory of the program's own. Buffers that are read last
-/// before an output in the workspace is written lie in its place, but not where its last line of
-/// memory ends behind it: what is there stays. UserError for sizes that are negative, or whose
-/// bytes do not fit.
+/// before an output in the workspace is written share its memory; but its last line, where it fills
+/// a part of that alone, is its own. UserError for sizes that are negative, or whose bytes do not
+/// fit.
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
                       const std::function<bool(const TensorSpec&)>& is_elsewhere,
                       std::span<const OutputInWorkspace> in_workspace = {});

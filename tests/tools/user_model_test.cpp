@@ -1,6 +1,7 @@
 // A model in the user's own file: shown, verified, built, generated.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <sstream>
 
 #include "tests/random_seed.h"
@@ -157,6 +158,21 @@ TEST_CASE("models may have names of the runtime's types and namespaces") {
         CAPTURE(result.output);
         CHECK(result.output.find(" 0 missed") != std::string::npos);
     }
+}
+
+TEST_CASE("functions of a file are its own, also those that a built-in model has") {
+    const fovea::tool::TemporaryFolder folder;
+    const std::string file = folder.path() / "gpt2.h";
+    std::string text = fovea::test::read_text(FOVEA_SOURCE_DIR "/models/today/gpt2.h");
+    text.replace(text.find("gelu_tanh("), std::strlen("gelu_tanh("), "relu(");
+    std::ofstream(file) << text;
+    const auto shown = run_fovea({"show", file + ":fovea::models::gpt2"});
+    CHECK(shown.output.find(" = relu (") != std::string::npos);
+    CHECK(shown.output.find(" = sigmoid (") == std::string::npos);
+    const auto without = run_fovea({"show", file + ":gpt2"});
+    CHECK(without.status == 2);
+    CHECK(without.output ==
+          "fovea: '" + file + "' has no function 'gpt2'; models: fovea::models::gpt2\n");
 }
 
 TEST_CASE("a function that the file lacks") {

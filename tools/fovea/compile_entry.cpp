@@ -125,6 +125,19 @@ void verify_built(const Home& home, const fs::path& precompiled) {
     }
 }
 
+/// The namespaces that are open where a text ends, `fovea::models::`.
+std::string open_namespaces(const std::string& text) {
+    static const std::regex brace(R"((?:\bnamespace\s+([\w:]+)\s*)?\{|\})");
+    std::vector<std::string> open;
+    for (std::sregex_iterator found(text.begin(), text.end(), brace), end; found != end; ++found) {
+        if ((*found)[0] != "}") open.push_back((*found)[1].matched ? found->str(1) + "::" : "");
+        else if (!open.empty()) open.pop_back();
+    }
+    std::string names;
+    for (const std::string& name : open) names += name;
+    return names;
+}
+
 /// The models in a file, as far as they are written in the plain way.
 std::string what_is_there(const std::string& file, const std::string& function) {
     static const std::regex model(R"(\bvoid\s+(\w+)\s*\(\s*(?:fovea::)?Scope\b)");
@@ -132,7 +145,7 @@ std::string what_is_there(const std::string& file, const std::string& function) 
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     std::vector<std::string> names;
     for (std::sregex_iterator found(text.begin(), text.end(), model), end; found != end; ++found)
-        names.push_back((*found)[1]);
+        names.push_back(open_namespaces(found->prefix().str()) + found->str(1));
     if (names.empty()) return "";
     const std::string nearest = did_you_mean(function, names);
     return (nearest.empty() ? ";" : nearest) + " models: " + comma_list(names);
@@ -180,11 +193,13 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
         verify_built(home, made);
         command.insert(command.end(), {"-include", home.precompiled.string()});
     }
+    // A function of the file is its own, also where a built-in model's has its name and arguments.
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
-          std::string("-shared"), "-I" + home.sources.string(),
-          "-I" + (home.sources / "dsl").string(), std::string("-MMD"), std::string("-MF"),
-          depfile.string(), std::string("-o"), library.string(), source.string()})
+          std::string("-shared"), std::string("-Wl,-Bsymbolic-functions"),
+          "-I" + home.sources.string(), "-I" + (home.sources / "dsl").string(), std::string("-MMD"),
+          std::string("-MF"), depfile.string(), std::string("-o"), library.string(),
+          source.string()})
         command.push_back(flag);
     command.insert(command.end(), included.flags.begin(), included.flags.end());
     Progress progress(fmt::format("compiling {}", file));
