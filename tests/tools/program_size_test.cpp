@@ -18,6 +18,7 @@ constexpr const char* kApplication = R"(
 #include <cstdio>
 #include <vector>
 #include "block.h"
+#include "tests/random_seed.h"
 int main(int, char** arguments) {
     const auto model = fovea::block::Model::load(arguments[1]);
     fovea::block::Session session(model);
@@ -71,6 +72,7 @@ std::string build_small_application(const std::string& folder) {
 }  // namespace
 
 TEST_CASE("the program of the block, for one instruction set, is small") {
+    if (!fovea::test::has_turn(0, 2)) return;
     if (const std::string reason = why_not_measured(); !reason.empty()) {
         MESSAGE("not run: " << reason);
         return;
@@ -85,6 +87,7 @@ TEST_CASE("the program of the block, for one instruction set, is small") {
 }
 
 TEST_CASE("an application of the block is small, without what its model does not need") {
+    if (!fovea::test::has_turn(1, 2)) return;
     if (const std::string reason = why_not_measured(); !reason.empty()) {
         MESSAGE("not run: " << reason);
         return;

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "codegen/emit/compiler_flags.h"
+#include "tests/random_seed.h"
 #include "tests/required.h"
 #include "tests/tools/block_case.h"
 #include "tools/fovea/compiler.h"
@@ -23,7 +24,7 @@ bool can_run_wasm() { return has("em++") && has("node"); }
 }  // namespace
 
 TEST_CASE("a program for WebAssembly gives values and gradients of the reference") {
-    if (!can_run_wasm()) return;
+    if (!can_run_wasm() || !fovea::test::has_turn(1, 2)) return;
     const BlockCase files;
     const ProcessResult built =
         run_fovea({"build", kBlockModel, "--isa", "wasm", "-o", files.program});
