@@ -8,6 +8,7 @@
 #include "codegen/assemble_program.h"
 #include "codegen/autodiff/add_gradients.h"
 #include "codegen/autodiff/recompute_checkpoints.h"
+#include "codegen/autodiff/rematerialise.h"
 #include "codegen/base/error.h"
 #include "codegen/base/room.h"
 #include "codegen/choose_shards.h"
@@ -186,6 +187,8 @@ constexpr Pass kPasses[] = {
      [](const Passage& at) { return common_subexpressions(at.graph); }, nullptr, true},
     {"scatter_onto_tables", "once each sum that is taken twice is one value",
      [](const Passage& at) { return scatter_onto_tables(at.graph); }},
+    {"rematerialise", "of primitive ops, each of them once: what is read anyway shows then",
+     [](const Passage& at) { return at.request.fusion ? rematerialise(at.graph) : at.graph; }},
     {"dead_code", "again", [](const Passage& at) { return dead_code(at.graph); },
      &CompiledProgram::optimized, true},
 };

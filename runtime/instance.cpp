@@ -250,7 +250,7 @@ void Instance::place_buffers(const ProgramLayout& layout) {
             buffer.prepared
                 ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
                 : address_in(workspace_, layout.ahead + layout.workspace.offsets[lives++]);
-    for (const OutputInWorkspace& output : in_workspace_)
+    for (const auto& output : in_workspace_.places)
         tensors_[parameters_->count() + program_->inputs.size() + output.number] =
             address_in(workspace_, output.offset);
     layout_ = nullptr;
@@ -274,11 +274,15 @@ void Instance::place_output(const std::string& name, void* address) {
         address;
 }
 
-void Instance::place_in_workspace(const std::string& name, std::size_t offset) {
-    const int i = find_tensor(program_->outputs, name);
-    if (i < 0) throw InternalError("program '{}' has no output '{}'", {program_->name, name});
+void Instance::place_in_workspace(std::span<const OutputPlace> outputs, std::size_t bytes) {
     unbind();
-    in_workspace_.push_back({static_cast<std::size_t>(i), offset});
+    in_workspace_ = {{}, bytes};
+    for (const OutputPlace& output : outputs) {
+        const int i = find_tensor(program_->outputs, output.name);
+        if (i < 0)
+            throw InternalError("program '{}' has no output '{}'", {program_->name, output.name});
+        in_workspace_.places.push_back({static_cast<std::size_t>(i), output.offset});
+    }
 }
 
 bool Instance::is_placed(const TensorSpec& output) const {
@@ -286,7 +290,7 @@ bool Instance::is_placed(const TensorSpec& output) const {
         return &program_->outputs[placed.number] == &output;
     };
     return std::any_of(placed_.begin(), placed_.end(), is_it) ||
-           std::any_of(in_workspace_.begin(), in_workspace_.end(), is_it);
+           std::any_of(in_workspace_.places.begin(), in_workspace_.places.end(), is_it);
 }
 
 bool Instance::has_input(const std::string& name) const {

@@ -58,10 +58,15 @@ class Instance {
     std::span<const float> output_values(const std::string& name);
     /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
     void place_output(const std::string& name, void* address);
-    /// Lets an output lie in the workspace from byte `offset` on, a multiple of 64. Buffers that are
-    /// read last before it is written share its memory. It holds what the last run wrote, until the
-    /// next run or binding. Unbinds.
-    void place_in_workspace(const std::string& name, std::size_t offset);
+    struct OutputPlace {
+        std::string name;
+        std::size_t offset = 0;  // bytes from the start of the workspace, a multiple of 64
+    };
+    /// Lets outputs lie in the first `bytes` of the workspace, in the order of their offsets.
+    /// Buffers that are read last before such an output is written share its memory; what lies
+    /// between them is not touched. They hold what the last run wrote, until the next run or
+    /// binding. Unbinds.
+    void place_in_workspace(std::span<const OutputPlace> outputs, std::size_t bytes);
     /// The start of the workspace, until the next binding.
     void* workspace() { return workspace_.as<std::byte>(); }
     /// Until the next binding to other sizes, tensor `i` in the order of Call::tensors lies at
@@ -172,7 +177,7 @@ class Instance {
         void* address = nullptr;
     };
     std::vector<PlacedOutput> placed_;
-    std::vector<OutputInWorkspace> in_workspace_;
+    OutputsInWorkspace in_workspace_;
     bool keeps_states_ = false, keeps_parameters_ = false;
     bool leaves_states_ = false, states_changed_ = true;  // on the host, since the last run
     std::vector<std::int64_t> prepared_sizes_;  // as ProgramLayout has them

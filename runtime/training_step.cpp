@@ -38,10 +38,12 @@ TrainingStep::TrainingStep(const Model& model, Parameters& parameters, Optimizer
     if (optimizer.size() != parameters.trained_size())
         throw InternalError("an optimizer of {} floats for parameters of {}",
                             {optimizer.size(), parameters.trained_size()});
+    std::vector<Instance::OutputPlace> gradients;
     for (std::size_t i = 0; i < parameters.count(); ++i)
         if (!model.parameters[i].frozen)
-            instance_.place_in_workspace(model.parameters[i].name + ".grad",
-                                         parameters.offset(i) * sizeof(float));
+            gradients.push_back(
+                {model.parameters[i].name + ".grad", parameters.offset(i) * sizeof(float)});
+    instance_.place_in_workspace(gradients, parameters.trained_size() * sizeof(float));
     instance_.keep_states();
     std::size_t floats = 0;
     for (const TensorSpec& output : instance_.program().outputs) {

@@ -18,14 +18,11 @@ bool is_forward(const Graph& graph, int id) {
     return false;
 }
 
-/// Copies the graph, and values of checkpoints again.
+/// Copies the graph, and some of its values again.
 class Recomputation {
   public:
-    explicit Recomputation(const Graph& graph)
-        : graph_(graph),
-          inside_(values_inside_checkpoints(graph)),
-          again_(graph.nodes.size(), -1),
-          rewrite_(graph) {}
+    Recomputation(const Graph& graph, const std::vector<bool>& values)
+        : graph_(graph), values_(values), again_(graph.nodes.size(), -1), rewrite_(graph) {}
 
     Graph run() {
         for (int id = 1; id < int(graph_.nodes.size()); ++id) {
@@ -39,11 +36,11 @@ class Recomputation {
     }
 
   private:
-    bool is_inside(int id) const { return id > 0 && inside_[std::size_t(id)]; }
+    bool is_one(int id) const { return id > 0 && values_[std::size_t(id)]; }
     /// Inputs that are made again stand for themselves, until `read_first`.
     void read_again(const Inputs& inputs) {
         for (int input : inputs) {
-            if (!is_inside(input)) continue;
+            if (!is_one(input)) continue;
             const int made = again(input);
             first_.emplace_back(input, rewrite_.mapped(input));
             rewrite_.set(input, {&rewrite_.target(), made});
@@ -59,7 +56,7 @@ class Recomputation {
         if (made >= 0) return made;
         Node node = graph_[id];
         for (int& input : node.inputs)
-            if (input >= 0) input = is_inside(input) ? again(input) : rewrite_.mapped(input).id;
+            if (input >= 0) input = is_one(input) ? again(input) : rewrite_.mapped(input).id;
         copy_attribute(graph_, node, rewrite_.target());
         node.recomputed = true;
         rewrite_.target().nodes.push_back(node);
@@ -67,7 +64,7 @@ class Recomputation {
     }
 
     const Graph& graph_;
-    std::vector<bool> inside_;
+    const std::vector<bool>& values_;  // those that are made again
     std::vector<int> again_;  // in the target, by node; -1: not yet
     Rewrite rewrite_;
     std::vector<std::pair<int, Tensor>> first_;
@@ -92,10 +89,13 @@ std::vector<bool> values_inside_checkpoints(const Graph& graph) {
     return inside;
 }
 
+Graph make_again(const Graph& graph, const std::vector<bool>& values) {
+    const bool any = std::ranges::find(values, true) != values.end();
+    return any ? Recomputation(graph, values).run() : graph;
+}
+
 Graph recompute_checkpoints(const Graph& graph) {
-    const bool any = std::ranges::any_of(
-        graph.nodes, [](const Node& node) { return node.checkpoint != 0 && !node.backward; });
-    return any ? Recomputation(graph).run() : graph;
+    return make_again(graph, values_inside_checkpoints(graph));
 }
 
 }  // namespace fovea

@@ -17,4 +17,7 @@ std::vector<bool> values_inside_checkpoints(const Graph& graph);
 /// checkpoint. The same random numbers are drawn.
 Graph recompute_checkpoints(const Graph& graph);
 
+/// The same of any values, by node.
+Graph make_again(const Graph& graph, const std::vector<bool>& values);
+
 }  // namespace fovea

@@ -1,7 +1,8 @@
 // Merges row kernels. A kernel joins the one whose costly values it alone reads: a loss and its
 // gradient. Kernels of the parts of one value are merged: the gradients of an LSTM's gates. Sums
 // over rows (the gradients of biases and of a norm's weight) join the kernel that computes or reads
-// the rows, so that each row is read once.
+// the rows, so that each row is read once. What is made again for the gradient joins the
+// gradient's kernel that reads what it is made of.
 #include <algorithm>
 #include <set>
 
@@ -24,6 +25,8 @@ class RowKernels {
             if (graph_[id].op == Op::concat) join_parts(id);
         for (int g = 0; g < int(fused_.groups.size()); ++g)
             if (sums_rows(group(g))) join(g);
+        for (int g = 0; g < int(fused_.groups.size()); ++g)
+            if (is_plain_rows(g) && is_made_again(group(g))) join_gradient(g);
         drop_empty_groups();
         std::erase_if(fused_.refusals, [&](const Refusal& refusal) {
             const int at = group_of(refusal.node);
@@ -94,6 +97,32 @@ class RowKernels {
         nodes.insert(nodes.end(), group(from).nodes.begin(), group(from).nodes.end());
         std::sort(nodes.begin(), nodes.end());
         group(from).nodes.clear();
+    }
+
+    bool is_made_again(const Group& of) const {
+        return !of.nodes.empty() && std::ranges::all_of(of.nodes, [&](int id) {
+            return graph_[id].recomputed && graph_[id].shape == of.domain;
+        });
+    }
+    /// What is made again for the gradient is stored by the gradient's kernel that reads what it is
+    /// made of: a product in its epilogue, or a row kernel.
+    void join_gradient(int g) {
+        std::set<int> values = values_of(group(g));
+        for (int id : group(g).nodes) values.erase(id);
+        for (int target = 0; target < int(fused_.groups.size()); ++target) {
+            if (target == g || !is_of_gradient(group(target)) ||
+                !(group(target).domain == group(g).domain))
+                continue;
+            const std::set<int> theirs = values_of(group(target));
+            if (std::ranges::includes(theirs, values) && !leads_to(target, g) &&
+                !leads_to(g, target))
+                return move_nodes(g, target);
+        }
+    }
+    bool is_of_gradient(const Group& of) const {
+        if (of.form == Form::contract) return graph_[of.anchor].backward;
+        return of.form == Form::rows && !of.nodes.empty() &&
+               std::ranges::all_of(of.nodes, [&](int id) { return graph_[id].backward; });
     }
 
     /// A sum of float32 over all axes but the last.

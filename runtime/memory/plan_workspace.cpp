@@ -52,6 +52,26 @@ void put_among(const Placed& own, std::vector<Placed>& placed, WorkspacePlan& pl
         std::swap(placed[i - 1], placed[i]);
 }
 
+bool is_larger(const BufferLife* a, const BufferLife* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+}
+
+WorkspacePlan place_in_order(std::span<const BufferLife* const> order,
+                             std::span<const BufferLife> buffers,
+                             std::span<const FixedBuffer> fixed) {
+    WorkspacePlan plan;
+    plan.offsets.assign(buffers.size(), 0);
+    std::vector<Placed> placed;  // in the order of their offsets
+    placed.reserve(buffers.size() + fixed.size());
+    for (const FixedBuffer& own : fixed) put_among({&own.life, own.offset}, placed, plan);
+    for (const BufferLife* const buffer : order) {
+        const Placed own = {buffer, best_fit(placed, *buffer)};
+        plan.offsets[static_cast<std::size_t>(buffer - buffers.data())] = own.offset;
+        put_among(own, placed, plan);
+    }
+    return plan;
+}
+
 }  // namespace
 
 std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
@@ -81,24 +101,16 @@ WorkspacePlan plan_workspace(std::span<const BufferLife> buffers,
             throw InternalError("a buffer lives from step {} to step {}",
                                 {buffer.first, buffer.last});
         }
-        order.push_back(&buffer);
+        if (buffer.bytes > 0) order.push_back(&buffer);
     }
+    sort_plain(order, [](const BufferLife* a, const BufferLife* b) { return is_larger(a, b); });
+    WorkspacePlan plan = place_in_order(order, buffers, fixed);
     sort_plain(order, [](const BufferLife* a, const BufferLife* b) {
-        return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+        const int of_a = a->last - a->first, of_b = b->last - b->first;
+        return of_a != of_b ? of_a > of_b : is_larger(a, b);
     });
-
-    WorkspacePlan plan;
-    plan.offsets.assign(buffers.size(), 0);
-    std::vector<Placed> placed;  // in the order of their offsets
-    placed.reserve(buffers.size() + fixed.size());
-    for (const FixedBuffer& own : fixed) put_among({&own.life, own.offset}, placed, plan);
-    for (const BufferLife* const buffer : order) {
-        if (buffer->bytes == 0) break;  // so are all that follow
-        const Placed own = {buffer, best_fit(placed, *buffer)};
-        plan.offsets[static_cast<std::size_t>(buffer - buffers.data())] = own.offset;
-        put_among(own, placed, plan);
-    }
-    return plan;
+    WorkspacePlan other = place_in_order(order, buffers, fixed);
+    return other.peak_bytes < plan.peak_bytes ? other : plan;
 }
 
 }  // namespace fovea::runtime

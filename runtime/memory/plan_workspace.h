@@ -25,10 +25,11 @@ struct FixedBuffer {
     std::size_t offset = 0;  // bytes, a multiple of 64
 };
 
-/// Greedy by decreasing size, around those that are fixed: every buffer goes into the smallest gap
-/// that holds it between the placed buffers it lives together with, else behind them (Pisarchyk and
-/// Lee 2020, "Efficient memory management for deep neural net inference"). Ties go to the earlier
-/// buffer and the lower offset, so equal inputs give equal plans. InternalError when `last < first`.
+/// Greedy by decreasing size, and by decreasing life; the smaller workspace of both. Around those
+/// that are fixed, every buffer goes into the smallest gap that holds it between the placed buffers
+/// it lives together with, else behind them (Pisarchyk and Lee 2020, "Efficient memory management
+/// for deep neural net inference"). Ties go to the earlier buffer and the lower offset, so equal
+/// inputs give equal plans. InternalError when `last < first`.
 WorkspacePlan plan_workspace(std::span<const BufferLife> buffers,
                              std::span<const FixedBuffer> fixed = {});
 

@@ -1,6 +1,5 @@
 #include "program_layout.h"
 
-#include <algorithm>
 #include <climits>
 #include <utility>
 
@@ -37,26 +36,23 @@ void check_all_shards(const MemoryBlock& block, int shards, const Program& progr
         throw UserError("the {} of program '{}' have too many bytes", {what, program.name});
 }
 
-/// Outputs in the workspace: whole lines of memory from the phase that writes them first, the rest
-/// of the last one always.
+/// Outputs in the workspace: their whole lines of memory from the phase that writes them first,
+/// what lies between those always.
 std::vector<FixedBuffer> fixed_outputs(const Program& program, std::span<const std::int64_t> dims,
-                                       std::span<const OutputInWorkspace> in_workspace) {
+                                       const OutputsInWorkspace& in_workspace) {
     std::vector<FixedBuffer> fixed;
-    for (const OutputInWorkspace& placed : in_workspace) {
-        const TensorSpec& output = program.outputs[placed.number];
+    const auto& places = in_workspace.places;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const TensorSpec& output = program.outputs[places[i].number];
         const std::size_t bytes = tensor_bytes(output.dtype, shape_values(output.shape, dims));
-        const std::size_t whole = bytes / kAlignment * kAlignment;
-        fixed.push_back({{whole, output.first, INT_MAX}, placed.offset});
-        if (bytes > whole) fixed.push_back({{bytes - whole, 0, INT_MAX}, placed.offset + whole});
+        const std::size_t whole = bytes / kAlignment * kAlignment, at = places[i].offset;
+        const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : in_workspace.bytes;
+        if (next < at + bytes)
+            throw InternalError("output '{}' reaches into the next one", {output.name});
+        fixed.push_back({{whole, output.first, INT_MAX}, at});
+        fixed.push_back({{next - at - whole, 0, INT_MAX}, at + whole});
     }
     return fixed;
-}
-
-std::size_t end_of(std::span<const FixedBuffer> fixed) {
-    std::size_t end = 0;
-    for (const FixedBuffer& buffer : fixed)
-        end = std::max(end, buffer.offset + aligned(buffer.life.bytes));
-    return end;
 }
 
 MemoryBlock workspace_of(const Program& program, std::span<const std::int64_t> dims,
@@ -83,7 +79,7 @@ std::size_t ProgramLayout::prepared_bytes() const {
 
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
                       const std::function<bool(const TensorSpec&)>& is_elsewhere,
-                      std::span<const OutputInWorkspace> in_workspace) {
+                      const OutputsInWorkspace& in_workspace) {
     ProgramLayout layout;
     layout.shards = shards;
     const auto bytes_of = [&](DType dtype, std::span<const Extent> shape) {
@@ -97,7 +93,7 @@ ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims
     const ShardedRuns* const sharded = program.shards.runs;
     const std::vector<FixedBuffer> fixed = fixed_outputs(program, dims, in_workspace);
     if (shards > 1) {
-        layout.ahead = end_of(fixed);
+        layout.ahead = aligned(in_workspace.bytes);
         layout.workspace = workspace_of(program, sharded->dims(program, dims, shards));
     } else {
         layout.workspace = workspace_of(program, dims, fixed);

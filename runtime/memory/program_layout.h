@@ -17,10 +17,14 @@ struct MemoryBlock {
     std::size_t bytes = 0;
 };
 
-/// An output that lies in the workspace, at a place that is given.
-struct OutputInWorkspace {
-    std::size_t number = 0;  // among the program's outputs
-    std::size_t offset = 0;  // bytes, a multiple of kAlignment
+/// Outputs that lie at the start of the workspace, each at a place that is given.
+struct OutputsInWorkspace {
+    struct Place {
+        std::size_t number = 0;  // among the program's outputs
+        std::size_t offset = 0;  // bytes, a multiple of kAlignment
+    };
+    std::vector<Place> places;  // in the order of offsets
+    std::size_t bytes = 0;  // that they take, with what lies between and behind them
 };
 
 struct ProgramLayout {
@@ -36,12 +40,12 @@ struct ProgramLayout {
     std::size_t prepared_bytes() const;
 };
 
-/// `is_elsewhere` says which outputs take no memory of the program's own. Buffers that are read last
-/// before an output in the workspace is written share its memory; but its last line, where it fills
-/// a part of that alone, is its own. UserError for sizes that are negative, or whose bytes do not
-/// fit.
+/// `is_elsewhere` says which outputs take no memory of the program's own. Buffers that are read
+/// last before an output in the workspace is written share its memory; but what lies between these
+/// outputs, parts of lines too, is nobody's. UserError for sizes that are negative, or whose bytes
+/// do not fit.
 ProgramLayout lay_out(const Program& program, std::span<const std::int64_t> dims, int shards,
                       const std::function<bool(const TensorSpec&)>& is_elsewhere,
-                      std::span<const OutputInWorkspace> in_workspace = {});
+                      const OutputsInWorkspace& in_workspace = {});
 
 }  // namespace fovea::runtime

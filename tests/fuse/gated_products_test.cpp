@@ -76,7 +76,8 @@ TEST_CASE("training stores the sums of both products, and makes the gate again")
         const CompiledProgram program = compiled_gates(gated_model(open), Gradients::of_parameters);
         CHECK(kernels_over(program, Form::contract, 24) == 2);  // and the product of the gradient
         CHECK(kernels_over(program, Form::rows, 24) == 0);
-        CHECK(stored(program, 24) == 5);  // gate, up, their product, two gradients
+        // Gate, up and their product, two gradients, and the product again.
+        CHECK(stored(program, 24) == 6);
     }
 }
 
@@ -92,8 +93,8 @@ TEST_CASE("training stores a product with its bias and what it becomes, and make
         s.output("loss", sum(sum(y * y, -1), -1));
         const CompiledProgram program = compiled_gates(graph, Gradients::of_parameters);
         CHECK(kernels_over(program, Form::contract, 24) == 2);
-        // Both, and the gradient; relu is known by what it gives.
-        CHECK(stored(program, 24) == (open == open_relu ? 2 : 3));
+        // Both, the gradient, and again what it becomes; relu is known by what it gives.
+        CHECK(stored(program, 24) == (open == open_relu ? 2 : 4));
     }
 }
 

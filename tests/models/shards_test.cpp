@@ -52,21 +52,23 @@ using Values = std::map<std::string, std::vector<float>>;
 
 enum class GradientsLie { apart, in_workspace };
 
+constexpr std::size_t kBehind = 1024;  // floats behind the last gradient
+
 /// Gradients of parameters, where a training step has them.
 void place_in_workspace(const runtime::Parameters& parameters, runtime::Instance& instance) {
-    for (std::size_t i = 0; i < parameters.count(); ++i) {
-        const std::string gradient = instance.model().parameters[i].name + ".grad";
-        if (instance.has_output(gradient))
-            instance.place_in_workspace(gradient, parameters.offset(i) * sizeof(float));
-    }
+    std::vector<runtime::Instance::OutputPlace> gradients;
+    for (std::size_t i = 0; i < parameters.count(); ++i)
+        gradients.push_back(
+            {instance.model().parameters[i].name + ".grad", parameters.offset(i) * sizeof(float)});
+    instance.place_in_workspace(gradients, (parameters.trained_size() + kBehind) * sizeof(float));
 }
 
-/// What lies behind the values of a gradient, up to the next one, is as it was: zeros.
+/// What lies between gradients, and behind them, is as it was: zeros.
 void check_gaps(runtime::Parameters& parameters, runtime::Instance& instance) {
     const auto* flat = static_cast<const float*>(instance.workspace());
     for (std::size_t i = 0; i < parameters.count(); ++i) {
-        const std::size_t end =
-            i + 1 < parameters.count() ? parameters.offset(i + 1) : parameters.trained_size();
+        const std::size_t end = i + 1 < parameters.count() ? parameters.offset(i + 1)
+                                                           : parameters.trained_size() + kBehind;
         std::size_t at = parameters.offset(i) + parameters.values(i).size();
         for (; at < end; ++at) CHECK(flat[at] == 0);
     }
