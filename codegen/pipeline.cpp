@@ -22,6 +22,7 @@
 #include "codegen/group/raise_contraction.h"
 #include "codegen/group/raise_softmax.h"
 #include "codegen/group/split_keys.h"
+#include "codegen/kernel/parameters.h"
 #include "codegen/optimize/common_subexpressions.h"
 #include "codegen/optimize/dead_code.h"
 #include "codegen/optimize/fold.h"
@@ -248,6 +249,16 @@ void collect_dims(const std::vector<plan::Tensor>& tensors, std::vector<std::str
                 }
 }
 
+/// What generated code may call the sizes of these dims.
+std::vector<std::string> names_of_dims(const std::vector<std::string>& dims) {
+    std::vector<std::string> names;
+    for (const std::string& dim : dims) {
+        names.push_back(kernel::identifier(dim));
+        names.push_back(names.back() + "_dim");
+    }
+    return names;
+}
+
 /// The room of windows is told by that of caches.
 void add_room(std::vector<std::string>& dims) {
     if (std::ranges::any_of(dims, is_room_of_window) &&
@@ -320,6 +331,7 @@ CompiledModel compile_model(std::string name, std::string source,
     for (const plan::Program& program : model.plan.programs)
         collect_dims(program.tensors, model.plan.dims);
     add_room(model.plan.dims);
+    pool.avoid(names_of_dims(model.plan.dims));
     model.plan.kernels = pool.take();
     return model;
 }

@@ -67,6 +67,7 @@ class Instance {
     /// between them is not touched. They hold what the last run wrote, until the next run or
     /// binding. Unbinds.
     void place_in_workspace(std::span<const OutputPlace> outputs, std::size_t bytes);
+    bool has_lent_workspace() const { return workspace_.is_lent(); }
     /// The start of the workspace, until the next binding.
     void* workspace() { return workspace_.as<std::byte>(); }
     /// Until the next binding to other sizes, tensor `i` in the order of Call::tensors lies at

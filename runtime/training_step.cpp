@@ -112,7 +112,19 @@ void TrainingStep::restore_states() {
     }
 }
 
+void TrainingStep::clear_gaps() {
+    auto* flat = static_cast<float*>(instance_.workspace());
+    float* end = flat + parameters_.trained_size();
+    for (std::size_t i = parameters_.count(); i-- > 0;) {
+        if (instance_.model().parameters[i].frozen) continue;
+        float* start = flat + parameters_.offset(i);
+        std::fill(start + parameters_.values(i).size(), end, 0.0F);
+        end = start;
+    }
+}
+
 void TrainingStep::run_program(std::uint64_t seed, std::uint64_t step, Running& running) {
+    if (instance_.has_lent_workspace()) clear_gaps();
     running.loss = instance_.output_values("loss");
     Call call = call_of(seed, step);
     call.finish = finish, call.finish_state = &running;

@@ -67,6 +67,8 @@ class TrainingStep {
     static void finish(void* state, Team& team);
     static void move(Running& running, Team& team);
     void run_program(std::uint64_t seed, std::uint64_t step, Running& running);
+    /// Memory that is lent holds anything between gradients.
+    void clear_gaps();
     /// The states among the parameters as they were before the runs of a step, which write over
     /// them: a step that moves nothing has them again.
     void keep_states();

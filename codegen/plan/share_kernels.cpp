@@ -85,6 +85,13 @@ int KernelPool::number_of(const kernel::Kernel& kernel) {
     return number;
 }
 
+void KernelPool::avoid(const std::vector<std::string>& names) {
+    const std::set<std::string> refused(names.begin(), names.end());
+    names_.insert(names.begin(), names.end());
+    for (std::size_t number = 0; number < kernels_.size(); ++number)
+        if (refused.contains(kernels_[number].name)) give_name(int(number));
+}
+
 void KernelPool::give_name(int number) {
     const std::string& wanted = wanted_[std::size_t(number)];
     std::string name = wanted;

@@ -18,6 +18,8 @@ class KernelPool {
     /// a name that no other has; one that several have asked for, the common part of their names:
     /// `encoder_block_ffn_dense1`.
     int number_of(const kernel::Kernel& kernel);
+    /// No kernel is called as one of these.
+    void avoid(const std::vector<std::string>& names);
     std::vector<kernel::Kernel> take() { return std::move(kernels_); }
     const std::vector<kernel::Kernel>& kernels() const { return kernels_; }
 

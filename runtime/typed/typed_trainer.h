@@ -32,7 +32,7 @@ class TypedTrainer {
     /// Of the last call.
     const TypedTensors& tensors() const;
     const StepOutcome& outcome() const;
-    /// What a step with these sizes takes, beside gradients and the optimizer's state.
+    /// What a step with these sizes takes, gradients among it, beside the optimizer's state.
     CallBytes bytes_for(std::span<const std::int64_t> sizes) const;
     /// As SessionOptions::run_on, from the next step on; null: on OpenMP's threads.
     void use_threads(RegionThreads* threads);

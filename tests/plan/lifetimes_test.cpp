@@ -61,6 +61,10 @@ TEST_CASE("the same kernel is held once, whatever it is called") {
     CHECK(pool.number_of(copy_kernel("a", 8)) == 2);
     CHECK(pool.kernels()[1].name == "a_b");
     CHECK(pool.kernels()[2].name == "a_c");
+    pool.avoid({"a", "a_c", "other"});
+    CHECK(pool.kernels()[0].name == "a_d");
+    CHECK(pool.kernels()[1].name == "a_b");
+    CHECK(pool.kernels()[2].name == "a_e");
 }
 
 TEST_CASE("a kernel that several layers share has the common part of their names") {

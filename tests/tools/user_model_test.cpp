@@ -57,6 +57,7 @@ constexpr void taken(Scope s) {
     s.output("y", dropout(attention(heads("q"), heads("k"), heads("v"), dot_product, causal,
                                     {.dropout = 0.1}), 0.2));
     s.output("w", layer_norm(s / "ln", linear(s / "out", z, 12)));
+    s.output("v", linear(s / "frames", s.input("u", {"frames", 12}), 12));
 }
 )";
 
@@ -173,6 +174,28 @@ TEST_CASE("functions of a file are its own, also those that a built-in model has
     CHECK(without.status == 2);
     CHECK(without.output ==
           "fovea: '" + file + "' has no function 'gpt2'; models: fovea::models::gpt2\n");
+}
+
+TEST_CASE("what a file defines is its own, also beside a file with the same names") {
+    const fovea::tool::TemporaryFolder folder;
+    std::vector<std::string> command = {"verify"};
+    for (const char* widths : {"{4, 8}", "{3, 5}"}) {
+        const std::string file = folder.path() / ("model" + std::to_string(command.size()) + ".h");
+        std::ofstream(file) << "#include <fovea.h>\n"
+                               "struct Net { static constexpr int widths[] = "
+                            << widths
+                            << "; };\n"
+                               "constexpr void net(fovea::Scope s) {\n"
+                               "    fovea::Tensor x = s.input(\"x\", {\"batch\", 4});\n"
+                               "    for (int w : Net::widths) x = linear(s / \"l\" / w, x, w);\n"
+                               "    s.output(\"y\", x);\n"
+                               "}\n";
+        command.push_back(file + ":net");
+    }
+    const auto result = run_fovea(command);
+    CHECK(result.status == 0);
+    for (const char* layer : {"l.4.weight", "l.8.weight", "l.3.weight", "l.5.weight"})
+        CHECK_MESSAGE(result.output.find(layer) != std::string::npos, result.output);
 }
 
 TEST_CASE("a function that the file lacks") {

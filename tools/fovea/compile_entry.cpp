@@ -188,12 +188,14 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
     const Included included = include(path, folder.path());
     write_temporary(source, entry_source(file, included, function));
     std::vector<std::string> command = find_compiler();
+    // g++ gives inline variables and static members one address for all libraries of a process.
+    const bool by_clang = is_clang(command);
     // g++ ignores a precompiled header of another version or other flags, and reads the header.
     if (const fs::path made = home.precompiled.string() + ".gch"; fs::exists(made)) {
         verify_built(home, made);
         command.insert(command.end(), {"-include", home.precompiled.string()});
     }
-    // A function of the file is its own, also where a built-in model's has its name and arguments.
+    // What the file defines is its own, also where a built-in model, or another file, has the name.
     for (const std::string& flag :
          {std::string("-std=c++20"), std::string("-O0"), std::string("-fPIC"),
           std::string("-shared"), std::string("-Wl,-Bsymbolic-functions"),
@@ -201,6 +203,7 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
           std::string("-MF"), depfile.string(), std::string("-o"), library.string(),
           source.string()})
         command.push_back(flag);
+    if (!by_clang) command.push_back("-fno-gnu-unique");
     command.insert(command.end(), included.flags.begin(), included.flags.end());
     Progress progress(fmt::format("compiling {}", file));
     ProcessResult result = run_process(command);

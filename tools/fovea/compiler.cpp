@@ -154,13 +154,7 @@ std::vector<std::string> find_compiler() {
     throw UserError("no C++ compiler found: install g++ (apt install g++), or set CXX");
 }
 
-void check_kind_of_compiler() {
-#if defined(__clang__)
-    constexpr bool kByClang = true;
-#else
-    constexpr bool kByClang = false;
-#endif
-    const std::vector<std::string> compiler = find_compiler();
+bool is_clang(const std::vector<std::string>& compiler) {
     static std::mutex mutex;
     static std::map<std::vector<std::string>, bool> known;
     const std::lock_guard lock(mutex);
@@ -170,12 +164,22 @@ void check_kind_of_compiler() {
         command.insert(command.end(), {"-dM", "-E", "-x", "c++", "/dev/null"});
         found->second = run_process(command).output.find("__clang__") != std::string::npos;
     }
-    if (found->second == kByClang) return;
+    return found->second;
+}
+
+void check_kind_of_compiler() {
+#if defined(__clang__)
+    constexpr bool kByClang = true;
+#else
+    constexpr bool kByClang = false;
+#endif
+    const std::vector<std::string> compiler = find_compiler();
+    const bool is_by_clang = is_clang(compiler);
+    if (is_by_clang == kByClang) return;
     throw UserError(fmt::format(
         "'{}' is {}, and {} built this command, into which its code would be loaded: two OpenMP "
         "libraries in one process count threads wrong; unset CXX, or build fovea with {}",
-        compiler[0], found->second ? "clang" : "not clang", kByClang ? "clang" : "g++",
-        compiler[0]));
+        compiler[0], is_by_clang ? "clang" : "not clang", kByClang ? "clang" : "g++", compiler[0]));
 }
 
 bool has_openmp(std::string_view isa) { return runtime::machine_of(isa) != "wasm32"; }

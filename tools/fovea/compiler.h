@@ -23,6 +23,9 @@ std::string_view compiled_for();
 /// where values are compared and speed does not matter.
 enum class Optimized { as_shipped, little };
 
+/// Whether a command is clang's; it is run once.
+bool is_clang(const std::vector<std::string>& compiler);
+
 /// UserError where the compiler is clang and this command was built by another, or the reverse:
 /// code that is loaded into the command must call the same OpenMP library, or threads count wrong.
 void check_kind_of_compiler();

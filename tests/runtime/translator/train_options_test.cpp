@@ -54,12 +54,14 @@ std::vector<Json> lines_of_log() {
 double number_of(const Json& line, const char* name) { return line.find(name)->number(); }
 
 /// The parameters after one step of two equal batches: at once with `rule`, or accumulated halves.
-std::vector<float> stepped(bool accumulates) {
+/// In memory that is lent, or its own.
+std::vector<float> stepped(bool accumulates, std::span<std::byte> lent = {}) {
     const Model model = make_model(8);
     Parameters parameters(model, {});
     parameters.initialize(1);
     Optimizer optimizer(parameters.trained_size());
     TrainingStep step(model, parameters, optimizer);
+    step.instance().use_workspace(lent);
     step.instance().bind({{"batch", 2}, {"src_len", 3}, {"tgt_len", 2}});
     for (const char* name : {"src", "tgt", "labels"})
         for (int i = 0; i < (name[0] == 's' ? 6 : 4); ++i)
@@ -91,6 +93,15 @@ TEST_CASE("train: gradients that are accumulated move the parameters as their su
     const std::vector<float> whole = stepped(false), parts = stepped(true);
     for (std::size_t i = 0; i < whole.size(); ++i)
         REQUIRE(parts[i] == doctest::Approx(whole[i]).epsilon(1e-5));
+}
+
+TEST_CASE("train: memory that is lent may hold anything") {
+    const std::vector<float> own = stepped(false);
+    for (const unsigned char byte : {0x00, 0x5a, 0xff}) {
+        std::vector<std::byte> memory(std::size_t{1} << 20, std::byte{byte});
+        CHECK(stepped(false, memory) == own);
+        CHECK(stepped(true, memory) == stepped(true));
+    }
 }
 
 TEST_CASE("train: steps of several batches are fewer, and can be resumed") {

@@ -250,7 +250,8 @@ void write_trainer(const Interface& interface, const InterfaceProgram& program, 
     writer.line((program.outputs.empty() ? "" : "const auto& tensors = ") + run);
     write_results(program, ".outcome = " + program.method + "_.outcome(),", writer);
     writer.close();
-    writer.line("/// The memory that a step takes, beside gradients and the optimizer's state.");
+    writer.line(
+        "/// The memory that a step takes, gradients among it, beside the optimizer's state.");
     write_bytes(interface, program, "step_bytes", writer);
     writer.line("/// Its state and the number of its steps, to be kept and set.");
     writer.line("runtime::Optimizer& optimizer() { return " + program.method + "_.optimizer(); }");
