@@ -126,6 +126,14 @@ TEST_CASE("what is installed names no folder of the build") {
     }
 }
 
+TEST_CASE("a copy of a built-in model finds what it includes") {
+    const fs::path folder = project("copied");
+    fs::copy_file(installed() / "share/fovea/models/today/gpt2.h", folder / "my_gpt2.h");
+    const std::string command = (installed() / "bin/fovea").string();
+    succeeds("cd '" + folder.string() + "' && '" + command +
+             "' show my_gpt2.h:fovea::models::gpt2");
+}
+
 TEST_CASE("what is installed needs no sources, and the command alone says what it needs") {
     const fs::path folder = project("hidden");
     const std::string show = " show my_model.cpp:my_model";

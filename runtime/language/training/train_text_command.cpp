@@ -98,6 +98,13 @@ Extent classes_of(const Model& model) {
     return 0;
 }
 
+/// `--set vocab_size=256`, or in words where the model has no such setting.
+std::string vocabulary_of(std::int64_t size, const Model& model) {
+    const bool has_setting =
+        std::ranges::find(model.settings, "vocab_size", &Setting::name) != model.settings.end();
+    return (has_setting ? "--set vocab_size=" : "a vocabulary of ") + std::to_string(size);
+}
+
 void verify_ids(const Model& model, const TextData& data) {
     const Extent classes = classes_of(model);
     if (!classes.is_constant() || data.largest() < classes.value({})) return;
@@ -106,12 +113,12 @@ void verify_ids(const Model& model, const TextData& data) {
     if (data.text_tokens().are_bytes() && size < 256)
         throw UserError(
             "texts are read as bytes, with ids up to 255, but this {} has a vocabulary of {}: "
-            "build it with --set vocab_size=256, or give --tokenizer",
-            {model.name, size});
+            "build it with {}, or give --tokenizer",
+            {model.name, size, vocabulary_of(256, model)});
     throw UserError(
-        "the text has the token {}, but this {} has a vocabulary of {}: build it with --set "
-        "vocab_size={}",
-        {data.largest(), model.name, size, std::max<std::int64_t>(least, data.largest() + 1)});
+        "the text has the token {}, but this {} has a vocabulary of {}: build it with {}",
+        {data.largest(), model.name, size,
+         vocabulary_of(std::max<std::int64_t>(least, data.largest() + 1), model)});
 }
 
 /// Sizes of parameters that the model leaves open: those of the file that a training starts from,

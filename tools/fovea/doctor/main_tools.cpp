@@ -53,8 +53,6 @@ std::string sources_found() {
     return home.sources.string();
 }
 
-bool is_clang(const std::string& version) { return version.find("clang") != version.npos; }
-
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// The compiler, once it has compiled and linked a program with C++20 and OpenMP, which ran.
@@ -85,9 +83,7 @@ std::string compiler_found() {
 std::string compiler_advice() {
     const char* gnu = "install g++ 12 or newer (apt install g++), and unset CXX";
     try {
-        std::vector<std::string> command = find_compiler();
-        command.emplace_back("--version");
-        if (is_clang(run_process(command).output))
+        if (is_clang(find_compiler()))
             return "install OpenMP for clang (apt install clang-19 libomp-19-dev), or g++ (apt "
                    "install g++)";
     } catch (const UserError&) {
