@@ -98,7 +98,9 @@ class Placing {
     bool says_none(int id) const { return says_none_[std::size_t(id)]; }
     /// Whether others say where it is.
     bool is_open(int id) const { return is_shown(id) && says_none(id) && !is_port(graph_[id]); }
-    bool same_pass(int a, int b) const { return graph_[a].backward == graph_[b].backward; }
+    /// What is made again is of the gradient's pass.
+    bool is_of_gradient(int id) const { return graph_[id].backward || graph_[id].recomputed; }
+    bool same_pass(int a, int b) const { return is_of_gradient(a) == is_of_gradient(b); }
 
     void read_scopes() {
         for (int id = 1; id < int(count_); ++id) {
