@@ -283,6 +283,9 @@ def classified(folder):
 
 
 def main():
+    seed = int(os.environ.get("FOVEA_SEED", "1"))
+    print(f"FOVEA_SEED={seed}")
+    torch.manual_seed(seed)
     checked = 0
     with tempfile.TemporaryDirectory() as folder:
         for title, (kind, config) in MODELS.items():
