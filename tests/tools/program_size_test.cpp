@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <sstream>
 
+#include "tests/random_seed.h"
 #include "tests/tools/run_fovea.h"
 
 using fovea::test::read_text;
@@ -18,7 +19,6 @@ constexpr const char* kApplication = R"(
 #include <cstdio>
 #include <vector>
 #include "block.h"
-#include "tests/random_seed.h"
 int main(int, char** arguments) {
     const auto model = fovea::block::Model::load(arguments[1]);
     fovea::block::Session session(model);
