@@ -40,17 +40,15 @@ void check_all_shards(const MemoryBlock& block, int shards, const Program& progr
 /// what lies between those always.
 std::vector<FixedBuffer> fixed_outputs(const Program& program, std::span<const std::int64_t> dims,
                                        const OutputsInWorkspace& in_workspace) {
-    std::vector<FixedBuffer> fixed;
     const auto& places = in_workspace.places;
+    std::vector<FixedBuffer> fixed(2 * places.size());
     for (std::size_t i = 0; i < places.size(); ++i) {
         const TensorSpec& output = program.outputs[places[i].number];
         const std::size_t bytes = tensor_bytes(output.dtype, shape_values(output.shape, dims));
         const std::size_t whole = bytes / kAlignment * kAlignment, at = places[i].offset;
         const std::size_t next = i + 1 < places.size() ? places[i + 1].offset : in_workspace.bytes;
-        if (next < at + bytes)
-            throw InternalError("output '{}' reaches into the next one", {output.name});
-        fixed.push_back({{whole, output.first, INT_MAX}, at});
-        fixed.push_back({{next - at - whole, 0, INT_MAX}, at + whole});
+        fixed[2 * i] = {{whole, output.first, INT_MAX}, at};
+        fixed[2 * i + 1] = {{next - at - whole, 0, INT_MAX}, at + whole};
     }
     return fixed;
 }

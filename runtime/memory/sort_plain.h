@@ -15,10 +15,11 @@ void sort_plain(std::vector<T>& items, Less) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_empty_v<Less>);
     if (items.empty()) return;
     // NOLINTNEXTLINE(bugprone-sizeof-expression): the size of an element, a pointer or not
-    std::qsort(static_cast<void*>(items.data()), items.size(), sizeof(T), [](const void* a, const void* b) {
-        const T &one = *static_cast<const T*>(a), &other = *static_cast<const T*>(b);
-        return Less{}(one, other) ? -1 : Less{}(other, one) ? 1 : 0;
-    });
+    std::qsort(static_cast<void*>(items.data()), items.size(), sizeof(T),
+               [](const void* a, const void* b) {
+                   const T &one = *static_cast<const T*>(a), &other = *static_cast<const T*>(b);
+                   return Less{}(one, other) ? -1 : Less{}(other, one) ? 1 : 0;
+               });
 }
 
 }  // namespace fovea::runtime
