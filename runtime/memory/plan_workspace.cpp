@@ -63,7 +63,8 @@ WorkspacePlan place_in_order(std::span<const BufferLife* const> order,
     plan.offsets.assign(buffers.size(), 0);
     std::vector<Placed> placed;  // in the order of their offsets
     placed.reserve(buffers.size() + fixed.size());
-    for (const FixedBuffer& own : fixed) put_among({&own.life, own.offset}, placed, plan);
+    for (const FixedBuffer& own : fixed)  // one of no bytes would part a gap in two
+        if (own.life.bytes > 0) put_among({&own.life, own.offset}, placed, plan);
     for (const BufferLife* const buffer : order) {
         const Placed own = {buffer, best_fit(placed, *buffer)};
         plan.offsets[static_cast<std::size_t>(buffer - buffers.data())] = own.offset;

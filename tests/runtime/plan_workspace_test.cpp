@@ -92,6 +92,12 @@ TEST_CASE("plan_workspace: buffers lie in the place of what comes later") {
     CHECK(plan.peak_bytes == 256);
 }
 
+TEST_CASE("plan_workspace: what is fixed and has no bytes is in nobody's way") {
+    const std::vector<FixedBuffer> fixed = {{{64, 2, 9}, 0}, {{0, 0, 9}, 64}, {{64, 2, 9}, 64}};
+    const std::vector<BufferLife> buffers = {{128, 0, 1}};
+    CHECK(plan_workspace(buffers, fixed).peak_bytes == 128);
+}
+
 TEST_CASE("plan_workspace: random lifetimes around random places") {
     for (std::uint32_t trial = 0; trial < 50; ++trial) {
         const RandomStream random(8, trial);
