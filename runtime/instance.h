@@ -56,7 +56,7 @@ class Instance {
     }
     /// All elements of an f32 output; UserError for an output of another type.
     std::span<const float> output_values(const std::string& name);
-    /// Lets an output be written elsewhere (gradients into a flat array). Survives rebinding.
+    /// Lets an output be written elsewhere (a prompt's keys into a cache). Survives rebinding.
     void place_output(const std::string& name, void* address);
     struct OutputPlace {
         std::string name;

@@ -36,11 +36,11 @@ class Recomputation {
     }
 
   private:
-    bool is_one(int id) const { return id > 0 && values_[std::size_t(id)]; }
+    bool is_made_again(int id) const { return id > 0 && values_[std::size_t(id)]; }
     /// Inputs that are made again stand for themselves, until `read_first`.
     void read_again(const Inputs& inputs) {
         for (int input : inputs) {
-            if (!is_one(input)) continue;
+            if (!is_made_again(input)) continue;
             const int made = again(input);
             first_.emplace_back(input, rewrite_.mapped(input));
             rewrite_.set(input, {&rewrite_.target(), made});
@@ -56,7 +56,7 @@ class Recomputation {
         if (made >= 0) return made;
         Node node = graph_[id];
         for (int& input : node.inputs)
-            if (input >= 0) input = is_one(input) ? again(input) : rewrite_.mapped(input).id;
+            if (input >= 0) input = is_made_again(input) ? again(input) : rewrite_.mapped(input).id;
         copy_attribute(graph_, node, rewrite_.target());
         node.recomputed = true;
         rewrite_.target().nodes.push_back(node);

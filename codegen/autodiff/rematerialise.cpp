@@ -1,7 +1,6 @@
 #include "codegen/autodiff/rematerialise.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "codegen/autodiff/recompute_checkpoints.h"
 

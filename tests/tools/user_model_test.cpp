@@ -174,6 +174,17 @@ TEST_CASE("functions of a file are its own, also those that a built-in model has
     CHECK(without.status == 2);
     CHECK(without.output ==
           "fovea: '" + file + "' has no function 'gpt2'; models: fovea::models::gpt2\n");
+    std::ofstream(file)
+        << "#include <fovea.h>\n"
+           "namespace a {\n"
+           "constexpr void one(fovea::Scope s) { s.output(\"y\", s.input(\"x\", {4})); }\n"
+           "namespace b {\n"
+           "constexpr void two(fovea::Scope s) { one(s); }\n"
+           "}\n"
+           "constexpr void three(fovea::Scope s) { one(s); }\n"
+           "}\n";
+    CHECK(run_fovea({"show", file + ":none"}).output ==
+          "fovea: '" + file + "' has no function 'none'; models: a::one, a::b::two, a::three\n");
 }
 
 TEST_CASE("what a file defines is its own, also beside a file with the same names") {

@@ -145,7 +145,8 @@ std::string what_is_there(const std::string& file, const std::string& function) 
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     std::vector<std::string> names;
     for (std::sregex_iterator found(text.begin(), text.end(), model), end; found != end; ++found)
-        names.push_back(open_namespaces(found->prefix().str()) + found->str(1));
+        names.push_back(open_namespaces(text.substr(0, std::size_t(found->position()))) +
+                        found->str(1));
     if (names.empty()) return "";
     const std::string nearest = did_you_mean(function, names);
     return (nearest.empty() ? ";" : nearest) + " models: " + comma_list(names);
