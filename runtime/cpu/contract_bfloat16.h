@@ -70,7 +70,7 @@ FOVEA_SHARED __attribute__((noinline)) void pair_product_tile(floats* to, PairRo
     // A line is 16 pairs.
     const auto* lines = reinterpret_cast<const std::uint32_t*>(b);
     add_pairs<Width>(c, a, b, steps,
-                     lines_ahead<Rows, Vectors>(lines, Sum{steps.pairs, a.step, fixed<Width>}));
+                     columns_ahead<Rows, Vectors>(lines, Sum{steps.pairs, a.step, fixed<Width>}));
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         to[r * Vectors + v] = c[r][v];
 }

@@ -179,8 +179,13 @@ FOVEA_SHARED __attribute__((noinline)) void product_of_rows(floats* totals, cons
         floats c[Rows][1];
         FOVEA_UNROLL for (int r = 0; r < Rows; ++r) c[r][0] =
             start_of<Bits>(starts + r * row, group);
-        add_products(c, a + group * Group, row, b + group * Group * kLanes, NoLines{},
-                     Sum{fixed<Group>, fixed<1>, fixed<kLanes>});
+        const float *const rows = a + group * Group, *const numbers = b + group * Group * kLanes;
+        if constexpr (kHasLongTiles && Rows == kLongTileRows)
+            long_tile<SumsBegin::in_memory>(c, rows, row, numbers, Group,
+                                            {numbers + Group * kLanes, kLanes});
+        else
+            add_products(c, rows, row, numbers, NoLines{},
+                         Sum{fixed<Group>, fixed<1>, fixed<kLanes>});
         FOVEA_UNROLL for (int r = 0; r < Rows; ++r) totals[r] =
             multiply_add(scale, c[r][0], totals[r]);
     };

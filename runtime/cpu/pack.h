@@ -55,7 +55,7 @@ inline void pack_panel(float*& to, const float* b, Stride stride, i64 columns, F
 template <int Width, class Body, class First, class... Rest>
 FOVEA_INLINE void with_packed_steps(const Body& body, First first, Rest... rest) {
     if constexpr (sizeof...(rest) == 0) {
-        body(Sum{first.extent, first.a, i64(Width)});
+        body(Sum{first.extent, first.a, fixed<Width>});
     } else {
         const Sum moved{first.extent, first.a, i64(Width) * steps_of(rest...)};
         with_packed_steps<Width>([&](auto... inner) FOVEA_LAMBDA { body(moved, inner...); },

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "finish.h"
+#include "long_tiles.h"
 #include "operands.h"
 #include "panels.h"
 
@@ -25,7 +26,7 @@ struct NoLines {
 inline constexpr i64 kLinesAhead = 64;
 /// The Vectors lines of b that a step reads, fetched that far ahead.
 template <int Vectors, class B>
-struct LinesAhead {
+struct ColumnsAhead {
     const B* at;
     i64 step;
     FOVEA_INLINE void fetch() {
@@ -35,9 +36,9 @@ struct LinesAhead {
 };
 /// What a tile of a few rows fetches on its way.
 template <int Rows, int Vectors, class B, class First, class... Rest>
-FOVEA_INLINE auto lines_ahead(const B* b, First sum, Rest... /*rest*/) {
+FOVEA_INLINE auto columns_ahead(const B* b, First sum, Rest... /*rest*/) {
     if constexpr (Rows > 2 || sizeof...(Rest) > 0) return NoLines{};
-    else return LinesAhead<Vectors, B>{b + kLinesAhead / Vectors * i64(sum.b), i64(sum.b)};
+    else return ColumnsAhead<Vectors, B>{b + kLinesAhead / Vectors * i64(sum.b), i64(sum.b)};
 }
 
 /// c[i][v] += a[i, k] * b[k, v] over k, or over several contracted axes, the last one fastest; b of
@@ -107,7 +108,7 @@ FOVEA_SHARED __attribute__((noinline)) void product_tile(floats* to, const float
     floats c[Rows][Vectors];
     FOVEA_UNROLL for (auto& vectors : c) FOVEA_UNROLL for (floats& vector : vectors) vector =
         floats{};
-    add_products(c, a, row, b, lines_ahead<Rows, Vectors>(b, sums...), sums...);
+    add_products(c, a, row, b, columns_ahead<Rows, Vectors>(b, sums...), sums...);
     FOVEA_UNROLL for (int r = 0; r < Rows; ++r) FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
         to[r * Vectors + v] = c[r][v];
 }
@@ -127,6 +128,10 @@ struct NextRows {
     FOVEA_INLINE Lines of_tile(i64 /*left*/, const float* next_rows) const {
         return {next_rows, Rows};
     }
+    FOVEA_INLINE LinesAhead of_long_tile(i64 /*left*/, const float* next_rows,
+                                         i64 /*steps*/) const {
+        return {next_rows, kLanes};
+    }
 };
 /// The last ones fetch the panel after this one, a column of lines each; its steps are `step`
 /// elements apart.
@@ -139,12 +144,22 @@ struct NextPanel {
         return tiles <= Vectors ? Lines{data + kLanes * (Vectors - tiles), step}
                                 : Lines{next_rows, Rows};
     }
+    /// Of a tile that fetches a part of the lines that the panel has.
+    FOVEA_INLINE LinesAhead of_long_tile(i64 left, const float* next_rows, i64 steps) const {
+        constexpr i64 kTiles = (kLongTileSteps + kLongTileLines - 1) / kLongTileLines;
+        const i64 tiles = left / kLongTileRows, lines = steps * kLongTileLines / kLongTileSteps;
+        if (tiles > kTiles) return {next_rows, kLanes};
+        return {data + (kTiles - tiles) * lines * step, step};
+    }
 };
 /// Where all is near, or a sum too short.
 struct NothingNext {
     template <int, int>
     FOVEA_INLINE NoLines of_tile(i64, const float*) const {
         return {};
+    }
+    FOVEA_INLINE LinesAhead of_long_tile(i64, const float* next_rows, i64) const {
+        return {next_rows, kLanes};
     }
 };
 
@@ -177,12 +192,45 @@ FOVEA_INLINE NextSums next_sums(const Panel& panel, const AddProduct& finish) {
     return {finish.before + panel.column, finish.row, panel.row + panel.rows};
 }
 
+/// Whether rows are packed, as those of long_tiles.h.
+template <class Stride, class First>
+inline constexpr bool kArePacked =
+    kKnown<decltype(First::a)> == kLongTileRows && kKnown<Stride> == 1;
+/// Whether whole tiles are those of long_tiles.h.
+template <int Rows, int Vectors, class Stride, class B, class Next, class First, class... Rest>
+constexpr bool are_long_tiles() {
+    constexpr bool kOneAxis = sizeof...(Rest) == 0 && std::is_same_v<B, float>;
+    constexpr bool kPackedPanel = kKnown<decltype(First::b)> == kLanes && Vectors == 1;
+    constexpr bool kStepsOfRows = kKnown<decltype(First::a)> == 1;
+    return kHasLongTiles && Rows == kLongTileRows && kOneAxis && kPackedPanel &&
+           (kStepsOfRows || kArePacked<Stride, First>) &&
+           requires(Next next) { next.of_long_tile(i64(0), nullptr, i64(0)); };
+}
+/// All of them, by way of memory; moves i, rows and a behind them.
+template <int Rows, class Stride, class Finish, class Next>
+FOVEA_INLINE void contract_long_tiles(i64& i, i64& rows, i64 j, Lanes lanes, const float*& a,
+                                      Stride row, i64 tile, const float* b, const Finish& finish,
+                                      Next next, i64 steps) {
+    for (; rows >= Rows; i += Rows, rows -= Rows, a += tile) {
+        floats sums[Rows][1];
+        long_tile<SumsBegin::at_zero>(sums, a, row, b, steps,
+                                      next.of_long_tile(rows, a + tile, steps));
+#pragma GCC unroll 1
+        for (int r = 0; r < Rows; ++r) finish(i + r, j, lanes, sums[r][0]);
+    }
+}
+
 /// All rows of a panel: whole tiles in registers, `tile` elements of a apart, then the rest by way
 /// of memory.
 template <int Rows, int Vectors, class Stride, class B, class Finish, class Next, class... Sums>
 FOVEA_INLINE void contract_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
                                 const float* a, Stride row, i64 tile, const B* b,
                                 const Finish& finish, Next next, Sums... sums) {
+    if constexpr (are_long_tiles<Rows, Vectors, Stride, B, Next, Sums...>()) {
+        using Row = std::conditional_t<(kArePacked<Stride, Sums> && ...), Fixed<1>, i64>;
+        contract_long_tiles<Rows>(i, rows, j, lanes[0], a, Row(row), tile, b, finish, next,
+                                  i64(sums.extent)...);
+    }
     for (; rows >= Rows; i += Rows, rows -= Rows, a += tile)
         contract_tile<Rows, Vectors>(i, j, lanes, a, row, b, finish,
                                      next.template of_tile<Rows, Vectors>(rows, a + tile), sums...);
