@@ -167,19 +167,19 @@ FOVEA_INLINE void contract_pair_panel(const Panel& panel, HalfOperand<T, Stride>
     set_lanes<Whole>(lanes, panel);
     const i64 steps = steps_of(sums...);
     const i64 rows_together = panel.reused ? panel.block_rows : panel.rows;
-    if constexpr (kAlong && !kMultipliesPairs)
+    if constexpr (!kMultipliesPairs)
         if (are_widened(rows_together, steps)) {
-            const i64 widened = widened_floats(rows_together, kWidth, steps);
+            const i64 widened = widened_floats<Rows>(rows_together, kWidth, steps);
             if constexpr (kPanelWidth<B> > 0) {
                 return contract_widened<kPanelWidth<B>, Rows>(panel, lanes, a, b.at(panel.column),
-                                                              scratch(widened), steps, finish);
+                                                              scratch(widened), finish, sums...);
             } else {
                 float* const memory = scratch(widened + kWidth * ((steps + 1) / 2));
                 auto* columns = reinterpret_cast<bf16*>(memory + widened);
                 pack_column_pairs<kWidth>(columns, b.data + panel.column * b.stride, b.stride,
                                           panel.columns, Steps{sums.extent, sums.b}...);
-                return contract_widened<kWidth, Rows>(panel, lanes, a, columns, memory, steps,
-                                                      finish);
+                return contract_widened<kWidth, Rows>(panel, lanes, a, columns, memory, finish,
+                                                      sums...);
             }
         }
     const bool chunks = !panel.reused && !(kAlong && std::is_same_v<T, bf16>);

@@ -36,6 +36,13 @@ inline constexpr i64 kTilesOfLines = kLanes / common_divisor(kLanes, Rows);
 
 /// Elements of a that a block of packed rows holds: it is read in order, from any cache.
 inline constexpr i64 kPackedFloats = 1024 * 1024;
+/// Those that a block of rows of bfloat16 has that lie as they are: they become floats, unless an
+/// instruction multiplies pairs; then all rows are one block, which is 0.
+#ifdef FOVEA_MULTIPLIES_PAIRS
+inline constexpr i64 kWidenedFloats = 0;
+#else
+inline constexpr i64 kWidenedFloats = kPackedFloats;
+#endif
 /// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
 inline constexpr i64 kCachedFloats = 64 * 1024;
 /// Those of a block of rows that lie as they are and meet panels of floats. 0, all rows, where sums

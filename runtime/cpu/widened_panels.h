@@ -2,6 +2,8 @@
 // floats once, for all rows and columns that meet them, and tiles are those of floats.
 #pragma once
 
+#include <cstring>
+
 #include "pack_pairs.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -39,27 +41,62 @@ inline void widen_rows(float* to, i64 length, const T* a, Stride row, i64 rows, 
     }
 }
 
+/// Rows whose steps are not neighbours as floats [tile, step, Rows], those past the end as 0: as
+/// many tiles at a time as fill whole lines, so that each line of a is read once.
+template <int Rows, class T, class Stride, class... Axes>
+inline void widen_row_tiles(float* to, const T* a, Stride row, i64 rows, Axes... axes) {
+    constexpr i64 kTiles = kTilesOfLines<Rows>, kLineRows = kTiles * Rows;
+    const i64 tile = Rows * (i64(1) * ... * i64(axes.extent));
+    for (i64 i = 0; i < rows; i += kLineRows, to += kTiles * tile) {
+        const i64 count = rows - i < kLineRows ? rows - i : kLineRows;
+        float* at = to;
+        const auto widen_step = [&](const T* step) FOVEA_LAMBDA {
+            float line[kLineRows]{};
+            for (i64 x = 0; x < count; x += kLanes) {
+                const words pieces = half_words(step + x * row, row, lanes_at(x, count));
+                store(line + x, floats(pieces << 16));
+            }
+            for (i64 t = 0; t * Rows < count; ++t)
+                std::memcpy(at + t * tile, line + t * Rows, sizeof(float) * Rows);
+            at += Rows;
+        };
+        for_each_step(a + i * row, widen_step, axes...);
+    }
+}
+
 /// The floats of scratch memory that the widened rows of a block take, and one panel.
+template <int Rows>
 FOVEA_INLINE i64 widened_floats(i64 rows, i64 columns, i64 steps) {
-    return rows * whole_lanes(steps) + columns * ((steps + 1) / 2 * 2);
+    return (rows + Rows - 1) / Rows * Rows * whole_lanes(steps) + columns * ((steps + 1) / 2 * 2);
 }
 
 /// One panel: Width columns from `columns` on, of pairs.
-template <i64 Width, int Rows, int Vectors, class T, class Stride, class Finish>
+template <i64 Width, int Rows, int Vectors, class T, class Stride, class Finish, class... Sums>
 FOVEA_INLINE void contract_widened(const Panel& panel, const Lanes (&lanes)[Vectors],
                                    HalfOperand<T, Stride> a, const bf16* columns, float* memory,
-                                   i64 steps, const Finish& finish) {
-    const i64 length = whole_lanes(steps);
+                                   const Finish& finish, Sums... sums) {
+    constexpr i64 kWidth = kLanes * Vectors;
+    const i64 steps = steps_of(sums...), length = whole_lanes(steps);
     const i64 first = panel.reused ? panel.block_row : panel.row;
     const i64 rows = panel.reused ? panel.block_rows : panel.rows;
-    float* const panel_floats = memory + rows * length;
-    if (panel.fresh || !panel.reused)
-        widen_rows(memory, length, a.data + first * a.stride, a.stride, rows, steps);
+    float* const panel_floats = memory + (rows + Rows - 1) / Rows * Rows * length;
+    const bool fresh = panel.fresh || !panel.reused;
+    const T* const from = a.data + first * a.stride;
     widen_columns<Width, Vectors>(panel_floats, columns, (steps + 1) / 2);
-    contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes,
-                                 memory + (panel.row - first) * length, length, Rows * length,
-                                 static_cast<const float*>(panel_floats), finish, NothingNext{},
-                                 Sum{steps, fixed<1>, fixed<kLanes * Vectors>});
+    const auto run = [&](auto row, i64 tile, auto step) FOVEA_LAMBDA {
+        contract_rows<Rows, Vectors>(panel.row, panel.rows, panel.column, lanes,
+                                     memory + (panel.row - first) / Rows * tile, row, tile,
+                                     static_cast<const float*>(panel_floats), finish, NothingNext{},
+                                     Sum{steps, step, fixed<kWidth>});
+    };
+    if constexpr (lie_along<decltype(sums.a)...>()) {
+        if (fresh) widen_rows(memory, length, from, a.stride, rows, steps);
+        run(length, Rows * length, fixed<1>);
+    } else {
+        if (fresh)
+            widen_row_tiles<Rows>(memory, from, a.stride, rows, Steps{sums.extent, sums.a}...);
+        run(fixed<1>, Rows * steps, fixed<Rows>);
+    }
 }
 
 }  // namespace fovea::cpu::inline FOVEA_ISA

@@ -100,22 +100,22 @@ class ContractionKernel {
                stride(schedule_.a, schedule_.rows).is_one();
     }
     /// Blocks of rows (see Panels): of packed ones where the rows of a lie side by side, for pairs
-    /// wherever a step's neighbour is not the next element, and of float16 always, since rows are
-    /// widened; else, where b lies in panels, of what a cache holds. Of a small b all rows, which
-    /// threads share.
+    /// wherever a step's neighbour is not the next element, and of halves that are widened; else,
+    /// where b lies in panels, of what a cache holds. Of a small b all rows, which threads share.
     std::string blocks() const {
         if (schedule_.rows < 0 || is_in_place()) return "";
-        const bool is_along =
-            contract_.axes.size() == 1 && stride(schedule_.a, contract_.axes[0]).is_one();
+        const auto& axes = contract_.axes;
+        const bool is_along = axes.size() == 1 && stride(schedule_.a, axes[0]).is_one();
         const bool packs = takes_pairs() ? !is_along || dtype_of(schedule_.a) != DType::bf16
                                          : takes_halves() || may_pack_rows();
         const bool blocked = packs || schedule_.in_panels || schedule_.is_stored;
-        if (!blocked && !is_small()) return "";
         Expression steps{"1"};
-        for (AxisId axis : contract_.axes) steps = steps * signature_.extent(axis);
+        if (!blocked && !takes_pairs() && !is_small()) return "";
+        for (AxisId axis : axes) steps = steps * signature_.extent(axis);
         return ", " + steps.text +
                (packs                                    ? ", kPackedFloats"
-                : !blocked                               ? ", kAllRows"
+                : !blocked && is_small()                 ? ", kAllRows"
+                : !blocked                               ? ", kWidenedFloats"
                 : schedule_.in_panels && !takes_halves() ? ", cached_floats(" + steps.text + ")"
                                                          : ", kCachedFloats");
     }
