@@ -114,10 +114,23 @@ class RowKernels {
                 !(group(target).domain == group(g).domain))
                 continue;
             const std::set<int> theirs = values_of(group(target));
-            if (std::ranges::includes(theirs, values) && !leads_to(target, g) &&
-                !leads_to(g, target))
+            if (std::ranges::includes(theirs, values) && !needs_memory(target, g) &&
+                !leads_to(target, g) && !leads_to(g, target))
                 return move_nodes(g, target);
         }
+    }
+    /// Whether kernel `reader` needs in memory what kernel `writer` computes: it looks rows up in
+    /// it, or by it, or multiplies it.
+    bool needs_memory(int reader, int writer) {
+        for (int id : group(writer).nodes)
+            for (int other : outside_readers(id, writer)) {
+                const OpClass op_class = row_of(graph_[other].op).op_class;
+                const bool by_element =
+                    op_class == OpClass::elementwise || op_class == OpClass::reduction;
+                if (group_of(other) == reader && (fovea::looks_up(graph_[other]) || !by_element))
+                    return true;
+            }
+        return false;
     }
     bool is_of_gradient(const Group& of) const {
         if (of.form == Form::contract) return graph_[of.anchor].backward;

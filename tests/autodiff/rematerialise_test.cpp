@@ -95,3 +95,16 @@ TEST_CASE("values that the gradient needs anyway are kept") {
     CHECK(count([](Scope s, Tensor x) { return relu(up(s, x)); }) == 0);
     CHECK(count([](Scope s, Tensor x) { return up(s, x) + linear(s / "other", x, 32); }) == 0);
 }
+
+TEST_CASE("what a gradient looks rows up by is not stored by that kernel") {
+    Graph graph;
+    const Scope s{&graph};
+    Tensor x = s.input("x", {8}), ids = s.input("ids", {8}, i32), w = s.parameter("w", {8});
+    s.output("y", checkpoint([&](Tensor t) { return scatter_add(t, 0, ids, w); }, x));
+    const CompiledProgram program = with_gradient(graph);
+    for (const fuse::Group& group : program.fused.groups)
+        for (int id : group.nodes)
+            for (int other : group.nodes)
+                CHECK_FALSE((program.optimized[id].op == Op::gather &&
+                             program.optimized[id].inputs[1] == other));
+}
