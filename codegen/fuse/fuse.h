@@ -68,6 +68,8 @@ FusedGraph fuse(const Graph& graph, bool enabled);
 /// comparisons, random factors and values of these alone; with `enabled`, also what the backward
 /// pass can recompute from one value and factors by row or column.
 std::vector<bool> inlined_nodes(const Graph& graph, bool enabled);
+/// Whether a node needs its inputs in memory: it looks rows up, or is no op by elements.
+bool reads_memory(const Graph& graph, int reader);
 
 /// Whether a node depends on an input or a state, or is drawn: others are the same in every run.
 std::vector<bool> varying_nodes(const Graph& graph);

@@ -125,13 +125,13 @@ void add_made_again(const Graph& graph, std::vector<bool>& inlined) {
     for (std::size_t id = 1; id < inlined.size(); ++id) inlined[id] = inlined[id] || made_again[id];
 }
 
-/// Whether the reader needs its input in memory.
-bool reads_memory(const Graph& graph, int reader) {
-    OpClass op_class = row_of(graph[reader].op).op_class;
-    return op_class != OpClass::elementwise && op_class != OpClass::reduction;
-}
-
 }  // namespace
+
+bool reads_memory(const Graph& graph, int reader) {
+    const OpClass op_class = row_of(graph[reader].op).op_class;
+    return looks_up(graph[reader]) ||
+           (op_class != OpClass::elementwise && op_class != OpClass::reduction);
+}
 
 std::vector<bool> inlined_nodes(const Graph& graph, bool enabled) {
     std::vector<bool> inlined(graph.nodes.size(), false);
@@ -139,7 +139,7 @@ std::vector<bool> inlined_nodes(const Graph& graph, bool enabled) {
         inlined[std::size_t(id)] = is_inlined(graph, id, inlined);
     if (enabled) add_made_again(graph, inlined);
     for (int id = 1; id < int(graph.nodes.size()); ++id) {
-        const bool from_memory = looks_up(graph[id]) || reads_memory(graph, id);
+        const bool from_memory = reads_memory(graph, id);
         for (int input : graph[id].inputs)
             if (input > 0 && from_memory) inlined[std::size_t(input)] = false;
     }

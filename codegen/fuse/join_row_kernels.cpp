@@ -123,13 +123,8 @@ class RowKernels {
     /// it, or by it, or multiplies it.
     bool needs_memory(int reader, int writer) {
         for (int id : group(writer).nodes)
-            for (int other : outside_readers(id, writer)) {
-                const OpClass op_class = row_of(graph_[other].op).op_class;
-                const bool by_element =
-                    op_class == OpClass::elementwise || op_class == OpClass::reduction;
-                if (group_of(other) == reader && (fovea::looks_up(graph_[other]) || !by_element))
-                    return true;
-            }
+            for (int other : outside_readers(id, writer))
+                if (group_of(other) == reader && reads_memory(graph_, other)) return true;
         return false;
     }
     bool is_of_gradient(const Group& of) const {

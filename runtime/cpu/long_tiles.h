@@ -37,24 +37,21 @@ inline constexpr bool kHasLongTiles = true;
     "vmovups 64*" #step     \
     "(%[b]), %%ymm0\n\t"    \
     "vmovups 64*" #step "+32(%[b]), %%ymm1\n\t"
+#define FOVEA_STEP(step, r0, r1, r2, r3, r4, r5) \
+    FOVEA_COLUMNS(step)                          \
+    FOVEA_ROW(r0, "ymm3", "ymm4")                \
+    FOVEA_ROW(r1, "ymm5", "ymm6")                \
+    FOVEA_ROW(r2, "ymm7", "ymm8")                \
+    FOVEA_ROW(r3, "ymm9", "ymm10") FOVEA_ROW(r4, "ymm11", "ymm12") FOVEA_ROW(r5, "ymm13", "ymm14")
 // Rows that lie apart: three of them from `a` on, three from `d` on.
-#define FOVEA_STEP_APART(step)                              \
-    FOVEA_COLUMNS(step)                                     \
-    FOVEA_ROW("4*" #step "(%[a])", "ymm3", "ymm4")          \
-    FOVEA_ROW("4*" #step "(%[a],%[row])", "ymm5", "ymm6")   \
-    FOVEA_ROW("4*" #step "(%[a],%[row],2)", "ymm7", "ymm8") \
-    FOVEA_ROW("4*" #step "(%[d])", "ymm9", "ymm10")         \
-    FOVEA_ROW("4*" #step "(%[d],%[row])", "ymm11", "ymm12") \
-    FOVEA_ROW("4*" #step "(%[d],%[row],2)", "ymm13", "ymm14")
+#define FOVEA_STEP_APART(step)                                                                \
+    FOVEA_STEP(step, "4*" #step "(%[a])", "4*" #step "(%[a],%[row])",                         \
+               "4*" #step "(%[a],%[row],2)", "4*" #step "(%[d])", "4*" #step "(%[d],%[row])", \
+               "4*" #step "(%[d],%[row],2)")
 // Packed rows: the numbers of a step lie side by side.
-#define FOVEA_STEP_PACKED(step)                          \
-    FOVEA_COLUMNS(step)                                  \
-    FOVEA_ROW("24*" #step "(%[a])", "ymm3", "ymm4")      \
-    FOVEA_ROW("24*" #step "+4(%[a])", "ymm5", "ymm6")    \
-    FOVEA_ROW("24*" #step "+8(%[a])", "ymm7", "ymm8")    \
-    FOVEA_ROW("24*" #step "+12(%[a])", "ymm9", "ymm10")  \
-    FOVEA_ROW("24*" #step "+16(%[a])", "ymm11", "ymm12") \
-    FOVEA_ROW("24*" #step "+20(%[a])", "ymm13", "ymm14")
+#define FOVEA_STEP_PACKED(step)                                                            \
+    FOVEA_STEP(step, "24*" #step "(%[a])", "24*" #step "+4(%[a])", "24*" #step "+8(%[a])", \
+               "24*" #step "+12(%[a])", "24*" #step "+16(%[a])", "24*" #step "+20(%[a])")
 #define FOVEA_ADVANCE_APART(steps) \
     "add $4*" #steps               \
     ", %[a]\n\t"                   \
@@ -138,6 +135,7 @@ FOVEA_SHARED __attribute__((noinline)) void long_tile(floats (&sums)[kLongTileRo
 #undef FOVEA_ADVANCE_APART
 #undef FOVEA_STEP_PACKED
 #undef FOVEA_STEP_APART
+#undef FOVEA_STEP
 #undef FOVEA_COLUMNS
 #undef FOVEA_ROW
 
