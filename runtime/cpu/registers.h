@@ -14,7 +14,8 @@
 #include "intrinsics.h"
 #endif
 
-// Vectors wider than the machine's are passed to inlined functions only, so their ABI is no matter.
+// Vectors wider than the machine's are passed within one translation unit only, so their ABI is no
+// matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 // One namespace per instruction set, so that a program can hold the same kernel for several. It is
@@ -51,9 +52,15 @@
 #define FOVEA_MULTIPLIES_PAIRS
 #endif
 
+// Without optimisation a copy at each call takes the compiler three times as long for nothing.
+#if defined(__OPTIMIZE__)
 #define FOVEA_INLINE inline __attribute__((always_inline))
-#define FOVEA_UNROLL _Pragma("GCC unroll 32")
 #define FOVEA_LAMBDA __attribute__((always_inline))
+#else
+#define FOVEA_INLINE inline
+#define FOVEA_LAMBDA
+#endif
+#define FOVEA_UNROLL _Pragma("GCC unroll 32")
 #if defined(__clang__)
 #define FOVEA_SHARED
 #else

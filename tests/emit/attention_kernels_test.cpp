@@ -53,7 +53,7 @@ void check_variants(const std::string& name, Kernel (*build)(const AttentionVari
                               (whole || variant.name == "causal_padded" || turn++ % 5 == 0);
             if (everywhere || here) kernels.push_back(build(variant));
         }
-        const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels), isa, "-Og");
+        const runtime::Model& model = compile_and_load(model_of_kernels(name, kernels), isa, "-O0");
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             for (const auto& [queries, keys] : kLengths)
                 check(model, int(i), kernels[i],
@@ -109,7 +109,7 @@ TEST_CASE("attention in bfloat16, and its gradient, agree with the evaluator") {
         }
         kernels.push_back(attention_forward(in_bfloat16(attention_variant("padded"))));
         const runtime::Model& model =
-            compile_and_load(model_of_kernels("bfloat16", kernels), isa, "-Og");
+            compile_and_load(model_of_kernels("bfloat16", kernels), isa, "-O0");
         for (std::size_t i = 0; i < kernels.size(); ++i)
             for (const auto& [queries, keys] : kLengths)
                 check(model, int(i), kernels[i],

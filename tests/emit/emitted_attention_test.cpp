@@ -138,7 +138,7 @@ TEST_CASE("fused attention, unfused attention and the reference agree on random 
          first += kCasesAModel) {
         CompiledModel compiled_model = compiled(first);
         // `fovea verify` compiles attention as programs are; here the forms are what is checked.
-        const runtime::Model& model = test::compile_and_load(compiled_model.plan, isa, "-Og");
+        const runtime::Model& model = test::compile_and_load(compiled_model.plan, isa, "-O0");
         for (int number = first; number < first + kCasesAModel; ++number)
             for (int at = 0; at < kRuns; ++at) check_case(model, number, at);
     }
