@@ -1,15 +1,22 @@
 #include "region.h"
 
+#include "../threads.h"
 #include "openmp.h"
 
 namespace fovea::runtime {
 
 bool region_is_alone() {
-    return omp_get_max_threads() == 1 && omp_get_num_threads() == 1 && !region_threads();
+    if (region_threads()) return false;
+    return team_is_lost() || (omp_get_max_threads() == 1 && omp_get_num_threads() == 1);
 }
 
 void run_region(Team& team, void (*work)(void* state), void* state) {
     if (RegionThreads* threads = region_threads()) return threads->run(team, work, state);
+    if (team_is_lost()) {
+        const TeamMember member(team, {0, 1});
+        return work(state);
+    }
+    note_team();
 #pragma omp parallel
     {
         const TeamMember member(team, {omp_get_thread_num(), omp_get_num_threads()});

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "../threads.h"
 #include "philox.h"
 #include "portable_math.h"
 
@@ -57,7 +58,8 @@ std::uint64_t RandomStream::below(std::uint64_t index, std::uint64_t limit) cons
 
 void RandomStream::fill_uniform(std::span<float> values, double bound) const {
     const auto blocks = static_cast<std::int64_t>((values.size() + 3) / 4);
-#pragma omp parallel for schedule(static)
+    note_team();
+#pragma omp parallel for schedule(static) if (!team_is_lost())
     for (std::int64_t block = 0; block < blocks; ++block) {
         const auto start = static_cast<std::size_t>(block) * 4;
         const RandomWords words = words_of(seed_, stream_, static_cast<std::uint64_t>(block));
@@ -70,7 +72,8 @@ void RandomStream::fill_uniform(std::span<float> values, double bound) const {
 
 void RandomStream::fill_normal(std::span<float> values) const {
     const auto pairs = static_cast<std::int64_t>((values.size() + 1) / 2);
-#pragma omp parallel for schedule(static)
+    note_team();
+#pragma omp parallel for schedule(static) if (!team_is_lost())
     for (std::int64_t i = 0; i < pairs; ++i) {
         const auto start = static_cast<std::size_t>(i) * 2;
         const NormalPair pair =

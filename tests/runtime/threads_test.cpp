@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 #include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -81,4 +83,28 @@ TEST_CASE("threads: as many as find a free core") {
     CHECK(threads_beside(16, 16, 1) == 15);
     CHECK(threads_beside(4, 16, 3) == 4);
     CHECK(running_others(1 << 20) == 0);
+}
+
+TEST_CASE("threads: in the child of a fork regions are the thread that forked, alone") {
+    const int before = thread_count();
+    set_threads(2);
+    CHECK(processors_of_threads(2).size() == 2);
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);  // OpenMP would wait for the parent's threads
+        int calls = 0;
+        Team team;
+        run_region(team, [&] { calls += Team::part().count; });
+        set_threads(2);
+        run_region(team, [&] { calls += Team::part().count; });
+        const bool is_alone = calls == 2 && thread_count() == 1 && region_is_alone();
+        std::thread other([&] { run_region(team, [&] { team.wait_for_all(); }); });
+        other.join();
+        _exit(is_alone && team_is_lost() ? 0 : 1);
+    }
+    int status = -1;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(!team_is_lost());
+    set_threads(before);
 }
