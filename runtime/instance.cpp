@@ -2,11 +2,10 @@
 #include "instance.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <string_view>
 
 #include "error.h"
+#include "memory/room.h"
 #include "memory/shape.h"
 #include "profile/program_profile.h"
 
@@ -44,18 +43,6 @@ Mentioned mentioned_dims(const Model& model, const Program& program) {
 
 /// Addresses in one arena; those of empty tensors are not null either.
 void* address_in(Arena& arena, std::size_t offset) { return arena.as<std::byte>() + offset; }
-
-/// N of a size `steps_of_window_N`, the room of a cache that is written around: the smaller of
-/// `steps` and N, a window's positions.
-std::optional<std::int64_t> window_of_room(std::string_view name) {
-    constexpr std::string_view kStart = "steps_of_window_";
-    if (!name.starts_with(kStart)) return {};
-    std::int64_t window = 0;
-    const char* const end = name.data() + name.size();
-    const auto read = std::from_chars(name.data() + kStart.size(), end, window);
-    if (read.ec != std::errc() || read.ptr != end) return {};
-    return window;
-}
 
 }  // namespace
 

@@ -42,8 +42,8 @@ std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx5
 /// The sources of the runtime that loop over numbers or letters, as a regular expression: they are
 /// optimized for speed, all others for size. runtime/CMakeLists.txt has the same.
 inline constexpr std::string_view kFastRuntimeFiles =
-    "added_tokens|beam_search|byte_letters|byte_pairs_model|gradients|match_pattern|merge_pairs|"
-    "optimizer|random_stream|shards|split|team|training_step|unigram|word_cache";
+    "added_tokens|byte_letters|byte_pairs_model|gradients|likeliest_continuations|match_pattern|"
+    "merge_pairs|optimizer|random_stream|shards|split|team|training_step|unigram|word_cache";
 
 /// `fovea/runtime.cmake` beside a model of this target, which its CMakeLists.txt includes.
 std::string runtime_cmake_text();

@@ -36,12 +36,16 @@ std::vector<std::int32_t> candidates(std::span<const float> logits, std::int64_t
 
 }  // namespace
 
-std::int32_t choose_token(std::span<const float> logits, const Sampling& sampling,
-                          std::uint64_t index) {
-    if (logits.empty()) throw InternalError("there are no logits to choose from");
+void verify_logits(std::span<const float> logits, std::uint64_t index) {
     if (!std::ranges::all_of(logits, [](float x) { return std::isfinite(x); }))
         throw UserError("the logits of token {} are not finite: a weight is not, or is very large",
                         {index});
+}
+
+std::int32_t choose_token(std::span<const float> logits, const Sampling& sampling,
+                          std::uint64_t index) {
+    if (logits.empty()) throw InternalError("there are no logits to choose from");
+    verify_logits(logits, index);
     if (sampling.temperature <= 0) return likeliest(logits);
     const std::vector<std::int32_t> tokens = candidates(logits, sampling.top_k);
     std::vector<double> sums;  // of the weights up to each

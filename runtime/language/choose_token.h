@@ -16,6 +16,9 @@ struct Sampling {
     std::uint64_t seed = 0;
 };
 
+/// UserError where the logits of the token at place `index` are not finite.
+void verify_logits(std::span<const float> logits, std::uint64_t index);
+
 /// The token at place `index` of a text: the same for the same logits, options and place.
 /// InternalError without logits; UserError where they are not finite.
 std::int32_t choose_token(std::span<const float> logits, const Sampling& sampling,

@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "continue_beams.h"
+
 namespace fovea::runtime {
 
 namespace {
-
-/// How many tokens come after a prompt at most: the last one is not read.
-std::int64_t most_after(const Prompt& prompt, const Continuing& options) {
-    if (options.positions == 0) return options.most;
-    return std::min(options.most, options.positions - std::ssize(prompt.tokens) + 1);
-}
 
 class TextRows {
   public:
@@ -77,6 +73,11 @@ class TextRows {
 
 }  // namespace
 
+std::int64_t most_after(const Prompt& prompt, const Continuing& options) {
+    if (options.positions == 0) return options.most;
+    return std::min(options.most, options.positions - std::ssize(prompt.tokens) + 1);
+}
+
 void continue_texts(TokenDecoder& decoder, std::span<const Prompt> prompts,
                     const Continuing& options, const TakeToken& take) {
     const std::int64_t rows =
@@ -84,18 +85,22 @@ void continue_texts(TokenDecoder& decoder, std::span<const Prompt> prompts,
     const auto room_of = [&](const Prompt& prompt) {
         return std::ssize(prompt.tokens) + most_after(prompt, options) - 1;
     };
+    const auto run = [&](std::span<const Prompt> texts, const TakeToken& take_token) {
+        if (options.beams > 1) continue_beams(decoder, texts, options, take_token, rows);
+        else TextRows(decoder, texts, options, take_token).run(rows);
+    };
     if (rows > 1) {
         std::int64_t room = 0;
         for (const Prompt& prompt : prompts) room = std::max(room, room_of(prompt));
-        decoder.start(rows, room);
-        return TextRows(decoder, prompts, options, take).run(rows);
+        decoder.start(rows, room, 0, options.beams);
+        return run(prompts, take);
     }
     for (std::size_t i = 0; i < prompts.size(); ++i) {
         const auto take_it = [&](std::size_t, std::int32_t token, bool is_last) {
             take(i, token, is_last);
         };
-        decoder.start(1, room_of(prompts[i]), std::ssize(prompts[i].source));
-        TextRows(decoder, prompts.subspan(i, 1), options, take_it).run(1);
+        decoder.start(1, room_of(prompts[i]), std::ssize(prompts[i].source), options.beams);
+        run(prompts.subspan(i, 1), take_it);
     }
 }
 

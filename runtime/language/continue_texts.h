@@ -18,6 +18,8 @@ struct Continuing {
     std::int64_t positions = 0;  // of a text, with its prompt, that are read; 0: any number
     std::int64_t rows = 1;   // texts that are read together, at most
     Tokens ends;             // a text ends with one of these
+    std::int64_t beams = 1;  // hypotheses that are followed for each text; 1: none but the text
+    double length_penalty = 1;  // of these (continue_beams.h)
 };
 
 /// A text to go on with, and what it answers to, where the model has a source.
@@ -25,8 +27,12 @@ struct Prompt {
     Tokens tokens, source;
 };
 
-/// Called with each token of text `text` as it comes, and whether it is the text's last one.
-/// Those of a text come in order; each is the same whichever texts are read beside it.
+/// How many tokens come after a prompt at most: the last one is not read.
+std::int64_t most_after(const Prompt& prompt, const Continuing& options);
+
+/// Called with each token of text `text` as it comes, with beams when the text has ended, and
+/// whether it is the text's last one. Those of a text come in order; each is the same whichever
+/// texts are read beside it.
 using TakeToken = std::function<void(std::size_t text, std::int32_t token, bool is_last)>;
 
 /// Goes on with all prompts: a row whose text has ended takes the next one.

@@ -37,6 +37,41 @@ Sampling sampling_of(const Options& options) {
     return sampling;
 }
 
+/// --beams and --length-penalty.
+void add_beams_options(Options& options) {
+    options
+        .add({.name = "beams",
+              .kind = OptionKind::positive_whole,
+              .value_name = "N",
+              .help = "the likeliest text that N hypotheses find (beam search); 1: the likeliest "
+                      "token each",
+              .default_text = "1",
+              .most = 1 << 10})
+        .add({.name = "length-penalty",
+              .kind = OptionKind::number,
+              .value_name = "P",
+              .help = "of beams: of texts that end, the best is that of the highest "
+                      "log probability / length^P",
+              .default_text = "1"});
+}
+
+/// UserError where the options do not go with each other, or the model has no beams.
+void take_beams(Continuing& continuing, const Options& options, const TokenDecoder& decoder,
+                const Model& model) {
+    continuing.beams = options.integer("beams");
+    continuing.length_penalty = options.number("length-penalty");
+    if (continuing.beams == 1) {
+        if (options.given("length-penalty"))
+            throw UserError("--length-penalty is for beams: give --beams N above 1, too");
+        return;
+    }
+    if (continuing.sampling.temperature > 0)
+        throw UserError(
+            "--beams looks for the likeliest text and --temperature draws one: give one of them");
+    if (const std::string reason = decoder.why_not_beams(); !reason.empty())
+        throw UserError("{} has no beams: {}; leave --beams out", {model.name, reason});
+}
+
 /// Prints what comes after texts in the order of these: that of the first one which has not ended
 /// as it comes, of those behind it when it is their turn.
 class InOrder {
@@ -85,6 +120,7 @@ class Generator {
         max_is_given_ = options.given("max-tokens");
         if (const auto positions = most_positions(model); positions && !start_)
             continuing_.positions = positions->count;
+        take_beams(continuing_, options, decoder_, model);
         if (!options.flag("ignore-eos")) continuing_.ends = ends_beside(options.text("weights"));
         for (const std::string& text : options.all("stop"))
             stops_.push_back(token_of(text, "--stop"));
@@ -236,7 +272,9 @@ Options generate_options(const std::string& program, bool has_source) {
               .kind = OptionKind::whole,
               .value_name = "S",
               .help = "of what is drawn",
-              .default_text = "0"})
+              .default_text = "0"});
+    add_beams_options(options);
+    options
         .add({.name = "stop",
               .kind = OptionKind::text,
               .value_name = "TOKEN",
@@ -250,6 +288,7 @@ Options generate_options(const std::string& program, bool has_source) {
                  "--weights DIR --max-tokens 20 'Once upon a time'")
         .example("drawn, the same each time",
                  "--weights DIR --temperature 0.8 --top-k 50 --seed 3 'Once upon a time'")
+        .example("by beam search", "--weights DIR --beams 4 'Once upon a time'")
         .example("numbers of tokens", "--weights DIR --ids 1,15,7");
     return options;
 }

@@ -42,7 +42,8 @@ TokenDecoder::TokenDecoder(const Model& model, Parameters& parameters)
     : prefill_(model, kPrefill, parameters),
       step_(model, kStep, parameters),
       tokens_(reads(prefill_.program(), kTextIds) ? kTextIds : kTargetIds),
-      sizes_(model, prefill_.program(), tokens_) {
+      sizes_(model, prefill_.program(), tokens_),
+      cached_(model, step_.program(), sizes_.batch()) {
     check_inputs(model);
     if (has_source(model)) source_sizes_.emplace(model, prefill_.program(), kSourceIds);
     const TensorSpec& logits = spec_of(step_.program().outputs, "logits");
@@ -55,13 +56,18 @@ TokenDecoder::TokenDecoder(const Model& model, Parameters& parameters)
 
 /// Whether positions are those of rows, which are the first dim of each state.
 bool TokenDecoder::has_rows(const Model& model) const {
-    return !sizes_.batch().empty() &&
-           std::ranges::all_of(step_.program().inputs, [&](const TensorSpec& input) {
-               if (!input.state && input.name != kPosition) return true;
-               const Extent& first = input.shape.front();
-               return first.as_dim() >= 0 &&
-                      model.dims[static_cast<std::size_t>(first.as_dim())] == sizes_.batch();
-           });
+    if (sizes_.batch().empty()) return false;
+    const Extent& first = spec_of(step_.program().inputs, kPosition).shape.front();
+    return first.as_dim() >= 0 &&
+           model.dims[static_cast<std::size_t>(first.as_dim())] == sizes_.batch() &&
+           std::ranges::all_of(cached_.states(), &CachedRows::State::has_rows);
+}
+
+std::string TokenDecoder::why_not_beams() const {
+    if (sizes_.batch().empty()) return "it reads one text at a time";
+    const std::string state = cached_.why_not_follow();
+    if (state.empty()) return "";
+    return "its cache '" + state + "' has no row of its own for each text";
 }
 
 void TokenDecoder::check_inputs(const Model& model) const {
@@ -86,18 +92,24 @@ void TokenDecoder::set_source(std::span<const std::int32_t> source) {
         std::copy(source.begin(), source.end(), prefill_.input<std::int32_t>(kSourceIds));
     for (Instance* program : {&prefill_, &step_})
         if (program->has_input(kSourceLengths))
-            *program->input<std::int32_t>(kSourceLengths) =
-                static_cast<std::int32_t>(source.size());
+            std::fill_n(program->input<std::int32_t>(kSourceLengths),
+                        program == &step_ ? std::ssize(positions_) : 1,
+                        static_cast<std::int32_t>(source.size()));
 }
 
-void TokenDecoder::start(std::int64_t rows, std::int64_t steps, std::int64_t source) {
-    if (rows != 1 && !takes_many_) throw InternalError("{} rows of a model of one", {rows});
+void TokenDecoder::start(std::int64_t texts, std::int64_t steps, std::int64_t source,
+                         std::int64_t beam) {
+    if (texts != 1 && !takes_many_) throw InternalError("{} texts of a model of one", {texts});
+    if (beam != 1 && !why_not_beams().empty())
+        throw InternalError("a beam of {} of a model whose rows cannot go on from others", {beam});
     if (source_sizes_ && source == 0)
         throw UserError("a text to answer should have a token at least");
     steps_ = steps, source_ = source;
+    const std::int64_t rows = texts * beam;
     positions_.assign(static_cast<std::size_t>(rows), 0);
     has_stepped_ = false;
     step_.bind(sizes_of(1, rows));
+    cached_.start(step_, positions_.size());
 }
 
 std::span<const float> TokenDecoder::read(std::int64_t row, std::span<const std::int32_t> source,
@@ -108,34 +120,54 @@ std::span<const float> TokenDecoder::read(std::int64_t row, std::span<const std:
         throw UserError("a prompt of {} tokens does not fit {} in all", {length, steps_});
     if (has_stepped_) step_.fetch_states();  // of the other rows
     prefill_.bind(sizes_of(length, 1));
-    const std::size_t rows = positions_.size();
-    for (const TensorSpec& input : step_.program().inputs) {
-        if (!input.state) continue;
-        const auto count = static_cast<std::size_t>(element_count(step_.shape_of(input)));
-        const std::size_t row_bytes = count / rows * size_of(input.dtype);
-        prefill_.place_output(input.name, step_.input<std::byte>(input.name) +
-                                              static_cast<std::size_t>(row) * row_bytes);
-    }
+    for (const CachedRows::State& state : cached_.states())
+        prefill_.place_output(state.name,
+                              state.address + static_cast<std::size_t>(row) * state.row_bytes);
     std::ranges::copy(prompt, prefill_.input<std::int32_t>(tokens_));
     set_source(source);
     prefill_.run();
     step_.states_changed();
     positions_[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(length);
+    cached_.wrote(static_cast<std::size_t>(row), prompt.size());
     return prefill_.output_values("logits");
+}
+
+void TokenDecoder::follow(std::span<const std::int32_t> parents) {
+    if (has_stepped_) step_.fetch_states();
+    cached_.follow(parents);
+    step_.states_changed();
+    std::vector<std::int32_t> positions;
+    for (const std::int32_t parent : parents)
+        positions.push_back(parent < 0 ? 0 : positions_[static_cast<std::size_t>(parent)]);
+    positions_ = std::move(positions);
+}
+
+void TokenDecoder::end(std::int64_t row) {
+    positions_[static_cast<std::size_t>(row)] = 0;
+    cached_.end(static_cast<std::size_t>(row));
 }
 
 std::int64_t TokenDecoder::words() const {
     return step_.shape_of(spec_of(step_.program().outputs, "logits")).back();
 }
 
+/// Those of rows, where the model reads one for each; else they are the same in all.
+void TokenDecoder::place_positions() {
+    const std::int64_t count =
+        element_count(step_.shape_of(spec_of(step_.program().inputs, kPosition)));
+    auto* const places = step_.input<std::int32_t>(kPosition);
+    if (count == std::ssize(positions_)) std::ranges::copy(positions_, places);
+    else std::fill_n(places, count, std::ranges::max(positions_));
+}
+
 std::span<const float> TokenDecoder::step(std::span<const std::int32_t> tokens) {
     if (std::ranges::max(positions_) >= steps_)
         throw UserError("there is no room for more than {} tokens", {steps_});
     std::ranges::copy(tokens, step_.input<std::int32_t>(tokens_));
-    const auto count = static_cast<std::ptrdiff_t>(takes_many_ ? positions_.size() : 1);
-    std::copy_n(positions_.begin(), count, step_.input<std::int32_t>(kPosition));
+    place_positions();
     step_.run();
     has_stepped_ = true;
+    cached_.stepped();
     for (std::int32_t& position : positions_)
         if (position > 0) ++position;
     return step_.output_values("logits");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../decoding/likeliest_continuations.h"
 #include "../error.h"
 #include "../text/vocabulary.h"
 
@@ -19,23 +20,9 @@ struct Live {
     double log_probability = 0;
 };
 
-/// A live hypothesis and one token more.
-struct Candidate {
-    double log_probability = 0;
-    std::int32_t parent = 0, token = 0;
-};
-
-bool is_likelier(const Candidate& a, const Candidate& b) {
-    if (a.log_probability != b.log_probability) return a.log_probability > b.log_probability;
-    return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
-}
-
-/// What is added to logits to have logarithms of probabilities.
-double log_normalizer(std::span<const float> logits) {
-    const double largest = *std::max_element(logits.begin(), logits.end());
-    double sum = 0;
-    for (const float logit : logits) sum += std::exp(double(logit) - largest);
-    const double normalizer = -(largest + std::log(sum));
+/// What makes logits logarithms of probabilities. UserError where there is no such number.
+double checked_normalizer(std::span<const float> logits) {
+    const double normalizer = log_normalizer(logits);
     if (!std::isfinite(normalizer))
         throw UserError(
             "the scores of the next word are not finite: the weights are of a training that "
@@ -59,7 +46,7 @@ class Search {
     void advance(std::span<const float> logits, std::size_t words, bool is_last,
                  std::span<std::int32_t> parents) {
         std::vector<Live> next;
-        for (const Candidate& candidate : best_candidates(logits, words)) {
+        for (const Continuation& candidate : best_candidates(logits, words)) {
             Live longer = live_[std::size_t(candidate.parent)];
             longer.log_probability = candidate.log_probability;
             if (candidate.token == kEnd) {
@@ -86,26 +73,15 @@ class Search {
     std::size_t beam() const { return std::size_t(settings_.beam); }
     std::size_t best() const { return std::size_t(settings_.best); }
 
-    std::vector<Candidate> best_candidates(std::span<const float> logits, std::size_t words) const {
-        std::vector<Candidate> best;  // a heap, the least likely on top
+    std::vector<Continuation> best_candidates(std::span<const float> logits,
+                                              std::size_t words) const {
+        std::vector<double> normalizers, log_probabilities;
         for (std::size_t row = 0; row < live_.size(); ++row) {
-            const auto own = logits.subspan(row * words, words);
-            const double normalizer = log_normalizer(own);
-            for (std::size_t word = 0; word < words; ++word) {
-                const double change = double(own[word]) + normalizer;
-                const Candidate candidate{live_[row].log_probability + change, std::int32_t(row),
-                                          std::int32_t(word)};
-                if (best.size() == beam()) {
-                    if (!is_likelier(candidate, best.front())) continue;
-                    std::pop_heap(best.begin(), best.end(), is_likelier);
-                    best.pop_back();
-                }
-                best.push_back(candidate);
-                std::push_heap(best.begin(), best.end(), is_likelier);
-            }
+            normalizers.push_back(checked_normalizer(logits.subspan(row * words, words)));
+            log_probabilities.push_back(live_[row].log_probability);
         }
-        std::sort_heap(best.begin(), best.end(), is_likelier);
-        return best;
+        return likeliest_continuations(logits.first(live_.size() * words), normalizers,
+                                       log_probabilities, beam());
     }
 
     /// Keeps the best ones, sorted.
@@ -164,7 +140,7 @@ std::vector<std::vector<Hypothesis>> beam_search(Decoding& decoding,
             parents[row] += std::int32_t(row / beam * beam);
             tokens[row] = searches[row / beam].last_token(row % beam);
         }
-        if (beam > 1) decoding.reorder(parents);
+        if (beam > 1) decoding.follow(parents);
         logits = decoding.step(tokens, position);
         live_rows = beam;
     }

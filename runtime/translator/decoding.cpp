@@ -18,11 +18,6 @@ const TensorSpec* find_spec(const std::vector<TensorSpec>& specs, const std::str
     return found == specs.end() ? nullptr : &*found;
 }
 
-std::size_t spec_bytes(const Instance& instance, const TensorSpec& spec) {
-    const auto count = static_cast<std::size_t>(element_count(instance.shape_of(spec)));
-    return count * size_of(spec.dtype);
-}
-
 /// Copies whole sentences, [sentences, …], to each of their rows.
 void copy_to_rows(const std::byte* from, std::byte* to, std::size_t sentences,
                   std::size_t rows_each, std::size_t row_bytes) {
@@ -38,28 +33,14 @@ Decoding::Decoding(const Model& model, Parameters& parameters, DimValues dims)
     : prefill_(model, "prefill", parameters),
       step_(model, "decode_step", parameters),
       position_(*find_spec(step_.program().inputs, "position")),
-      dims_(std::move(dims)) {
-    find_states(model);
+      dims_(std::move(dims)),
+      cached_(model, step_.program(), "batch") {
+    if (const std::string state = cached_.why_not_follow(); !state.empty())
+        throw UserError(
+            "{} keeps '{}' of its source, whose first dim is not the batch: "
+            "translations cannot be searched in rows of it",
+            {model.name, state});
     step_.keep_states();
-}
-
-void Decoding::find_states(const Model& model) {
-    const auto is_batch = [&](const Extent& size) {
-        return size.as_dim() >= 0 && model.dims[static_cast<std::size_t>(size.as_dim())] == "batch";
-    };
-    for (const TensorSpec& input : step_.program().inputs) {
-        if (!input.state) continue;
-        const auto batch = std::find_if(input.shape.begin(), input.shape.end(), is_batch);
-        const bool has_rows = batch != input.shape.end();
-        if (has_rows && batch != input.shape.begin())
-            throw UserError(
-                "{} keeps '{}' of its source, whose first dim is not the batch: "
-                "translations cannot be searched in rows of it",
-                {model.name, input.name});
-        const TensorSpec* after = find_spec(step_.program().outputs, input.name);
-        states_.push_back(
-            {.name = input.name, .has_rows = has_rows, .is_changed = after && after->state});
-    }
 }
 
 std::span<const float> Decoding::begin(std::span<const std::int32_t> sources,
@@ -90,17 +71,25 @@ std::span<const float> Decoding::begin(std::span<const std::int32_t> sources,
     return prefill_.output_values("logits");
 }
 
+/// The first row of each sentence takes the states of the prefill, the others go on from it.
 void Decoding::start_rows(std::int64_t sentences, std::int64_t rows_each) {
-    const auto rows = static_cast<std::size_t>(sentences * rows_each);
-    for (State& state : states_) {
+    const auto each = static_cast<std::size_t>(rows_each);
+    const std::size_t rows = static_cast<std::size_t>(sentences) * each;
+    cached_.start(step_, rows);
+    for (const CachedRows::State& state : cached_.states()) {
         const std::byte* from = prefill_.output<std::byte>(state.name);
-        state.address = step_.input<std::byte>(state.name);
-        state.bytes = spec_bytes(step_, *find_spec(step_.program().inputs, state.name));
-        if (state.has_rows)
-            copy_to_rows(from, state.address, static_cast<std::size_t>(sentences),
-                         static_cast<std::size_t>(rows_each), state.bytes / rows);
-        else std::memcpy(state.address, from, state.bytes);
+        if (!state.has_rows) std::memcpy(state.address, from, state.bytes);
+        else
+            for (std::size_t row = 0; row < rows; row += each)
+                std::memcpy(state.address + row * state.row_bytes,
+                            from + row / each * state.row_bytes, state.row_bytes);
     }
+    std::vector<std::int32_t> parents;
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (row % each == 0) cached_.wrote(row, 1);
+        parents.push_back(static_cast<std::int32_t>(row / each * each));
+    }
+    if (each > 1) cached_.follow(parents);
 }
 
 std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std::int64_t position) {
@@ -109,23 +98,8 @@ std::span<const float> Decoding::step(std::span<const std::int32_t> tokens, std:
     std::fill_n(step_.input<std::int32_t>(position_.name), positions,
                 static_cast<std::int32_t>(position));
     step_.run();
+    cached_.stepped();
     return step_.output_values("logits");
-}
-
-void Decoding::reorder(std::span<const std::int32_t> parents) {
-    for (const State& state : states_) {
-        if (!state.is_changed || !state.has_rows) continue;
-        const std::size_t row_bytes = state.bytes / parents.size();
-        row_copies_.resize(state.bytes);
-        for (const bool is_back : {false, true})
-            for (std::size_t row = 0; row < parents.size(); ++row) {
-                const auto parent = static_cast<std::size_t>(parents[row]);
-                if (parent == row) continue;
-                std::byte* const copy = row_copies_.data() + row * row_bytes;
-                if (is_back) std::memcpy(state.address + row * row_bytes, copy, row_bytes);
-                else std::memcpy(copy, state.address + parent * row_bytes, row_bytes);
-            }
-    }
 }
 
 }  // namespace fovea::runtime

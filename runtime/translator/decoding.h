@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../decoding/cached_rows.h"
 #include "../session.h"
 
 namespace fovea::runtime {
@@ -32,26 +33,15 @@ class Decoding {
     /// logits of the next token, [rows, tgt_vocab], valid until the next call.
     std::span<const float> step(std::span<const std::int32_t> tokens, std::int64_t position);
     /// Row i goes on from where row parents[i] is.
-    void reorder(std::span<const std::int32_t> parents);
+    void follow(std::span<const std::int32_t> parents) { cached_.follow(parents); }
 
   private:
-    /// A state of the step, of `bytes` with all its rows.
-    struct State {
-        std::string name;
-        bool has_rows = true;  // else it is the same for all
-        bool is_changed = false;  // by a step
-        std::byte* address = nullptr;
-        std::size_t bytes = 0;
-    };
-
-    void find_states(const Model& model);
     void start_rows(std::int64_t sentences, std::int64_t rows_each);
 
     Instance prefill_, step_;
     const TensorSpec& position_;
     DimValues dims_;
-    std::vector<State> states_;
-    std::vector<std::byte> row_copies_;
+    CachedRows cached_;
 };
 
 }  // namespace fovea::runtime

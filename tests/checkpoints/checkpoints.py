@@ -14,6 +14,7 @@ import transformers as hf
 from transformers.utils import logging
 from safetensors.numpy import load_file, save_file
 
+from beams import check_beams
 from checkpoint_models import (EAGER, MODELS, SMALL, VOCAB, arrays, decoder, inputs_and_outputs,
                                random_weights)
 
@@ -105,6 +106,7 @@ def generated(folder, title):
              "--stop", str(stop), "--ignore-eos", "--threads", "1"], capture_output=True, text=True,
             check=True).stdout
         assert [int(token) for token in made.split(",")] == expected[:expected.index(stop) + 1]
+    check_beams(title, program, checkpoint, module, [[3, 17, 5, 44, 2, 9, 30], [7], [8, 8, 50]])
 
 
 def answered(folder, title, dtype, **more):
@@ -145,6 +147,7 @@ def answered(folder, title, dtype, **more):
     for line, answer in zip(lines, answers, strict=True):
         end = next((i for i, token in enumerate(answer) if token in (1, stop)), 49)
         assert [int(token) for token in line.split(",")] == answer[:min(end + 1, 50)], title
+    check_beams(title, program, checkpoint, module, sources, start=0)
 
 
 def built(folder):

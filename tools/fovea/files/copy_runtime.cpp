@@ -58,7 +58,7 @@ bool is_of_checkpoints(const fs::path& name) {
 }
 
 bool is_of_translator(const fs::path& name) {
-    for (const char* folder : {"translator", "text", "trainer"})
+    for (const char* folder : {"translator", "text", "trainer", "decoding"})
         if (*name.begin() == folder) return true;
     return false;
 }
