@@ -6,11 +6,15 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace fovea::runtime {
 namespace {
 
-constexpr int kEax = 0, kEbx = 1, kEcx = 2;
+constexpr int kEax = 0, kEbx = 1, kEcx = 2, kEdx = 3;
 constexpr std::uint32_t kExtended = 0x80000001;
 
 constexpr CpuFeature kFeatures[] = {
@@ -25,13 +29,15 @@ constexpr CpuFeature kFeatures[] = {
     {"avx512", "AVX512F", 7, 0, kEbx, 16},    {"avx512", "AVX512DQ", 7, 0, kEbx, 17},
     {"avx512", "AVX512CD", 7, 0, kEbx, 28},   {"avx512", "AVX512BW", 7, 0, kEbx, 30},
     {"avx512", "AVX512VL", 7, 0, kEbx, 31},   {"avx512_bf16", "AVX512_BF16", 7, 1, kEax, 5},
+    {"amx_bf16", "AMX_TILE", 7, 0, kEdx, 24}, {"amx_bf16", "AMX_BF16", 7, 0, kEdx, 22},
 };
 
 /// The instruction sets from the least on: each has all of those before it.
-constexpr std::string_view kLevels[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
+constexpr std::string_view kLevels[] = {"baseline", "avx2", "avx512", "avx512_bf16", "amx_bf16"};
 
-/// XCR0 of a system that saves the registers of AVX, and of AVX-512.
-constexpr std::uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6;
+/// XCR0 of a system that saves the registers of AVX, those of AVX-512, and tiles, for each level.
+constexpr std::uint64_t kSavesAvx = 0x6, kSavesAvx512 = 0xe6, kSavesTiles = 0x600e6;
+constexpr std::uint64_t kSaved[] = {0, kSavesAvx, kSavesAvx512, kSavesAvx512, kSavesTiles};
 
 int level_of(std::string_view isa) {
     return static_cast<int>(std::find(std::begin(kLevels), std::end(kLevels), isa) -
@@ -68,8 +74,16 @@ bool processor_has(const Processor& processor, std::string_view isa) {
         const auto registers = processor.cpuid(feature.leaf, feature.subleaf);
         if (!(registers[std::size_t(feature.register_number)] >> feature.bit & 1)) return false;
     }
-    const std::uint64_t saved = level == 1 ? kSavesAvx : kSavesAvx512;
-    return (processor.saved_state() & saved) == saved;
+    return (processor.saved_state() & kSaved[level]) == kSaved[level];
+}
+
+bool may_use_tiles() {
+#if defined(__x86_64__) && defined(__linux__)
+    constexpr long kAskForState = 0x1023, kTiles = 18;  // ARCH_REQ_XCOMP_PERM of asm/prctl.h
+    return syscall(SYS_arch_prctl, kAskForState, kTiles) == 0;
+#else
+    return false;
+#endif
 }
 
 const Processor& this_processor() {

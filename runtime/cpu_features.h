@@ -25,12 +25,15 @@ struct CpuFeature {
     int register_number, bit;
 };
 
-/// All of x86-64-v2 and v3 for `avx2`, of v4 for `avx512`, and AVX512_BF16.
+/// All of x86-64-v2 and v3 for `avx2`, of v4 for `avx512`, AVX512_BF16 and AMX_BF16.
 std::span<const CpuFeature> cpu_features();
 
 /// Whether `processor`, an x86-64, and its system have every feature that kernels for `isa` may
 /// use; false where `isa` is none of x86-64.
 bool processor_has(const Processor& processor, std::string_view isa);
+
+/// Whether the system lets this process use tiles (AMX), which it must be asked for.
+bool may_use_tiles();
 
 /// The one that this runs on; without features where it is no x86-64.
 const Processor& this_processor();

@@ -15,9 +15,9 @@ namespace fovea::runtime {
 
 namespace {
 
-constexpr std::string_view kNames[] = {"avx512_bf16", "avx512", "avx2", "baseline",
-                                       "neon_bf16",   "neon",   "wasm"};
-constexpr std::size_t kOfX86 = 4, kOfArm = 2;  // then that of wasm32
+constexpr std::string_view kNames[] = {"amx_bf16", "avx512_bf16", "avx512", "avx2",
+                                       "baseline", "neon_bf16",   "neon",   "wasm"};
+constexpr std::size_t kOfX86 = 5, kOfArm = 2;  // then that of wasm32
 constexpr std::string_view kMachines[] = {"x86_64", "aarch64", "wasm32"};
 constexpr std::string_view kPortable[] = {"avx512_portable", "avx2_portable", "neon_portable"};
 constexpr std::string_view kSuffix = "_portable";
@@ -85,7 +85,9 @@ bool machine_has(std::string_view isa) {
 #elif defined(__aarch64__)
     if (multiplies_pairs(isa)) return false;
 #endif
-    return this_machine() != "x86_64" || processor_has(this_processor(), without_suffix(isa));
+    if (this_machine() != "x86_64") return true;
+    return processor_has(this_processor(), without_suffix(isa)) &&
+           (isa != "amx_bf16" || may_use_tiles());
 }
 
 std::size_t choose_isa(std::span<const std::string_view> parts) {

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "parallel/cores.h"
+#include "parallel/lost_team.h"
 #include "parallel/region.h"
 #include "parallel/team.h"
 
@@ -17,7 +18,6 @@
 #endif
 #ifdef __linux__
 #include <fcntl.h>
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 #endif
@@ -30,8 +30,6 @@ thread_local RegionThreads* other_threads = nullptr;  // than OpenMP's, for regi
 
 bool any_is_bound = false;
 bool count_is_set = false;
-
-thread_local bool has_team = false, is_lost = false;
 
 #if defined(_OPENMP) && defined(__linux__)
 thread_local bool this_is_bound = false;
@@ -93,20 +91,9 @@ int checked_threads(int count) {
     return count;
 }
 
-void note_team() {
-#if defined(_OPENMP) && defined(__linux__)
-    if (has_team || omp_get_max_threads() == 1) return;
-    [[maybe_unused]] const static int registered =
-        pthread_atfork(nullptr, nullptr, [] { is_lost = has_team; });
-    has_team = true;
-#endif
-}
-
-bool team_is_lost() { return is_lost; }
-
 void set_threads(std::int64_t count) {
     verify_thread_count(count);
-    if (is_lost) return;
+    if (team_is_lost()) return;
     processor_count();  // before a thread is bound
     unbind_threads();
     count_is_set = true;
@@ -187,7 +174,7 @@ int processor_count() {
 }
 
 int thread_count() {
-    if (is_lost) return 1;
+    if (team_is_lost()) return 1;
 #ifdef _OPENMP
     // Without a number from the user, OpenMP takes every core of the mask, whatever the quota.
     const bool is_given = count_is_set || std::getenv("OMP_NUM_THREADS");

@@ -17,14 +17,6 @@ void set_threads(std::int64_t count);
 /// else one per core that this process may use; 1 without OpenMP, and where the team is lost.
 int thread_count();
 
-/// Notes that this thread begins a region of several threads, which OpenMP keeps for its next one.
-void note_team();
-
-/// Whether this thread had such a team before a fork that made this process: a child has none of
-/// its parent's threads, and g++'s OpenMP would wait for them without end. Regions that this thread
-/// begins are this thread alone. Other threads, begun since, have teams of their own.
-bool team_is_lost();
-
 /// The cores that this process may use, at least 1: those of its start, whatever a thread is bound
 /// to since.
 int processor_count();

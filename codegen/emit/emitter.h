@@ -34,8 +34,8 @@ std::vector<File> cpp_source_parts(const plan::Model& model, std::size_t count);
 /// a scan with a line for each kernel of its steps.
 std::string cpp_choice(const kernel::Kernel& kernel, const target::Target& target);
 
-/// Models run with the first of `isas` that the machine has: `avx512_bf16`, `avx512`, `avx2` and
-/// `baseline` of x86-64, `neon_bf16` and `neon` of aarch64, or `wasm`.
+/// Models run with the first of `isas` that the machine has: `amx_bf16`, `avx512_bf16`, `avx512`,
+/// `avx2` and `baseline` of x86-64, `neon_bf16` and `neon` of aarch64, or `wasm`.
 std::unique_ptr<Emitter> make_cpp_emitter(std::vector<std::string> isas = {"avx512", "avx2",
                                                                            "baseline"});
 

@@ -5,23 +5,10 @@
 // are packed. a is read where it lies when its steps are neighbours, and packed otherwise.
 #pragma once
 
+#include "matrix_tiles.h"
 #include "widened_panels.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
-
-/// b in panels of pairs of Width neighbours along j, `panel` elements from one to the next.
-template <i64 Width>
-struct PairPanels {
-    const bf16* data;
-    i64 panel;
-
-    /// Where the columns from `column` on start.
-    const bf16* at(i64 column) const {
-        return data + column / Width * panel + 2 * (column % Width);
-    }
-};
-template <i64 Width>
-inline constexpr i64 kPanelWidth<PairPanels<Width>> = Width;
 
 /// How rows of a are read: how far from one to the next, from pair to pair, from tile to tile.
 template <class Row, class Step>
@@ -161,6 +148,8 @@ template <int Rows, int Vectors, bool Whole, class T, class Stride, class B, cla
           class... Sums>
 FOVEA_INLINE void contract_pair_panel(const Panel& panel, HalfOperand<T, Stride> a, B b,
                                       const Finish& finish, Sums... sums) {
+    if constexpr (takes_matrix_tiles<Sums...>())
+        return contract_matrix_panel<Rows, Vectors, Whole>(panel, a, b, finish, sums...);
     constexpr int kWidth = int(kLanes) * Vectors;
     constexpr bool kAlong = lie_along<decltype(sums.a)...>();
     Lanes lanes[Vectors];

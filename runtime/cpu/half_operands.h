@@ -21,6 +21,20 @@ HalfOperand(const T*, Stride) -> HalfOperand<T, Stride>;
 template <class B>
 inline constexpr i64 kPanelWidth = 0;
 
+/// b in panels of pairs of Width neighbours along j, `panel` elements from one to the next.
+template <i64 Width>
+struct PairPanels {
+    const bf16* data;
+    i64 panel;
+
+    /// Where the columns from `column` on start.
+    const bf16* at(i64 column) const {
+        return data + column / Width * panel + 2 * (column % Width);
+    }
+};
+template <i64 Width>
+inline constexpr i64 kPanelWidth<PairPanels<Width>> = Width;
+
 /// A contracted axis for one operand.
 template <class Extent, class Stride>
 struct Steps {

@@ -26,6 +26,10 @@
 #include <avx512bf16vlintrin.h>
 #include <avx512bf16intrin.h>
 #endif
+#if defined(__AMX_TILE__)
+#include <amxtileintrin.h>
+#include <amxbf16intrin.h>
+#endif
 // clang-format on
 #pragma pop_macro("_IMMINTRIN_H_INCLUDED")
 #elif defined(__AVX2__)

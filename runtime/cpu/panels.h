@@ -34,6 +34,12 @@ constexpr i64 common_divisor(i64 a, i64 b) { return b == 0 ? a : common_divisor(
 template <int Rows>
 inline constexpr i64 kTilesOfLines = kLanes / common_divisor(kLanes, Rows);
 
+#ifdef __AMX_BF16__
+/// Elements of a that a block of rows holds, packed or not: products of tiles take rows faster than
+/// any cache but the second gives them, which has 2 MB on machines with such products.
+inline constexpr i64 kPackedFloats = 256 * 1024, kWidenedFloats = kPackedFloats,
+                     kCachedFloats = kPackedFloats;
+#else
 /// Elements of a that a block of packed rows holds: it is read in order, from any cache.
 inline constexpr i64 kPackedFloats = 1024 * 1024;
 /// Those that a block of rows of bfloat16 has that lie as they are: they become floats, unless an
@@ -45,6 +51,7 @@ inline constexpr i64 kWidenedFloats = kPackedFloats;
 #endif
 /// Those of a block of rows that lie as they are: a second cache holds it beside a panel of b.
 inline constexpr i64 kCachedFloats = 64 * 1024;
+#endif
 /// Those of a block of rows that lie as they are and meet panels of floats. 0, all rows, where sums
 /// are long and tiles narrower than panels, which are then copied for the rows that they meet.
 FOVEA_INLINE i64 cached_floats(i64 steps) {

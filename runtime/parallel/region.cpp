@@ -1,6 +1,6 @@
 #include "region.h"
 
-#include "../threads.h"
+#include "lost_team.h"
 #include "openmp.h"
 
 namespace fovea::runtime {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "../threads.h"
+#include "../parallel/lost_team.h"
 #include "philox.h"
 #include "portable_math.h"
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <set>
 
+#include "codegen/emit/compiler_flags.h"
 #include "codegen/emit/emitter.h"
 #include "codegen/kernel/parameters.h"
 #include "codegen/kernel/print.h"
@@ -70,10 +71,8 @@ const runtime::Model& compile_and_load(const plan::Model& model, const std::stri
     for (const emit::File& file : emit::make_cpp_emitter({isa})->emit_model(model))
         std::ofstream(folder / file.name) << file.text;
     const char* compiler = std::getenv("CXX");
-    const std::string machine = isa == "avx512_bf16" ? " -march=x86-64-v4 -mavx512bf16"
-                                : isa == "avx512"    ? " -march=x86-64-v4"
-                                : isa == "avx2"      ? " -march=x86-64-v3"
-                                                     : "";
+    std::string machine;
+    for (const std::string& flag : emit::machine_flags(isa)) machine += " " + flag;
     const std::string object = (folder / "model.so").string();
     const std::string log = (folder / "log").string();
     const std::string command = std::string(compiler ? compiler : "c++") + " -std=c++20 " +

@@ -7,6 +7,7 @@
 #include "runtime/files/parse_json.cpp"
 #include "runtime/files/printable.cpp"
 #include "runtime/format.cpp"
+#include "runtime/parallel/lost_team.cpp"
 #include "runtime/text/batches.cpp"
 #include "runtime/text/byte_pairs.cpp"
 #include "runtime/text/lower_case.cpp"

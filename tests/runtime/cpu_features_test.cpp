@@ -13,7 +13,7 @@ using namespace fovea::runtime;
 namespace {
 
 /// A processor with all features but one.
-Processor without(std::string_view name, std::uint64_t saved = 0xe7) {
+Processor without(std::string_view name, std::uint64_t saved = 0x600e7) {
     const auto cpuid = [name](std::uint32_t leaf, std::uint32_t subleaf) {
         std::array<std::uint32_t, 4> registers = {};
         for (const CpuFeature& feature : cpu_features()) {
@@ -26,7 +26,7 @@ Processor without(std::string_view name, std::uint64_t saved = 0xe7) {
     return {cpuid, [saved] { return saved; }};
 }
 
-constexpr std::string_view kFromLeast[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
+constexpr std::string_view kFromLeast[] = {"baseline", "avx2", "avx512", "avx512_bf16", "amx_bf16"};
 
 }  // namespace
 
@@ -48,7 +48,7 @@ TEST_CASE("cpu features: the table names those of x86-64-v3 and v4") {
     CHECK(names.size() == cpu_features().size());
     for (const char* name :
          {"AVX", "AVX2", "BMI1", "BMI2", "F16C", "FMA", "LZCNT", "MOVBE", "OSXSAVE", "AVX512F",
-          "AVX512BW", "AVX512CD", "AVX512DQ", "AVX512VL", "AVX512_BF16"})
+          "AVX512BW", "AVX512CD", "AVX512DQ", "AVX512VL", "AVX512_BF16", "AMX_TILE", "AMX_BF16"})
         CHECK_MESSAGE(names.count(name) == 1, name);
 }
 
@@ -56,6 +56,8 @@ TEST_CASE("cpu features: registers that the system does not save are not used") 
     CHECK(!processor_has(without("none", 0x3), "avx2"));
     CHECK(processor_has(without("none", 0x7), "avx2"));
     CHECK(!processor_has(without("none", 0x7), "avx512"));
+    CHECK(!processor_has(without("none", 0xe7), "amx_bf16"));
+    CHECK(processor_has(without("none", 0xe7), "avx512_bf16"));
     CHECK(processor_has(without("none", 0x3), "baseline"));
     CHECK(!processor_has(without("none"), "neon"));
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/parallel/cores.h"
+#include "runtime/parallel/lost_team.h"
 #include "runtime/parallel/region.h"
 
 using namespace fovea::runtime;

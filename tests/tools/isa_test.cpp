@@ -67,10 +67,9 @@ TEST_CASE("generated files name the instruction sets of --isa") {
     const ProcessResult wrong =
         run_fovea({"generate", kBlockModel, "--isa", "avx2,sse9", "-o", folder + "2"});
     CHECK(wrong.status == 2);
-    CHECK(
-        wrong.output ==
-        "fovea: --isa takes avx512_bf16, avx512, avx2, baseline, neon_bf16, neon, wasm or native, "
-        "not 'sse9'\n");
+    CHECK(wrong.output ==
+          "fovea: --isa takes amx_bf16, avx512_bf16, avx512, avx2, baseline, neon_bf16, neon, "
+          "wasm or native, not 'sse9'\n");
     CHECK(!std::filesystem::exists(folder + "2"));
 }
 

@@ -88,6 +88,15 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
+/// The headers of fovea that the precompiled one was made of.
+std::vector<fs::path> precompiled_headers(const Home& home) {
+    std::vector<fs::path> headers;
+    for (const std::string& name : read_depfile(home.precompiled.string() + ".d"))
+        if (name.starts_with(home.sources.string() + "/") && name.ends_with(".h"))
+            headers.emplace_back(name);
+    return headers;
+}
+
 /// What the compiler read, but for what it was given in the temporary folder.
 std::vector<std::string> files_read(const fs::path& depfile, const fs::path& source,
                                     const Included& included) {
@@ -101,15 +110,6 @@ std::vector<std::string> files_read(const fs::path& depfile, const fs::path& sou
         files.push_back(text.starts_with(through) ? behind + text.substr(through.size()) : text);
     }
     return files;
-}
-
-/// The headers of fovea that the precompiled one was made of.
-std::vector<fs::path> precompiled_headers(const Home& home) {
-    std::vector<fs::path> headers;
-    for (const std::string& name : read_depfile(home.precompiled.string() + ".d"))
-        if (name.starts_with(home.sources.string() + "/") && name.ends_with(".h"))
-            headers.emplace_back(name);
-    return headers;
 }
 
 /// UserError when fovea's headers changed after it was built: a model would be another graph to
@@ -192,7 +192,9 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
     // g++ gives inline variables and static members one address for all libraries of a process.
     const bool by_clang = is_clang(command);
     // g++ ignores a precompiled header of another version or other flags, and reads the header.
-    if (const fs::path made = home.precompiled.string() + ".gch"; fs::exists(made)) {
+    const fs::path made = home.precompiled.string() + ".gch";
+    const bool is_precompiled = fs::exists(made);
+    if (is_precompiled) {
         verify_built(home, made);
         command.insert(command.end(), {"-include", home.precompiled.string()});
     }
@@ -211,6 +213,8 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
     Progress::clear();
     if (result.status) report(file, function, included, result.output);
     if (read) *read = files_read(depfile, source, included);
+    if (read && is_precompiled)
+        for (const fs::path& header : precompiled_headers(home)) read->push_back(header.string());
     return load_entry(library);
 }
 

@@ -115,8 +115,8 @@ std::string runtime_cmake_text() {
 file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_LIST_DIR}
     ${CMAKE_CURRENT_LIST_DIR}/*.cpp ${CMAKE_CURRENT_LIST_DIR}/*.h)
 set(translator ${files})
-list(FILTER translator INCLUDE REGEX "^(translator|text|trainer)/")
-list(FILTER files EXCLUDE REGEX "^(translator|text|trainer)/")
+list(FILTER translator INCLUDE REGEX "^(translator|text|trainer|decoding)/")
+list(FILTER files EXCLUDE REGEX "^(translator|text|trainer|decoding)/")
 set(hashes "")
 foreach(file ${files})
     file(SHA256 ${CMAKE_CURRENT_LIST_DIR}/${file} hash)

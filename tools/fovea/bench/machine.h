@@ -13,7 +13,7 @@ struct Machine {
     std::string cpu, isa;
     int threads = 1;
     double peak_gflops = 0;       // float32 multiply-adds, one counting twice
-    double bf16_peak_gflops = 0;  // dot products of bfloat16 pairs; 0: the machine has none
+    double bf16_peak_gflops = 0;  // products of bfloat16; 0: no instruction multiplies them
     double read_gb_s = 0;         // from memory, 1e9 bytes a second
     /// Until one thread sees the answer of another: what a barrier takes. 0 with one thread.
     double round_trip_ns = 0;

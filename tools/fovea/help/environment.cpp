@@ -15,10 +15,9 @@ constexpr EnvironmentVariable kVariables[] = {
      false},
     {"FOVEA_ISA",
      "the instruction set that is taken, one of those that the program has (its describe says "
-     "which "
-     "is taken): avx512_bf16, avx512, avx2, baseline; neon_bf16, neon; wasm; behind avx512, avx2 "
-     "and "
-     "neon _portable for --bits portable; else the best that the machine has",
+     "which is taken): amx_bf16, avx512_bf16, avx512, avx2, baseline; neon_bf16, neon; wasm; "
+     "behind avx512, avx2 and neon _portable for --bits portable; else the best that the machine "
+     "has",
      true},
     {"FOVEA_MODELS",
      "libraries of compiled models, with colons between: their models are known in place of the "

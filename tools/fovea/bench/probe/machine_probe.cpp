@@ -6,7 +6,8 @@
 #include <atomic>
 #include <chrono>
 
-#include "runtime/cpu/vector.h"
+#include "runtime/cpu/matrix_tiles.h"
+#include "runtime/cpu_features.h"
 
 namespace {
 
@@ -60,6 +61,21 @@ void dot_bf16(long rounds) {
 }
 #endif
 
+#if defined(__AMX_BF16__)
+/// `rounds` rounds of kInner products of tiles, four sums at a time.
+void multiply_tiles(long rounds) {
+    fovea::cpu::MatrixTiles tiles;
+    tiles.take_rows(fovea::cpu::kMatrixBlock);
+    for (long round = 0; round < rounds; ++round)
+        for (int i = 0; i < kInner / 4; ++i) {
+            _tile_dpbf16ps(0, 4, 6);
+            _tile_dpbf16ps(1, 4, 7);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
+        }
+}
+#endif
+
 /// Runs `work(rounds)` on every thread at once for about `seconds`; operations a second, a round
 /// being `operations` of them.
 double burst(void (*work)(long), double seconds, double operations) {
@@ -105,8 +121,13 @@ double probe_gflops(double seconds) {
     return burst(multiply_add, seconds, 2.0 * kLanes * kChains * kInner) / 1e9;
 }
 
-/// The same for dot products of bfloat16 pairs; 0 where the machine has none.
+/// The same for products of bfloat16, by tiles or in pairs; 0 where no instruction multiplies them.
 double probe_bf16_gflops(double seconds) {
+#if defined(__AMX_BF16__)
+    constexpr double kProducts = 16.0 * 16 * 32;
+    if (fovea::runtime::may_use_tiles())
+        return burst(multiply_tiles, seconds, 2 * kProducts * kInner) / 1e9;
+#endif
 #if defined(__AVX512BF16__)
     return burst(dot_bf16, seconds, 4.0 * 16 * kChains * kInner) / 1e9;
 #else
