@@ -189,12 +189,12 @@ inline void copy_last_pairs(bf16* to, const bf16* b, i64 stride, i64 pairs) {
 template <class T, class Stride, class... Axes>
 inline void pack_matrix_rows(bf16* to, i64 length, const T* a, Stride row, i64 rows,
                              Axes... steps) {
-    constexpr i64 kTogether = 2;  // squares, so that a line of a is read once
-    for (i64 i = 0; i < rows; i += kTogether * kLanes, to += kTogether * kLanes * length) {
-        words squares[kTogether][kLanes];
+    constexpr i64 kSquares = 2;  // squares, so that a line of a is read once
+    for (i64 i = 0; i < rows; i += kSquares * kLanes, to += kSquares * kLanes * length) {
+        words squares[kSquares][kLanes];
         i64 pairs = 0;
         const auto write = [&](i64 count) FOVEA_LAMBDA {
-            for (i64 s = 0; s < kTogether; ++s) {
+            for (i64 s = 0; s < kSquares; ++s) {
                 for (i64 pair = count; pair < kLanes; ++pair) squares[s][pair] = words{};
                 transpose(squares[s]);
                 for (i64 r = 0; r < kLanes && i + s * kLanes + r < rows; ++r)
@@ -202,7 +202,7 @@ inline void pack_matrix_rows(bf16* to, i64 length, const T* a, Stride row, i64 r
             }
         };
         const auto read = [&](const T* first, const T* second) FOVEA_LAMBDA {
-            for (i64 s = 0; s < kTogether; ++s) {
+            for (i64 s = 0; s < kSquares; ++s) {
                 const Lanes lanes = lanes_at(i + s * kLanes, rows);
                 squares[s][pairs % kLanes] =
                     lanes.count > 0
@@ -223,24 +223,24 @@ FOVEA_INLINE void contract_matrix_rows(i64 i, i64 rows, i64 j, const Lanes (&lan
                                        const bf16* a, i64 row, const bf16* b, i64 stride,
                                        const bf16* next_panel, i64 steps, bool has_zeros,
                                        const Finish& finish) {
-    constexpr int kTogether = Vectors % 2 == 0 ? 2 : 1;
+    constexpr int kColumnTiles = Vectors % 2 == 0 ? 2 : 1;
     const i64 groups = steps / kMatrixSteps, last = steps % kMatrixSteps;
     const i64 blocks = (rows + kMatrixBlock - 1) / kMatrixBlock;
-    alignas(64) bf16 last_columns[kMatrixSteps * kLanes * kTogether];
+    alignas(64) bf16 last_columns[kMatrixSteps * kLanes * kColumnTiles];
     alignas(64) bf16 last_rows[kMatrixBlock * kMatrixSteps];
-    alignas(64) float sums[kMatrixBlock * kLanes * kTogether];
+    alignas(64) float sums[kMatrixBlock * kLanes * kColumnTiles];
     MatrixTiles tiles;
 #pragma GCC unroll 1
-    for (int v = 0; v < Vectors; v += kTogether) {
+    for (int v = 0; v < Vectors; v += kColumnTiles) {
         MatrixColumns columns{b + 2 * kLanes * v, stride, nullptr};
         if (last > 0) {
-            copy_last_pairs<kTogether>(last_columns,
-                                       columns.data + groups * kMatrixSteps / 2 * stride, stride,
-                                       (last + 1) / 2);
+            copy_last_pairs<kColumnTiles>(last_columns,
+                                          columns.data + groups * kMatrixSteps / 2 * stride, stride,
+                                          (last + 1) / 2);
             columns.rest = last_columns;
         }
         const bf16* const following =
-            v + kTogether < Vectors ? columns.data + 2 * kLanes * kTogether : next_panel;
+            v + kColumnTiles < Vectors ? columns.data + 2 * kLanes * kColumnTiles : next_panel;
         NextColumns next{following, stride, following ? groups * kMatrixSteps / 2 : 0,
                          (kMatrixSteps / 2 + blocks - 1) / blocks};
 #pragma GCC unroll 1
@@ -254,15 +254,15 @@ FOVEA_INLINE void contract_matrix_rows(i64 i, i64 rows, i64 j, const Lanes (&lan
             }
             tiles.take_rows(count);
             if (count > kMatrixRows)
-                matrix_products<2, kTogether>(sums, of_a, columns, groups, next);
-            else matrix_products<1, kTogether>(sums, of_a, columns, groups, next);
+                matrix_products<2, kColumnTiles>(sums, of_a, columns, groups, next);
+            else matrix_products<1, kColumnTiles>(sums, of_a, columns, groups, next);
 #pragma GCC unroll 1
             for (i64 s = 0; s < count; ++s)
 #pragma GCC unroll 1
-                for (int of_two = 0; of_two < kTogether; ++of_two)
+                for (int of_two = 0; of_two < kColumnTiles; ++of_two)
                     if (lanes[v + of_two].count > 0)
                         finish(i + r + s, j + kLanes * (v + of_two), lanes[v + of_two],
-                               load(sums + (s * kTogether + of_two) * kLanes));
+                               load(sums + (s * kColumnTiles + of_two) * kLanes));
         }
     }
 }

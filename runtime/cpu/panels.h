@@ -41,7 +41,7 @@ inline constexpr i64 kPackedFloats = 256 * 1024, kWidenedFloats = kPackedFloats,
                      kCachedFloats = kPackedFloats;
 #else
 /// Elements of a that a block of packed rows holds: it is read in order, from any cache.
-inline constexpr i64 kPackedFloats = 1024 * 1024;
+inline constexpr i64 kPackedFloats = 768 * 1024;
 /// Those that a block of rows of bfloat16 has that lie as they are: they become floats, unless an
 /// instruction multiplies pairs; then all rows are one block, which is 0.
 #ifdef FOVEA_MULTIPLIES_PAIRS

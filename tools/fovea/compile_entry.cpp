@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +14,7 @@
 #include "tools/fovea/compiler.h"
 #include "tools/fovea/files/depfile.h"
 #include "tools/fovea/files/home.h"
+#include "tools/fovea/files/kept_library.h"
 #include "tools/fovea/known_models.h"
 #include "tools/fovea/load_model.h"
 #include "tools/fovea/process.h"
@@ -172,6 +174,22 @@ std::string what_is_there(const std::string& file, const std::string& function) 
                     replaced(first_error(output, included.path), included.path, included.behind)));
 }
 
+/// What a library depends on beside the files that its source includes; `made` is the precompiled
+/// header, if there is one.
+Hash key_of(const std::string& text, const std::vector<std::string>& command,
+            const fs::path& folder, const fs::path& made) {
+    Hash key;
+    key.add(text);
+    for (const std::string& part : command)
+        if (!part.starts_with(folder.string())) key.add(part);
+    for (const char* name : {"CPATH", "CPLUS_INCLUDE_PATH"})
+        if (const char* value = std::getenv(name)) key.add(value);
+    for (const fs::path& file :
+         {fs::path(find_program(command[0])), fs::path("/proc/self/exe"), made})
+        if (!file.empty()) key.add_file(file);
+    return key;
+}
+
 }  // namespace
 
 ModelEntry compile_entry(const std::string& file, const std::string& function,
@@ -187,7 +205,8 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
     fs::path source = folder.path() / "entry.cpp", library = folder.path() / "entry.so",
              depfile = folder.path() / "entry.d";
     const Included included = include(path, folder.path());
-    write_temporary(source, entry_source(file, included, function));
+    const std::string text = entry_source(file, included, function);
+    write_temporary(source, text);
     std::vector<std::string> command = find_compiler();
     // g++ gives inline variables and static members one address for all libraries of a process.
     const bool by_clang = is_clang(command);
@@ -208,13 +227,20 @@ ModelEntry compile_entry(const std::string& file, const std::string& function,
         command.push_back(flag);
     if (!by_clang) command.push_back("-fno-gnu-unique");
     command.insert(command.end(), included.flags.begin(), included.flags.end());
+    const KeptLibrary kept(key_of(text, command, folder.path(), is_precompiled ? made : ""));
+    if (const auto found = kept.find()) {
+        if (read) *read = found->files;
+        return load_entry(found->library);
+    }
     Progress progress(fmt::format("compiling {}", file));
     ProcessResult result = run_process(command);
     Progress::clear();
     if (result.status) report(file, function, included, result.output);
-    if (read) *read = files_read(depfile, source, included);
-    if (read && is_precompiled)
-        for (const fs::path& header : precompiled_headers(home)) read->push_back(header.string());
+    std::vector<std::string> files = files_read(depfile, source, included);
+    if (is_precompiled)
+        for (const fs::path& header : precompiled_headers(home)) files.push_back(header.string());
+    kept.keep(library, files);
+    if (read) *read = std::move(files);
     return load_entry(library);
 }
 

@@ -2,13 +2,11 @@
 #include "tools/fovea/generated_model.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -48,19 +46,6 @@ std::string hash_of(const plan::Model& model, const std::string& isa, const Home
 /// compiled for it.
 std::string least_beside(const std::string& isa) {
     return std::string(runtime::isas_of(runtime::machine_of(isa)).back());
-}
-
-/// Whether a file is a shared library from start to end: its table of sections stands last. One
-/// that was cut off would end the process when it is loaded.
-bool is_whole_library(const fs::path& file) {
-    Elf64_Ehdr header{};
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
-    std::error_code error;
-    const std::uintmax_t size = fs::file_size(file, error);
-    return !error && header.e_shoff > 0 &&
-           header.e_shoff + std::uint64_t(header.e_shnum) * header.e_shentsize <= size;
 }
 
 /// The model of a library; nothing where it cannot be loaded or holds another model.

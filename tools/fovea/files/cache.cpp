@@ -1,10 +1,13 @@
 // Finding the folder of the cache.
 #include "tools/fovea/files/cache.h"
 
+#include <elf.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 
 #include "tools/fovea/interrupts.h"
 
@@ -25,6 +28,18 @@ fs::path cache_folder() {
     std::error_code error;
     fs::create_directories(folder, error);
     return error || access(folder.c_str(), W_OK) ? fs::path() : folder;
+}
+
+bool is_whole_library(const fs::path& file) {
+    // Its table of sections stands last.
+    Elf64_Ehdr header{};
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return false;
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(file, error);
+    return !error && header.e_shoff > 0 &&
+           header.e_shoff + std::uint64_t(header.e_shnum) * header.e_shentsize <= size;
 }
 
 void keep_in_cache(const fs::path& made, const fs::path& kept) {
