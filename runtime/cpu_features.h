@@ -17,9 +17,12 @@ struct Processor {
     std::function<std::uint64_t()> saved_state;
 };
 
+/// The instruction sets of x86-64 from the least on: each has all features of those before it.
+std::span<const std::string_view> x86_isas();
+
 /// A bit of cpuid: register 0 is eax, 3 is edx.
 struct CpuFeature {
-    std::string_view isa;  // the least one that needs it, one of `isa_names`
+    int isa;  // the least one that needs it, of x86_isas()
     std::string_view name;
     std::uint32_t leaf, subleaf;
     int register_number, bit;
