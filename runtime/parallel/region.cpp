@@ -12,12 +12,8 @@ bool region_is_alone() {
 
 void run_region(Team& team, void (*work)(void* state), void* state) {
     if (RegionThreads* threads = region_threads()) return threads->run(team, work, state);
-    if (team_is_lost()) {
-        const TeamMember member(team, {0, 1});
-        return work(state);
-    }
     note_team();
-#pragma omp parallel
+#pragma omp parallel if (!team_is_lost())
     {
         const TeamMember member(team, {omp_get_thread_num(), omp_get_num_threads()});
         work(state);
