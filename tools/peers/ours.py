@@ -14,8 +14,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 RUNTIME_MODEL = "product_16x40"  # its build has the runtime that all servers link
 # What servers use of the runtime and no generated folder has a copy of.
 RUNTIME = FOLDER.parents[1] / "runtime"
-SERVER_PARTS = [*RUNTIME.glob("translator/**/*"), *RUNTIME.glob("text/**/*"),
-                *RUNTIME.glob("trainer/**/*")]
+SERVER_PARTS = [file for folder in ("translator", "text", "trainer", "decoding")
+                for file in RUNTIME.glob(f"{folder}/**/*")]
 DTYPES = {torch.float32: "F32", torch.int32: "I32"}
 
 
