@@ -149,7 +149,7 @@ template <int Rows, int Vectors, bool Whole, class T, class Stride, class B, cla
 FOVEA_INLINE void contract_pair_panel(const Panel& panel, HalfOperand<T, Stride> a, B b,
                                       const Finish& finish, Sums... sums) {
     if constexpr (takes_matrix_tiles<Sums...>())
-        return contract_matrix_panel<Rows, Vectors, Whole>(panel, a, b, finish, sums...);
+        return contract_matrix_panel<Vectors, Whole>(panel, a, b, finish, sums...);
     constexpr int kWidth = int(kLanes) * Vectors;
     constexpr bool kAlong = lie_along<decltype(sums.a)...>();
     Lanes lanes[Vectors];

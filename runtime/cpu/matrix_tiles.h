@@ -50,8 +50,8 @@ struct MatrixColumns {
 /// Pairs of columns that are taken after these: some are fetched with each group of steps, so that
 /// they are in the second cache when it is their turn.
 struct NextColumns {
-    const bf16* data = nullptr;
-    i64 stride = 0, pairs = 0, at_once = 0;
+    const bf16* data;
+    i64 stride, pairs, at_once;
 
     template <int Vectors>
     FOVEA_INLINE void fetch() {
@@ -189,7 +189,7 @@ inline void copy_last_pairs(bf16* to, const bf16* b, i64 stride, i64 pairs) {
 template <class T, class Stride, class... Axes>
 inline void pack_matrix_rows(bf16* to, i64 length, const T* a, Stride row, i64 rows,
                              Axes... steps) {
-    constexpr i64 kSquares = 2;  // squares, so that a line of a is read once
+    constexpr i64 kSquares = 2;  // of 16 rows each, so that a line of a is read once
     for (i64 i = 0; i < rows; i += kSquares * kLanes, to += kSquares * kLanes * length) {
         words squares[kSquares][kLanes];
         i64 pairs = 0;
@@ -217,7 +217,8 @@ inline void pack_matrix_rows(bf16* to, i64 length, const T* a, Stride row, i64 r
     }
 }
 
-/// Rows of a panel with Width columns of pairs that lie `stride` elements apart.
+/// Rows of a panel; pairs of columns lie `stride` elements apart. `has_zeros`: rows have zeros
+/// behind their steps, up to a whole group. `next_panel`: what comes after this one, or null.
 template <int Vectors, class Finish>
 FOVEA_INLINE void contract_matrix_rows(i64 i, i64 rows, i64 j, const Lanes (&lanes)[Vectors],
                                        const bf16* a, i64 row, const bf16* b, i64 stride,
@@ -268,8 +269,7 @@ FOVEA_INLINE void contract_matrix_rows(i64 i, i64 rows, i64 j, const Lanes (&lan
 }
 
 /// One panel of such a contraction.
-template <int Rows, int Vectors, bool Whole, class T, class Stride, class B, class Finish,
-          class... Sums>
+template <int Vectors, bool Whole, class T, class Stride, class B, class Finish, class... Sums>
 FOVEA_INLINE void contract_matrix_panel(const Panel& panel, HalfOperand<T, Stride> a, B b,
                                         const Finish& finish, Sums... sums) {
     constexpr int kWidth = int(kLanes) * Vectors;

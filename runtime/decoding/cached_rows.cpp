@@ -47,17 +47,16 @@ CachedRows::CachedRows(const Model& model, const Program& step, const std::strin
             !batch.empty() && !input.shape.empty() && is_dim(model, input.shape.front(), batch);
         state.is_changed = is_changed_by(step, input.name);
         state.room = room_of(model, input);
-        const bool has_others = std::any_of(
+        state.is_shared = std::none_of(
             input.shape.begin(), input.shape.end(),
             [&](const Extent& size) { return !batch.empty() && is_dim(model, size, batch); });
-        if (has_others && !state.has_rows) state.is_changed = true;  // its rows lie apart
         states_.push_back(std::move(state));
     }
 }
 
 std::string CachedRows::why_not_follow() const {
     const auto found = std::find_if(states_.begin(), states_.end(), [](const State& state) {
-        return state.is_changed && !state.has_rows;
+        return !state.has_rows && (state.is_changed || !state.is_shared);
     });
     return found == states_.end() ? "" : found->name;
 }

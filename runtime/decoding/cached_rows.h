@@ -18,7 +18,8 @@ class CachedRows {
   public:
     struct State {
         std::string name;
-        bool has_rows = true;     // along its first dim; else it is the same for all
+        bool has_rows = true;     // along its first dim
+        bool is_shared = false;   // it has none: it is the same for all
         bool is_changed = false;  // by steps
         int room = -1;            // the dim of positions; -1: it is no list of them
         // Where it lies, row after row: [rows, blocks, positions, position_bytes], or

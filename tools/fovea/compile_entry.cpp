@@ -90,15 +90,6 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
-/// The headers of fovea that the precompiled one was made of.
-std::vector<fs::path> precompiled_headers(const Home& home) {
-    std::vector<fs::path> headers;
-    for (const std::string& name : read_depfile(home.precompiled.string() + ".d"))
-        if (name.starts_with(home.sources.string() + "/") && name.ends_with(".h"))
-            headers.emplace_back(name);
-    return headers;
-}
-
 /// What the compiler read, but for what it was given in the temporary folder.
 std::vector<std::string> files_read(const fs::path& depfile, const fs::path& source,
                                     const Included& included) {
@@ -112,6 +103,15 @@ std::vector<std::string> files_read(const fs::path& depfile, const fs::path& sou
         files.push_back(text.starts_with(through) ? behind + text.substr(through.size()) : text);
     }
     return files;
+}
+
+/// The headers of fovea that the precompiled one was made of.
+std::vector<fs::path> precompiled_headers(const Home& home) {
+    std::vector<fs::path> headers;
+    for (const std::string& name : read_depfile(home.precompiled.string() + ".d"))
+        if (name.starts_with(home.sources.string() + "/") && name.ends_with(".h"))
+            headers.emplace_back(name);
+    return headers;
 }
 
 /// UserError when fovea's headers changed after it was built: a model would be another graph to
