@@ -65,16 +65,28 @@ FOVEA_INLINE floats floats_of_int8(const std::uint32_t* from) {
 #endif
 }
 
-/// The numbers of a group of 16 rows, in the order of its steps. They are floats times a power of
-/// two, of 4 bits with 8 added: what they are multiplied with has the inverse (`factor_of`), so
-/// that products are exact, and a sum begins with -8 times the sum of what it multiplies.
+/// Two vectors of whole numbers, from -128 to 127, as pairs of bfloat16, which holds these.
+FOVEA_INLINE words pairs_of_numbers(floats first, floats second) {
+#if defined(__AVX512BW__)
+    const auto low = __m512i(words(first) >> 16U);
+    return words(_mm512_mask_blend_epi16(0xaaaaaaaaU, low, __m512i(second)));
+#else
+    return words(first) >> 16U | (words(second) & 0xffff0000U);
+#endif
+}
+
+/// The numbers of a group of 16 rows, in the order of its steps. `at`: they are floats times a
+/// power of two, of 4 bits with 8 added: what they are multiplied with has the inverse
+/// (`factor_of`), so that products are exact, and a sum begins with -8 times the sum of what it
+/// multiplies. `pair`: two of kTogether steps as bfloat16, which are `first_of` and kApart on.
 template <int Bits>
 struct Numbers;
 
 template <>
 struct Numbers<8> {
-    static constexpr int kTogether = 4, kOffset = 0;
+    static constexpr int kTogether = 4, kOffset = 0, kApart = 1;
     static constexpr float factor_of(i64 /*step*/) { return 1; }
+    static constexpr int first_of(int pair) { return 2 * pair; }
 
     const std::uint32_t* line;
     explicit FOVEA_INLINE Numbers(const std::uint32_t* from) : line(from) {}
@@ -83,14 +95,20 @@ struct Numbers<8> {
     FOVEA_INLINE floats at() const {
         return floats_of_int8(line + 4 * Step);
     }
+    /// Pair 0 or 1.
+    template <int Pair>
+    FOVEA_INLINE words pair() const {
+        return pairs_of_numbers(at<first_of(Pair)>(), at<first_of(Pair) + kApart>());
+    }
 };
 
 template <>
 struct Numbers<4> {
-    static constexpr int kTogether = 8, kOffset = 8;
+    static constexpr int kTogether = 8, kOffset = 8, kApart = 4;
     static constexpr float factor_of(i64 step) {
         return step % 8 == 7 ? 1 : 1 / float(1 << 4 * (step % 8));
     }
+    static constexpr int first_of(int pair) { return pair; }
 
     words line;
     explicit FOVEA_INLINE Numbers(const std::uint32_t* from) : line(load_as<words>(from)) {}
@@ -101,6 +119,28 @@ struct Numbers<4> {
         if constexpr (Step == 7) return convert<floats>(ints(line >> 28U));
         else return convert<floats>(ints(line & (15U << 4 * Step)));
     }
+    /// Pair 0 to 3.
+    template <int Pair>
+    FOVEA_INLINE words pair() const {
+        const words moved = line >> 4U * Pair;
+#if defined(__AVX512BW__)
+        return words(_mm512_permutexvar_epi16(__m512i(moved), __m512i(kOfFourBits)));
+#else
+        const auto number = [](words of_lowest) FOVEA_LAMBDA {
+            return convert<floats>(ints(of_lowest & 15U)) - splat(8.F);
+        };
+        return pairs_of_numbers(number(moved), number(moved >> 16U));
+#endif
+    }
+
+  private:
+#if defined(__AVX512BW__)
+    /// -8 to 7 as bfloat16, twice: of five bits that choose one the highest belongs to a neighbour.
+    static constexpr Register<std::uint16_t, 32> kOfFourBits = {
+        0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040, 0xc000, 0xbf80, 0,      0x3f80, 0x4000,
+        0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040,
+        0xc000, 0xbf80, 0,      0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0};
+#endif
 };
 
 /// The scales of a pair of groups of 16 rows: those of the first group, those of the second.

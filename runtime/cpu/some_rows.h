@@ -6,11 +6,13 @@
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// Tiles of rows that are computed of each product before the next.
-inline constexpr int kTilesAtATime = 8;
+/// Tiles of rows that are computed of each product before the next: more of narrow ones, whose
+/// panels may be expanded for them (contract_quantized.h).
+template <int Vectors>
+inline constexpr int kTilesAtATime = Vectors == 1 ? 32 : 8;
 
-/// A panel's rows, those of kTilesAtATime tiles after the other. Nothing is
-/// packed for other panels: each product would pack the same memory.
+/// A panel's rows, those of kTilesAtATime tiles after the other. Nothing is packed for other
+/// panels: each product would pack the same memory.
 template <int Rows, int Vectors>
 class SomeRows {
   public:
@@ -32,7 +34,7 @@ class SomeRows {
 
   private:
     void begin_part() {
-        constexpr i64 kRows = i64(kTilesAtATime) * tile_rows(Rows);
+        constexpr i64 kRows = i64(kTilesAtATime<Vectors>) * tile_rows(Rows);
         part_.rows = end_ - part_.row < kRows ? end_ - part_.row : kRows;
         part_.block_row = part_.row;
         part_.block_rows = part_.rows;
@@ -60,7 +62,7 @@ class KeptSums {
     }
 
     i64 row_, column_;
-    alignas(64) mutable float sums_[kTilesAtATime * tile_rows(Rows) * kWidth];
+    alignas(64) mutable float sums_[kTilesAtATime<Vectors> * tile_rows(Rows) * kWidth];
 };
 
 } // namespace fovea::cpu::inline FOVEA_ISA

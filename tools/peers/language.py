@@ -25,8 +25,9 @@ from models import Comparison
 # How far logits may be from those of float32, by the root of their mean square over that of the
 # logits: the weights of a type are other weights.
 TOLERANCE = {"float32": 1e-4, "bf16": 2e-2, "int8": 3e-2, "int4": 0.3}
-SETTINGS = {"float32": {}, "bf16": {"dtype": "bf16"}, "int8": {"weights": "int8"},
-            "int4": {"weights": "int4"}}
+SETTINGS = {"float32": {}, "bf16": {"dtype": "bf16"},
+            "int8": {"weights": "int8", "dtype": "bf16"},
+            "int4": {"weights": "int4", "dtype": "bf16"}}
 BITS = {"float32": 32, "bf16": 16, "int8": 8.5, "int4": 4.5}  # of a weight, with its scale
 GGUF = {"float32": ["F32"], "bf16": ["BF16", "F16"], "int8": ["Q8_0"], "int4": ["Q4_0", "IQ4_NL"]}
 PACKAGES = "torch", "transformers", "llama-cpp-python", "ctranslate2"

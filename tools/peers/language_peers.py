@@ -23,7 +23,8 @@ class Ours:
         again = min(2000, 1_500_000 // (len(text) + 20))  # as much as a command line takes
         self.process = subprocess.Popen(
             [program, "generate", "--weights", weights, *["--ids", text] * again, "--ignore-eos",
-             "--max-tokens", str(tokens), "--threads", str(threads)], stdout=subprocess.PIPE)
+             "--max-tokens", str(tokens), "--batch", "1", "--threads", str(threads)],
+            stdout=subprocess.PIPE)
         self.seen = 0
         self.read_until(tokens)
         self.process.send_signal(signal.SIGSTOP)

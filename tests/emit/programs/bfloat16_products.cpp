@@ -1,5 +1,5 @@
 // Products of bfloat16 beside sums in double, and with the bits that each row has alone: compiled
-// for an instruction set and run by bfloat16_products_test.cpp. Prints what is wrong.
+// for an instruction set and run by drawn_products_test.cpp. Prints what is wrong.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

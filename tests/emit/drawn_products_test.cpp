@@ -1,4 +1,5 @@
-// Products of bfloat16, however their operands lie: a row's bits are those that it has alone.
+// Products of drawn sizes, however their operands lie, by programs that call the runtime's: a row's
+// bits are those that it has alone.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -11,7 +12,9 @@
 
 using namespace fovea;
 
-TEST_CASE("products of bfloat16 are right, with bits that do not depend on other rows") {
+namespace {
+
+void run_on_isas(const std::string& name) {
     const std::string seed = std::to_string(test::random_seed());
     for (const std::string& isa : test::isas_by_turns(true)) {
         CAPTURE(isa);
@@ -21,11 +24,25 @@ TEST_CASE("products of bfloat16 are right, with bits that do not depend on other
         for (const std::string& flag : tool::generated_code_flags(isa)) command.push_back(flag);
         for (const std::string& part :
              {std::string("-O1"), std::string("-I" FOVEA_SOURCE_DIR), std::string("-o"), program,
-              std::string(FOVEA_SOURCE_DIR "/tests/emit/programs/bfloat16_products.cpp"),
+              FOVEA_SOURCE_DIR "/tests/emit/programs/" + name + ".cpp",
               std::string(FOVEA_BINARY_DIR "/libfovea_runtime.a")})
             command.push_back(part);
         tool::compile_generated(command);
         const tool::ProcessResult result = tool::run_process({program, seed});
         CHECK_MESSAGE(result.status == 0, result.output);
     }
+}
+
+}  // namespace
+
+TEST_CASE("products of bfloat16 are right, with bits that do not depend on other rows") {
+    run_on_isas("bfloat16_products");
+}
+
+TEST_CASE("products with weights of 8 and 4 bits are right, with bits that do not either") {
+    run_on_isas("quantized_products");
+}
+
+TEST_CASE("sums over tiles of bfloat16 are right, whole and of the steps that a mask leaves") {
+    run_on_isas("tile_sums");
 }

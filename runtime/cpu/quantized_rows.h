@@ -1,0 +1,142 @@
+// The rows that products with weights of whole numbers multiply, packed as these read them.
+#pragma once
+
+#include "contract_bfloat16.h"
+#include "quantized.h"
+
+namespace fovea::cpu::inline FOVEA_ISA {
+
+/// Rows that read the numbers of a panel as they lie; of more they are expanded first. Numbers that
+/// become pairs cost more than their products, so that a second row takes them from memory.
+template <class Value>
+inline constexpr i64 kFewRows = std::is_same_v<Value, bf16> ? 1 : 3;
+
+/// One such row. `starts`: for each group what its sum begins with.
+template <class Value>
+struct QuantizedRow {
+    const Value* values;
+    const float* starts;
+
+    FOVEA_INLINE QuantizedRow from_group(i64 group, i64 size) const {
+        return {values + group * size, starts + group};
+    }
+};
+
+/// Rows of a, [row, step] with zeros up to the end of the last pair of groups. They are bfloat16
+/// where they lie as such and an instruction multiplies pairs: steps that numbers have as a pair
+/// are neighbours. Elsewhere they are floats, times the factors of their steps, and what the sums
+/// of their groups begin with lies behind each row. They are packed for the rows of a block at its
+/// first panel.
+template <int Bits, int Group, class T, class Stride, class Step>
+class QuantizedRows {
+  public:
+    static constexpr bool kInPairs = kMultipliesPairs && std::is_same_v<T, bf16>;
+    using Value = std::conditional_t<kInPairs, bf16, float>;
+    /// Whether tiles multiply them: a group is as many steps as they take at a time, or several.
+    static constexpr bool kByTiles = kInPairs && kHasMatrixTiles && Group % kMatrixSteps == 0;
+    static constexpr bool are_few(i64 rows) { return !kByTiles && rows <= kFewRows<Value>; }
+
+    QuantizedRows(const T* data, Stride stride, i64 depth, Step step)
+        : data_(data), stride_(stride), step_(step), layout_{{Bits, Group}, 0, depth} {}
+
+    const WeightLayout& layout() const { return layout_; }
+    /// Values from one packed row to the next.
+    i64 length() const { return padded() + (kInPairs ? 0 : whole_lanes(2 * layout_.pairs())); }
+    i64 padded() const { return 2 * layout_.pairs() * Group; }
+    /// Packs the rows of a new block; those of a block before lie where they did, as long as no
+    /// other memory is asked for. `of_panel` has room for an expanded panel.
+    void take(const Panel& panel) {
+        first_ = panel.block_row;
+        const i64 rows = panel.block_rows, expanded = are_few(rows) ? 0 : padded() * kLanes;
+        of_panel = reinterpret_cast<Value*>(
+            scratch((rows * length() + expanded) * i64(sizeof(Value)) / i64(sizeof(float))));
+        packed_ = of_panel + expanded;
+        if (!panel.fresh) return;
+        for (i64 row = 0; row < rows; ++row)
+            pack(packed_ + row * length(), data_ + (first_ + row) * stride_);
+    }
+    QuantizedRow<Value> row(i64 number) const {
+        const Value* const values = packed_ + (number - first_) * length();
+        if constexpr (kInPairs) return {values, nullptr};
+        else return {values, values + padded()};
+    }
+
+    Value* of_panel = nullptr;
+
+  private:
+    FOVEA_INLINE floats factors(i64 step) const {
+        floats result;
+        FOVEA_UNROLL for (int i = 0; i < int(kLanes); ++i) result[i] =
+            Numbers<Bits>::factor_of(step + i);
+        return result;
+    }
+    void pack(float* to, const T* from) const {
+        const floats factor = factors(0);  // the same for each 16 steps
+        float* const starts = to + padded();
+        for (i64 group = 0; group < 2 * layout_.pairs(); ++group) {
+            floats sum{};
+            for (i64 k = group * Group; k < (group + 1) * Group; k += kLanes) {
+                floats value{};
+                if (k < layout_.depth) {
+                    const Lanes lanes = lanes_at(k, layout_.depth);
+                    if constexpr (std::is_same_v<Step, Fixed<1>>) value = load(from + k, lanes);
+                    else value = load_strided(from + k * step_, step_, lanes);
+                }
+                store(to + k, value * factor);
+                sum += value;
+            }
+            if constexpr (Numbers<Bits>::kOffset > 0)
+                starts[group] = -float(Numbers<Bits>::kOffset) * sum_across(sum);
+        }
+    }
+    void pack(bf16* to, const T* from) const {
+        constexpr i64 kSome = 2 * kLanes;
+        for (i64 k = 0; k < padded(); k += kSome) {
+            const i64 left = layout_.depth - k, count = left < kSome ? left : kSome;
+            if (count <= 0) {
+                store_as(to + k, words{});
+            } else if constexpr (std::is_same_v<Step, Fixed<1>>) {
+                store_in_pairs(to + k, words_along(from + k, count));
+            } else {
+                bf16 some[kSome]{};
+                for (i64 i = 0; i < count; ++i) some[i] = from[(k + i) * step_];
+                store_in_pairs(to + k, load_as<words>(some));
+            }
+        }
+    }
+    /// 32 steps, those that are a pair beside each other.
+    static FOVEA_INLINE void store_in_pairs(bf16* to, words steps) {
+        constexpr int kTogether = Numbers<Bits>::kTogether, kApart = Numbers<Bits>::kApart;
+        if constexpr (kApart == 1) {
+            store_as(to, steps);
+        } else if constexpr (kIsTwice<words>) {
+            bf16 in_order[2 * kLanes];
+            store_as(in_order, steps);
+            for (int k = 0; k < int(2 * kLanes); k += kTogether)
+                FOVEA_UNROLL for (int pair = 0; pair < kTogether / 2; ++pair) {
+                    const int first = k + Numbers<Bits>::first_of(pair);
+                    to[k + 2 * pair] = in_order[first];
+                    to[k + 2 * pair + 1] = in_order[first + kApart];
+                }
+        } else {
+            const auto in_order = Register<std::uint16_t, 32>(steps);
+            store_as(to, __builtin_shufflevector(in_order, in_order, 0, 4, 1, 5, 2, 6, 3, 7, 8, 12,
+                                                 9, 13, 10, 14, 11, 15, 16, 20, 17, 21, 18, 22, 19,
+                                                 23, 24, 28, 25, 29, 26, 30, 27, 31));
+        }
+    }
+
+    const T* data_;
+    Stride stride_;
+    Step step_;
+    WeightLayout layout_;
+    i64 first_ = 0;
+    Value* packed_ = nullptr;
+};
+
+template <int Bits, int Group, class T, class Stride, class Step>
+FOVEA_INLINE auto quantized_rows(const T* data, Stride stride, i64 depth, Step step) {
+    return QuantizedRows<Bits, Group, T, Stride, Step>(data, stride, depth, step);
+}
+
+}  // namespace fovea::cpu::inline FOVEA_ISA
