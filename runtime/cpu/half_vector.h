@@ -36,12 +36,12 @@ FOVEA_INLINE floats load_group(const float* from, Stride apart) {
 /// Four columns of 16 rows: lane i of a column is that of row i. Vector i has a group of lanes of
 /// each of the rows i, i + 4, i + 8 and i + 12, so that columns are made within groups.
 FOVEA_INLINE void columns_of_groups(const floats (&x)[4], floats* columns) {
-    using Pairs = Register<double, 8>;
+    using Doubles = Register<double, 8>;
     FOVEA_UNROLL for (int half = 0; half < 2; ++half) {
-        Pairs y[2];
-        FOVEA_UNROLL for (int i = 0; i < 2; ++i) y[i] =
-            Pairs(half ? _mm512_maskz_unpackhi_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1]))
-                       : _mm512_maskz_unpacklo_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1])));
+        Doubles y[2];
+        FOVEA_UNROLL for (int i = 0; i < 2; ++i) y[i] = Doubles(
+            half ? _mm512_maskz_unpackhi_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1]))
+                 : _mm512_maskz_unpacklo_ps(0xffff, __m512(x[2 * i]), __m512(x[2 * i + 1])));
         columns[2 * half] = floats(_mm512_maskz_unpacklo_pd(0xff, y[0], y[1]));
         columns[2 * half + 1] = floats(_mm512_maskz_unpackhi_pd(0xff, y[0], y[1]));
     }

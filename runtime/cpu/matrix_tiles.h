@@ -154,6 +154,57 @@ FOVEA_SHARED __attribute__((noinline)) void matrix_products(float* to, MatrixRow
         _tile_stored(3, to + kMatrixRows * kLine + kLanes, kRow);
 }
 
+/// Sums of 16 rows in up to four tiles, [16, 16 * Vectors] in memory: they begin with `sums`, or
+/// with zeros where it is null; the products of groups are added; they end in memory.
+template <int Vectors>
+FOVEA_INLINE void begin_matrix_sums(const float* sums) {
+    constexpr i64 kRow = kLanes * Vectors * i64(sizeof(float));
+    if (sums == nullptr) {
+        _tile_zero(0);
+        if constexpr (Vectors > 1) _tile_zero(1);
+        if constexpr (Vectors > 2) {
+            _tile_zero(2);
+            _tile_zero(3);
+        }
+        return;
+    }
+    asm volatile("" : : : "memory");
+    _tile_loadd(0, sums, kRow);
+    if constexpr (Vectors > 1) _tile_loadd(1, sums + kLanes, kRow);
+    if constexpr (Vectors > 2) {
+        _tile_loadd(2, sums + 2 * kLanes, kRow);
+        _tile_loadd(3, sums + 3 * kLanes, kRow);
+    }
+}
+template <int Vectors>
+FOVEA_INLINE void add_matrix_group(MatrixRows a, MatrixColumns b) {
+    constexpr i64 kBytes = sizeof(bf16);
+    asm volatile("" : : : "memory");
+    _tile_loadd(4, a.data, a.stride * kBytes);
+    _tile_loadd(6, b.data, b.stride * kBytes);
+    _tile_dpbf16ps(0, 4, 6);
+    if constexpr (Vectors > 1) {
+        _tile_loadd(7, b.data + 2 * kLanes, b.stride * kBytes);
+        _tile_dpbf16ps(1, 4, 7);
+    }
+    if constexpr (Vectors > 2) {
+        _tile_loadd(6, b.data + 4 * kLanes, b.stride * kBytes);
+        _tile_dpbf16ps(2, 4, 6);
+        _tile_loadd(7, b.data + 6 * kLanes, b.stride * kBytes);
+        _tile_dpbf16ps(3, 4, 7);
+    }
+}
+template <int Vectors>
+FOVEA_INLINE void end_matrix_sums(float* sums) {
+    constexpr i64 kRow = kLanes * Vectors * i64(sizeof(float));
+    _tile_stored(0, sums, kRow);
+    if constexpr (Vectors > 1) _tile_stored(1, sums + kLanes, kRow);
+    if constexpr (Vectors > 2) {
+        _tile_stored(2, sums + 2 * kLanes, kRow);
+        _tile_stored(3, sums + 3 * kLanes, kRow);
+    }
+}
+
 #else
 
 struct MatrixTiles {

@@ -2,7 +2,7 @@
 // machines with AVX512_BF16 multiply at once. On others they are floats, a step at a time.
 #pragma once
 
-#include "pack_pairs.h"
+#include "matrix_tiles.h"
 #include "seen_blocks.h"
 
 namespace fovea::cpu::inline FOVEA_ISA {
@@ -111,7 +111,108 @@ struct PairProducts {
         products(number, vector).add(sums, row, lane, pair);
 #endif
     }
+
+#if defined(__AMX_BF16__)
+    static constexpr i64 kLeastSteps = kMatrixSteps / 4;
+
+    /// A block by tiles of 16 rows and up to 64 lanes: finish(row, lane, sum) gets start(row, lane)
+    /// with the products of the steps, which are pairs. Groups of kMatrixSteps begin where the
+    /// tile's steps do, whichever of them are asked for, and those that are not are zeros, so that
+    /// bits do not depend on the block.
+    template <class Start, class Finish, class Ahead>
+    void sum_block(const TileBlock& block, StepRange pairs, const Start& start,
+                   const Finish& finish, const Ahead& ahead) const {
+        MatrixTiles tiles;
+        tiles.take_rows(kMatrixBlock);
+        for (i64 row = block.row; row < block.row_end; row += kMatrixRows) {
+            const i64 rows = minimum(block.row_end - row, kMatrixRows);
+            i64 lane = block.lane;
+            if (lane == 0)
+                for (i64 r = 0; r < rows; ++r) ahead(row + r);
+            for (; lane + 3 * kLanes < block.lane_end; lane += 4 * kLanes)
+                sum_tiles<4>(row, rows, lane, pairs, start, finish);
+            for (; lane + kLanes < block.lane_end; lane += 2 * kLanes)
+                sum_tiles<2>(row, rows, lane, pairs, start, finish);
+            if (lane < block.lane_end) sum_tiles<1>(row, rows, lane, pairs, start, finish);
+        }
+    }
+
+  private:
+    static constexpr i64 kPairs = kMatrixSteps / 2;  // of a group
+
+    template <int Vectors, class Start, class Finish>
+    void sum_tiles(i64 row, i64 rows, i64 lane, StepRange pairs, const Start& start,
+                   const Finish& finish) const {
+        constexpr i64 kLine = kLanes * Vectors;
+        constexpr bool kFromZero = std::is_same_v<Start, FromZero>;
+        alignas(64) float sums[kMatrixRows * kLine];
+        alignas(64) bf16 some_rows[kMatrixRows * kMatrixSteps], some_columns[2 * kPairs * kLine];
+        const auto for_sums_of_rows = [&](const auto& body) FOVEA_LAMBDA {
+#pragma GCC unroll 1
+            for (i64 r = 0; r < rows; ++r)
+                FOVEA_UNROLL for (int v = 0; v < Vectors; ++v)
+                    body(r, lane + kLanes * v, sums + r * kLine + kLanes * v);
+        };
+        if constexpr (!kFromZero)
+            for_sums_of_rows([&](i64 r, i64 x, float* sum)
+                                 FOVEA_LAMBDA { store(sum, floats(start(row + r, x))); });
+        begin_matrix_sums<Vectors>(kFromZero ? nullptr : sums);
+        for (i64 pair = pairs.first / kPairs * kPairs; pair < pairs.last; pair += kPairs) {
+            const StepRange own{maximum(pairs.first - pair, i64(0)),
+                                minimum(pairs.last - pair, kPairs)};
+            add_matrix_group<Vectors>(rows_of_group(some_rows, row, rows, pair, own),
+                                      columns_of_group<Vectors>(some_columns, lane, pair, own));
+        }
+        end_matrix_sums<Vectors>(sums);
+        for_sums_of_rows([&](i64 r, i64 x, const float* sum)
+                             FOVEA_LAMBDA { finish(row + r, x, load(sum)); });
+    }
+
+    /// 16 rows of a group of pairs, of which these are asked for: where they lie, or in `memory`.
+    FOVEA_INLINE MatrixRows rows_of_group(bf16* memory, i64 row, i64 rows, i64 pair,
+                                          StepRange own) const {
+        const bf16* const first = left(row, pair);
+        const MatrixRows in_memory{memory, kMatrixSteps, nullptr};
+        if (left(row, pair + 1) - first == 2) {
+            const i64 stride = left(row + 1, pair) - first;
+            if (rows == kMatrixRows && own.first == 0 && own.last == kPairs)
+                return {first, stride, nullptr};
+            for (i64 r = 0; r < kMatrixRows; ++r) {
+                store_as(memory + r * kMatrixSteps, words{});
+                if (r < rows)
+                    std::memcpy(memory + r * kMatrixSteps + 2 * own.first,
+                                first + r * stride + 2 * own.first,
+                                std::size_t(own.last - own.first) * 2 * sizeof(bf16));
+            }
+            return in_memory;
+        }
+        words square[kLanes];
+        FOVEA_UNROLL for (i64 p = 0; p < kPairs; ++p) square[p] =
+            own.first <= p && p < own.last ? load_as<words>(left(row, pair + p)) : words{};
+        transpose(square);
+        FOVEA_UNROLL for (i64 r = 0; r < kMatrixRows; ++r)
+            store_as(memory + r * kMatrixSteps, square[r]);
+        return in_memory;
+    }
+    /// Its columns, likewise.
+    template <int Vectors>
+    FOVEA_INLINE MatrixColumns columns_of_group(bf16* memory, i64 lane, i64 pair,
+                                                StepRange own) const {
+        if (own.first == 0 && own.last == kPairs)
+            return {right(lane, pair), right(lane, pair + 1) - right(lane, pair), nullptr};
+        for (i64 p = 0; p < kPairs; ++p)
+            FOVEA_UNROLL for (int v = 0; v < Vectors; ++v) store_as(
+                memory + 2 * kLanes * (p * Vectors + v),
+                own.first <= p && p < own.last ? load_as<words>(right(lane + kLanes * v, pair + p))
+                                               : words{});
+        return {memory, 2 * kLanes * Vectors, nullptr};
+    }
+#endif
 };
+#if defined(__AMX_BF16__)
+template <class Left, class Right>
+inline constexpr bool kSumsBlocks<PairProducts<Left, Right>> = true;
+#endif
 template <class Left, class Right>
 FOVEA_INLINE PairProducts<Left, Right> pair_products(const Left& left, const Right& right) {
     return {left, right};

@@ -174,6 +174,11 @@ FOVEA_INLINE void sum_seen(const Seen& seen, Count steps, const Start& start, co
     // Rows of a block are one register tile where there is room.
     constexpr int kFew = !Tiles::kRoomy ? Tiles::kRows : Rows > 4 ? kLanes : 2 * Rows;
     const i64 vectors = (seen.lanes + kLanes - 1) / kLanes;
+    constexpr bool kBlocks = sums_blocks<Term, floats, Count>();
+    if constexpr (kBlocks)
+        if (seen.all)
+            return term.sum_block(TileBlock{0, seen.rows, 0, seen.lanes}, StepRange{0, i64(steps)},
+                                  start, finish, ahead);
     i64 vector = 0;
     if constexpr (kVectors > 1)
         if (seen.all)
@@ -184,7 +189,10 @@ FOVEA_INLINE void sum_seen(const Seen& seen, Count steps, const Start& start, co
         const i64 lane = vector * kLanes, first = seen.first[vector], end = seen.end[vector];
         const Part parts[] = {
             {first, end, 0, i64(steps)}, {0, first, 0, 0}, {end, seen.rows, 0, 0}};
-        for (int i = 0; i < (Rest == Unseen::left ? 1 : 3); ++i)
+        if constexpr (kBlocks)
+            term.sum_block(TileBlock{first, end, lane, lane + kLanes}, StepRange{0, i64(steps)},
+                           start, finish, ahead);
+        for (int i = kBlocks; i < (Rest == Unseen::left ? 1 : 3); ++i)
             sum_rows_of_blocks<kFew, 1, floats>(parts[i].row, parts[i].row_end, lane,
                                                 StepRange{parts[i].step, parts[i].step_end}, start,
                                                 term, finish, ahead);
@@ -196,6 +204,12 @@ template <int Rows, int Vectors, class V = floats, i64 Most, class Width, class 
           class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_parts(const Parts<Most>& parts, Width lanes, const Start& start,
                             const Term& term, const Finish& finish, const Ahead& ahead = {}) {
+    if constexpr (sums_blocks<Term, V, i64>()) {
+        for (const Part& part : parts)
+            term.sum_block(TileBlock{part.row, part.row_end, 0, lanes},
+                           StepRange{part.step, part.step_end}, start, finish, ahead);
+        return;
+    }
     for_tile_lanes<Rows, Vectors, V>(lanes, [&](auto size, i64 lane) FOVEA_LAMBDA {
         using Size = decltype(size);
         for (const Part& part : parts)

@@ -119,6 +119,20 @@ inline constexpr bool kIsProducts = false;
 template <class Left, class Right>
 inline constexpr bool kIsProducts<Products<Left, Right>> = true;
 
+/// Whether a term adds the products of many rows, lanes and steps at a time, by its `sum_block`.
+template <class Term>
+inline constexpr bool kSumsBlocks = false;
+/// Whether it does for so many steps, in vectors V: not where they are known to be few.
+template <class Term, class V, class Steps>
+constexpr bool sums_blocks() {
+    if constexpr (!kSumsBlocks<Term> || !std::is_same_v<V, floats>) return false;
+    else return kKnown<Steps> == 0 || kKnown<Steps> >= Term::kLeastSteps;
+}
+/// Rows and lanes of a tile.
+struct TileBlock {
+    i64 row, row_end, lane, lane_end;
+};
+
 /// Begins to load `Count` elements, of memory that need not exist.
 template <i64 Count, class T>
 FOVEA_INLINE void prefetch(const T* from, i64 offset) {
@@ -243,6 +257,9 @@ template <int Rows, int Vectors, class V = floats, class Height, class Width, cl
           class Start, class Term, class Finish, class Ahead = Nothing>
 FOVEA_INLINE void sum_tile(Height rows, Width lanes, Steps steps, const Start& start,
                            const Term& term, const Finish& finish, const Ahead& ahead = {}) {
+    if constexpr (sums_blocks<Term, V, Steps>())
+        return term.sum_block(TileBlock{0, rows, 0, lanes},
+                              StepRange{first_step(steps), last_step(steps)}, start, finish, ahead);
     // Terms of many instructions, which have few rows, are written once.
     constexpr bool kSmall = Rows > 4 && kMost<Height> > 0 && kMost<Height> <= kLanes &&
                             kMost<Width> > 0 && kMost<Width> <= i64(sizeof(V) / sizeof(float));
