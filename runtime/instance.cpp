@@ -231,12 +231,11 @@ void Instance::place_buffers(const ProgramLayout& layout) {
     if (layout.prepared_sizes != prepared_sizes_) prepared_version_ = 0;
     prepared_sizes_ = layout.prepared_sizes;
     prepared_memory_.reserve(layout.prepared_bytes() + kAlignment);
-    std::size_t at = tensors_.size() - program_->buffers.size(), lives = 0, stays = 0;
-    for (const BufferSpec& buffer : program_->buffers)
-        tensors_[at++] =
-            buffer.prepared
-                ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
-                : address_in(workspace_, layout.ahead + layout.workspace.offsets[lives++]);
+    const std::size_t count = program_->buffers.size(), at = tensors_.size() - count;
+    for (std::size_t i = 0, stays = 0; i < count; ++i)
+        tensors_[at + i] = program_->buffers[i].prepared
+                               ? address_in(prepared_memory_, layout.prepared.offsets[stays++])
+                               : address_in(workspace_, layout.ahead + layout.workspace.offsets[i]);
     for (const auto& output : in_workspace_.places)
         tensors_[parameters_->count() + program_->inputs.size() + output.number] =
             address_in(workspace_, output.offset);

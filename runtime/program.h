@@ -43,6 +43,7 @@ struct BufferSpec {
     std::vector<Extent> shape;
     int first = 0, last = 0;
     bool prepared = false;
+    int over = -1;  // the buffer whose memory it has, whose last phase is its first; -1: none
 };
 
 /// Ids or lengths that the program computes, in a buffer that nothing overwrites: read after a run.

@@ -181,6 +181,7 @@ std::vector<BufferSpec> buffer_specs(Rows rows, std::span<const std::string> dim
         if (!spec.prepared) {
             spec.first = int(row.number());
             spec.last = int(row.number());
+            if (row.skip("over ")) spec.over = int(row.number());
         }
         spec.dtype = row.dtype();
         spec.shape = row.shape(dims);

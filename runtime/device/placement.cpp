@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "../memory/arena.h"
-#include "../memory/plan_workspace.h"
+#include "../memory/program_layout.h"
 #include "../memory/shape.h"
 
 namespace fovea::runtime::device {
@@ -129,25 +129,22 @@ void Placement::place_inputs_and_outputs() {
 
 bool Placement::place_buffers() {
     std::vector<BufferLife> lives;
-    std::vector<std::size_t> planned, lasting, offsets;
+    std::vector<std::size_t> lasting, offsets;
     std::size_t lasting_bytes = 0;
     for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
         const BufferSpec& buffer = program_.buffers[i];
         Region& region = tensors_[first_buffer() + i];
         region.bytes = bytes_of(buffer.dtype, buffer.shape);
-        if (buffer.prepared) {
-            lasting.push_back(first_buffer() + i);
-            offsets.push_back(lasting_bytes);
-            lasting_bytes += rounded(region.bytes);
-        } else {
-            planned.push_back(first_buffer() + i);
-            lives.push_back({rounded(region.bytes), buffer.first, buffer.last});
-        }
+        lives.push_back(life_of(buffer, rounded(region.bytes)));
+        if (!buffer.prepared) continue;
+        lasting.push_back(first_buffer() + i);
+        offsets.push_back(lasting_bytes);
+        lasting_bytes += rounded(region.bytes);
     }
     const WorkspacePlan plan = plan_workspace(lives);
     workspace_.reserve(plan.peak_bytes);
-    for (std::size_t i = 0; i < planned.size(); ++i)
-        tensors_[planned[i]].address = workspace_.address() + plan.offsets[i];
+    for (std::size_t i = 0; i < lives.size(); ++i)
+        tensors_[first_buffer() + i].address = workspace_.address() + plan.offsets[i];
     const bool lost = prepared_.reserve(lasting_bytes);
     for (std::size_t i = 0; i < lasting.size(); ++i)
         tensors_[lasting[i]].address = prepared_.address() + offsets[i];

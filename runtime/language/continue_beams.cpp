@@ -40,7 +40,8 @@ class BeamOfText {
     }
     bool is_done() const { return live_.empty(); }
     const std::vector<Hypothesis>& live() const { return live_; }
-    const Tokens& best() const { return ended_.front().tokens; }
+    /// The best first.
+    const std::vector<Hypothesis>& ended() const { return ended_; }
 
   private:
     std::size_t beams() const { return static_cast<std::size_t>(options_.beams); }
@@ -135,9 +136,15 @@ class BeamRows {
         verify_logits(logits, static_cast<std::uint64_t>(decoder_.position(row)));
         text.beam.advance(logits);
         if (!text.beam.is_done()) return;
-        const Tokens& best = text.beam.best();
-        for (std::size_t i = 0; i < best.size(); ++i)
-            take_(text.number, best[i], i + 1 == best.size());
+        const auto best = static_cast<std::size_t>(options_.best);
+        if (text.beam.ended().size() < best)
+            throw UserError("--best {}: beams have found {} texts; the model has {} tokens",
+                            {best, text.beam.ended().size(), decoder_.words()});
+        for (std::size_t rank = 0; rank < best; ++rank) {
+            const Tokens& made = text.beam.ended()[rank].tokens;
+            for (std::size_t i = 0; i < made.size(); ++i)
+                take_(text.number * best + rank, made[i], i + 1 == made.size());
+        }
         texts_[place].reset();
         --running_;
     }

@@ -20,6 +20,7 @@ struct Continuing {
     Tokens ends;             // a text ends with one of these
     std::int64_t beams = 1;  // hypotheses that are followed for each text; 1: none but the text
     double length_penalty = 1;  // of these (continue_beams.h)
+    std::int64_t best = 1;  // texts of a prompt, at most as many as beams
 };
 
 /// A text to go on with, and what it answers to, where the model has a source.
@@ -32,7 +33,7 @@ std::int64_t most_after(const Prompt& prompt, const Continuing& options);
 
 /// Called with each token of text `text` as it comes, with beams when the text has ended, and
 /// whether it is the text's last one. Those of a text come in order; each is the same whichever
-/// texts are read beside it.
+/// texts are read beside it. Each prompt has `best` texts.
 using TakeToken = std::function<void(std::size_t text, std::int32_t token, bool is_last)>;
 
 /// Goes on with all prompts: a row whose text has ended takes the next one.

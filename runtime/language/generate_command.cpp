@@ -37,7 +37,7 @@ Sampling sampling_of(const Options& options) {
     return sampling;
 }
 
-/// --beams and --length-penalty.
+/// --beams, --length-penalty and --best.
 void add_beams_options(Options& options) {
     options
         .add({.name = "beams",
@@ -52,7 +52,13 @@ void add_beams_options(Options& options) {
               .value_name = "P",
               .help = "of beams: of texts that end, the best is that of the highest "
                       "log probability / length^P",
-              .default_text = "1"});
+              .default_text = "1"})
+        .add({.name = "best",
+              .kind = OptionKind::positive_whole,
+              .value_name = "N",
+              .help = "of beams: how many texts of each prompt, the best first, each in a line",
+              .default_text = "1",
+              .most = 1 << 10});
 }
 
 /// UserError where the options do not go with each other, or the model has no beams.
@@ -60,11 +66,16 @@ void take_beams(Continuing& continuing, const Options& options, const TokenDecod
                 const Model& model) {
     continuing.beams = options.integer("beams");
     continuing.length_penalty = options.number("length-penalty");
+    continuing.best = options.integer("best");
     if (continuing.beams == 1) {
-        if (options.given("length-penalty"))
-            throw UserError("--length-penalty is for beams: give --beams N above 1, too");
+        for (const char* name : {"length-penalty", "best"})
+            if (options.given(name))
+                throw UserError("--{} is for beams: give --beams N above 1, too", {name});
         return;
     }
+    if (continuing.best > continuing.beams)
+        throw UserError("--best {} asks for more texts than --beams {} finds",
+                        {continuing.best, continuing.beams});
     if (continuing.sampling.temperature > 0)
         throw UserError(
             "--beams looks for the likeliest text and --temperature draws one: give one of them");
@@ -140,7 +151,7 @@ class Generator {
         }
         return all;
     }
-    /// Prints numbers, with commas between them, a line for each prompt.
+    /// Prints numbers, with commas between them, a line for each text.
     void continue_tokens(const std::vector<Tokens>& prompts) {
         bool is_first = true;
         run(prompts, [&](std::size_t, std::int32_t token, bool is_last) {
@@ -157,7 +168,8 @@ class Generator {
                 stream.emplace(tokens_->tokenizer());
                 // It goes on behind the prompt: words are parted as in one text. An answer begins.
                 if (!start_)
-                    for (std::int32_t id : prompts[text]) stream->add(id);
+                    for (std::int32_t id : prompts[text / std::size_t(continuing_.best)])
+                        stream->add(id);
             }
             write_text(stream->add(token));
             if (!is_last) return;
@@ -172,7 +184,7 @@ class Generator {
         std::vector<Prompt> prompts;
         for (const Tokens& text : texts)
             prompts.push_back(start_ ? Prompt{{*start_}, text} : Prompt{text, {}});
-        InOrder printing(texts.size(), print_token);
+        InOrder printing(texts.size() * std::size_t(continuing_.best), print_token);
         continue_texts(decoder_, prompts, continuing_,
                        [&](std::size_t text, std::int32_t token, bool is_last) {
                            check_stops();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "../error.h"
 #include "arena.h"
@@ -73,6 +74,31 @@ WorkspacePlan place_in_order(std::span<const BufferLife* const> order,
     return plan;
 }
 
+/// The number of the buffer whose place one has.
+std::size_t first_under(std::span<const BufferLife> buffers, std::size_t number) {
+    while (buffers[number].over >= 0) number = static_cast<std::size_t>(buffers[number].over);
+    return number;
+}
+
+/// Buffers whose place is that of an earlier one, as one life from the first to the last of them;
+/// what lies over others has no bytes.
+std::vector<BufferLife> joined_lives(std::span<const BufferLife> buffers) {
+    std::vector<BufferLife> lives(buffers.begin(), buffers.end());
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+        BufferLife& own = lives[i];
+        if (own.last < own.first) {
+            throw InternalError("a buffer lives from step {} to step {}", {own.first, own.last});
+        }
+        if (own.over < 0) continue;
+        BufferLife& under = lives[first_under(buffers, i)];
+        if (own.bytes != under.bytes || own.first != under.last)
+            throw InternalError("a buffer lies over one that does not end where it begins");
+        under.last = own.last;
+        own.bytes = 0;
+    }
+    return lives;
+}
+
 }  // namespace
 
 std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
@@ -81,7 +107,7 @@ std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
         std::size_t starts = 0, ends = 0;
     };
     std::map<long long, Change> changes;
-    for (const BufferLife& buffer : buffers) {
+    for (const BufferLife& buffer : joined_lives(buffers)) {
         changes[buffer.first].starts += aligned(buffer.bytes);
         changes[buffer.last + 1LL].ends += aligned(buffer.bytes);
     }
@@ -95,23 +121,22 @@ std::size_t largest_live_bytes(std::span<const BufferLife> buffers) {
 
 WorkspacePlan plan_workspace(std::span<const BufferLife> buffers,
                              std::span<const FixedBuffer> fixed) {
+    const std::vector<BufferLife> lives = joined_lives(buffers);
     std::vector<const BufferLife*> order;
-    order.reserve(buffers.size());
-    for (const BufferLife& buffer : buffers) {
-        if (buffer.last < buffer.first) {
-            throw InternalError("a buffer lives from step {} to step {}",
-                                {buffer.first, buffer.last});
-        }
-        if (buffer.bytes > 0) order.push_back(&buffer);
-    }
+    order.reserve(lives.size());
+    for (const BufferLife& life : lives)
+        if (life.bytes > 0) order.push_back(&life);
     sort_plain(order, [](const BufferLife* a, const BufferLife* b) { return is_larger(a, b); });
-    WorkspacePlan plan = place_in_order(order, buffers, fixed);
+    WorkspacePlan plan = place_in_order(order, lives, fixed);
     sort_plain(order, [](const BufferLife* a, const BufferLife* b) {
         const int of_a = a->last - a->first, of_b = b->last - b->first;
         return of_a != of_b ? of_a > of_b : is_larger(a, b);
     });
-    WorkspacePlan other = place_in_order(order, buffers, fixed);
-    return other.peak_bytes < plan.peak_bytes ? other : plan;
+    WorkspacePlan other = place_in_order(order, lives, fixed);
+    if (other.peak_bytes < plan.peak_bytes) plan = std::move(other);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        plan.offsets[i] = plan.offsets[first_under(buffers, i)];
+    return plan;
 }
 
 }  // namespace fovea::runtime

@@ -8,10 +8,13 @@
 
 namespace fovea::runtime {
 
-/// A buffer that is live in the steps `first` to `last`, both included.
+/// A buffer that is live in the steps `first` to `last`, both included. One that lies `over` an
+/// earlier one of as many bytes, by its number, has the same place: its first step is the last of
+/// that one, which no other lies over.
 struct BufferLife {
     std::size_t bytes = 0;
     int first = 0, last = 0;
+    int over = -1;
 };
 
 struct WorkspacePlan {

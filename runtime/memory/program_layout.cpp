@@ -6,7 +6,6 @@
 #include "../dtype.h"
 #include "../error.h"
 #include "arena.h"
-#include "plan_workspace.h"
 #include "shape.h"
 #include "shard_layout.h"
 
@@ -53,14 +52,13 @@ std::vector<FixedBuffer> fixed_outputs(const Program& program, std::span<const s
     return fixed;
 }
 
+/// The places of all buffers; those that stay take none.
 MemoryBlock workspace_of(const Program& program, std::span<const std::int64_t> dims,
                          std::span<const FixedBuffer> fixed = {}) {
     std::vector<BufferLife> lives;
-    for (const BufferSpec& buffer : program.buffers) {
-        if (buffer.prepared) continue;
-        const auto shape = shape_values(buffer.shape, dims);
-        lives.push_back({tensor_bytes(buffer.dtype, shape), buffer.first, buffer.last});
-    }
+    for (const BufferSpec& buffer : program.buffers)
+        lives.push_back(
+            life_of(buffer, tensor_bytes(buffer.dtype, shape_values(buffer.shape, dims))));
     WorkspacePlan plan = plan_workspace(lives, fixed);
     return {std::move(plan.offsets), plan.peak_bytes};
 }

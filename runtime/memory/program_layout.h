@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../program.h"
+#include "plan_workspace.h"
 
 namespace fovea::runtime {
 
@@ -27,10 +28,15 @@ struct OutputsInWorkspace {
     std::size_t bytes = 0;  // that they take, with what lies between and behind them
 };
 
+/// When a buffer of so many bytes lives during a run; one that stays has no bytes then.
+inline BufferLife life_of(const BufferSpec& buffer, std::size_t bytes) {
+    return {buffer.prepared ? 0 : bytes, buffer.first, buffer.last, buffer.over};
+}
+
 struct ProgramLayout {
     MemoryBlock inputs, outputs;
     std::size_t ahead = 0;  // bytes before the workspace: of outputs that lie there, in shards
-    MemoryBlock workspace;  // of a shard: the buffers that live during a run, in their order
+    MemoryBlock workspace;  // of a shard: all buffers, in their order; those that stay take nothing
     MemoryBlock prepared;  // of a shard: the buffers that stay, in their order
     std::vector<std::int64_t> prepared_sizes;  // of the shapes of those that stay, joined
     int shards = 1;  // of the batch (parallel/shards.h)

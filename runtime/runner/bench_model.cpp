@@ -16,8 +16,8 @@
 namespace fovea::runtime {
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-    return text.find(part) != std::string::npos;
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
 }
 
 bool accepts(Instance& instance) {
@@ -114,10 +114,14 @@ ProgramTime time_program(Instance& instance) {
 }  // namespace
 
 DimValues default_dims(const Model& model, DimValues given) {
-    for (const std::string& dim : model.dims) {
-        const std::int64_t size = contains(dim, "batch") ? 16 : contains(dim, "vocab") ? 1000 : 64;
-        given.try_emplace(dim, size);
-    }
+    const auto is_length = [](std::string_view dim) {
+        return !contains(dim, "batch") && !contains(dim, "vocab");
+    };
+    std::int64_t length = 64;
+    for (const auto& [dim, size] : given)
+        if (is_length(dim)) length = std::max(length, size);
+    for (const std::string& dim : model.dims)
+        given.try_emplace(dim, is_length(dim) ? length : contains(dim, "batch") ? 16 : 1000);
     return given;
 }
 

@@ -18,7 +18,8 @@ struct ProgramTime {
     std::size_t workspace_bytes = 0, prepared_bytes = 0;
 };
 
-/// Sizes for dims that the user left open: 16 for batches, 1000 for vocabularies, else 64.
+/// Sizes for dims that the user left open: 16 for batches, 1000 for vocabularies; others are 64, or
+/// as long as the longest of them that is given, since one may have to hold another.
 DimValues default_dims(const Model& model, DimValues given);
 
 /// Fills a bound instance: floats from N(0, 1), lengths (names with "len") as large as the

@@ -82,7 +82,7 @@ def generated(folder, title):
     kind, config = MODELS[title]
     config.max_position_embeddings = config.n_positions = 256
     checkpoint, program = os.path.join(folder, title + " generates"), os.path.join(folder, "program")
-    module = random_weights(kind._from_config(config, **EAGER).float()).eval()
+    module = random_weights(kind._from_config(config, dtype=torch.float32, **EAGER)).eval()
     module.save_pretrained(checkpoint, max_shard_size="20KB")
     build(model, checkpoint, program)
     for prompt in ([3, 17, 5, 44, 2, 9, 30], [7]):

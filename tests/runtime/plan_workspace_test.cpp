@@ -23,7 +23,10 @@ void verify_plan(std::vector<BufferLife> buffers, WorkspacePlan plan,
     for (std::size_t i = 0; i < buffers.size(); ++i) {
         CHECK(plan.offsets[i] % 64 == 0);
         CHECK(plan.offsets[i] + buffers[i].bytes <= plan.peak_bytes);
+        if (buffers[i].over >= 0)
+            CHECK(plan.offsets[i] == plan.offsets[std::size_t(buffers[i].over)]);
         for (std::size_t j = 0; j < i; ++j) {
+            if (buffers[i].over == int(j)) continue;
             const bool together =
                 buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
             const bool apart = plan.offsets[i] + buffers[i].bytes <= plan.offsets[j] ||
@@ -116,6 +119,33 @@ TEST_CASE("plan_workspace: random lifetimes around random places") {
         }
         verify_plan(buffers, plan_workspace(buffers, fixed), fixed);
     }
+}
+
+TEST_CASE("plan_workspace: what lies over others has their place as long as it lives") {
+    const std::vector<BufferLife> chain = {{64, 0, 1}, {64, 1, 3, 0}, {64, 3, 4, 1}, {64, 2, 2}};
+    const WorkspacePlan plan = plan_workspace(chain);
+    verify_plan(chain, plan);
+    CHECK(plan.peak_bytes == 128);
+    CHECK(largest_live_bytes(chain) == 128);
+    for (std::uint32_t trial = 0; trial < 50; ++trial) {
+        const RandomStream random(9, trial);
+        std::vector<BufferLife> buffers;
+        for (std::uint64_t i = 0; i < 40; ++i) {
+            const int first = static_cast<int>(random.below(4 * i, 40));
+            const int last = first + static_cast<int>(random.below(4 * i + 1, 8));
+            buffers.push_back({random.below(4 * i + 2, 5000), first, last});
+            while (random.below(4 * i + 3 + 4000 * buffers.size(), 3) == 0) {
+                const BufferLife under = buffers.back();
+                buffers.push_back(
+                    {under.bytes, under.last, under.last + 2, int(buffers.size()) - 1});
+            }
+        }
+        verify_plan(buffers, plan_workspace(buffers));
+    }
+    CHECK_THROWS_AS(plan_workspace(std::vector<BufferLife>{{1, 0, 1}, {2, 1, 1, 0}}),
+                    InternalError);
+    CHECK_THROWS_AS(plan_workspace(std::vector<BufferLife>{{1, 0, 1}, {1, 2, 2, 0}}),
+                    InternalError);
 }
 
 TEST_CASE("plan_workspace: a life that ends before it starts is a bug") {

@@ -237,6 +237,10 @@ TEST_CASE("bench: random inputs pass the program's check") {
     for (int count : seen) CHECK(count > 0);
     const DimValues dims = default_dims(small_model(), {{"in", 3}});
     CHECK(dims == DimValues{{"batch", 16}, {"in", 3}, {"vocab", 1000}});
+    Model decoder;
+    decoder.dims = {"batch", "len", "steps"};
+    CHECK(default_dims(decoder, {{"len", 512}, {"batch", 900}}) ==
+          DimValues{{"batch", 900}, {"len", 512}, {"steps", 512}});
     const auto times = bench_model(small_model(), dims);
     REQUIRE(times.size() == 2);
     CHECK(times[0].runs >= 5);

@@ -8,7 +8,6 @@
 
 #include "codegen/base/error.h"
 #include "codegen/kernel/print.h"
-#include "runtime/memory/plan_workspace.h"
 #include "runtime/options.h"
 #include "tools/fovea/arguments.h"
 
@@ -136,12 +135,21 @@ void check_memory(const plan::Program& program, const SampleDims& dims) {
                     program.name, bytes / 1e9, text_of(dims), there / 1e9));
 }
 
+std::vector<runtime::BufferLife> lives_of(const plan::Program& program, const SampleDims& dims) {
+    std::vector<runtime::BufferLife> lives;
+    std::vector<int> number_of;  // of tensors, among the buffers
+    for (const plan::Tensor& tensor : program.tensors) {
+        number_of.push_back(int(lives.size()));
+        if (tensor.role != plan::Role::buffer) continue;
+        const int over = tensor.over < 0 ? -1 : number_of[std::size_t(tensor.over)];
+        lives.push_back({bytes_of(tensor, dims), tensor.first, tensor.last, over});
+    }
+    return lives;
+}
+
 std::string plan_table(const plan::Model& model, const plan::Program& program,
                        const SampleDims& dims) {
-    std::vector<runtime::BufferLife> lives;
-    for (const plan::Tensor& tensor : program.tensors)
-        if (tensor.role == plan::Role::buffer)
-            lives.push_back({bytes_of(tensor, dims), tensor.first, tensor.last});
+    const std::vector<runtime::BufferLife> lives = lives_of(program, dims);
     runtime::WorkspacePlan placed = runtime::plan_workspace(lives);
     std::string text =
         fmt::format("{}: program {}, at {}\n\n", model.name, program.name, text_of(dims));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/plan/plan.h"
+#include "runtime/memory/plan_workspace.h"
 
 namespace fovea::tool {
 
@@ -28,6 +29,9 @@ std::int64_t value_of(const Dim& dim, const SampleDims& dims);
 /// The bytes of a tensor at these sizes; 0 where it has no memory. UserError where they have more
 /// than 63 bits.
 std::size_t bytes_of(const plan::Tensor& tensor, const SampleDims& dims);
+
+/// When the buffers of a program live, in their order.
+std::vector<runtime::BufferLife> lives_of(const plan::Program& program, const SampleDims& dims);
 
 /// Every tensor with shape, bytes, live range and, at `dims`, its place; then the totals.
 std::string plan_table(const plan::Model& model, const plan::Program& program,

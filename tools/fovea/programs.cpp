@@ -15,6 +15,7 @@
 #include "codegen/group/tap_attention.h"
 #include "codegen/optimize/select_mode.h"
 #include "codegen/plan/share_statistics.h"
+#include "codegen/plan/write_in_place.h"
 
 namespace fovea::tool {
 
@@ -198,6 +199,8 @@ CompiledModel compile(const LoadedModel& model, std::vector<ProgramRequest> requ
             fmt::format("{} {}", field.name, fmt::join(field.values, " ")));
     if (kernels == Kernels::of_cpu) {
         plan::share_statistics(compiled.plan);
+        for (plan::Program& program : compiled.plan.programs)
+            plan::write_in_place(program, compiled.plan.kernels);
         for (std::size_t i = 0; i < compiled.programs.size(); ++i)
             compiled.programs[i].plan = compiled.plan.programs[i];
     }

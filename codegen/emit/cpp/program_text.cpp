@@ -223,12 +223,21 @@ class ProgramText {
         return tensor.first > 0 ? std::to_string(tensor.first) + " " : "";
     }
 
+    std::int64_t number_of_buffer(int tensor) const {
+        return std::count_if(
+            program_.tensors.begin(), program_.tensors.begin() + tensor, [](const Tensor& before) {
+                return before.role == Role::buffer || before.role == Role::prepared;
+            });
+    }
+
     std::string write_buffers(const std::string& program) {
         std::vector<std::string> rows;
         for (const Tensor& tensor : program_.tensors) {
             if (tensor.role != Role::buffer && tensor.role != Role::prepared) continue;
-            const std::string phases =
+            std::string phases =
                 std::to_string(tensor.first) + " " + std::to_string(tensor.last) + " ";
+            if (tensor.over >= 0)
+                phases += "over " + std::to_string(number_of_buffer(tensor.over)) + " ";
             rows.push_back((tensor.role == Role::prepared ? "prepared " : phases) +
                            tensor_fields(tensor) + tensor.name);
         }

@@ -104,7 +104,7 @@ class GeneratedProgram {
     void compare_in_place(const Values& apart) {
         const auto& tensors = program_.plan.tensors;
         const bool any = std::any_of(tensors.begin(), tensors.end(),
-                                     [](const plan::Tensor& tensor) { return tensor.over >= 0; });
+                                     [](const plan::Tensor& tensor) { return tensor.state; });
         if (!any) return;
         if (!same_bits(apart, at(where_, [&] { return run(recipe_.sizes, values_, true); })))
             throw Wrong{place_ + ": states", "what they become depends on where it is stored"};

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "codegen/kernel/print.h"
-#include "runtime/memory/plan_workspace.h"
 #include "tools/fovea/chart/svg.h"
 
 namespace fovea::tool {
@@ -25,11 +24,10 @@ struct Buffer {
 
 std::vector<Buffer> live_buffers(const plan::Program& program, const SampleDims& dims) {
     std::vector<Buffer> buffers;
-    for (const plan::Tensor& tensor : program.tensors) {
-        if (tensor.role != plan::Role::buffer) continue;
-        const std::size_t bytes = bytes_of(tensor, dims);
-        if (bytes > 0) buffers.push_back({tensor.name, {bytes, tensor.first, tensor.last}});
-    }
+    const std::vector<runtime::BufferLife> lives = lives_of(program, dims);
+    for (const plan::Tensor& tensor : program.tensors)
+        if (tensor.role == plan::Role::buffer)
+            buffers.push_back({tensor.name, lives[buffers.size()]});
     return buffers;
 }
 
@@ -72,6 +70,7 @@ class Chart {
     }
     void draw_buffer(std::size_t i) {
         const Buffer& buffer = buffers_[i];
+        if (buffer.life.bytes == 0) return;
         const double low = double(placed_.offsets[i]) / unit_bytes();
         const double high = low + double(buffer.life.bytes) / unit_bytes();
         const Box box{x_.at(buffer.life.first), y_.at(high), x_.at(buffer.life.last + 1),
@@ -91,7 +90,8 @@ class Chart {
         for (int phase = 0; phase <= last_; ++phase) {
             double bytes = 0;
             for (const Buffer& buffer : buffers_)
-                if (buffer.life.first <= phase && phase <= buffer.life.last)
+                if (buffer.life.first + (buffer.life.over >= 0) <= phase &&
+                    phase <= buffer.life.last)
                     bytes += double(buffer.life.bytes);
             const double y = y_.at(bytes / unit_bytes());
             points.push_back({x_.at(phase), y});
