@@ -96,8 +96,8 @@ void continue_texts(TokenDecoder& decoder, std::span<const Prompt> prompts,
         return run(prompts, take);
     }
     for (std::size_t i = 0; i < prompts.size(); ++i) {
-        const auto take_it = [&](std::size_t, std::int32_t token, bool is_last) {
-            take(i, token, is_last);
+        const auto take_it = [&](std::size_t text, std::int32_t token, bool is_last) {
+            take(i * static_cast<std::size_t>(options.best) + text, token, is_last);
         };
         decoder.start(1, room_of(prompts[i]), std::ssize(prompts[i].source), options.beams);
         run(prompts.subspan(i, 1), take_it);
