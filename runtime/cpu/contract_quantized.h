@@ -83,6 +83,46 @@ FOVEA_INLINE floats product_of_row(QuantizedRow<Value> a, const std::uint32_t* p
     return total;
 }
 
+/// The same sums as tiles give: of each kMatrixSteps the first steps of pairs add up apart from the
+/// second ones. (What is below 1.2e-38 is 0 to tiles alone.)
+template <int Bits, int Group>
+FOVEA_INLINE floats product_as_by_tiles(const float* a, const std::uint32_t* panel,
+                                        const WeightLayout& layout) {
+    constexpr i64 kTogether = Numbers<Bits>::kTogether;
+    floats total{};
+    for (i64 pair = 0; pair < layout.pairs(); ++pair, a += 2 * Group) {
+        fetch_numbers(panel);
+        const Scales scales(panel);
+        panel += kLanes;
+        floats sums[2]{};
+        for (i64 first = 0; first < Group; first += kMatrixSteps) {
+            floats parts[2][2]{};  // of both groups
+            FOVEA_UNROLL for (i64 k = first; k < first + kMatrixSteps; k += kTogether)
+                FOVEA_UNROLL for (i64 half = 0; half < 2; ++half, panel += kLanes) {
+                fetch_numbers(panel);
+                const Numbers<Bits> numbers(panel);
+                const float* const steps = a + half * Group + k;
+                const auto add = [&]<int... Step>(std::integer_sequence<int, Step...>)
+                                     FOVEA_LAMBDA {
+                                         constexpr int kApart = Numbers<Bits>::kApart;
+                                         ((parts[half][Step / kApart % 2] = multiply_add(
+                                               splat(steps[Step]), numbers.template number<Step>(),
+                                               parts[half][Step / kApart % 2])),
+                                          ...);
+                                     };
+                add(std::make_integer_sequence<int, int(kTogether)>{});
+            }
+            FOVEA_UNROLL for (int half = 0; half < 2; ++half) {
+                const floats part = parts[half][0] + parts[half][1];
+                sums[half] = first == 0 ? part : sums[half] + part;
+            }
+        }
+        total = multiply_add(scales.first, sums[0], total);
+        total = multiply_add(scales.second, sums[1], total);
+    }
+    return total;
+}
+
 /// The numbers of a panel as floats [steps, 16], or as pairs [pairs of steps, 16, 2].
 template <int Bits, int Group, class Value>
 inline void expand_panel(Value* to, const std::uint32_t* panel, const WeightLayout& layout) {
@@ -239,7 +279,7 @@ FOVEA_INLINE void contract_quantized(const Panel& panel, const ARows& a,
                                      Weights<Bits, Group, Depth> b, const Finish& finish) {
     const Lanes lanes[1] = {lanes_at(0, panel.columns)};
     const std::uint32_t* numbers = b.words + panel.column / kLanes * a.layout().words_of_panel();
-    if (!ARows::are_few(panel.rows)) {
+    if (!a.are_few()) {
         expand_panel<Bits, Group>(a.of_panel, numbers, a.layout());
 #if defined(__AMX_BF16__)
         if constexpr (ARows::kByTiles)
@@ -249,7 +289,11 @@ FOVEA_INLINE void contract_quantized(const Panel& panel, const ARows& a,
                                                          numbers, finish);
     }
     for (i64 row = panel.row; row < panel.row + panel.rows; ++row) {
-        const floats total[1][1] = {{product_of_row<Bits, Group>(a.row(row), numbers, a.layout())}};
+        const auto few = a.few_row(row);
+        floats total[1][1];
+        if constexpr (ARows::kByTiles)
+            total[0][0] = product_as_by_tiles<Bits, Group>(few.values, numbers, a.layout());
+        else total[0][0] = product_of_row<Bits, Group>(few, numbers, a.layout());
         finish_tile(row, panel.column, lanes, total, finish);
     }
 }

@@ -78,7 +78,8 @@ FOVEA_INLINE words pairs_of_numbers(floats first, floats second) {
 /// The numbers of a group of 16 rows, in the order of its steps. `at`: they are floats times a
 /// power of two, of 4 bits with 8 added: what they are multiplied with has the inverse
 /// (`factor_of`), so that products are exact, and a sum begins with -8 times the sum of what it
-/// multiplies. `pair`: two of kTogether steps as bfloat16, which are `first_of` and kApart on.
+/// multiplies. `number`: themselves as floats. `pair`: two of kTogether steps as bfloat16, which are
+/// `first_of` and kApart on.
 template <int Bits>
 struct Numbers;
 
@@ -94,6 +95,10 @@ struct Numbers<8> {
     template <int Step>
     FOVEA_INLINE floats at() const {
         return floats_of_int8(line + 4 * Step);
+    }
+    template <int Step>
+    FOVEA_INLINE floats number() const {
+        return at<Step>();
     }
     /// Pair 0 or 1.
     template <int Pair>
@@ -119,24 +124,33 @@ struct Numbers<4> {
         if constexpr (Step == 7) return convert<floats>(ints(line >> 28U));
         else return convert<floats>(ints(line & (15U << 4 * Step)));
     }
+    template <int Step>
+    FOVEA_INLINE floats number() const {
+        const words moved = line >> 4U * Step;
+#if defined(__AVX512F__)
+        // Of an index four bits count.
+        return floats(_mm512_maskz_permutexvar_ps(0xffff, __m512i(moved), __m512(kNumbers)));
+#else
+        return convert<floats>(ints(moved & 15U)) - splat(8.F);
+#endif
+    }
     /// Pair 0 to 3.
     template <int Pair>
     FOVEA_INLINE words pair() const {
-        const words moved = line >> 4U * Pair;
 #if defined(__AVX512BW__)
-        return words(_mm512_permutexvar_epi16(__m512i(moved), __m512i(kOfFourBits)));
+        return words(_mm512_permutexvar_epi16(__m512i(line >> 4U * Pair), __m512i(kHalves)));
 #else
-        const auto number = [](words of_lowest) FOVEA_LAMBDA {
-            return convert<floats>(ints(of_lowest & 15U)) - splat(8.F);
-        };
-        return pairs_of_numbers(number(moved), number(moved >> 16U));
+        return pairs_of_numbers(number<Pair>(), number<Pair + kApart>());
 #endif
     }
 
   private:
+#if defined(__AVX512F__)
+    static constexpr floats kNumbers = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+#endif
 #if defined(__AVX512BW__)
     /// -8 to 7 as bfloat16, twice: of five bits that choose one the highest belongs to a neighbour.
-    static constexpr Register<std::uint16_t, 32> kOfFourBits = {
+    static constexpr Register<std::uint16_t, 32> kHalves = {
         0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040, 0xc000, 0xbf80, 0,      0x3f80, 0x4000,
         0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0, 0xc100, 0xc0e0, 0xc0c0, 0xc0a0, 0xc080, 0xc040,
         0xc000, 0xbf80, 0,      0x3f80, 0x4000, 0x4040, 0x4080, 0x40a0, 0x40c0, 0x40e0};

@@ -6,11 +6,6 @@
 
 namespace fovea::cpu::inline FOVEA_ISA {
 
-/// Rows that read the numbers of a panel as they lie; of more they are expanded first. Numbers that
-/// become pairs cost more than their products, so that a second row takes them from memory.
-template <class Value>
-inline constexpr i64 kFewRows = std::is_same_v<Value, bf16> ? 1 : 3;
-
 /// One such row. `starts`: for each group what its sum begins with.
 template <class Value>
 struct QuantizedRow {
@@ -34,7 +29,11 @@ class QuantizedRows {
     using Value = std::conditional_t<kInPairs, bf16, float>;
     /// Whether tiles multiply them: a group is as many steps as they take at a time, or several.
     static constexpr bool kByTiles = kInPairs && kHasMatrixTiles && Group % kMatrixSteps == 0;
-    static constexpr bool are_few(i64 rows) { return !kByTiles && rows <= kFewRows<Value>; }
+    /// Of the rows that read the numbers of a panel as they lie: for more these are expanded first.
+    /// Numbers that become pairs cost more than their products, so that a second row takes them
+    /// from memory. Few rows that tiles would multiply are floats, from which the same sums come.
+    using Few = std::conditional_t<kByTiles, float, Value>;
+    static constexpr i64 kFewRows = std::is_same_v<Few, bf16> ? 1 : 3;
 
     QuantizedRows(const T* data, Stride stride, i64 depth, Step step)
         : data_(data), stride_(stride), step_(step), layout_{{Bits, Group}, 0, depth} {}
@@ -42,28 +41,42 @@ class QuantizedRows {
     const WeightLayout& layout() const { return layout_; }
     /// Values from one packed row to the next.
     i64 length() const { return padded() + (kInPairs ? 0 : whole_lanes(2 * layout_.pairs())); }
+    /// Whether the block has few rows.
+    bool are_few() const { return are_few_; }
     i64 padded() const { return 2 * layout_.pairs() * Group; }
     /// Packs the rows of a new block; those of a block before lie where they did, as long as no
     /// other memory is asked for. `of_panel` has room for an expanded panel.
     void take(const Panel& panel) {
         first_ = panel.block_row;
-        const i64 rows = panel.block_rows, expanded = are_few(rows) ? 0 : padded() * kLanes;
-        of_panel = reinterpret_cast<Value*>(
-            scratch((rows * length() + expanded) * i64(sizeof(Value)) / i64(sizeof(float))));
-        packed_ = of_panel + expanded;
-        if (!panel.fresh) return;
-        for (i64 row = 0; row < rows; ++row)
-            pack(packed_ + row * length(), data_ + (first_ + row) * stride_);
+        const i64 rows = panel.block_rows;
+        are_few_ = rows <= kFewRows;
+        if (are_few_) return take_as(few_, 0, panel);
+        take_as(packed_, padded() * kLanes, panel);
+        of_panel = packed_ - padded() * kLanes;
     }
-    QuantizedRow<Value> row(i64 number) const {
-        const Value* const values = packed_ + (number - first_) * length();
-        if constexpr (kInPairs) return {values, nullptr};
-        else return {values, values + padded()};
-    }
+    QuantizedRow<Value> row(i64 number) const { return row_of(packed_, number); }
+    /// The same of few rows.
+    QuantizedRow<Few> few_row(i64 number) const { return row_of(few_, number); }
 
     Value* of_panel = nullptr;
 
   private:
+    template <class Packed>
+    QuantizedRow<Packed> row_of(const Packed* packed, i64 number) const {
+        const Packed* const values = packed + (number - first_) * length();
+        if constexpr (kInPairs) return {values, nullptr};
+        else return {values, values + padded()};
+    }
+    template <class Packed>
+    void take_as(Packed*& packed, i64 ahead, const Panel& panel) {
+        packed = reinterpret_cast<Packed*>(scratch((panel.block_rows * length() + ahead) *
+                                                   i64(sizeof(Packed)) / i64(sizeof(float)))) +
+                 ahead;
+        if (!panel.fresh) return;
+        for (i64 row = 0; row < panel.block_rows; ++row)
+            pack(packed + row * length(), data_ + (first_ + row) * stride_);
+    }
+
     FOVEA_INLINE floats factors(i64 step) const {
         floats result;
         FOVEA_UNROLL for (int i = 0; i < int(kLanes); ++i) result[i] =
@@ -71,7 +84,8 @@ class QuantizedRows {
         return result;
     }
     void pack(float* to, const T* from) const {
-        const floats factor = factors(0);  // the same for each 16 steps
+        // The same for each 16 steps.
+        const floats factor = kByTiles ? splat(1.F) : factors(0);
         float* const starts = to + padded();
         for (i64 group = 0; group < 2 * layout_.pairs(); ++group) {
             floats sum{};
@@ -85,7 +99,7 @@ class QuantizedRows {
                 store(to + k, value * factor);
                 sum += value;
             }
-            if constexpr (Numbers<Bits>::kOffset > 0)
+            if constexpr (Numbers<Bits>::kOffset > 0 && !kByTiles)
                 starts[group] = -float(Numbers<Bits>::kOffset) * sum_across(sum);
         }
     }
@@ -131,7 +145,9 @@ class QuantizedRows {
     Step step_;
     WeightLayout layout_;
     i64 first_ = 0;
+    bool are_few_ = false;
     Value* packed_ = nullptr;
+    Few* few_ = nullptr;
 };
 
 template <int Bits, int Group, class T, class Stride, class Step>
