@@ -78,8 +78,8 @@ FOVEA_INLINE words pairs_of_numbers(floats first, floats second) {
 /// The numbers of a group of 16 rows, in the order of its steps. `at`: they are floats times a
 /// power of two, of 4 bits with 8 added: what they are multiplied with has the inverse
 /// (`factor_of`), so that products are exact, and a sum begins with -8 times the sum of what it
-/// multiplies. `number`: themselves as floats. `pair`: two of kTogether steps as bfloat16, which are
-/// `first_of` and kApart on.
+/// multiplies. `number`: themselves as floats. `pair`: two of kTogether steps as bfloat16, the one
+/// that is `first_of` the pair and the one kApart on.
 template <int Bits>
 struct Numbers;
 
