@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../decoding/likeliest_continuations.h"
+#include "../error.h"
 
 namespace fovea::runtime {
 
