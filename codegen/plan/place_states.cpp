@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "codegen/base/error.h"
+#include "codegen/kernel/analysis/in_place.h"
 #include "codegen/kernel/builder.h"
 
 namespace fovea::plan {
@@ -13,29 +14,6 @@ namespace {
 
 bool has_tensor(const Step& step, int tensor) {
     return std::find(step.arguments.begin(), step.arguments.end(), tensor) != step.arguments.end();
-}
-
-/// Whether a kernel reads no element of buffer `from` but in the place of `to` that it then stores,
-/// and computes nothing of several.
-bool is_pointwise(const kernel::Kernel& kernel, int from, int to) {
-    if (kernel.form != kernel::Form::rows) return false;
-    const kernel::Access* stored = nullptr;
-    std::vector<const kernel::Access*> loaded;
-    for (kernel::Id id = 0; id < int(kernel.nodes.size()); ++id) {
-        if (kernel::as<kernel::Reduce>(kernel, id) || kernel::as<kernel::Contract>(kernel, id))
-            return false;
-        if (const auto* load = kernel::as<kernel::Load>(kernel, id))
-            if (load->access.buffer == from) loaded.push_back(&load->access);
-        if (const auto* store = kernel::as<kernel::Store>(kernel, id)) {
-            if (store->access.buffer != to) continue;
-            if (stored || store->accumulate) return false;
-            stored = &store->access;
-        }
-    }
-    return stored && std::all_of(loaded.begin(), loaded.end(), [&](const kernel::Access* access) {
-               return access->row < 0 && stored->row < 0 && access->strides == stored->strides &&
-                      access->offset == stored->offset;
-           });
 }
 
 /// `y = x`, element by element.
@@ -154,7 +132,8 @@ class Placement {
             return int(std::find(step.arguments.begin(), step.arguments.end(), tensor) -
                        step.arguments.begin());
         };
-        return is_pointwise(kernel_of(step), at(old), at(state));
+        return kernel_of(step).form == kernel::Form::rows &&
+               kernel::may_lie_over(kernel_of(step), at(state), at(old));
     }
     void copy_at_the_end(int state) {
         const int buffer = int(program_.tensors.size());

@@ -44,8 +44,9 @@ struct Tensor {
     bool frozen = false;               // parameters: it is not trained
     WeightStorage storage{};           // parameters
     bool state = false;  // inputs and outputs: it outlives a call
-    int over = -1;  // the tensor whose memory it has, which is read before it is written: that of
-        // the old value of a state, which may have other memory, or a buffer's
+    /// Of a state the tensor of its old value, whose memory it may have; of a buffer the one whose
+    /// memory it has.
+    int over = -1;
     std::vector<Check> checks{};  // i32 inputs and buffers
     int first = 0, last = 0;  // buffers: the first and last phase that touch it; outputs: `first`
     int node = -1;  // the node of the fused graph that it holds

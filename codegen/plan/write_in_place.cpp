@@ -23,8 +23,7 @@ class InPlace {
     Tensor& tensor(int number) { return program_.tensors[std::size_t(number)]; }
     bool is_written_first(int number, const Step& step) {
         const Tensor& own = tensor(number);
-        return own.role == Role::buffer && own.over < 0 && own.first == step.phase &&
-               touches_once(number, step);
+        return own.role == Role::buffer && own.first == step.phase && touches_once(number, step);
     }
     /// Whether the step alone has the tensor in its phase, and has it once.
     bool touches_once(int number, const Step& step) const {

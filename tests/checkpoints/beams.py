@@ -9,6 +9,15 @@ import torch
 CASES = [(2, 1, 1.0, 0, 30), (4, 4, 0.6, 3, 40), (5, 2, -0.5, 1, 25), (3, 1, 2.0, 4, 40)]
 
 
+MISTAKES = [
+    (["--best", "2"], "--best is for beams: give --beams N above 1, too"),
+    (["--length-penalty", "2"], "--length-penalty is for beams"),
+    (["--best", "3", "--beams", "2"], "--best 3 asks for more texts than --beams 2 finds"),
+    (["--best", "70", "--beams", "70", "--max-tokens", "1"],
+     "--best 70: beams have found 61 texts; the model has 61 tokens"),
+]
+
+
 def log_probability(logits_after, made):
     return sum(float(logits_after(made[:i]).log_softmax(-1)[token]) for i, token in enumerate(made))
 
@@ -26,6 +35,10 @@ def until_end(text, stops):
 def check_beams(title, program, checkpoint, module, prompts, start=None):
     """`prompts` are sources where answers begin with token `start`. The text is the package's, or has
     a score as high: its float64 and the program's float32 round equal ones apart."""
+    for options, said in MISTAKES:
+        result = subprocess.run([program, "generate", "--weights", checkpoint, "--ids", "3,1",
+                                 "--ignore-eos", *options], text=True, capture_output=True)
+        assert result.returncode == 2 and said in result.stderr, (title, options, result.stderr)
     module = copy.deepcopy(module).double()
     draw = np.random.default_rng(torch.initial_seed() % 2**32)
     for beams, best, penalty, ends, most in CASES:

@@ -89,7 +89,7 @@ class Chart {
         std::vector<Point> points;
         for (int phase = 0; phase <= last_; ++phase) {
             double bytes = 0;
-            for (const Buffer& buffer : buffers_)
+            for (const Buffer& buffer : buffers_)  // what lies over another counts behind it
                 if (buffer.life.first + (buffer.life.over >= 0) <= phase &&
                     phase <= buffer.life.last)
                     bytes += double(buffer.life.bytes);
@@ -111,7 +111,9 @@ class Chart {
 
 std::string memory_chart(const plan::Program& program, const SampleDims& dims) {
     std::vector<Buffer> buffers = live_buffers(program, dims);
-    return buffers.empty() ? "" : Chart(std::move(buffers)).draw();
+    const bool any =
+        std::ranges::any_of(buffers, [](const Buffer& buffer) { return buffer.life.bytes > 0; });
+    return !any ? "" : Chart(std::move(buffers)).draw();
 }
 
 }  // namespace fovea::tool
